@@ -1,0 +1,84 @@
+"""Assay: build MCP servers, and prove them.
+
+The names below are the public interface. They are loaded when first used, so that importing the
+package stays cheap.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from assay.model.asking import Elicited as Elicited
+    from assay.model.asking import Root as Root
+    from assay.model.asking import Sampled as Sampled
+    from assay.model.content import Annotations as Annotations
+    from assay.model.content import Audio as Audio
+    from assay.model.content import Contents as Contents
+    from assay.model.content import EmbeddedResource as EmbeddedResource
+    from assay.model.content import Icon as Icon
+    from assay.model.content import Image as Image
+    from assay.model.content import ResourceLink as ResourceLink
+    from assay.model.content import Text as Text
+    from assay.model.definition import ToolAnnotations as ToolAnnotations
+    from assay.model.error import AskError as AskError
+    from assay.model.error import AssayError as AssayError
+    from assay.model.error import RegistrationError as RegistrationError
+    from assay.model.error import ResourceNotFound as ResourceNotFound
+    from assay.model.error import RpcError as RpcError
+    from assay.model.error import ToolError as ToolError
+    from assay.model.limits import Limits as Limits
+    from assay.model.result import Completion as Completion
+    from assay.model.result import Message as Message
+    from assay.model.result import PromptResult as PromptResult
+    from assay.model.result import ToolResult as ToolResult
+    from assay.model.scope import Scope as Scope
+    from assay.server.context import Context as Context
+    from assay.server.server import Server as Server
+
+_HOMES = {
+    "assay.model.asking": ("Elicited", "Root", "Sampled"),
+    "assay.model.content": (
+        "Annotations",
+        "Audio",
+        "Contents",
+        "EmbeddedResource",
+        "Icon",
+        "Image",
+        "ResourceLink",
+        "Text",
+    ),
+    "assay.model.definition": ("ToolAnnotations",),
+    "assay.model.error": (
+        "AskError",
+        "AssayError",
+        "RegistrationError",
+        "ResourceNotFound",
+        "RpcError",
+        "ToolError",
+    ),
+    "assay.model.limits": ("Limits",),
+    "assay.model.result": ("Completion", "Message", "PromptResult", "ToolResult"),
+    "assay.model.scope": ("Scope",),
+    "assay.server.context": ("Context",),
+    "assay.server.server": ("Server",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [  # noqa: PLE0604 - computed from the one table above
+    *_HOME_OF
+]
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(home), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,66 @@
+"""Error codes and the exceptions that handlers and the protocol raise.
+
+AssayError
+├── RpcError               answered as a JSON-RPC error, with its own code, message and data
+│   ├── MalformedMessage   the message itself cannot be served; keeps its id where that was readable
+│   └── ResourceNotFound   the code depends on the revision
+├── ToolError              a tool failed on purpose; answered as a result with `isError`
+├── AskError               the client could not be asked, or did not answer as it must
+└── RegistrationError      a mistake of the server's author, found when the server is put together
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+PARSE_ERROR: Final = -32700
+INVALID_REQUEST: Final = -32600
+METHOD_NOT_FOUND: Final = -32601
+INVALID_PARAMS: Final = -32602
+INTERNAL_ERROR: Final = -32603
+RESOURCE_NOT_FOUND: Final = -32002
+
+
+class AssayError(Exception):
+    """Base of everything that Assay raises on purpose."""
+
+
+class RpcError(AssayError):
+    """Answer the request with this JSON-RPC error. The message is public: it goes to the client."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(code, message, data)
+        self.code = code
+        self.message = message
+        self.data = data
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.code})"
+
+
+class MalformedMessage(RpcError):
+    """The bytes are no JSON-RPC message that can be served."""
+
+    def __init__(self, code: int, message: str, request_id: int | str | None = None) -> None:
+        super().__init__(code, message)
+        self.request_id = request_id
+
+
+class ResourceNotFound(RpcError):
+    """Raised by a resource handler, or by the registry, when nothing is at that URI."""
+
+    def __init__(self, uri: str) -> None:
+        super().__init__(RESOURCE_NOT_FOUND, f"resource not found: {uri}", {"uri": uri})
+        self.uri = uri
+
+
+class ToolError(AssayError):
+    """A tool failed in a way its caller should read. The text is public: it goes to the model."""
+
+
+class AskError(AssayError):
+    """The client could not be asked, refused, or answered with something that was not asked for."""
+
+
+class RegistrationError(AssayError, ValueError):
+    """A tool, resource, prompt or completion was declared in a way that cannot be served."""

@@ -1,0 +1,45 @@
+"""Every bound of a server in one place. Each has a default that suits a small service."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    """What a server accepts and how much it does at once."""
+
+    message_bytes: int = 4 * 1024 * 1024
+    """One message: a line on stdio, a body on HTTP. 4 MiB is what the official SDKs take."""
+
+    depth: int = 64
+    """Nesting of objects and arrays in one message."""
+
+    batch: int = 100
+    """Messages in one batch, in the revision that has batches."""
+
+    concurrency: int = 512
+    """Handlers running at once in the whole server; the next ones wait their turn."""
+
+    backlog: int = 4096
+    """Requests waiting for a turn; beyond that they are refused as busy."""
+
+    threads: int = 40
+    """Threads for `def` handlers; asyncio and AnyIO default to the same order of size."""
+
+    idle_timeout: float | None = 300.0
+    """Seconds a handler may be silent: progress, a log line or `ctx.keep_alive()` starts them anew."""
+
+    body_timeout: float = 30.0
+    """Seconds an HTTP body may take to arrive."""
+
+    subscriptions: int = 1000
+    """Resource subscriptions of one session."""
+
+    drain: float = 3.0
+    """Seconds that running handlers get to finish when the server is told to stop."""
+
+    def __post_init__(self) -> None:
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            if value is not None and value <= 0:
+                raise ValueError(f"limits.{name} must be greater than zero: {value}")

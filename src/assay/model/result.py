@@ -1,0 +1,49 @@
+"""Results of the server's methods, in wire shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct, field
+
+from .content import Block, Contents, Role
+
+
+class ToolResult(Struct, omit_defaults=True, rename="camel"):
+    """The whole result of a tool call, for tools that want a say in every part of it."""
+
+    content: list[Block]
+    structured: Any = field(name="structuredContent", default=None)
+    is_error: bool = False
+    meta: dict[str, Any] | None = field(name="_meta", default=None)
+
+
+class ReadResult(Struct):
+    contents: list[Contents]
+
+
+class Message(Struct):
+    """One message of a prompt or of a sampling request."""
+
+    role: Role
+    content: Block
+
+
+class PromptResult(Struct, omit_defaults=True):
+    """The whole result of a prompt, for prompts that also describe themselves."""
+
+    messages: list[Message]
+    description: str | None = None
+    meta: dict[str, Any] | None = field(name="_meta", default=None)
+
+
+class Completion(Struct, omit_defaults=True, rename="camel"):
+    """Suggestions for one argument, best first; the server cuts them to 100."""
+
+    values: list[str]
+    total: int | None = None
+    has_more: bool | None = None
+
+
+class CompleteResult(Struct):
+    completion: Completion

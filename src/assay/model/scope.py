@@ -1,0 +1,40 @@
+"""What travels with each message besides the message itself."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+
+from msgspec import Struct, field
+
+Send = Callable[[bytes], Awaitable[None]]
+"""Carries one encoded message to the client that is being answered. It never raises when
+that client is gone: a handler's work does not depend on who still listens."""
+
+
+class Scope(Struct, kw_only=True):
+    """The circumstances of one message. Hosts set `principal` and `state`; transports set the rest."""
+
+    principal: Any = None
+    """Who is asking, as established by the host. Whatever the server keeps belongs to a principal."""
+
+    transport: str = "direct"
+
+    session: Any = None
+    """The session this message belongs to; none means that it is served on its own."""
+
+    revision: Any = None
+    """For a message without a session: the revision it was sent under, as a value or as its date."""
+
+    raw_headers: Iterable[tuple[bytes, bytes]] = ()
+
+    state: dict[str, Any] = field(default_factory=dict)
+    """Anything a host wants its handlers to see."""
+
+    detach: Callable[[float | None], Awaitable[None]] | None = None
+    """Set by transports whose client may be told to come back later for the answer."""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """HTTP headers, names in lower case; empty on other transports."""
+        return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in self.raw_headers}

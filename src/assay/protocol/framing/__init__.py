@@ -1,0 +1,1 @@
+"""Byte streams cut into messages: newline-delimited lines and server-sent events."""

@@ -1,0 +1,183 @@
+"""What a request's head alone decides, before a byte of its body is read.
+
+The verdict is a pure function of a few header values, and one client sends the same ones again
+and again: so verdicts are remembered, and a repeated head costs one look-up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from assay.model.error import INVALID_REQUEST, RpcError
+from assay.model.jsonrpc import RequestId
+from assay.protocol.codec import encode, error_reply
+from assay.revisions.registry import BY_DATE
+from assay.revisions.revision import Revision
+
+from .policy import HttpPolicy
+
+Headers = list[tuple[bytes, bytes]]
+
+JSON: Final = (b"content-type", b"application/json")
+EXPOSED: Final = b"mcp-session-id, mcp-protocol-version"
+ALLOWED_HEADERS: Final = (
+    b"content-type, accept, authorization, last-event-id, mcp-protocol-version, mcp-session-id"
+)
+READ_ONCE: Final = frozenset(
+    {
+        b"host",
+        b"origin",
+        b"content-type",
+        b"accept",
+        b"mcp-protocol-version",
+        b"mcp-session-id",
+        b"last-event-id",
+    }
+)
+"""Headers that decide something here: a second value of one of them would make that ambiguous."""
+
+
+class Head(NamedTuple):
+    """The header values that a verdict depends on."""
+
+    method: str
+    host: bytes | None
+    origin: bytes | None
+    content_type: bytes | None
+    accept: bytes | None
+    version: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An answer that ends the request: status, extra headers, and a JSON-RPC error without an id."""
+
+    status: int
+    reason: str
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+    code: int = INVALID_REQUEST
+    request_id: RequestId | None = None
+
+    def body(self) -> bytes:
+        return encode(error_reply(RpcError(self.code, self.reason), self.request_id))
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """The head is in order. `revision` is none when the version header is absent or unknown."""
+
+    revision: Revision | None
+    unknown_version: str | None
+    cors: tuple[tuple[bytes, bytes], ...]
+
+
+class Gate:
+    """Judges heads for one endpoint."""
+
+    def __init__(self, policy: HttpPolicy) -> None:
+        self.policy = policy
+        # Small, because its keys come from strangers: 128 heads of at most 64 KiB each stay under 8 MiB.
+        self.judge = lru_cache(maxsize=128)(self._judge)
+
+    def _judge(self, head: Head) -> Admission | Refusal:
+        host = (head.host or b"").decode("latin-1")
+        if not self.policy.admits_host(host):
+            return Refusal(421, f"host not allowed: {host or 'none given'}; add it to allowed_hosts")
+        origin = None if head.origin is None else head.origin.decode("latin-1")
+        if origin is not None and not self.policy.admits_origin(origin):
+            return Refusal(403, f"origin not allowed: {origin}; add it to allowed_origins")
+        refusal = self._check_method(head)
+        if refusal is not None:
+            return refusal
+        version = None if head.version is None else head.version.decode("latin-1").strip()
+        revision = None if version is None else BY_DATE.get(version)
+        unknown = version if revision is None else None
+        return Admission(revision, unknown, _cors(head.origin))
+
+    def _check_method(self, head: Head) -> Refusal | None:
+        if head.method == "POST":
+            return self._check_post(head)
+        if head.method == "GET" and self.policy.streaming:
+            missing = missing_types(head.accept, ("text/event-stream",))
+            return _not_acceptable(missing) if missing else None
+        if head.method in ("DELETE", "OPTIONS") and self.policy.streaming:
+            return None
+        if head.method == "OPTIONS":
+            return None
+        return Refusal(405, f"method not allowed: {head.method}", ((b"allow", self.methods),))
+
+    def _check_post(self, head: Head) -> Refusal | None:
+        problem = content_type_problem(head.content_type)
+        if problem:
+            return Refusal(415, problem)
+        wanted = ("application/json", "text/event-stream") if self.policy.streaming else ("application/json",)
+        missing = missing_types(head.accept, wanted)
+        return _not_acceptable(missing) if missing else None
+
+    @property
+    def methods(self) -> bytes:
+        return b"GET, POST, DELETE, OPTIONS" if self.policy.streaming else b"POST, OPTIONS"
+
+    def preflight(self, origin: bytes | None) -> Headers:
+        """Headers that answer an OPTIONS request."""
+        return [
+            *_cors(origin),
+            (b"allow", self.methods),
+            (b"access-control-allow-methods", self.methods),
+            (b"access-control-allow-headers", ALLOWED_HEADERS),
+            (b"access-control-max-age", b"600"),
+        ]
+
+
+def doubled(headers: Headers) -> Refusal | None:
+    """A refusal when a header that decides something comes twice."""
+    seen: set[bytes] = set()
+    for name, _ in headers:
+        if name in seen and name in READ_ONCE:
+            return Refusal(400, f"header given twice: {name.decode('latin-1')}")
+        seen.add(name)
+    return None
+
+
+def content_type_problem(value: bytes | None) -> str | None:
+    if value is None:
+        return "content-type missing: send application/json"
+    media, *parameters = (part.strip().lower() for part in value.decode("latin-1").split(";"))
+    if media != "application/json":
+        return f"content-type not supported: {media}; send application/json"
+    for parameter in parameters:
+        name, _, charset = parameter.partition("=")
+        if name.strip() == "charset" and charset.strip('" ') not in ("utf-8", "utf8"):
+            return f"charset not supported: {charset}; send UTF-8"
+    return None
+
+
+def missing_types(accept: bytes | None, wanted: tuple[str, ...]) -> list[str]:
+    """Which of the wanted media types an Accept header does not admit."""
+    ranges = [_media_range(part) for part in (accept or b"").decode("latin-1").lower().split(",")]
+    admitted = {name for name, wanted_at_all in ranges if wanted_at_all}
+    return [media for media in wanted if not admitted & {media, media.partition("/")[0] + "/*", "*/*"}]
+
+
+def _media_range(part: str) -> tuple[str, bool]:
+    media, *parameters = (piece.strip() for piece in part.split(";"))
+    refused = any(
+        parameter.replace(" ", "") in ("q=0", "q=0.0", "q=0.00", "q=0.000") for parameter in parameters
+    )
+    return media, not refused
+
+
+def _not_acceptable(missing: list[str]) -> Refusal:
+    return Refusal(406, f"accept must list {' and '.join(missing)}")
+
+
+def _cors(origin: bytes | None) -> tuple[tuple[bytes, bytes], ...]:
+    if origin is None:
+        return ()
+    return (
+        (b"access-control-allow-origin", origin),
+        (b"access-control-expose-headers", EXPOSED),
+        (b"vary", b"origin"),
+    )

@@ -1,0 +1,55 @@
+"""What the operator of an HTTP endpoint decides, and what follows for one host or origin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+
+
+class Sessions(Enum):
+    """Whether clients hold a session across their requests."""
+
+    OPTIONAL = "optional"
+    REQUIRED = "required"
+    OFF = "off"
+
+
+@dataclass(frozen=True, slots=True)
+class HttpPolicy:
+    path: str | None = "/mcp"
+    """The endpoint's path; none when the surrounding application has already routed."""
+    streaming: bool = True
+    """Whether an answer may become an event stream; off means one JSON object per request."""
+    sessions: Sessions = Sessions.OPTIONAL
+    allowed_hosts: tuple[str, ...] = LOOPBACK
+    """Accepted values of `Host`, with or without a port; `*` accepts any."""
+    allowed_origins: tuple[str, ...] = ()
+    """Accepted values of `Origin` beside those whose host is an allowed host; `*` accepts any."""
+
+    def admits_host(self, host: str) -> bool:
+        if "*" in self.allowed_hosts:
+            return True
+        host = host.lower()
+        return host in self.allowed_hosts or hostname(host) in self.allowed_hosts
+
+    def admits_origin(self, origin: str) -> bool:
+        if "*" in self.allowed_origins or origin in self.allowed_origins:
+            return True
+        scheme, separator, authority = origin.partition("://")
+        # `*` among the hosts says nothing about who may script the endpoint from a browser.
+        named = [host for host in self.allowed_hosts if host != "*"]
+        authority = authority.lower()
+        return (
+            bool(separator)
+            and scheme in ("http", "https")
+            and {authority, hostname(authority)} & {*named} != set()
+        )
+
+
+def hostname(authority: str) -> str:
+    """The host of `host[:port]`; an IPv6 address keeps its brackets."""
+    if authority.startswith("["):
+        return authority.partition("]")[0] + "]"
+    return authority.partition(":")[0]

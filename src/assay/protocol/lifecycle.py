@@ -1,0 +1,85 @@
+"""When a message is in order. All states, inputs and legal steps of a session are in this file;
+it does not know which transport carries the session.
+
+A pair that is absent from STEPS is refused and leaves the state as it was. CLOSED is final.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from types import MappingProxyType
+from typing import Final
+
+from assay.model.error import INVALID_PARAMS, INVALID_REQUEST, RpcError
+from assay.revisions.registry import DATES
+
+
+class State(Enum):
+    FRESH = "fresh"
+    INITIALIZING = "initializing"
+    READY = "ready"
+    CLOSED = "closed"
+
+
+class Input(Enum):
+    INITIALIZE = "initialize"
+    INITIALIZED = "initialized"
+    PING = "ping"
+    REQUEST = "request"
+    NOTIFICATION = "notification"
+    CLOSE = "close"
+
+
+STEPS: Final = MappingProxyType(
+    {
+        (State.FRESH, Input.INITIALIZE): State.INITIALIZING,
+        (State.FRESH, Input.PING): State.FRESH,
+        (State.FRESH, Input.NOTIFICATION): State.FRESH,
+        (State.FRESH, Input.CLOSE): State.CLOSED,
+        (State.INITIALIZING, Input.INITIALIZED): State.READY,
+        (State.INITIALIZING, Input.PING): State.INITIALIZING,
+        # A client may pipeline its first request behind `initialized`, and HTTP may reorder the two.
+        (State.INITIALIZING, Input.REQUEST): State.INITIALIZING,
+        (State.INITIALIZING, Input.NOTIFICATION): State.INITIALIZING,
+        (State.INITIALIZING, Input.CLOSE): State.CLOSED,
+        (State.READY, Input.INITIALIZED): State.READY,
+        (State.READY, Input.PING): State.READY,
+        (State.READY, Input.REQUEST): State.READY,
+        (State.READY, Input.NOTIFICATION): State.READY,
+        (State.READY, Input.CLOSE): State.CLOSED,
+    }
+)
+
+INPUTS: Final = MappingProxyType(
+    {
+        "initialize": Input.INITIALIZE,
+        "ping": Input.PING,
+        "notifications/initialized": Input.INITIALIZED,
+    }
+)
+
+
+def input_of(method: str, *, is_request: bool) -> Input:
+    return INPUTS.get(method, Input.REQUEST if is_request else Input.NOTIFICATION)
+
+
+def step(state: State, received: Input) -> State:
+    """The state after this input.
+
+    Raises:
+        RpcError: the input is out of order; the state stays.
+    """
+    following = STEPS.get((state, received))
+    if following is None:
+        raise _refusal(state, received)
+    return following
+
+
+def _refusal(state: State, received: Input) -> RpcError:
+    if state is State.CLOSED:
+        return RpcError(INVALID_REQUEST, "the session is closed")
+    if received is Input.INITIALIZE:
+        return RpcError(INVALID_REQUEST, "the session is already initialized")
+    return RpcError(
+        INVALID_PARAMS, "not initialized: send an initialize request first", {"supported": list(DATES)}
+    )

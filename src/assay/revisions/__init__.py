@@ -1,0 +1,1 @@
+"""The protocol revisions as values. Nothing outside this package spells or compares their dates."""

@@ -1,0 +1,13 @@
+"""No batches; structured tool output, resource links, form elicitation, the version header."""
+
+from __future__ import annotations
+
+from .r2025_03_26 import REVISION as PREDECESSOR
+from .revision import Batching, Structured
+
+REVISION = PREDECESSOR.successor(
+    "2025-06-18",
+    batching=Batching.REFUSED,
+    structured=Structured.OBJECT,
+    added={"content": {"resource_link"}, "elicitation": {"form"}},
+)

@@ -1,0 +1,16 @@
+"""Bad arguments become tool errors; url elicitation and multi-select; sampling with tools;
+streams that prime, and that a server may close early for the client to poll."""
+
+from __future__ import annotations
+
+from .r2025_06_18 import REVISION as PREDECESSOR
+from .revision import BadArguments, HttpRules
+
+REVISION = PREDECESSOR.successor(
+    "2025-11-25",
+    bad_arguments=BadArguments.TOOL_ERROR,
+    multi_select=True,
+    sampling_tools=True,
+    http=HttpRules(priming=True),
+    added={"elicitation": {"url"}},
+)

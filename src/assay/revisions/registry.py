@@ -1,0 +1,34 @@
+"""All revisions that are served, oldest first, and how one of them is chosen."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Final
+
+from .revision import Opening, Revision
+
+
+def _load() -> tuple[Revision, ...]:
+    """One value per `r<date>.py` beside this file: adding a revision is adding its file."""
+    package = __package__ or ""
+    path = import_module(package).__path__
+    names = [name for _, name, _ in iter_modules(path) if name[0] == "r" and name[1].isdigit()]
+    loaded = [import_module(f"{package}.{name}").REVISION for name in names]
+    return tuple(sorted(loaded, key=lambda revision: revision.date))
+
+
+REVISIONS: Final = _load()
+BY_DATE: Final = {revision.date: revision for revision in REVISIONS}
+HANDSHAKE: Final = tuple(revision for revision in REVISIONS if revision.opening is Opening.HANDSHAKE)
+DATES: Final = tuple(BY_DATE)
+
+ASSUMED: Final = BY_DATE["2025-03-26"]
+"""The revision of an HTTP request that carries neither a session nor a version header
+(basic/transports#protocol-version-header)."""
+
+
+def negotiate(requested: str) -> Revision:
+    """Answer an `initialize`: the requested revision if it has a handshake, else the newest that has."""
+    revision = BY_DATE.get(requested)
+    return revision if revision in HANDSHAKE and revision is not None else HANDSHAKE[-1]

@@ -1,0 +1,1 @@
+"""The server framework: registration, dispatch and everything a handler can do."""

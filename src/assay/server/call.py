@@ -1,0 +1,167 @@
+"""One request while it is served: who asked, where its messages go, and how it may end early.
+
+A request ends once. Whatever its handler tries to send after that goes nowhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+from msgspec import Raw, Struct, field
+
+from assay.model.jsonrpc import Envelope, Notification, RequestId
+from assay.model.scope import Scope, Send
+from assay.protocol.codec import encode
+from assay.protocol.session import Peer, Session
+
+if TYPE_CHECKING:
+    from .server import Server
+
+T = TypeVar("T")
+logger = logging.getLogger("assay")
+
+
+class EndedEarly(Exception):
+    """The request was ended from outside its handler."""
+
+
+class Cancelled(EndedEarly):
+    """The client no longer wants the answer: none is sent."""
+
+
+class TimedOut(EndedEarly):
+    """The handler was silent for too long."""
+
+
+class _Meta(Struct, rename="camel"):
+    progress_token: int | str | None = None
+
+
+class _ParamsWithMeta(Struct):
+    meta: Raw = field(name="_meta", default=Raw(b"{}"))
+
+
+_decode_params = msgspec.json.Decoder(_ParamsWithMeta).decode
+_decode_meta = msgspec.json.Decoder(_Meta).decode
+
+
+class Call:
+    __slots__ = (
+        "_deadline", "_paused", "_task", "_timer", "ended", "id", "over", "params", "peer",
+        "scope", "send", "server", "session",
+    )  # fmt: skip
+
+    def __init__(
+        self, server: Server, message: Envelope, peer: Peer, scope: Scope, send: Send | None
+    ) -> None:
+        self.server = server
+        self.id: RequestId = message.id  # type: ignore[assignment]
+        self.params = message.params
+        self.peer = peer
+        self.scope = scope
+        self.session: Session | None = scope.session
+        self.send = send
+        self.ended: EndedEarly | None = None
+        self.over = False
+        self._task: asyncio.Task[Any] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._deadline = 0.0
+        self._paused = 0
+
+    @property
+    def raw_meta(self) -> Raw:
+        return _decode_params(self.params).meta
+
+    @property
+    def progress_token(self) -> int | str | None:
+        return _decode_meta(self.raw_meta).progress_token
+
+    async def notify(self, method: str, params: Any) -> None:
+        """Send a notification that belongs to this request; nothing once the request is over."""
+        if self.send is not None and not self.over and self.ended is None:
+            self.keep_alive()
+            await self.send(encode(Notification(method, params)))
+
+    async def supervise(self, work: Awaitable[T]) -> T:
+        """Await work that may last: it can be cancelled, and may not be idle for too long.
+
+        Raises:
+            EndedEarly: it was ended from outside.
+        """
+        self._task = asyncio.current_task()
+        session = self.session
+        if session is not None:
+            session.in_flight[self.id] = self
+        self._arm()
+        try:
+            value = await work
+        except asyncio.CancelledError:
+            if self.ended is None:
+                raise
+            self._acknowledge_cancel()
+            raise self.ended from None
+        finally:
+            self._task = None
+            self._disarm()
+            if session is not None:
+                session.in_flight.pop(self.id, None)
+        if self.ended is not None:
+            # The handler caught the cancellation and went on to return: its answer is not wanted.
+            self._acknowledge_cancel()
+            raise self.ended
+        return value
+
+    def cancel(self, reason: str | None) -> None:
+        logger.info("request %r cancelled: %s", self.id, reason or "no reason given")
+        self._end(Cancelled(reason or "cancelled"))
+
+    def _end(self, ending: EndedEarly) -> None:
+        if self._task is not None and self.ended is None:
+            self.ended = ending
+            self._task.cancel()
+
+    def _acknowledge_cancel(self) -> None:
+        # Without this, asyncio would take our own cancel for one from the task's owner.
+        task = asyncio.current_task()
+        if task is not None:
+            task.uncancel()
+
+    def keep_alive(self) -> None:
+        """Start the idle time-out anew."""
+        timeout = self.server.limits.idle_timeout
+        if timeout is not None and self._timer is not None:
+            self._deadline = asyncio.get_running_loop().time() + timeout
+
+    def pause(self) -> None:
+        """Stop the idle time-out while the client is being asked: a person may take their time."""
+        self._paused += 1
+
+    def resume(self) -> None:
+        self._paused -= 1
+        self.keep_alive()
+
+    def _arm(self) -> None:
+        timeout = self.server.limits.idle_timeout
+        if timeout is not None:
+            loop = asyncio.get_running_loop()
+            self._deadline = loop.time() + timeout
+            self._timer = loop.call_at(self._deadline, self._check_idle)
+
+    def _check_idle(self) -> None:
+        # The deadline moves with every sign of life, the timer does not: moving it each time would cost more.
+        loop = asyncio.get_running_loop()
+        if self._paused:
+            self.keep_alive()
+        if self._deadline > loop.time():
+            self._timer = loop.call_at(self._deadline, self._check_idle)
+        else:
+            self._end(TimedOut(f"no sign of life for {self.server.limits.idle_timeout:g} s"))
+
+    def _disarm(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

@@ -1,0 +1,86 @@
+"""Completion: suggestions for an argument of a prompt or a variable of a resource template."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, Final, Literal, get_args, get_origin
+
+from assay.model.error import RegistrationError
+from assay.model.result import Completion
+
+from .call import Call
+from .gate import Gate
+from .invoke import Invocable
+from .signature import read_signature
+
+MOST: Final = 100
+"""The most values one answer may hold (server/utilities/completion)."""
+
+
+class Completer:
+    """A function that suggests values; `value` is what was typed so far, `arguments` what is settled already."""
+
+    __slots__ = ("_invoke", "_names")
+
+    def __init__(self, function: Callable[..., Any], gates: tuple[Gate, ...]) -> None:
+        signature = read_signature(function)
+        self._names = tuple(parameter.name for parameter in signature.parameters)
+        if not set(self._names) <= {"value", "arguments"}:
+            raise RegistrationError(
+                f"completion {signature.name}: parameters are value, arguments and a Context"
+            )
+        self._invoke = Invocable(function, signature.context_name, gates)
+
+    async def complete(self, value: str, arguments: dict[str, str], call: Call) -> Completion:
+        given = {"value": value, "arguments": arguments}
+        suggested = await self._invoke({name: given[name] for name in self._names}, call)
+        if isinstance(suggested, Completion):
+            return _cut(suggested.values, suggested.total, suggested.has_more)
+        return rank_and_cut(value, list(suggested))
+
+
+def rank_and_cut(value: str, candidates: list[str]) -> Completion:
+    ranked = rank(value, candidates)
+    return _cut(ranked, len(ranked), None)
+
+
+def _cut(values: list[str], total: int | None, has_more: bool | None) -> Completion:
+    more = len(values) > MOST or bool(has_more) or (total is not None and total > len(values))
+    return Completion(values[:MOST], total, more)
+
+
+def rank(value: str, candidates: list[str]) -> list[str]:
+    """Candidates that could be meant, best first; those equally good keep their order."""
+    typed = value.casefold()
+    graded = [(_grade(typed, candidate.casefold()), candidate) for candidate in candidates]
+    return [candidate for grade, candidate in sorted(graded, key=lambda pair: pair[0]) if grade < NO_MATCH]
+
+
+NO_MATCH: Final = 5
+
+
+def _grade(typed: str, candidate: str) -> int:
+    tests = (
+        candidate == typed,
+        candidate.startswith(typed),
+        any(word.startswith(typed) for word in candidate.replace("-", " ").replace("_", " ").split()),
+        typed in candidate,
+        _is_subsequence(typed, candidate),
+    )
+    return next((grade for grade, passed in enumerate(tests) if passed), NO_MATCH)
+
+
+def _is_subsequence(typed: str, candidate: str) -> bool:
+    letters = iter(candidate)
+    return all(letter in letters for letter in typed)
+
+
+def choices(annotation: Any) -> list[str]:
+    """Values that a type itself lists: a Literal or an Enum."""
+    if get_origin(annotation) is Literal:
+        return [str(choice) for choice in get_args(annotation)]
+    if inspect.isclass(annotation) and issubclass(annotation, Enum):
+        return [str(member.value) for member in annotation]
+    return [choice for part in get_args(annotation) for choice in choices(part)]

@@ -1,0 +1,70 @@
+"""Which argument is completed by what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from assay.model.error import INVALID_PARAMS, RegistrationError, RpcError
+from assay.model.result import Completion
+
+from .call import Call
+from .completion import Completer, choices, rank_and_cut
+from .gate import Gate
+from .prompt_registry import Prompts
+from .resource_registry import Resources
+
+
+class Completions:
+    """Suggestions by prompt name or template URI, then by argument."""
+
+    def __init__(self, prompts: Prompts, resources: Resources, gate: Gate) -> None:
+        self._prompts = prompts
+        self._resources = resources
+        self._gate = gate
+        self._completers: dict[tuple[str, str], Completer] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._completers) or any(self._listed(prompt.key) for prompt in self._prompts.shelf)
+
+    def add(self, target: str, argument: str, function: Callable[..., Any]) -> None:
+        """
+        Raises:
+            RegistrationError: the target has no such argument, or it is completed already.
+        """
+        known = self._arguments(target)
+        if known is None:
+            raise RegistrationError(f"completion for {target!r}: no such prompt or resource template")
+        if argument not in known:
+            raise RegistrationError(f"completion for {target!r}: it has no argument {argument!r}")
+        if (target, argument) in self._completers:
+            raise RegistrationError(f"completion for {target!r}: argument {argument!r} has one already")
+        self._completers[target, argument] = Completer(function, (self._gate,))
+
+    async def complete(
+        self, target: str, argument: str, value: str, settled: dict[str, str], call: Call
+    ) -> Completion:
+        known = self._arguments(target)
+        if known is None:
+            raise RpcError(INVALID_PARAMS, f"unknown prompt or resource template: {target}")
+        if argument not in known:
+            raise RpcError(INVALID_PARAMS, f"{target} has no argument {argument}")
+        completer = self._completers.get((target, argument))
+        if completer is not None:
+            return await completer.complete(value, settled, call)
+        return rank_and_cut(value, self._listed(target).get(argument, []))
+
+    def _arguments(self, target: str) -> set[str] | None:
+        prompt = self._prompts.shelf.get(target)
+        if prompt is not None:
+            return {parameter.name for parameter in prompt.signature.parameters}
+        resource = self._resources.template_shelf.get(target)
+        if resource is not None and resource.template is not None:
+            return set(resource.template.variables)
+        return None
+
+    def _listed(self, target: str) -> dict[str, list[str]]:
+        """Arguments of a prompt whose type itself lists the values."""
+        prompt = self._prompts.shelf.get(target)
+        parameters = () if prompt is None else prompt.signature.parameters
+        return {parameter.name: found for parameter in parameters if (found := choices(parameter.annotation))}

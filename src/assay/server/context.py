@@ -1,0 +1,189 @@
+"""What a handler can learn about its request and say to its client while it works."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+
+import msgspec
+
+from assay.model.asking import Elicited, Root, Sampled
+from assay.model.content import Block
+from assay.model.definition import ClientCapabilities, Implementation
+from assay.model.jsonrpc import RequestId
+from assay.model.result import Message
+from assay.model.scope import Scope
+
+from .asking import ask_for_input, ask_for_ping, ask_for_roots, ask_for_sample, ask_for_visit
+from .call import Call, Cancelled
+
+if TYPE_CHECKING:
+    from .server import Server
+
+T = TypeVar("T")
+Level = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
+LEVELS: Final = {
+    name: severity
+    for severity, name in enumerate(
+        ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+    )
+}
+DEFAULT_LEVEL: Final = "info"
+
+
+class Context:
+    """Passed to every handler that has a parameter annotated with it, whatever its name.
+
+    The methods that talk to the client are coroutines. A `def` handler, which runs in a thread,
+    calls them through `wait`: `ctx.wait(ctx.progress(1, total=3))`.
+    """
+
+    __slots__ = ("_call", "_loop", "_progress")
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self._loop = asyncio.get_running_loop()
+        self._progress: float | None = None
+
+    @property
+    def request_id(self) -> RequestId:
+        return self._call.id
+
+    @property
+    def scope(self) -> Scope:
+        return self._call.scope
+
+    @property
+    def server(self) -> Server:
+        return self._call.server
+
+    @property
+    def revision(self) -> str:
+        """The protocol revision that this request is served under."""
+        return self._call.peer.revision.date
+
+    @property
+    def client(self) -> Implementation | None:
+        """Who the client says it is; none when it never introduced itself."""
+        return self._call.peer.client
+
+    @property
+    def client_capabilities(self) -> ClientCapabilities:
+        return self._call.peer.capabilities
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """The `_meta` of the request."""
+        meta: dict[str, Any] = msgspec.json.decode(self._call.raw_meta)
+        return meta
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the request was ended early. A `def` handler that works long should look now and then."""
+        return self._call.ended is not None
+
+    def keep_alive(self) -> None:
+        """Tell that the handler is still at work: the idle time-out starts anew."""
+        self._loop.call_soon_threadsafe(self._call.keep_alive)
+
+    def wait(self, action: Awaitable[T]) -> T:
+        """From a `def` handler: run one of the coroutines of this object and wait for its outcome."""
+        if self.cancelled:
+            if asyncio.iscoroutine(action):
+                action.close()
+            raise Cancelled("cancelled")
+        return asyncio.run_coroutine_threadsafe(_as_coroutine(action), self._loop).result()
+
+    async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """Report progress, if the client asked for it. A value that does not grow is left out,
+        since the protocol wants each one greater than the last."""
+        token = self._call.progress_token
+        if token is None or (self._progress is not None and progress <= self._progress):
+            return self._call.keep_alive()
+        self._progress = progress
+        params: dict[str, Any] = {"progressToken": token, "progress": progress}
+        if total is not None:
+            params["total"] = total
+        if message is not None:
+            params["message"] = message
+        return await self._call.notify("notifications/progress", params)
+
+    async def log(self, level: Level, data: Any, *, logger: str | None = None) -> None:
+        """Send a log message, unless the client set a higher level or logging is off."""
+        if level not in LEVELS:
+            raise ValueError(f"unknown log level: {level!r}; one of {', '.join(LEVELS)}")
+        threshold = self._call.peer.log_level or DEFAULT_LEVEL
+        if LEVELS[level] < LEVELS[threshold] or not self.server.features.has("logging"):
+            return self._call.keep_alive()
+        params = {"level": level, "data": data}
+        if logger is not None:
+            params["logger"] = logger
+        return await self._call.notify("notifications/message", params)
+
+    async def sample(
+        self,
+        messages: str | Block | Message | Sequence[str | Block | Message],
+        *,
+        max_tokens: int = 1000,
+        timeout: float | None = None,
+        **options: Any,
+    ) -> Sampled:
+        """Ask the client's model. Options are those of the protocol in snake case: `system_prompt`,
+        `temperature`, `model_preferences`, `stop_sequences`, `include_context`, `tools`, `tool_choice`.
+
+        Raises:
+            AskError: the client cannot be asked, or refused.
+        """
+        return await ask_for_sample(self._call, messages, max_tokens, options, timeout)
+
+    async def elicit(
+        self, message: str, schema: type[Any] | Mapping[str, Any], *, timeout: float | None = None
+    ) -> Elicited:
+        """Ask the user to fill in a form: a class with plain fields, or a ready-made JSON Schema.
+
+        Raises:
+            AskError: the client cannot be asked, or answered with something that does not fit the form.
+        """
+        return await ask_for_input(self._call, message, schema, timeout)
+
+    async def elicit_url(self, message: str, url: str, *, timeout: float | None = None) -> Elicited:
+        """Ask the user to open a page, for what must not pass through the client: passwords, payments.
+
+        Raises:
+            AskError: the client cannot be asked this way.
+        """
+        return await ask_for_visit(self._call, message, url, timeout)
+
+    async def elicitation_complete(self, elicitation_id: str) -> None:
+        """Tell the client that what `elicit_url` started has come to its end."""
+        await self._call.notify("notifications/elicitation/complete", {"elicitationId": elicitation_id})
+
+    async def roots(self, *, timeout: float | None = None) -> list[Root]:
+        """The folders the client lets this server work in.
+
+        Raises:
+            AskError: the client cannot be asked.
+        """
+        return await ask_for_roots(self._call, timeout)
+
+    async def ping(self, *, timeout: float | None = None) -> None:
+        """Wait until the client shows that it is alive.
+
+        Raises:
+            AskError: the client cannot be asked, or did not answer in time.
+        """
+        await ask_for_ping(self._call, timeout)
+
+    async def close_stream(self, retry: float | None = None) -> None:
+        """Close the connection that waits for this answer; the client comes back for it after `retry` seconds.
+
+        Only a resumable HTTP stream is closed. Elsewhere this does nothing: the answer comes as usual.
+        """
+        detach = self._call.scope.detach
+        if detach is not None:
+            await detach(retry)
+
+
+async def _as_coroutine(action: Awaitable[T]) -> T:
+    return await action

@@ -1,0 +1,132 @@
+"""One message in, one answer or none out, whatever carried it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import UNSET, Struct
+
+from assay.model.error import INVALID_REQUEST, METHOD_NOT_FOUND, MalformedMessage, RpcError
+from assay.model.jsonrpc import Envelope, Outcome, Reply, RequestId
+from assay.model.scope import Scope, Send
+from assay.protocol.codec import decode_params, error_reply, known_id
+from assay.protocol.lifecycle import State, input_of
+from assay.protocol.session import STATELESS, Peer, Session
+from assay.revisions.registry import BY_DATE, HANDSHAKE
+from assay.revisions.revision import Batching
+
+from .call import Call
+from .failure import to_rpc_error
+
+if TYPE_CHECKING:
+    from .server import Server
+
+
+class _CancelParams(Struct, rename="camel"):
+    request_id: RequestId
+    reason: str | None = None
+
+
+_cancel_params = msgspec.json.Decoder(_CancelParams).decode
+
+
+async def dispatch(server: Server, message: Envelope, send: Send | None, scope: Scope) -> Outcome | None:
+    """Serve one message.
+
+    Raises:
+        RpcError: a notification or response that cannot be accepted. Requests never raise: they are answered.
+    """
+    method = message.method
+    if method is UNSET or message.id is UNSET:
+        receive(message, scope.session)
+        return None
+    call = Call(server, message, peer_of(scope), scope, send)
+    try:
+        if scope.session is not None:
+            _admit(scope.session, message, method)
+        serve = server.methods(call.peer.revision).get(method)
+        if serve is None:
+            raise RpcError(METHOD_NOT_FOUND, f"method not found: {method}")
+        result = await serve(call)
+    except Exception as error:
+        failure = to_rpc_error(error, call, method)
+        return None if failure is None else error_reply(failure, call.id)
+    finally:
+        call.over = True
+    return Reply(call.id, result)
+
+
+async def dispatch_batch(
+    server: Server, members: list[Envelope | MalformedMessage], send: Send | None, scope: Scope
+) -> list[Outcome]:
+    """Serve the members of a batch at once; only requests are answered.
+
+    Raises:
+        RpcError: the client's revision has no batches.
+    """
+    if peer_of(scope).revision.batching is Batching.REFUSED:
+        raise RpcError(INVALID_REQUEST, "batches are not part of this protocol revision")
+    async with asyncio.TaskGroup() as tasks:
+        served = [tasks.create_task(_serve_member(server, member, send, scope)) for member in members]
+    outcomes = [task.result() for task in served]
+    return [outcome for outcome in outcomes if outcome is not None]
+
+
+async def _serve_member(
+    server: Server, member: Envelope | MalformedMessage, send: Send | None, scope: Scope
+) -> Outcome | None:
+    if isinstance(member, MalformedMessage):
+        return error_reply(member, member.request_id)
+    if member.method == "initialize":
+        return error_reply(
+            RpcError(INVALID_REQUEST, "initialize must not be part of a batch"), known_id(member)
+        )
+    try:
+        return await dispatch(server, member, send, scope)
+    except RpcError:
+        return None  # nobody can be told: the member was a notification or a response
+
+
+def peer_of(scope: Scope) -> Peer:
+    """The client as this message sees it."""
+    if scope.session is not None:
+        session: Session = scope.session
+        return session.peer
+    revision = scope.revision or HANDSHAKE[-1]
+    return STATELESS[BY_DATE[revision] if isinstance(revision, str) else revision]
+
+
+def _admit(session: Session, message: Envelope, method: str) -> None:
+    if message.id in session.in_flight:
+        raise RpcError(INVALID_REQUEST, f"id is already in use by a request in progress: {message.id!r}")
+    # `initialize` advances the session itself, once its parameters are known to be good.
+    if session.state is not State.READY and method != "initialize":
+        session.receive(input_of(method, is_request=True))
+
+
+def receive(message: Envelope, session: Session | None) -> None:
+    """Take a notification or a response.
+
+    Raises:
+        RpcError: it cannot be accepted.
+    """
+    method = message.method
+    if method is UNSET:
+        if session is None or not session.asked.settle(message):
+            raise RpcError(INVALID_REQUEST, "response to a request that was never sent")
+    elif session is not None:
+        session.receive(input_of(method, is_request=False))
+        if method == "notifications/cancelled":
+            _cancel(message, session)
+
+
+def _cancel(message: Envelope, session: Session) -> None:
+    try:
+        params = decode_params(message.params, _cancel_params)
+    except RpcError:
+        return  # malformed, unknown and late cancellations are ignored (basic/utilities/cancellation)
+    running = session.in_flight.get(params.request_id)
+    if running is not None:
+        running.cancel(params.reason)

@@ -1,0 +1,109 @@
+"""Running a user's function for one request.
+
+Most `async def` handlers never suspend: their coroutine is stepped once by hand, and when it
+returns at once nothing more is set up: no registration, no timer, no count. Only a handler that
+does suspend is supervised from there on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from types import CoroutineType
+from typing import Any
+
+from .call import Call
+from .context import Context
+from .gate import Gate
+
+
+class Invocable:
+    """A function, how to run it, and what limits it."""
+
+    __slots__ = ("context_name", "function", "gates", "is_async")
+
+    def __init__(
+        self, function: Callable[..., Any], context_name: str | None, gates: tuple[Gate, ...]
+    ) -> None:
+        self.function = function
+        self.context_name = context_name
+        self.gates = gates
+        self.is_async = _is_async(function)
+
+    async def __call__(self, arguments: dict[str, Any], call: Call) -> Any:
+        if self.context_name is not None:
+            arguments[self.context_name] = Context(call)
+        for gate in self.gates:
+            if not gate.is_open:
+                return await call.supervise(self._wait_and_run(arguments, call))
+        if not self.is_async:
+            return await call.supervise(self._hold_gates(self._run_in_thread(arguments, call)))
+        coroutine = self.function(**arguments)
+        if type(coroutine) is not CoroutineType:
+            return await call.supervise(self._hold_gates(coroutine))
+        try:
+            waiting_for = coroutine.send(None)
+        except StopIteration as returned:
+            return returned.value
+        return await call.supervise(self._hold_gates(_Resumed(coroutine, waiting_for)))
+
+    def _run_in_thread(self, arguments: dict[str, Any], call: Call) -> asyncio.Future[Any]:
+        return call.server.threads.run(self.function, arguments)
+
+    async def _wait_and_run(self, arguments: dict[str, Any], call: Call) -> Any:
+        entered: list[Gate] = []
+        try:
+            # The narrowest gate first: waiting for it must not take a place that others could use.
+            for gate in self.gates:
+                await gate.wait_and_enter()
+                entered.append(gate)
+            if self.is_async:
+                return await self.function(**arguments)
+            return await self._run_in_thread(arguments, call)
+        finally:
+            for gate in entered:
+                gate.leave()
+
+    async def _hold_gates(self, work: Awaitable[Any]) -> Any:
+        for gate in self.gates:
+            gate.enter()
+        try:
+            return await work
+        finally:
+            for gate in self.gates:
+                gate.leave()
+
+
+class _Resumed:
+    """The rest of a coroutine that was stepped by hand and suspended."""
+
+    __slots__ = ("_coroutine", "_waiting_for")
+
+    def __init__(self, coroutine: Coroutine[Any, Any, Any], waiting_for: Any) -> None:
+        self._coroutine = coroutine
+        self._waiting_for = waiting_for
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        coroutine, waiting_for = self._coroutine, self._waiting_for
+        while True:
+            try:
+                sent = yield waiting_for
+            except GeneratorExit:
+                coroutine.close()
+                raise
+            except BaseException as error:
+                step: Callable[[Any], Any] = coroutine.throw
+                given: Any = error
+            else:
+                step, given = coroutine.send, sent
+            try:
+                waiting_for = step(given)
+            except StopIteration as returned:
+                return returned.value
+
+
+def _is_async(function: Callable[..., Any]) -> bool:
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+        getattr(function, "__call__", None)  # noqa: B004 - an object whose __call__ is async is async too
+    )

@@ -1,0 +1,202 @@
+"""The server's methods: one function each, and the table that names them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, Literal, NamedTuple
+
+import msgspec
+from msgspec import Raw, Struct
+
+from assay.model.definition import InitializeParams, InitializeResult
+from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS, RpcError
+from assay.model.result import CompleteResult
+from assay.protocol.codec import decode_params
+from assay.protocol.lifecycle import Input
+from assay.protocol.session import Session
+from assay.revisions.registry import negotiate
+
+from .call import Call
+from .context import Level
+from .failure import ReadFailed
+from .registry import Shelf
+from .resource_registry import check_readable
+
+EMPTY: Final[dict[str, Any]] = {}
+
+
+class _ListParams(Struct):
+    cursor: str | None = None
+
+
+class _CallParams(Struct):
+    name: str
+    arguments: Raw = Raw(b"{}")
+
+
+class _GetParams(Struct):
+    name: str
+    arguments: dict[str, str] | None = None
+
+
+class _UriParams(Struct):
+    uri: str
+
+
+class _LevelParams(Struct):
+    level: Level
+
+
+class _Reference(Struct):
+    type: Literal["ref/prompt", "ref/resource"]
+    name: str | None = None
+    uri: str | None = None
+
+
+class _Argument(Struct):
+    name: str
+    value: str
+
+
+class _Settled(Struct):
+    arguments: dict[str, str] | None = None
+
+
+class _CompleteParams(Struct):
+    ref: _Reference
+    argument: _Argument
+    context: _Settled | None = None
+
+
+def _decoder(params: type[Any]) -> Callable[[Raw], Any]:
+    return msgspec.json.Decoder(params).decode
+
+
+_initialize_params = _decoder(InitializeParams)
+_list_params = _decoder(_ListParams)
+_call_params = _decoder(_CallParams)
+_get_params = _decoder(_GetParams)
+_uri_params = _decoder(_UriParams)
+_level_params = _decoder(_LevelParams)
+_complete_params = _decoder(_CompleteParams)
+
+
+async def initialize(call: Call) -> InitializeResult:
+    params: InitializeParams = decode_params(call.params, _initialize_params)
+    revision = negotiate(params.protocol_version)
+    session, server = call.session, call.server
+    if session is not None:
+        session.receive(Input.INITIALIZE)
+        session.agree(revision, params.capabilities, params.client_info)
+    capabilities = server.features.declaration(revision, in_session=session is not None)
+    return InitializeResult(revision.date, capabilities, server.info, server.instructions)
+
+
+async def ping(call: Call) -> dict[str, Any]:
+    return EMPTY
+
+
+def _page(call: Call, shelf: Shelf[Any], key: str) -> dict[str, Any]:
+    definitions, following = shelf.page(decode_params(call.params, _list_params).cursor)
+    return {key: definitions} if following is None else {key: definitions, "nextCursor": following}
+
+
+async def list_tools(call: Call) -> dict[str, Any]:
+    return _page(call, call.server.tools.shelf, "tools")
+
+
+async def call_tool(call: Call) -> Any:
+    params: _CallParams = decode_params(call.params, _call_params)
+    return await call.server.tools.find(params.name).call(params.arguments, call)
+
+
+async def list_resources(call: Call) -> dict[str, Any]:
+    return _page(call, call.server.resources.shelf, "resources")
+
+
+async def list_templates(call: Call) -> dict[str, Any]:
+    return _page(call, call.server.resources.template_shelf, "resourceTemplates")
+
+
+async def read_resource(call: Call) -> Any:
+    uri = decode_params(call.params, _uri_params).uri
+    try:
+        return await call.server.resources.read_for(uri, call)
+    except Exception as error:
+        raise ReadFailed(uri[:256], error) from error
+
+
+async def subscribe(call: Call) -> dict[str, Any]:
+    uri = decode_params(call.params, _uri_params).uri
+    check_readable(uri)
+    session = _session(call, "subscriptions")
+    call.server.resources.find(uri)
+    if uri not in session.subscriptions and len(session.subscriptions) >= call.server.limits.subscriptions:
+        raise RpcError(INVALID_PARAMS, f"too many subscriptions: limit {call.server.limits.subscriptions}")
+    session.subscriptions.add(uri)
+    session.changed = True
+    return EMPTY
+
+
+async def unsubscribe(call: Call) -> dict[str, Any]:
+    uri = decode_params(call.params, _uri_params).uri
+    session = _session(call, "subscriptions")
+    session.subscriptions.discard(uri)
+    session.changed = True
+    return EMPTY
+
+
+async def list_prompts(call: Call) -> dict[str, Any]:
+    return _page(call, call.server.prompts.shelf, "prompts")
+
+
+async def get_prompt(call: Call) -> Any:
+    params: _GetParams = decode_params(call.params, _get_params)
+    return await call.server.prompts.find(params.name).get(params.arguments or {}, call)
+
+
+async def complete(call: Call) -> CompleteResult:
+    params: _CompleteParams = decode_params(call.params, _complete_params)
+    target = params.ref.name if params.ref.type == "ref/prompt" else params.ref.uri
+    if target is None:
+        raise RpcError(INVALID_PARAMS, "ref needs a name (ref/prompt) or a uri (ref/resource)")
+    settled = (params.context.arguments if params.context else None) or {}
+    argument = params.argument
+    found = await call.server.completions.complete(target, argument.name, argument.value, settled, call)
+    return CompleteResult(found)
+
+
+async def set_level(call: Call) -> dict[str, Any]:
+    level = decode_params(call.params, _level_params).level
+    session = _session(call, "a log level")
+    session.peer.log_level = level
+    session.changed = True
+    return EMPTY
+
+
+def _session(call: Call, what: str) -> Session:
+    if call.session is None:
+        raise RpcError(INTERNAL_ERROR, f"no session to keep {what} in: send initialize first")
+    return call.session
+
+
+class Method(NamedTuple):
+    serve: Callable[[Call], Awaitable[Any]]
+    feature: str | None = None
+
+
+METHODS: Final[Mapping[str, Method]] = {
+    "initialize": Method(initialize),
+    "ping": Method(ping),
+    "tools/list": Method(list_tools, "tools"),
+    "tools/call": Method(call_tool, "tools"),
+    "resources/list": Method(list_resources, "resources"),
+    "resources/templates/list": Method(list_templates, "resources"),
+    "resources/read": Method(read_resource, "resources"),
+    "resources/subscribe": Method(subscribe, "resources.subscribe"),
+    "resources/unsubscribe": Method(unsubscribe, "resources.subscribe"),
+    "prompts/list": Method(list_prompts, "prompts"),
+    "prompts/get": Method(get_prompt, "prompts"),
+    "completion/complete": Method(complete, "completions"),
+    "logging/setLevel": Method(set_level, "logging"),
+}

@@ -1,0 +1,128 @@
+"""What a tool returns, as content and, where its type says so, as structured content.
+
+The value is encoded once. Those bytes are the structured content, its text form, and what is
+checked against the return type.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, Final, get_args
+
+import msgspec
+from msgspec import Raw
+
+from assay.model.content import BLOCKS, Text
+from assay.model.error import RegistrationError
+from assay.model.result import ToolResult
+
+from .schema import Validator, read_custom, schema_of, write_custom
+
+PLAIN: Final = (inspect.Parameter.empty, None, type(None), Any, object, str, bytes, ToolResult, *BLOCKS)
+"""Return types that carry their own form, or none: they get no output schema."""
+
+_encode: Final = msgspec.json.Encoder(enc_hook=write_custom).encode
+
+
+class BadOutput(TypeError):
+    """A tool returned something else than it declared."""
+
+
+class Output:
+    """Turns a tool's return value into its result."""
+
+    __slots__ = ("_check", "_wrap", "schema")
+
+    def __init__(self, returns: Any, given: Mapping[str, Any] | None = None) -> None:
+        self._wrap = False
+        self._check: Callable[[bytes], Any] | None = None
+        self.schema: Mapping[str, Any] | None = None
+        if given is not None:
+            self._use_given(given)
+        elif not _is_plain(returns):
+            self._derive(returns)
+
+    def _use_given(self, schema: Mapping[str, Any]) -> None:
+        if schema.get("type") != "object":
+            raise RegistrationError('an output schema must have "type": "object" at its root')
+        validator = Validator(schema)
+
+        def check(encoded: bytes) -> None:
+            problem = validator.problem(msgspec.json.decode(encoded))
+            if problem is not None:
+                raise BadOutput(problem)
+
+        self.schema, self._check = schema, check
+
+    def _derive(self, returns: Any) -> None:
+        schema = schema_of(returns)
+        self._wrap = schema.get("type") != "object"
+        self.schema = wrapped(schema) if self._wrap else schema
+        self._check = msgspec.json.Decoder(returns, dec_hook=read_custom).decode
+
+    def result(self, value: Any) -> ToolResult:
+        """
+        Raises:
+            BadOutput: the value is not what the tool declared to return.
+        """
+        if isinstance(value, ToolResult):
+            self._check_result(value)
+            return value
+        if self._check is None:
+            return ToolResult(_blocks(value))
+        encoded = _encode_or_refuse(value)
+        try:
+            self._check(encoded)
+        except msgspec.ValidationError as error:
+            raise BadOutput(str(error)) from None
+        if self._wrap:
+            encoded = b'{"result":' + encoded + b"}"
+        return ToolResult([Text(encoded.decode())], Raw(encoded))
+
+    def _check_result(self, result: ToolResult) -> None:
+        if self._check is not None and not result.is_error and not self._wrap:
+            self._check(_encode_or_refuse(result.structured))
+
+
+def wrapped(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema of any value as one of an object, the only root that handshake revisions allow."""
+    schema = dict(schema)
+    definitions = schema.pop("$defs", None)
+    outer: dict[str, Any] = {"type": "object", "properties": {"result": schema}, "required": ["result"]}
+    if definitions:
+        outer["$defs"] = definitions
+    return outer
+
+
+def _is_plain(returns: Any) -> bool:
+    try:
+        if returns in PLAIN:
+            return True
+    except TypeError:  # unhashable metadata in an annotation compares by value and may refuse to
+        return False
+    arguments = [part for part in get_args(returns) if part is not type(None) and part is not ...]
+    return bool(arguments) and any(_is_plain(part) and part not in (str, Any, object) for part in arguments)
+
+
+def _blocks(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    if isinstance(value, BLOCKS):
+        return [value]
+    if isinstance(value, str):
+        return [Text(value)]
+    if isinstance(value, list | tuple) and any(isinstance(item, BLOCKS) for item in value):
+        return [item if isinstance(item, BLOCKS) else _text(item) for item in value]
+    return [_text(value)]
+
+
+def _text(value: Any) -> Text:
+    return Text(value if isinstance(value, str) else _encode_or_refuse(value).decode())
+
+
+def _encode_or_refuse(value: Any) -> bytes:
+    try:
+        return _encode(value)
+    except (TypeError, NotImplementedError, UnicodeEncodeError) as error:
+        raise BadOutput(f"cannot be written as JSON: {error}") from None

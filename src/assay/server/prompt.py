@@ -1,0 +1,92 @@
+"""Prompts: messages that a user picks by name, made from a few arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from assay.model.content import BLOCKS, Icon, Text
+from assay.model.definition import PromptArgument, PromptDefinition
+from assay.model.error import INVALID_PARAMS, RpcError
+from assay.model.result import Message, PromptResult
+
+from .call import Call
+from .gate import Gate
+from .invoke import Invocable
+from .output import BadOutput
+from .schema import read_custom
+from .shape import shape_messages
+from .signature import Signature, read_signature
+
+
+class Prompt:
+    """A registered prompt."""
+
+    __slots__ = ("_invoke", "_struct", "definition", "signature")
+
+    def __init__(self, definition: PromptDefinition, signature: Signature, invoke: Invocable) -> None:
+        self.definition = definition
+        self.signature = signature
+        self._struct = signature.struct()
+        self._invoke = invoke
+
+    @property
+    def key(self) -> str:
+        return self.definition.name
+
+    async def get(self, arguments: dict[str, str], call: Call) -> PromptResult:
+        try:
+            # Prompt arguments are strings on the wire, whatever the parameter's type.
+            typed = msgspec.convert(arguments, self._struct, strict=False, dec_hook=read_custom)
+        except msgspec.ValidationError as error:
+            raise RpcError(INVALID_PARAMS, f"invalid arguments for prompt {self.key}: {error}") from None
+        value = await self._invoke(msgspec.structs.asdict(typed), call)
+        result = to_prompt_result(value, self.definition.description)
+        return PromptResult(
+            shape_messages(result.messages, call.peer.revision), result.description, result.meta
+        )
+
+
+def to_prompt_result(value: Any, description: str | None) -> PromptResult:
+    if isinstance(value, PromptResult):
+        return value
+    items = value if isinstance(value, list | tuple) else [value]
+    return PromptResult([_message(item) for item in items], description)
+
+
+def _message(item: Any) -> Message:
+    if isinstance(item, Message):
+        return item
+    if isinstance(item, str):
+        return Message("user", Text(item))
+    if isinstance(item, BLOCKS):
+        return Message("user", item)
+    raise BadOutput(f"a prompt returns text, content blocks or messages, not {type(item).__qualname__}")
+
+
+def make_prompt(
+    function: Callable[..., Any],
+    *,
+    gates: tuple[Gate, ...],
+    name: str | None = None,
+    title: str | None = None,
+    description: str | None = None,
+    icons: list[Icon] | None = None,
+    meta: dict[str, Any] | None = None,
+) -> Prompt:
+    signature = read_signature(function)
+    arguments = [
+        PromptArgument(parameter.name, description=parameter.description, required=parameter.required)
+        for parameter in signature.parameters
+    ]
+    definition = PromptDefinition(
+        name=name or signature.name,
+        title=title,
+        description=description or signature.description,
+        arguments=arguments or None,
+        icons=icons,
+        meta=meta,
+    )
+    return Prompt(definition, signature, Invocable(function, signature.context_name, gates))

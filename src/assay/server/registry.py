@@ -1,0 +1,84 @@
+"""Things by name, in order of registration, with pages that stay stable while things come and go."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, Protocol, TypeVar
+
+from assay.model.error import INVALID_PARAMS, RegistrationError, RpcError
+from assay.protocol.cursor import UnknownCursor, decode_cursor, encode_cursor
+
+
+class Component(Protocol):
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def definition(self) -> Any: ...
+
+
+C = TypeVar("C", bound=Component)
+
+
+class Shelf(Generic[C]):
+    """An ordered collection that hands out pages.
+
+    Each component gets a number that is never used again. A cursor names the last number seen,
+    so a page neither repeats nor skips what was there all along.
+    """
+
+    def __init__(self, kind: str, page_size: int, on_change: Callable[[], None]) -> None:
+        self.kind = kind
+        self._page_size = page_size
+        self._on_change = on_change
+        self._by_key: dict[str, C] = {}
+        self._numbers: list[int] = []
+        self._keys: list[str] = []
+        self._last = 0
+
+    def __len__(self) -> int:
+        return len(self._by_key)
+
+    def __iter__(self) -> Iterator[C]:
+        return iter(self._by_key.values())
+
+    def get(self, key: str) -> C | None:
+        return self._by_key.get(key)
+
+    def add(self, component: C) -> None:
+        if component.key in self._by_key:
+            raise RegistrationError(f"{self.kind} already has {component.key!r}: remove it first")
+        self._last += 1
+        self._by_key[component.key] = component
+        self._numbers.append(self._last)
+        self._keys.append(component.key)
+        self._on_change()
+
+    def remove(self, key: str) -> None:
+        """
+        Raises:
+            KeyError: nothing is registered under that key.
+        """
+        del self._by_key[key]
+        position = self._keys.index(key)
+        del self._keys[position], self._numbers[position]
+        self._on_change()
+
+    def page(self, cursor: str | None) -> tuple[list[Any], str | None]:
+        """Definitions of one page, and the cursor of the next.
+
+        Raises:
+            RpcError: the cursor was not issued here.
+        """
+        start = 0 if cursor is None else bisect_right(self._numbers, self._position(cursor))
+        end = start + self._page_size
+        definitions = [self._by_key[key].definition for key in self._keys[start:end]]
+        more = end < len(self._keys)
+        return definitions, encode_cursor(self.kind, self._numbers[end - 1]) if more else None
+
+    def _position(self, cursor: str) -> int:
+        try:
+            return decode_cursor(self.kind, cursor, newest=self._last)
+        except UnknownCursor:
+            raise RpcError(INVALID_PARAMS, f"unknown cursor for {self.kind}: {cursor[:64]!r}") from None

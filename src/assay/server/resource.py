@@ -1,0 +1,194 @@
+"""Resources: data at a URI, or at every URI of a template."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from assay.model.content import Annotations, Contents, Icon
+from assay.model.definition import ResourceDefinition, TemplateDefinition
+from assay.model.error import INVALID_PARAMS, RegistrationError, ResourceNotFound, RpcError
+from assay.model.result import ReadResult
+from assay.model.scope import Scope
+from assay.protocol.uri import InvalidUri, check_uri
+from assay.protocol.uri_template import InvalidTemplate, UnsafeVariable, UriTemplate
+
+from .call import Call
+from .gate import Gate
+from .invoke import Invocable
+from .output import BadOutput
+from .schema import write_custom
+from .signature import Signature, read_signature
+
+TEXT: Final = "text/plain"
+BINARY: Final = "application/octet-stream"
+JSON: Final = "application/json"
+DIRECTORY: Final = "inode/directory"
+
+Access = Callable[[str, Scope], Any]
+"""Decides whether a URI may be read: a function or coroutine of the URI and the scope.
+False hides the resource; an exception is answered as it is."""
+
+
+class Resource:
+    """A registered resource or template."""
+
+    __slots__ = ("_access", "_invoke", "_struct", "definition", "template")
+
+    def __init__(
+        self,
+        definition: ResourceDefinition | TemplateDefinition,
+        template: UriTemplate | None,
+        signature: Signature,
+        invoke: Invocable,
+        access: Access | None,
+    ) -> None:
+        self.definition = definition
+        self.template = template
+        self._struct = signature.struct()
+        self._invoke = invoke
+        self._access = access
+
+    @property
+    def key(self) -> str:
+        if isinstance(self.definition, TemplateDefinition):
+            return self.definition.uri_template
+        return self.definition.uri
+
+    async def read(self, uri: str, variables: dict[str, str], call: Call) -> ReadResult:
+        if self._access is not None:
+            await check_access(self._access, uri, call.scope)
+        try:
+            # URIs carry text: "3" is a fine value for a variable of type int.
+            arguments = msgspec.structs.asdict(msgspec.convert(variables, self._struct, strict=False))
+        except msgspec.ValidationError as error:
+            raise RpcError(INVALID_PARAMS, f"invalid resource URI: {error}", {"uri": uri}) from None
+        value = await self._invoke(arguments, call)
+        return ReadResult(to_contents(uri, value, self.definition.mime_type))
+
+
+async def check_access(access: Access, uri: str, scope: Scope) -> None:
+    """
+    Raises:
+        ResourceNotFound: access is denied; whoever may not read it does not learn that it is there.
+    """
+    allowed = access(uri, scope)
+    if inspect.isawaitable(allowed):
+        allowed = await allowed
+    if not allowed:
+        raise ResourceNotFound(uri)
+
+
+def to_contents(uri: str, value: Any, mime_type: str | None) -> list[Contents]:
+    if isinstance(value, Contents):
+        return [value]
+    if isinstance(value, list | tuple) and value and all(isinstance(item, Contents) for item in value):
+        return list(value)
+    if isinstance(value, str):
+        return [Contents(uri, text=value, mime_type=mime_type or TEXT)]
+    if isinstance(value, bytes | bytearray | memoryview):
+        return [Contents(uri, blob=bytes(value), mime_type=mime_type or BINARY)]
+    if mime_type == DIRECTORY:
+        return [Contents(uri, text="\n".join(str(name) for name in value), mime_type=DIRECTORY)]
+    return [Contents(uri, text=_formatted(value), mime_type=mime_type or JSON)]
+
+
+def _formatted(value: Any) -> str:
+    try:
+        encoded = msgspec.json.encode(value, enc_hook=write_custom)
+    except (TypeError, NotImplementedError, UnicodeEncodeError) as error:
+        raise BadOutput(f"cannot be written as JSON: {error}") from None
+    return msgspec.json.format(encoded, indent=2).decode()
+
+
+def make_resource(
+    uri: str,
+    function: Callable[..., Any],
+    *,
+    gates: tuple[Gate, ...],
+    name: str | None = None,
+    title: str | None = None,
+    description: str | None = None,
+    mime_type: str | None = None,
+    size: int | None = None,
+    annotations: Annotations | Mapping[str, Any] | None = None,
+    icons: list[Icon] | None = None,
+    meta: dict[str, Any] | None = None,
+    access: Access | None = None,
+) -> Resource:
+    signature = read_signature(function)
+    template = _template(uri)
+    _check_variables(uri, template, signature)
+    about: dict[str, Any] = {
+        "name": name or signature.name,
+        "title": title,
+        "description": description or signature.description,
+        "mime_type": mime_type,
+        "annotations": _annotations(annotations, uri),
+        "icons": icons,
+        "meta": meta,
+    }
+    definition: ResourceDefinition | TemplateDefinition
+    if template is None:
+        _check_static(uri, size)
+        definition = ResourceDefinition(uri=uri, size=size, **about)
+    elif size is not None:
+        raise RegistrationError(f"resource {uri}: a template has no size")
+    else:
+        definition = TemplateDefinition(uri_template=uri, **about)
+    return Resource(
+        definition, template, signature, Invocable(function, signature.context_name, gates), access
+    )
+
+
+def _template(uri: str) -> UriTemplate | None:
+    if "{" not in uri and "}" not in uri:
+        return None
+    try:
+        return UriTemplate(uri)
+    except InvalidTemplate as error:
+        raise RegistrationError(f"resource {uri}: {error}") from None
+
+
+def _check_static(uri: str, size: int | None) -> None:
+    try:
+        check_uri(uri)
+    except InvalidUri as error:
+        raise RegistrationError(f"resource {uri}: {error}") from None
+    if size is not None and size < 0:
+        raise RegistrationError(f"resource {uri}: size must not be negative: {size}")
+
+
+def _check_variables(uri: str, template: UriTemplate | None, signature: Signature) -> None:
+    variables = set(template.variables) if template is not None else set()
+    names = {parameter.name for parameter in signature.parameters}
+    required = {parameter.name for parameter in signature.parameters if parameter.required}
+    if variables - names:
+        missing = ", ".join(sorted(variables - names))
+        raise RegistrationError(f"resource {uri}: {signature.name} has no parameter for {{{missing}}}")
+    if required - variables:
+        missing = ", ".join(sorted(required - variables))
+        raise RegistrationError(f"resource {uri}: the URI has no variable for parameter {missing}")
+
+
+def _annotations(given: Annotations | Mapping[str, Any] | None, uri: str) -> Annotations | None:
+    if given is None or isinstance(given, Annotations):
+        return given
+    try:
+        return msgspec.convert(dict(given), Annotations)
+    except ValueError as error:
+        raise RegistrationError(f"resource {uri}: bad annotations: {error}") from None
+
+
+def match_variables(template: UriTemplate, uri: str) -> dict[str, str] | None:
+    """
+    Raises:
+        RpcError: the URI fits, but a variable would lead out of its place.
+    """
+    try:
+        return template.match(uri)
+    except UnsafeVariable as error:
+        raise RpcError(INVALID_PARAMS, f"unsafe resource URI: {error}", {"uri": uri}) from None

@@ -1,0 +1,92 @@
+"""The resources and resource templates of a server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from assay.model.content import Contents
+from assay.model.definition import ResourceDefinition, TemplateDefinition
+from assay.model.error import INVALID_PARAMS, ResourceNotFound, RpcError
+from assay.model.result import ReadResult
+from assay.protocol.uri import InvalidUri, check_uri
+
+from .call import Call
+from .gate import Gate
+from .registry import Shelf
+from .resource import Access, Resource, check_access, make_resource, match_variables
+
+
+class Resources:
+    """Register, remove, list and read resources from code; `Server.resource` is the decorator for the first."""
+
+    def __init__(
+        self,
+        shelves: tuple[Shelf[Resource], Shelf[Resource]],
+        gate: Gate,
+        access: Access | None,
+        direct_call: Callable[[], Call],
+    ) -> None:
+        self.shelf, self.template_shelf = shelves
+        self._gate = gate
+        self._access = access
+        self._direct_call = direct_call
+
+    def __len__(self) -> int:
+        return len(self.shelf) + len(self.template_shelf)
+
+    def add(self, uri: str, function: Callable[..., Any], **options: Any) -> None:
+        """Register a function for a URI or a template; options are those of `Server.resource`.
+
+        Raises:
+            RegistrationError: it cannot be served as a resource.
+        """
+        resource = make_resource(uri, function, gates=(self._gate,), **options)
+        (self.shelf if resource.template is None else self.template_shelf).add(resource)
+
+    def remove(self, uri: str) -> None:
+        """
+        Raises:
+            KeyError: no resource or template has that URI.
+        """
+        (self.shelf if self.shelf.get(uri) is not None else self.template_shelf).remove(uri)
+
+    def templates(self) -> list[TemplateDefinition]:
+        return [resource.definition for resource in self.template_shelf]
+
+    def list(self) -> list[ResourceDefinition]:
+        return [resource.definition for resource in self.shelf]
+
+    async def read(self, uri: str) -> list[Contents]:
+        """Read a resource as a client would.
+
+        Raises:
+            RpcError: the URI is invalid, or nothing is there.
+        """
+        return (await self.read_for(uri, self._direct_call())).contents
+
+    async def read_for(self, uri: str, call: Call) -> ReadResult:
+        check_readable(uri)
+        if self._access is not None:
+            await check_access(self._access, uri, call.scope)
+        resource, variables = self.find(uri)
+        return await resource.read(uri, variables, call)
+
+    def find(self, uri: str) -> tuple[Resource, dict[str, str]]:
+        resource = self.shelf.get(uri)
+        if resource is not None:
+            return resource, {}
+        for candidate in self.template_shelf:
+            if candidate.template is not None:
+                variables = match_variables(candidate.template, uri)
+                if variables is not None:
+                    return candidate, variables
+        raise ResourceNotFound(uri)
+
+
+def check_readable(uri: str) -> None:
+    """Refuse what is no URI, before any code of the server's author sees it."""
+    try:
+        check_uri(uri)
+    except InvalidUri as error:
+        raise RpcError(INVALID_PARAMS, f"invalid resource URI: {error.reason}", {"uri": uri[:256]}) from None

@@ -1,0 +1,145 @@
+"""JSON Schema: made from Python types, and checked with a ready-made one.
+
+msgspec describes dataclasses, TypedDicts, attrs classes and its own Structs; pydantic models
+describe and read themselves through the hooks below, so pydantic is never imported here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from assay.model.error import RegistrationError
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_REFERENCE = "#/$defs/{name}"
+
+
+def schema_of(annotation: Any) -> dict[str, Any]:
+    """The schema of a type, its root spelled out and everything else under `$defs`.
+
+    Raises:
+        RegistrationError: the type cannot be described.
+    """
+    try:
+        (root,), definitions = msgspec.json.schema_components(
+            [annotation], schema_hook=_describe, ref_template=_REFERENCE
+        )
+    except (TypeError, NotImplementedError, RuntimeError) as error:
+        raise RegistrationError(f"no JSON Schema for {_name(annotation)}: {error}") from None
+    return _spell_out(root, definitions)
+
+
+def _spell_out(root: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    reference = root.get("$ref", "")
+    name = reference.removeprefix("#/$defs/")
+    if reference and name in definitions:
+        root = definitions[name]
+        if reference not in _references(definitions):
+            definitions = {key: value for key, value in definitions.items() if key != name}
+    schema = dict(root)
+    hoisted = _hoist(schema) | {
+        key: value for inner in definitions.values() for key, value in _hoist(inner).items()
+    }
+    if definitions or hoisted:
+        schema["$defs"] = {**definitions, **hoisted}
+    return schema
+
+
+def _references(node: Any) -> set[str]:
+    if isinstance(node, dict):
+        own = {node["$ref"]} if isinstance(node.get("$ref"), str) else set()
+        return own.union(*(_references(value) for value in node.values()))
+    if isinstance(node, list):
+        return set().union(*(_references(value) for value in node))
+    return set()
+
+
+def _hoist(node: Any) -> dict[str, Any]:
+    """Take `$defs` out of nested schemas: their references are written from the root."""
+    found: dict[str, Any] = {}
+    if isinstance(node, dict):
+        inner = node.pop("$defs", None)
+        if isinstance(inner, dict):
+            found.update(inner)
+        for value in [*node.values(), *found.values()]:
+            found.update(_hoist(value))
+    elif isinstance(node, list):
+        for value in node:
+            found.update(_hoist(value))
+    return found
+
+
+def _describe(annotation: type) -> dict[str, Any]:
+    describe = getattr(annotation, "model_json_schema", None)
+    if describe is None:
+        raise NotImplementedError(f"{_name(annotation)} is not a type that JSON can hold")
+    schema: dict[str, Any] = describe(ref_template="#/$defs/{model}")
+    return schema
+
+
+def read_custom(annotation: type, value: Any) -> Any:
+    """msgspec's `dec_hook`: pydantic models read themselves."""
+    validate = getattr(annotation, "model_validate", None)
+    if validate is None:
+        raise NotImplementedError(f"{_name(annotation)} is not a type that JSON can hold")
+    try:
+        return validate(value)
+    except ValueError as error:
+        raise ValueError(_one_line(error)) from None
+
+
+def write_custom(value: Any) -> Any:
+    """msgspec's `enc_hook`: pydantic models write themselves."""
+    dump = getattr(value, "model_dump", None)
+    if dump is None:
+        raise NotImplementedError(f"{_name(type(value))} is not a type that JSON can hold")
+    return dump(mode="json", by_alias=True)
+
+
+def _one_line(error: ValueError) -> str:
+    """pydantic's errors without their links: `a.b: Field required; c: ...`."""
+    errors = getattr(error, "errors", None)
+    if errors is None:
+        return str(error)
+    problems = ((".".join(str(part) for part in problem["loc"]), problem["msg"]) for problem in errors())
+    return "; ".join(f"{path}: {message}" if path else message for path, message in problems)
+
+
+class Validator:
+    """A compiled JSON Schema. jsonschema-rs is loaded when the first one is made.
+
+    References are resolved inside the schema only: nothing is ever fetched.
+
+    Raises:
+        RegistrationError: the schema itself is invalid, or refers outside itself.
+    """
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        import jsonschema_rs
+
+        def refuse(uri: str) -> Any:
+            raise ValueError(f"not fetched: {uri}")
+
+        self._error = jsonschema_rs.ValidationError
+        try:
+            self._validator = jsonschema_rs.validator_for(dict(schema), retriever=refuse)
+        except (ValueError, jsonschema_rs.ValidationError) as error:
+            raise RegistrationError(f"invalid JSON Schema: {error}") from None
+
+    def problem(self, value: Any) -> str | None:
+        """What is wrong with a value, in one line; none when it fits."""
+        try:
+            self._validator.validate(value)
+        except self._error as error:
+            path = "".join(
+                f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.instance_path
+            )
+            return f"{error.message} - at `${path}`"
+        return None
+
+
+def _name(annotation: Any) -> str:
+    return getattr(annotation, "__qualname__", None) or str(annotation)

@@ -1,0 +1,262 @@
+"""The server: what a user creates, decorates functions with, and runs or embeds."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from msgspec import Raw
+
+from assay.model.content import Icon
+from assay.model.definition import Implementation
+from assay.model.error import MalformedMessage, RpcError
+from assay.model.jsonrpc import Envelope, Outcome
+from assay.model.limits import Limits
+from assay.model.scope import Scope, Send
+from assay.model.session import SessionRecord
+from assay.protocol.codec import decode, encode, encode_outcome, error_reply
+from assay.protocol.session import STATELESS, Session
+from assay.revisions.registry import HANDSHAKE
+from assay.revisions.revision import Revision
+
+from .audience import Audience
+from .call import Call
+from .completions import Completions
+from .dispatch import dispatch, dispatch_batch
+from .features import Features
+from .gate import Gate
+from .methods import METHODS
+from .prompt_registry import Prompts
+from .registry import Shelf
+from .resource import Access
+from .resource_registry import Resources
+from .threads import Threads
+from .tool_registry import Tools
+
+if TYPE_CHECKING:
+    from assay.transport.asgi.app import AsgiApp
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Server:
+    """An MCP server. Functions become tools, resources and prompts; `run` or `asgi` serves them.
+
+    `capabilities` switches a capability on although nothing is registered yet, or off although
+    something is: `{"tools": True, "logging": False, "resources.subscribe": False}`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        version: str = "0.0.0",
+        *,
+        title: str | None = None,
+        description: str | None = None,
+        instructions: str | None = None,
+        website_url: str | None = None,
+        icons: list[Icon] | None = None,
+        capabilities: Mapping[str, bool] | None = None,
+        limits: Limits | None = None,
+        page_size: int = 1000,
+        access: Access | None = None,
+    ) -> None:
+        self.info = Implementation(name, version, title, description, website_url, icons)
+        self.instructions = instructions
+        self.limits = limits or Limits()
+        self.threads = Threads(self.limits.threads)
+        self._tables: dict[Revision, dict[str, Callable[[Call], Awaitable[Any]]]] = {}
+        self._build(page_size, access)
+        registered = {
+            "tools": lambda: len(self.tools) > 0,
+            "resources": lambda: len(self.resources) > 0,
+            "prompts": lambda: len(self.prompts) > 0,
+            "logging": lambda: True,
+            "completions": lambda: bool(self.completions),
+        }
+        self.features = Features(capabilities or {}, registered)
+        self.audience = Audience(self.features.has)
+
+    def _build(self, page_size: int, access: Access | None) -> None:
+        gate = Gate(self.limits.concurrency, self.limits.backlog)
+
+        def shelf(kind: str, announced_as: str) -> Shelf[Any]:
+            return Shelf(kind, page_size, lambda: self._on_change(announced_as))
+
+        self.tools = Tools(shelf("tools", "tools"), gate, self.limits.backlog, self._direct_call)
+        shelves = (shelf("resources", "resources"), shelf("templates", "resources"))
+        self.resources = Resources(shelves, gate, access, self._direct_call)
+        self.prompts = Prompts(shelf("prompts", "prompts"), gate, self._direct_call)
+        self.completions = Completions(self.prompts, self.resources, gate)
+
+    def _on_change(self, kind: str) -> None:
+        self._tables.clear()
+        self.audience.list_changed(kind)
+
+    def _direct_call(self) -> Call:
+        """The circumstances of a call that comes from code instead of a client."""
+        message = Envelope("2.0", id="direct", params=Raw(b"{}"))
+        return Call(self, message, STATELESS[HANDSHAKE[-1]], Scope(), None)
+
+    @overload
+    def tool(self, function: F, /) -> F: ...
+    @overload
+    def tool(
+        self,
+        /,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        input_schema: Mapping[str, Any] | None = None,
+        output_schema: Mapping[str, Any] | None = None,
+        annotations: Any = None,
+        icons: list[Icon] | None = None,
+        meta: dict[str, Any] | None = None,
+        concurrency: int | None = None,
+    ) -> Callable[[F], F]: ...
+    def tool(self, function: F | None = None, /, **options: Any) -> F | Callable[[F], F]:
+        """Register a function as a tool: `@server.tool` or `@server.tool(title="...")`.
+
+        Its parameters become the input schema, its return type the output schema, its docstring the
+        description. `concurrency` limits how many calls of this tool run at once.
+        """
+
+        def register(decorated: F) -> F:
+            self.tools.add(decorated, **options)
+            return decorated
+
+        return register if function is None else register(function)
+
+    def resource(self, uri: str, **options: Any) -> Callable[[F], F]:
+        """Register a function as the resource at a URI, or at every URI of an RFC 6570 template.
+
+        Options: name, title, description, mime_type, size, annotations, icons, meta, access.
+        """
+
+        def register(decorated: F) -> F:
+            self.resources.add(uri, decorated, **options)
+            return decorated
+
+        return register
+
+    @overload
+    def prompt(self, function: F, /) -> F: ...
+    @overload
+    def prompt(self, /, **options: Any) -> Callable[[F], F]: ...
+    def prompt(self, function: F | None = None, /, **options: Any) -> F | Callable[[F], F]:
+        """Register a function as a prompt. Options: name, title, description, icons, meta."""
+
+        def register(decorated: F) -> F:
+            self.prompts.add(decorated, **options)
+            return decorated
+
+        return register if function is None else register(function)
+
+    def completion(self, target: str, argument: str) -> Callable[[F], F]:
+        """Register a function that suggests values for an argument of a prompt (by name) or of a
+        resource template (by URI template)."""
+
+        def register(decorated: F) -> F:
+            self.completions.add(target, argument, decorated)
+            self._tables.clear()
+            return decorated
+
+        return register
+
+    def resource_updated(self, uri: str) -> None:
+        """Tell the clients that subscribed to a resource that it has changed. Callable from any thread."""
+        self.audience.resource_updated(uri)
+
+    async def handle(
+        self,
+        message: bytes | str | Mapping[str, Any],
+        *,
+        send: Send | None = None,
+        scope: Scope | None = None,
+    ) -> bytes | None:
+        """Serve one JSON-RPC message and return the answer, if there is one.
+
+        This is the whole server: transports only carry bytes to it. `send` takes what the handler
+        sends before its answer; without it that goes nowhere, and the client cannot be asked.
+        """
+        scope = scope or Scope()
+        try:
+            decoded = decode(_as_bytes(message), self.limits)
+            if isinstance(decoded, list):
+                outcomes = await dispatch_batch(self, decoded, send, scope)
+                return b"[" + b",".join(map(encode_outcome, outcomes)) + b"]" if outcomes else None
+        except RpcError as error:
+            return encode(error_reply(error, getattr(error, "request_id", None)))
+        try:
+            outcome = await dispatch(self, decoded, send, scope)
+        except RpcError:
+            return None  # a notification or response that cannot be accepted has no answer
+        return None if outcome is None else encode_outcome(outcome)
+
+    async def dispatch(self, message: Envelope, send: Send | None, scope: Scope) -> Outcome | None:
+        """Serve one decoded message; for transports."""
+        return await dispatch(self, message, send, scope)
+
+    async def dispatch_batch(
+        self, members: list[Envelope | MalformedMessage], send: Send | None, scope: Scope
+    ) -> list[Outcome]:
+        """Serve the decoded members of a batch; for transports."""
+        return await dispatch_batch(self, members, send, scope)
+
+    def methods(self, revision: Revision) -> dict[str, Callable[[Call], Awaitable[Any]]]:
+        """What may be called under a revision, as long as the registries do not change."""
+        table = self._tables.get(revision)
+        if table is None:
+            table = self._tables[revision] = {
+                name: method.serve
+                for name, method in METHODS.items()
+                if name in revision.requests and (method.feature is None or self.features.has(method.feature))
+            }
+        return table
+
+    def open_session(
+        self, post: Callable[[bytes], None], *, session_id: str = "", principal: Any = None
+    ) -> Session:
+        """Begin a conversation; put the session into the scope of its messages, and close it in the end.
+
+        `post` carries what the server sends on its own. It must neither block nor raise.
+        """
+        session = Session(post, session_id=session_id, principal=principal)
+        self.audience.join(session)
+        return session
+
+    def restore_session(self, record: SessionRecord, post: Callable[[bytes], None]) -> Session:
+        """Go on with a session that a store has kept."""
+        session = Session.restore(record, post)
+        self.audience.join(session)
+        return session
+
+    def close_session(self, session: Session) -> None:
+        """End a conversation: what runs for it is cancelled. Closing twice is harmless."""
+        self.audience.leave(session)
+        session.close()
+
+    def asgi(self, **options: Any) -> AsgiApp:
+        """This server as an ASGI application. Options: see `assay.transport.asgi.build`."""
+        from assay.transport.asgi.build import build
+
+        return build(self, **options)
+
+    def run(self, transport: str = "stdio", **options: Any) -> None:
+        """Serve until the client leaves (stdio) or the process is told to stop.
+
+        Transports: `stdio`, `http`, `http-plain`. Options of HTTP: host, port, and those of `asgi`.
+        """
+        from assay.transport.run import run
+
+        run(self, transport, **options)
+
+
+def _as_bytes(message: bytes | str | Mapping[str, Any]) -> bytes:
+    if isinstance(message, bytes):
+        return message
+    if isinstance(message, str):
+        # Lone surrogates stay what they are, invalid UTF-8, for the decoder to refuse.
+        return message.encode("utf-8", "surrogatepass")
+    return encode(message)

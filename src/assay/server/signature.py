@@ -1,0 +1,130 @@
+"""A function's signature as a type that arguments are decoded into."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, get_args, get_origin
+
+import msgspec
+
+from assay.model.error import RegistrationError
+
+from .context import Context
+from .docstring import parse
+from .naming import handler_name
+
+REFUSED_KINDS = {
+    inspect.Parameter.POSITIONAL_ONLY: "positional-only",
+    inspect.Parameter.VAR_POSITIONAL: "*args",
+    inspect.Parameter.VAR_KEYWORD: "**kwargs",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    name: str
+    annotation: Any
+    default: Any
+    description: str | None
+
+    @property
+    def required(self) -> bool:
+        return self.default is inspect.Parameter.empty
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What can be read off a handler: its parameters without the context, its result, its text."""
+
+    name: str
+    description: str | None
+    parameters: tuple[Parameter, ...]
+    returns: Any
+    context_name: str | None
+    takes_any: bool
+    """Whether the function has `**kwargs`, and so takes whatever a ready-made schema admits."""
+
+    def struct(self) -> type[msgspec.Struct]:
+        """A type with one field per parameter; JSON that decodes into it fits the function."""
+        fields = [_field(parameter) for parameter in self.parameters]
+        return msgspec.defstruct(self.name, fields, kw_only=True, forbid_unknown_fields=True)
+
+
+def read_signature(function: Callable[..., Any], *, allow_any: bool = False) -> Signature:
+    """
+    Raises:
+        RegistrationError: a parameter cannot be filled by name.
+    """
+    name = handler_name(function)
+    hints = _hints(function, name)
+    documentation = parse(inspect.getdoc(function) if inspect.isroutine(function) else None)
+    parameters, context_name, takes_any = [], None, False
+    for parameter in inspect.signature(function).parameters.values():
+        annotation = hints.get(parameter.name, Any)
+        if _is_context(annotation):
+            context_name = parameter.name
+        elif allow_any and parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            takes_any = True
+        elif parameter.kind in REFUSED_KINDS:
+            kind = REFUSED_KINDS[parameter.kind]
+            raise RegistrationError(f"{name}: {kind} parameter {parameter.name} cannot be given by name")
+        else:
+            described = documentation.parameters.get(parameter.name)
+            parameters.append(_parameter(parameter, annotation, described))
+    returns = hints.get("return", inspect.Parameter.empty)
+    summary = documentation.summary or None
+    return Signature(name, summary, tuple(parameters), returns, context_name, takes_any)
+
+
+def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
+    target = function if inspect.isroutine(function) or inspect.isclass(function) else type(function).__call__
+    try:
+        return typing.get_type_hints(inspect.unwrap(target), include_extras=True)
+    except NameError as error:
+        raise RegistrationError(f"{name}: an annotation cannot be resolved: {error}") from None
+
+
+def _is_context(annotation: Any) -> bool:
+    return annotation is Context or Context in get_args(annotation)
+
+
+def _parameter(parameter: inspect.Parameter, annotation: Any, documented: str | None) -> Parameter:
+    metadata: tuple[Any, ...] = ()
+    if get_origin(annotation) is Annotated:
+        annotation, *extras = get_args(annotation)
+        metadata = tuple(extras)
+    described = next((text for text in map(_description, metadata) if text), documented)
+    kept = tuple(extra for extra in metadata if isinstance(extra, msgspec.Meta))
+    if kept:
+        annotation = Annotated[(annotation, *kept)]
+    return Parameter(parameter.name, annotation, parameter.default, described)
+
+
+def _description(metadata: Any) -> str | None:
+    """The description in an `Annotated`: a plain string, or an object that has one."""
+    text = metadata if isinstance(metadata, str) else getattr(metadata, "description", None)
+    return text if isinstance(text, str) else None
+
+
+def _field(parameter: Parameter) -> tuple[str, Any] | tuple[str, Any, Any]:
+    annotation = parameter.annotation
+    if parameter.description:
+        annotation = Annotated[annotation, msgspec.Meta(description=parameter.description)]
+    if parameter.required:
+        return parameter.name, annotation
+    default = parameter.default
+    if isinstance(default, list | dict | set | bytearray):
+        return parameter.name, annotation, msgspec.field(default_factory=lambda: copy.deepcopy(default))
+    return parameter.name, annotation, default
+
+
+def given_only(arguments: Mapping[str, Any], signature: Signature) -> dict[str, Any]:
+    """The arguments that the function takes, for those that a ready-made schema let through."""
+    if signature.takes_any:
+        return dict(arguments)
+    names = {parameter.name for parameter in signature.parameters}
+    return {name: value for name, value in arguments.items() if name in names}

@@ -1,0 +1,71 @@
+"""Threads for `def` handlers.
+
+Not `concurrent.futures`: its threads are joined when the interpreter exits, so that one stuck
+handler would keep a stopped server alive. These are daemons, made on demand, up to a limit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any
+
+Job = tuple[contextvars.Context, Callable[..., Any], dict[str, Any], "asyncio.Future[Any]"]
+
+
+class Threads:
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._jobs: SimpleQueue[Job] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._count = 0
+        self._free = 0
+
+    def run(self, function: Callable[..., Any], arguments: dict[str, Any]) -> asyncio.Future[Any]:
+        """Call the function in a thread, in a copy of this context; await the future for its outcome."""
+        future = asyncio.get_running_loop().create_future()
+        with self._lock:
+            self._free -= 1
+            if self._free < 0 and self._count < self._limit:
+                self._count += 1
+                self._free += 1
+                name = f"assay-handler-{self._count}"
+                threading.Thread(target=self._work, name=name, daemon=True).start()
+        self._jobs.put((contextvars.copy_context(), function, arguments, future))
+        return future
+
+    def _work(self) -> None:
+        while True:
+            _run(*self._jobs.get())
+            with self._lock:
+                self._free += 1
+
+
+def _run(
+    context: contextvars.Context,
+    function: Callable[..., Any],
+    arguments: dict[str, Any],
+    future: asyncio.Future[Any],
+) -> None:
+    value, failure = None, None
+    try:
+        value = context.run(function, **arguments)
+    except BaseException as error:
+        failure = RuntimeError("handler raised StopIteration") if isinstance(error, StopIteration) else error
+    try:
+        future.get_loop().call_soon_threadsafe(_settle, future, value, failure)
+    except RuntimeError:
+        # The loop was closed while the handler ran: nobody is left to tell.
+        return
+
+
+def _settle(future: asyncio.Future[Any], value: Any, failure: BaseException | None) -> None:
+    if future.done():
+        return
+    if failure is None:
+        future.set_result(value)
+    else:
+        future.set_exception(failure)

@@ -1,0 +1,183 @@
+"""Tools: a function that the client's model may call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import msgspec
+from msgspec import Raw
+
+from assay.model.content import Icon, Text
+from assay.model.definition import ToolAnnotations, ToolDefinition
+from assay.model.error import INVALID_PARAMS, AskError, RegistrationError, RpcError, ToolError
+from assay.model.result import ToolResult
+from assay.revisions.revision import BadArguments
+
+from .call import Call, TimedOut
+from .failure import log_failure, unwrap
+from .gate import Gate
+from .invoke import Invocable
+from .output import Output
+from .schema import Validator, read_custom, schema_of
+from .shape import shape_result
+from .signature import Signature, given_only, read_signature
+
+asdict = msgspec.structs.asdict
+
+
+class Arguments(Protocol):
+    """Decodes a call's raw arguments into keyword arguments; raises ValueError with a public text."""
+
+    schema: Mapping[str, Any]
+
+    def read(self, raw: Raw) -> dict[str, Any]: ...
+
+
+class TypedArguments:
+    """Arguments as the function's own signature describes them."""
+
+    __slots__ = ("_decode", "schema")
+
+    def __init__(self, signature: Signature) -> None:
+        struct = signature.struct()
+        self.schema: Mapping[str, Any] = _argument_schema(struct, signature.name)
+        self._decode = msgspec.json.Decoder(struct, dec_hook=read_custom).decode
+
+    def read(self, raw: Raw) -> dict[str, Any]:
+        return asdict(self._decode(raw))
+
+
+class SchemaArguments:
+    """Arguments as a ready-made JSON Schema describes them; values reach the function as JSON has them."""
+
+    __slots__ = ("_signature", "_validator", "schema")
+
+    def __init__(self, schema: Mapping[str, Any], signature: Signature) -> None:
+        if schema.get("type") != "object":
+            raise RegistrationError(
+                f'{signature.name}: an input schema must have "type": "object" at its root'
+            )
+        self.schema = schema
+        self._signature = signature
+        self._validator = Validator(schema)
+
+    def read(self, raw: Raw) -> dict[str, Any]:
+        arguments = msgspec.json.decode(raw)
+        problem = self._validator.problem(arguments)
+        if problem is not None:
+            raise ValueError(problem)
+        return given_only(arguments, self._signature)
+
+
+def _argument_schema(struct: type[msgspec.Struct], name: str) -> dict[str, Any]:
+    try:
+        schema = schema_of(struct)
+    except RegistrationError as error:
+        raise RegistrationError(f"tool {name}: {error}") from None
+    schema.pop("title", None)
+    if not schema.get("required"):
+        schema.pop("required", None)
+    return schema
+
+
+class Tool:
+    """A registered tool."""
+
+    __slots__ = ("_arguments", "_invoke", "_output", "definition")
+
+    def __init__(
+        self, definition: ToolDefinition, arguments: Arguments, invoke: Invocable, output: Output
+    ) -> None:
+        self.definition = definition
+        self._arguments = arguments
+        self._invoke = invoke
+        self._output = output
+
+    @property
+    def key(self) -> str:
+        return self.definition.name
+
+    async def call(self, raw: Raw, call: Call) -> ToolResult:
+        try:
+            arguments = self._arguments.read(raw)
+        except (ValueError, RecursionError) as error:
+            if bytes(raw) == b"null":
+                return await self.call(Raw(b"{}"), call)
+            return self._bad_arguments(error, call)
+        try:
+            result = self._output.result(await self._invoke(arguments, call))
+        except Exception as error:
+            result = self._failed(unwrap(error), call)
+        return shape_result(result, call.peer.revision)
+
+    def _bad_arguments(self, error: Exception, call: Call) -> ToolResult:
+        text = f"invalid arguments for tool {self.key}: {error}"
+        if call.peer.revision.bad_arguments is BadArguments.RPC_ERROR:
+            raise RpcError(INVALID_PARAMS, text)
+        return ToolResult([Text(text)], is_error=True)
+
+    def _failed(self, error: Exception, call: Call) -> ToolResult:
+        """A failure that the model can read, or the exception itself where it has its own answer."""
+        if isinstance(error, ToolError | AskError):
+            return ToolResult([Text(str(error))], is_error=True)
+        if isinstance(error, TimedOut):
+            return ToolResult([Text(f"tool {self.key} timed out: {error}")], is_error=True)
+        if isinstance(error, RpcError) or call.ended is not None:
+            raise error
+        log_failure(f"tool {self.key}", error)
+        return ToolResult([Text(f"tool {self.key} failed: internal error")], is_error=True)
+
+
+def make_tool(
+    function: Callable[..., Any],
+    *,
+    gates: tuple[Gate, ...],
+    name: str | None = None,
+    title: str | None = None,
+    description: str | None = None,
+    input_schema: Mapping[str, Any] | None = None,
+    output_schema: Mapping[str, Any] | None = None,
+    annotations: ToolAnnotations | Mapping[str, Any] | None = None,
+    icons: list[Icon] | None = None,
+    meta: dict[str, Any] | None = None,
+) -> Tool:
+    signature = read_signature(function, allow_any=input_schema is not None)
+    tool_name = name or signature.name
+    check_tool_name(tool_name)
+    arguments: Arguments = (
+        TypedArguments(signature) if input_schema is None else SchemaArguments(input_schema, signature)
+    )
+    try:
+        output = Output(signature.returns, output_schema)
+    except RegistrationError as error:
+        raise RegistrationError(f"tool {tool_name}: {error}") from None
+    definition = ToolDefinition(
+        name=tool_name,
+        title=title,
+        description=description or signature.description,
+        input_schema=arguments.schema,
+        output_schema=output.schema,
+        annotations=read_annotations(annotations, tool_name),
+        icons=icons,
+        meta=meta,
+    )
+    return Tool(definition, arguments, Invocable(function, signature.context_name, gates), output)
+
+
+def check_tool_name(name: str) -> None:
+    """1 to 128 of `A-Za-z0-9_.-` (server/tools#tool-names): clients drop tools that are named otherwise."""
+    plain = name.replace("_", "").replace(".", "").replace("-", "")
+    if not 1 <= len(name) <= 128 or not name.isascii() or (plain and not plain.isalnum()):
+        raise RegistrationError(
+            f"a tool name is 1 to 128 letters, digits, underscores, dots or hyphens: {name!r}"
+        )
+
+
+def read_annotations(given: ToolAnnotations | Mapping[str, Any] | None, name: str) -> ToolAnnotations | None:
+    if given is None or isinstance(given, ToolAnnotations):
+        return given
+    try:
+        return msgspec.convert(dict(given), ToolAnnotations)
+    except msgspec.ValidationError as error:
+        raise RegistrationError(f"tool {name}: bad annotations: {error}") from None

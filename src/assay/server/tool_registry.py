@@ -1,0 +1,67 @@
+"""The tools of a server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from assay.model.definition import ToolDefinition
+from assay.model.error import INVALID_PARAMS, RegistrationError, RpcError
+from assay.model.result import ToolResult
+
+from .call import Call
+from .gate import Gate
+from .registry import Shelf
+from .tool import Tool, make_tool
+
+
+class Tools:
+    """Register, remove, list and call tools from code; `Server.tool` is the decorator for the first."""
+
+    def __init__(self, shelf: Shelf[Tool], gate: Gate, backlog: int, direct_call: Callable[[], Call]) -> None:
+        self.shelf = shelf
+        self._gate = gate
+        self._backlog = backlog
+        self._direct_call = direct_call
+
+    def __len__(self) -> int:
+        return len(self.shelf)
+
+    def add(self, function: Callable[..., Any], *, concurrency: int | None = None, **options: Any) -> None:
+        """Register a function; options are those of `Server.tool`.
+
+        Raises:
+            RegistrationError: it cannot be served as a tool.
+        """
+        if concurrency is not None and concurrency < 1:
+            raise RegistrationError(f"concurrency must be at least 1: {concurrency}")
+        own = () if concurrency is None else (Gate(concurrency, self._backlog),)
+        self.shelf.add(make_tool(function, gates=(*own, self._gate), **options))
+
+    def remove(self, name: str) -> None:
+        """
+        Raises:
+            KeyError: there is no such tool.
+        """
+        self.shelf.remove(name)
+
+    def list(self) -> list[ToolDefinition]:
+        return [tool.definition for tool in self.shelf]
+
+    async def call(self, name: str, arguments: Mapping[str, Any] | None = None) -> ToolResult:
+        """Call a tool as a client would, without one: it can be neither asked nor told of progress.
+
+        Raises:
+            RpcError: there is no such tool.
+        """
+        raw = Raw(msgspec.json.encode(dict(arguments or {})))
+        return await self.find(name).call(raw, self._direct_call())
+
+    def find(self, name: str) -> Tool:
+        tool = self.shelf.get(name)
+        if tool is None:
+            raise RpcError(INVALID_PARAMS, f"unknown tool: {name}")
+        return tool

@@ -1,0 +1,1 @@
+"""What carries messages: one module or package per transport, all driving the same endpoint."""

@@ -1,0 +1,266 @@
+"""The ASGI application: takes a request apart, asks the rules where it goes, and sends it there."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from assay.model.error import MalformedMessage, RpcError
+from assay.model.jsonrpc import Envelope, Reply
+from assay.model.scope import Scope
+from assay.protocol.codec import decode, known_id
+from assay.protocol.http.gate import Admission, Gate, Head, Headers, Refusal, doubled
+from assay.protocol.http.policy import HttpPolicy, Sessions
+from assay.protocol.http.route import Alone, InSession, Posted, batch_refused, route, session_gone
+from assay.revisions.registry import ASSUMED
+from assay.revisions.revision import Batching, Revision
+from assay.transport.port import Endpoint
+
+from .body import ClientGone, read_body
+from .exchange import Exchange, refuse, respond
+from .follow import Follower, locate
+from .sessions import HttpSession, HttpSessions
+from .types import AsgiScope, Receive, Transmit
+
+
+class Incoming:
+    """One HTTP request: what ASGI gave us, its headers, and the verdict on them."""
+
+    __slots__ = ("admission", "asgi", "headers", "receive", "transmit")
+
+    def __init__(
+        self,
+        asgi: AsgiScope,
+        headers: dict[bytes, bytes],
+        admission: Admission,
+        receive: Receive,
+        transmit: Transmit,
+    ) -> None:
+        self.asgi = asgi
+        self.headers = headers
+        self.admission = admission
+        self.receive = receive
+        self.transmit = transmit
+
+    @property
+    def cors(self) -> Headers:
+        return list(self.admission.cors)
+
+    def scope(self, revision: Revision | None = None) -> Scope:
+        """What the handlers will see of this request; the host may have put a scope of its own here."""
+        given: Scope | None = self.asgi.get("assay")
+        scope = Scope(transport="http", revision=revision, raw_headers=self.asgi["headers"])
+        if given is not None:
+            scope.principal, scope.state = given.principal, given.state
+        return scope
+
+
+class AsgiApp:
+    """Made by `Server.asgi`. A host that knows who is asking puts a `Scope` under `"assay"` into the
+    ASGI scope before it calls this application."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        policy: HttpPolicy,
+        sessions: HttpSessions,
+        *,
+        heartbeat: float,
+        retry: float,
+    ) -> None:
+        self.policy = policy
+        self._endpoint = endpoint
+        self._sessions = sessions
+        self._gate = Gate(policy)
+        self._heartbeat = heartbeat
+        self._retry = retry
+        self._methods: dict[str, Callable[[Incoming], Awaitable[None]]] = {
+            "POST": self._post,
+            "GET": self._get,
+            "DELETE": self._delete,
+            "OPTIONS": self._options,
+        }
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Transmit) -> None:
+        if scope["type"] == "http":
+            return await self._http(scope, receive, send)
+        if scope["type"] == "lifespan":
+            return await self._lifespan(receive, send)
+        return await send({"type": "websocket.close", "code": 1008})
+
+    async def close(self) -> None:
+        """End all sessions and their streams, so that the HTTP server can stop."""
+        await self._sessions.close()
+
+    async def _http(self, asgi: AsgiScope, receive: Receive, send: Transmit) -> None:
+        if not self._is_here(asgi):
+            return await respond(send, 404, [])
+        pairs = asgi["headers"]
+        headers = dict(pairs)
+        get = headers.get
+        verdict: Admission | Refusal | None = None
+        if len(headers) != len(pairs):
+            verdict = doubled(pairs)
+        if verdict is None:
+            verdict = self._gate.judge(
+                Head(
+                    asgi["method"],
+                    get(b"host"),
+                    get(b"origin"),
+                    get(b"content-type"),
+                    get(b"accept"),
+                    get(b"mcp-protocol-version"),
+                )
+            )
+        if isinstance(verdict, Refusal):
+            return await refuse(send, verdict, [])
+        return await self._methods[asgi["method"]](Incoming(asgi, headers, verdict, receive, send))
+
+    def _is_here(self, asgi: AsgiScope) -> bool:
+        path: str = asgi["path"]
+        if path == self.policy.path or self.policy.path is None:
+            return True
+        mounted_at = asgi.get("root_path", "")
+        return path.removeprefix(mounted_at).rstrip("/") in (
+            (self.policy.path, "") if mounted_at else (self.policy.path,)
+        )
+
+    async def _post(self, incoming: Incoming) -> None:
+        try:
+            body = await read_body(
+                incoming.receive, incoming.headers.get(b"content-length"), self._endpoint.limits
+            )
+        except ClientGone:
+            return None
+        if isinstance(body, Refusal):
+            return await refuse(incoming.transmit, body, incoming.cors)
+        try:
+            posted = decode(body, self._endpoint.limits)
+        except MalformedMessage as error:
+            return await refuse(incoming.transmit, _malformed(error), incoming.cors)
+        where = route(
+            posted, incoming.admission, incoming.headers.get(b"mcp-session-id"), self.policy.sessions
+        )
+        if isinstance(where, Alone):
+            scope = incoming.scope(where.revision)
+            return await self._serve(posted, incoming, scope, self._exchange(incoming), where.revision)
+        if isinstance(where, InSession):
+            return await self._post_in_session(posted, incoming, where.session_id)
+        if isinstance(where, Refusal):
+            return await refuse(incoming.transmit, where, incoming.cors)
+        assert isinstance(posted, Envelope)
+        return await self._open(posted, incoming)
+
+    def _exchange(self, incoming: Incoming) -> Exchange:
+        return Exchange(incoming.transmit, incoming.cors, heartbeat=self._heartbeat, retry=self._retry)
+
+    async def _open(self, message: Envelope, incoming: Incoming) -> None:
+        """Serve an `initialize`; the session exists for others only once it has succeeded."""
+        scope = incoming.scope()
+        live = self._sessions.open(scope.principal)
+        scope.session = live.session
+        exchange = self._exchange(incoming)
+        try:
+            outcome = await self._endpoint.dispatch(message, None, scope)
+        except RpcError as error:
+            self._sessions.drop(live)
+            return await refuse(incoming.transmit, _unacceptable(error), incoming.cors)
+        if isinstance(outcome, Reply):
+            await self._sessions.keep(live)
+            exchange.headers.append((b"mcp-session-id", live.id.encode()))
+        else:
+            self._sessions.drop(live)
+        return await exchange.answer(outcome, live.session.peer.revision)
+
+    async def _post_in_session(self, posted: Posted, incoming: Incoming, session_id: str) -> None:
+        scope = incoming.scope()
+        live = await self._sessions.find(session_id, scope.principal)
+        if live is None:
+            return await refuse(incoming.transmit, session_gone(posted), incoming.cors)
+        scope.session = live.session
+        exchange = self._exchange(incoming)
+        exchange.belong_to(live)
+        scope.detach = exchange.detach
+        await self._serve(posted, incoming, scope, exchange, live.session.peer.revision)
+        return await self._sessions.update(live)
+
+    async def _serve(
+        self, posted: Posted, incoming: Incoming, scope: Scope, exchange: Exchange, revision: Revision
+    ) -> None:
+        send = exchange.send if self.policy.streaming else None
+        if isinstance(posted, list):
+            return await self._serve_batch(posted, incoming, scope, exchange, revision)
+        try:
+            outcome = await self._endpoint.dispatch(posted, send, scope)
+        except RpcError as error:
+            return await refuse(incoming.transmit, _unacceptable(error), incoming.cors)
+        if outcome is None and (known_id(posted) is None or not isinstance(posted.method, str)):
+            return await respond(incoming.transmit, 202, exchange.headers)
+        return await exchange.answer(outcome, revision)
+
+    async def _serve_batch(
+        self,
+        members: list[Envelope | MalformedMessage],
+        incoming: Incoming,
+        scope: Scope,
+        exchange: Exchange,
+        revision: Revision,
+    ) -> None:
+        if revision.batching is Batching.REFUSED:
+            return await refuse(incoming.transmit, batch_refused(), incoming.cors)
+        send = exchange.send if self.policy.streaming else None
+        outcomes = await self._endpoint.dispatch_batch(members, send, scope)
+        if not outcomes:
+            return await respond(incoming.transmit, 202, exchange.headers)
+        return await exchange.answer_batch(outcomes)
+
+    async def _get(self, incoming: Incoming) -> None:
+        live = await self._session_of(incoming)
+        if isinstance(live, Refusal):
+            return await refuse(incoming.transmit, live, incoming.cors)
+        position = await locate(live, incoming.headers.get(b"last-event-id"))
+        if isinstance(position, Refusal):
+            return await refuse(incoming.transmit, position, incoming.cors)
+        follower = Follower(live, position, incoming.transmit, self._heartbeat)
+        return await follower.run(incoming.receive, incoming.cors)
+
+    async def _delete(self, incoming: Incoming) -> None:
+        live = await self._session_of(incoming)
+        if isinstance(live, Refusal):
+            return await refuse(incoming.transmit, live, incoming.cors)
+        await self._sessions.end(live)
+        return await respond(incoming.transmit, 204, incoming.cors)
+
+    async def _session_of(self, incoming: Incoming) -> HttpSession | Refusal:
+        """The session that a GET or DELETE speaks of."""
+        session_id = incoming.headers.get(b"mcp-session-id")
+        if incoming.admission.unknown_version is not None:
+            return Refusal(400, f"unsupported protocol version: {incoming.admission.unknown_version}")
+        if self.policy.sessions is Sessions.OFF or (
+            session_id is None and self.policy.sessions is Sessions.OPTIONAL
+        ):
+            return Refusal(405, "without a session only POST is offered", ((b"allow", b"POST, OPTIONS"),))
+        if session_id is None:
+            return Refusal(400, "session required: send its Mcp-Session-Id")
+        live = await self._sessions.find(session_id.decode("latin-1"), incoming.scope().principal)
+        return live or Refusal(404, "session not found: it ended or expired; send initialize again")
+
+    async def _options(self, incoming: Incoming) -> None:
+        await respond(incoming.transmit, 204, self._gate.preflight(incoming.headers.get(b"origin")))
+
+    async def _lifespan(self, receive: Receive, send: Transmit) -> None:
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.shutdown":
+                await self.close()
+            await send({"type": f"{message['type']}.complete"})
+            if message["type"] == "lifespan.shutdown":
+                return
+
+
+def _malformed(error: MalformedMessage) -> Refusal:
+    status: int = ASSUMED.http.statuses.get(error.code, 400)
+    return Refusal(status, error.message, code=error.code, request_id=error.request_id)
+
+
+def _unacceptable(error: RpcError) -> Refusal:
+    return Refusal(400, error.message, code=error.code)

@@ -1,0 +1,156 @@
+"""One POST and its answer: a JSON object when the handler only returns, an event stream from the
+moment it sends anything else."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from assay.model.jsonrpc import ErrorReply, Outcome
+from assay.protocol.codec import encode_outcome
+from assay.protocol.framing import sse
+from assay.protocol.http.gate import JSON, Headers, Refusal
+from assay.revisions.revision import Revision
+
+from .sessions import HttpSession
+from .stream import Stream
+from .types import Transmit
+
+EVENT_STREAM: Final[Headers] = [
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-cache, no-transform"),
+    # Proxies that buffer would hold back events until the stream ends.
+    (b"x-accel-buffering", b"no"),
+]
+
+
+async def respond(transmit: Transmit, status: int, headers: Headers, body: bytes = b"") -> None:
+    await transmit(
+        {
+            "type": "http.response.start",
+            "status": status,
+            "headers": [*headers, (b"content-length", b"%d" % len(body))],
+        }
+    )
+    await transmit({"type": "http.response.body", "body": body})
+
+
+async def refuse(transmit: Transmit, refusal: Refusal, headers: Headers) -> None:
+    await respond(transmit, refusal.status, [JSON, *refusal.headers, *headers], refusal.body())
+
+
+class Exchange:
+    """The answering side of one POST."""
+
+    __slots__ = (
+        "_attached",
+        "_heartbeat",
+        "_live",
+        "_lock",
+        "_pulse",
+        "_retry",
+        "_stream",
+        "_transmit",
+        "headers",
+    )
+
+    def __init__(self, transmit: Transmit, headers: Headers, *, heartbeat: float, retry: float) -> None:
+        self._transmit = transmit
+        self.headers = headers
+        self._heartbeat = heartbeat
+        self._retry = retry
+        self._live: HttpSession | None = None
+        self._stream: Stream | None = None
+        self._attached: bool | None = None  # none: nothing sent yet; false: the connection was let go
+        self._lock: asyncio.Lock | None = None
+        self._pulse: asyncio.Task[None] | None = None
+
+    def belong_to(self, live: HttpSession) -> None:
+        """Keep what is sent, so that the client can resume."""
+        self._live = live
+
+    async def send(self, data: bytes) -> None:
+        """Send a message that is not the answer; the first one opens the stream."""
+        if self._lock is None:
+            self._lock = asyncio.Lock()
+        async with self._lock:
+            if self._attached is None:
+                await self._open_stream()
+            await self._write(data)
+
+    async def detach(self, retry: float | None) -> None:
+        """Close the connection early; the client comes back for the rest. Only where that is possible."""
+        if self._live is None or not self._live.session.peer.revision.http.priming:
+            return
+        if self._attached is None:
+            await self._open_stream()
+        if self._attached:
+            delay = self._retry if retry is None else retry
+            await self._transmit_part(sse.retry(round(delay * 1000)))
+            await self._end()
+
+    async def answer(self, outcome: Outcome | None, revision: Revision) -> None:
+        """Finish with the answer; none when the request was cancelled."""
+        if self._attached is None:
+            if outcome is None:
+                # Something must be said on HTTP; a stream that ends empty says that no answer follows.
+                return await respond(self._transmit, 200, [*EVENT_STREAM, *self.headers])
+            body = encode_outcome(outcome)
+            return await respond(self._transmit, status_of(outcome, revision), [JSON, *self.headers], body)
+        if outcome is not None:
+            await self._write(encode_outcome(outcome))
+        return await self._finish()
+
+    async def answer_batch(self, outcomes: list[Outcome]) -> None:
+        body = b"[" + b",".join(map(encode_outcome, outcomes)) + b"]"
+        if self._attached is None:
+            return await respond(self._transmit, 200, [JSON, *self.headers], body)
+        await self._write(body)
+        return await self._finish()
+
+    async def _finish(self) -> None:
+        if self._stream is not None:
+            self._stream.finish()
+        if self._attached:
+            await self._end()
+
+    async def _open_stream(self) -> None:
+        self._attached = True
+        await self._transmit(
+            {"type": "http.response.start", "status": 200, "headers": [*EVENT_STREAM, *self.headers]}
+        )
+        if self._live is not None:
+            rules = self._live.session.peer.revision.http
+            self._stream = self._live.open_stream() if rules.resumable else None
+            if rules.priming and self._stream is not None:
+                await self._transmit_part(sse.priming(self._stream.event_id(0)))
+        self._pulse = asyncio.get_running_loop().create_task(self._beat())
+
+    async def _write(self, data: bytes) -> None:
+        event_id = None if self._stream is None else await self._stream.append(data)
+        if self._attached:
+            await self._transmit_part(sse.event(data, event_id=event_id))
+
+    async def _transmit_part(self, part: bytes) -> None:
+        try:
+            await self._transmit({"type": "http.response.body", "body": part, "more_body": True})
+        except OSError:
+            self._attached = False  # the client is gone; what is kept waits for its return
+
+    async def _end(self) -> None:
+        self._attached = False
+        if self._pulse is not None:
+            self._pulse.cancel()
+        await self._transmit({"type": "http.response.body", "body": b""})
+
+    async def _beat(self) -> None:
+        """Keep a silent connection alive, so that nothing on the way takes it for dead."""
+        while self._attached:
+            await asyncio.sleep(self._heartbeat)
+            await self._transmit_part(sse.comment())
+
+
+def status_of(outcome: Outcome, revision: Revision) -> int:
+    if outcome.__class__ is ErrorReply:
+        return revision.http.statuses.get(outcome.error.code, 200)
+    return 200

@@ -1,0 +1,100 @@
+"""GET: a connection that follows a stream of its session, from now or from where it broke off."""
+
+from __future__ import annotations
+
+import asyncio
+
+from assay.model.error import INVALID_REQUEST
+from assay.protocol.framing import sse
+from assay.protocol.http.gate import Headers, Refusal
+
+from .exchange import EVENT_STREAM
+from .sessions import HttpSession
+from .stream import Stream, parse_event_id
+from .types import Receive, Transmit
+
+
+class Position:
+    """A place in a stream: everything later is still to be sent."""
+
+    __slots__ = ("number", "stream")
+
+    def __init__(self, stream: Stream, number: int) -> None:
+        self.stream = stream
+        self.number = number
+
+
+async def locate(live: HttpSession, last_event_id: bytes | None) -> Position | Refusal:
+    """Where a GET begins."""
+    if last_event_id is None:
+        return Position(live.standalone, live.delivered)
+    parsed = parse_event_id(last_event_id.decode("latin-1"))
+    stream = None if parsed is None else live.streams.get(parsed[0])
+    if parsed is None or stream is None or await stream.after(parsed[1]) is None:
+        return Refusal(400, "Last-Event-ID names no message that can be continued from", code=INVALID_REQUEST)
+    return Position(stream, parsed[1])
+
+
+class Follower:
+    """Sends a stream to one connection until the stream ends, a newer reader comes, or the client leaves."""
+
+    def __init__(self, live: HttpSession, position: Position, transmit: Transmit, heartbeat: float) -> None:
+        self._live = live
+        self._stream = position.stream
+        self._number = position.number
+        self._transmit = transmit
+        self._heartbeat = heartbeat
+        self._reader = position.stream.take_over()
+
+    async def run(self, receive: Receive, headers: Headers) -> None:
+        await self._transmit(
+            {"type": "http.response.start", "status": 200, "headers": [*EVENT_STREAM, *headers]}
+        )
+        departure = asyncio.get_running_loop().create_task(_departure(receive))
+        try:
+            if self._live.session.peer.revision.http.priming:
+                await self._part(sse.priming(self._stream.event_id(self._number)))
+            else:
+                await self._part(sse.comment())  # makes the response head leave at once
+            while await self._send_new() and not departure.done():
+                await self._wait(departure)
+        except OSError:
+            return  # the client is gone: what was not sent waits for its return
+        finally:
+            departure.cancel()
+        await self._transmit({"type": "http.response.body", "body": b""})
+
+    async def _send_new(self) -> bool:
+        """Send what is new; false when this connection has nothing more to expect."""
+        self._changed = self._stream.changed()
+        if self._stream.reader != self._reader:
+            return False
+        events = await self._stream.after(self._number)
+        if events is None:
+            # Older than what is kept: those are lost, the rest is not.
+            self._number = self._stream.last
+        for number, data in events or ():
+            await self._part(sse.event(data, event_id=self._stream.event_id(number)))
+            self._number = number
+            if self._stream is self._live.standalone:
+                self._live.delivered = max(self._live.delivered, number)
+        return not self._stream.finished
+
+    async def _wait(self, departure: asyncio.Task[None]) -> None:
+        change = asyncio.get_running_loop().create_task(self._changed.wait())
+        try:
+            done, _ = await asyncio.wait(
+                {change, departure}, timeout=self._heartbeat, return_when=asyncio.FIRST_COMPLETED
+            )
+        finally:
+            change.cancel()
+        if not done:
+            await self._part(sse.comment())
+
+    async def _part(self, part: bytes) -> None:
+        await self._transmit({"type": "http.response.body", "body": part, "more_body": True})
+
+
+async def _departure(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,125 @@
+"""Sessions over HTTP: the endpoint's session, its streams, and the store that knows it."""
+
+from __future__ import annotations
+
+import asyncio
+from secrets import token_urlsafe
+from typing import Any
+
+from assay.store.port import EventStore, SessionStore
+from assay.transport.port import Endpoint, SessionView
+
+from .stream import STANDALONE, Outbox, Stream
+
+FINISHED_STREAMS_KEPT = 16
+"""A client may come back for the end of a stream; for more than these it had its chance."""
+
+
+class HttpSession:
+    """One client's session in this process."""
+
+    def __init__(self, session_id: str, events: EventStore) -> None:
+        self.id = session_id
+        self.standalone = Stream(session_id, STANDALONE, events)
+        self.delivered = 0
+        """How far the standalone stream has been sent to anyone."""
+        self.streams: dict[str, Stream] = {STANDALONE: self.standalone}
+        self.outbox = Outbox(self.standalone)
+        self.session: SessionView = None  # type: ignore[assignment]  # set by HttpSessions, which makes both
+        self._events = events
+        self._opened = 0
+
+    def open_stream(self) -> Stream:
+        self._opened += 1
+        stream = self.streams[str(self._opened)] = Stream(self.id, str(self._opened), self._events)
+        finished = [name for name, kept in self.streams.items() if kept.finished]
+        for name in finished[:-FINISHED_STREAMS_KEPT]:
+            del self.streams[name]
+        return stream
+
+    def finish(self) -> None:
+        for stream in self.streams.values():
+            stream.finish()
+
+
+class HttpSessions:
+    """All sessions of an application."""
+
+    def __init__(
+        self, endpoint: Endpoint, store: SessionStore, events: EventStore, sweep_interval: float
+    ) -> None:
+        self._endpoint = endpoint
+        self._store = store
+        self._events = events
+        self._live: dict[str, HttpSession] = {}
+        self._sweep_interval = sweep_interval
+        self._sweeper: asyncio.TimerHandle | None = None
+        self._sweeping: asyncio.Task[None] | None = None
+
+    def __len__(self) -> int:
+        return len(self._live)
+
+    def open(self, principal: Any) -> HttpSession:
+        """Begin a session; `keep` makes it known once its handshake has succeeded, `drop` forgets it."""
+        live = HttpSession(token_urlsafe(24), self._events)
+        live.session = self._endpoint.open_session(live.outbox.post, session_id=live.id, principal=principal)
+        return live
+
+    async def keep(self, live: HttpSession) -> None:
+        self._live[live.id] = live
+        await self._store.save(live.session.record())
+        live.session.changed = False
+        await self.sweep()
+
+    async def update(self, live: HttpSession) -> None:
+        if live.session.changed:
+            live.session.changed = False
+            await self._store.save(live.session.record())
+
+    async def find(self, session_id: str, principal: Any) -> HttpSession | None:
+        """The session, if it is alive and belongs to this principal."""
+        record = await self._store.load(session_id)
+        if record is None:
+            await self._forget(session_id)
+            return None
+        if record.principal != principal:
+            return None
+        live = self._live.get(session_id)
+        if live is None:
+            live = self._live[session_id] = HttpSession(session_id, self._events)
+            live.session = self._endpoint.restore_session(record, live.outbox.post)
+        return live
+
+    async def end(self, live: HttpSession) -> None:
+        await self._store.delete(live.id)
+        await self._forget(live.id)
+
+    def drop(self, live: HttpSession) -> None:
+        """Forget a session whose handshake failed."""
+        self._endpoint.close_session(live.session)
+
+    async def _forget(self, session_id: str) -> None:
+        live = self._live.pop(session_id, None)
+        if live is not None:
+            live.finish()
+            self._endpoint.close_session(live.session)
+            await self._events.forget(session_id)
+
+    async def sweep(self) -> None:
+        """Let go of sessions that the store has given up, and look again later while any is left."""
+        for session_id in await self._store.evict():
+            await self._forget(session_id)
+        if self._sweeper is None and self._live:
+            self._sweeper = asyncio.get_running_loop().call_later(self._sweep_interval, self._sweep_again)
+
+    def _sweep_again(self) -> None:
+        self._sweeper = None
+        self._sweeping = asyncio.get_running_loop().create_task(self.sweep())
+
+    async def close(self) -> None:
+        """End every session of this process; the store keeps what it keeps."""
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+            self._sweeper = None
+        for session_id in list(self._live):
+            await self._forget(session_id)

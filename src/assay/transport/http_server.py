@@ -1,0 +1,87 @@
+"""An ASGI application on uvicorn, listening on a socket of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable
+from typing import Any
+
+from assay.model.error import AssayError
+
+from .asgi.app import AsgiApp
+from .asgi.build import build
+from .port import Endpoint
+
+
+class MissingExtra(AssayError, ImportError):
+    """An optional part of Assay is not installed."""
+
+
+def serve_http(
+    endpoint: Endpoint,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 3000,
+    announce: Callable[[str], None] | None = None,
+    **options: Any,
+) -> None:
+    """Serve until the process is told to stop. `announce` gets the endpoint's URL once it listens."""
+    app = build(endpoint, **options)
+    bound = listen(host, port)
+    url = f"http://{_shown(host)}:{bound.getsockname()[1]}{app.policy.path or '/'}"
+    try:
+        asyncio_runner()(_serve(app, bound, url, announce))
+    finally:
+        bound.close()
+
+
+def listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((host, port))
+        bound.listen(2048)
+    except OSError:
+        bound.close()
+        raise
+    return bound
+
+
+def _shown(host: str) -> str:
+    """The name by which a local client reaches the server."""
+    return "localhost" if host in ("127.0.0.1", "localhost", "0.0.0.0", "::", "::1") else host
+
+
+def asyncio_runner() -> Callable[..., Any]:
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.run
+    run: Callable[..., Any] = uvloop.run
+    return run
+
+
+async def _serve(
+    app: AsgiApp, bound: socket.socket, url: str, announce: Callable[[str], None] | None
+) -> None:
+    try:
+        import uvicorn
+    except ImportError:
+        raise MissingExtra('HTTP needs uvicorn: pip install "assay[http]"') from None
+
+    class Stopping(uvicorn.Server):
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            # Open event streams never end by themselves, and uvicorn would wait for them.
+            await app.close()
+            await super().shutdown(sockets)
+
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, lifespan="off", server_header=False, date_header=False,
+        timeout_graceful_shutdown=5,
+    )  # fmt: skip
+    server = Stopping(config)
+    if announce is not None:
+        announce(url)
+    await server.serve(sockets=[bound])

@@ -1,0 +1,60 @@
+"""What a transport drives. `assay.server.Server` is one; a test double may be another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from assay.model.error import MalformedMessage
+from assay.model.jsonrpc import Envelope, Outcome
+from assay.model.limits import Limits
+from assay.model.scope import Scope, Send
+from assay.model.session import SessionRecord
+from assay.revisions.revision import Revision
+
+
+class PeerView(Protocol):
+    @property
+    def revision(self) -> Revision: ...
+
+
+class SessionView(Protocol):
+    """A session as far as transports look into it."""
+
+    id: str
+    changed: bool
+
+    @property
+    def principal(self) -> Any: ...
+
+    @property
+    def peer(self) -> PeerView: ...
+
+    def record(self) -> SessionRecord: ...
+
+
+class Endpoint(Protocol):
+    @property
+    def limits(self) -> Limits: ...
+
+    def open_session(
+        self, post: Callable[[bytes], None], *, session_id: str = "", principal: Any = None
+    ) -> SessionView: ...
+
+    def restore_session(self, record: SessionRecord, post: Callable[[bytes], None]) -> SessionView: ...
+
+    def close_session(self, session: Any) -> None: ...
+
+    async def handle(
+        self,
+        message: bytes | str | Mapping[str, Any],
+        *,
+        send: Send | None = None,
+        scope: Scope | None = None,
+    ) -> bytes | None: ...
+
+    async def dispatch(self, message: Envelope, send: Send | None, scope: Scope) -> Outcome | None: ...
+
+    async def dispatch_batch(
+        self, members: list[Envelope | MalformedMessage], send: Send | None, scope: Scope
+    ) -> list[Outcome]: ...

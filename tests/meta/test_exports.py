@@ -1,0 +1,41 @@
+"""Public means listed in `assay.__all__` and documented under a heading of its own in docs/api.md."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import assay
+from tests.meta.tree import ROOT, expect_none
+
+HEADING = re.compile(r"^### `([A-Za-z_]\w*)[^`]*`\s*$", re.MULTILINE)
+
+
+def documented(page: str) -> list[str]:
+    return HEADING.findall(page)
+
+
+def export_breaches(exported: Iterable[str], page: str) -> Iterator[str]:
+    exports, headings = Counter(exported), Counter(documented(page))
+    yield from (f"{name}: exported, not documented" for name in sorted(exports.keys() - headings.keys()))
+    yield from (f"{name}: documented, not exported" for name in sorted(headings.keys() - exports.keys()))
+    yield from (f"{name}: listed twice" for name, n in sorted((exports | headings).items()) if n > 1)
+
+
+def test_the_public_names_are_the_documented_ones() -> None:
+    page = (ROOT / "docs" / "api.md").read_text("utf-8")
+    expect_none(export_breaches(assay.__all__, page))
+
+
+def test_every_public_name_can_be_imported() -> None:
+    expect_none(name for name in assay.__all__ if not hasattr(assay, name))
+    assert set(assay.__all__) <= set(dir(assay))
+
+
+def test_the_export_gate_tells_what_is_missing_where() -> None:
+    page = "# API\n### `Server`\ntext\n### `Context(scope)`\n### Not a name\n### `Server`\n"
+    assert list(export_breaches(["Server", "Reply"], page)) == [
+        "Reply: exported, not documented",
+        "Context: documented, not exported",
+        "Server: listed twice",
+    ]
+    assert list(export_breaches(["Context", "Server"], "### `Context`\n### `Server`\n")) == []

@@ -1,0 +1,63 @@
+"""Every module imports alone in a fresh interpreter, warnings being errors, and `assay` stays light."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.meta.tree import expect_none, package_modules
+
+# Costly or optional: loaded by whoever needs them, when they do.
+HEAVY = ("argparse", "httpx2", "jsonschema_rs", "pydantic", "rich", "uvicorn")
+WHAT_IS_LOADED = "import sys; print(*sorted(set(sys.argv[1:]) & sys.modules.keys()))"
+
+
+def fresh(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-W", "error", "-c", code, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+def import_failure(name: str) -> str | None:
+    outcome = fresh(f"import {name}")
+    if outcome.returncode == 0 and not outcome.stdout and not outcome.stderr:
+        return None
+    words = outcome.stderr or outcome.stdout or f"exit {outcome.returncode}"
+    return f"{name}: {words.strip().splitlines()[-1]}"
+
+
+def import_failures(names: Sequence[str]) -> list[str]:
+    with ThreadPoolExecutor(os.cpu_count() or 2) as pool:
+        return [failure for failure in pool.map(import_failure, names) if failure]
+
+
+def loaded_by(code: str, names: Sequence[str]) -> list[str]:
+    outcome = fresh(f"{code}\n{WHAT_IS_LOADED}", *names)
+    assert outcome.returncode == 0, outcome.stderr
+    return outcome.stdout.split()
+
+
+@pytest.mark.timeout(120)
+def test_every_module_imports_alone_without_a_warning_or_a_word() -> None:
+    names = [module.name for module in package_modules() if not module.name.endswith("__main__")]
+    expect_none(import_failures(names))
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    assert loaded_by("import assay", HEAVY) == []
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["json, no_such_module_anywhere", "warnings; warnings.warn('old')", "sys; print('hello')"],
+    ids=["broken", "warns", "prints"],
+)
+def test_the_import_gate_refuses(statement: str) -> None:
+    assert import_failures(["json", statement]) != []
+    assert import_failures(["json"]) == []
+
+
+def test_the_weight_gate_sees_what_is_loaded() -> None:
+    assert loaded_by("import argparse", HEAVY) == ["argparse"]

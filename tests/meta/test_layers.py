@@ -1,0 +1,182 @@
+"""The layer table of docs/architecture.md, and how imports are written."""
+
+from collections.abc import Iterator, Set
+
+import pytest
+
+from tests.meta.imports import imports
+from tests.meta.tree import Module, expect_none, package_modules
+
+ROOT = "assay"
+PROTOCOL_CORE = frozenset({"model", "revisions", "protocol"})
+ENDS = PROTOCOL_CORE | {"transport", "store"}
+LAYERS_0_TO_4 = ENDS | {"authority", "server", "client", "auth", "profile", "telemetry"}
+EVERYTHING = LAYERS_0_TO_4 | {"bundled", "lab", "certify", "cli", "testing", ROOT}
+
+# Package → what it may import besides itself. A name covers what is below it; `assay` is the public face.
+MAY_IMPORT: dict[str, Set[str]] = {
+    "model": frozenset(),
+    "revisions": {"model"},
+    "protocol": {"model", "revisions"},
+    "transport": {"model", "revisions", "protocol.framing", "protocol.http"},
+    "store": {"model"},
+    "authority": {"model"},
+    "server": ENDS,
+    "client": ENDS,
+    "auth": PROTOCOL_CORE,
+    "profile": PROTOCOL_CORE | {"store"},
+    "telemetry": PROTOCOL_CORE,
+    "bundled": {ROOT, "server", "client", "auth"},
+    "lab": {"lab"},
+    "lab.harness": {"model", "revisions", "protocol.codec", "protocol.framing", "transport", "authority"},
+    "lab.suite": {"lab.harness", "model", "revisions"},
+    "lab.report": {"lab.harness"},
+    "certify": {"lab"},
+    "testing": LAYERS_0_TO_4 | {ROOT},
+    "cli": EVERYTHING,
+    "__main__": {"cli"},
+    "": LAYERS_0_TO_4,
+}
+
+# The core takes values and gives values: whoever drives it owns sockets, tasks, clock, chance and log.
+BANNED_FROM_CORE = frozenset(
+    {
+        *("asyncio", "multiprocessing", "queue", "subprocess", "threading"),
+        *("select", "selectors", "signal", "socket", "ssl"),
+        *("logging", "random", "secrets", "time", "uuid"),
+    }
+)
+
+
+def layer_of(name: str) -> str | None:
+    """Find the row of a module, the longest match winning; None for a module that the table does not know."""
+    inside = name.removeprefix(ROOT).lstrip(".")
+    rows = (row for row in MAY_IMPORT if row and _covers(row, inside))
+    return max(rows, key=len, default="" if not inside else None)
+
+
+def _covers(row: str, inside: str) -> bool:
+    return inside == row or inside.startswith(f"{row}.")
+
+
+def layer_breaches(module: Module, known: Set[str] = frozenset()) -> Iterator[str]:
+    layer = layer_of(module.name)
+    if layer is None:
+        yield f"{module.place}:1: {module.name} is in no row of the layer table"
+        return
+    for item in imports(module, known):
+        top, _, inside = item.target.partition(".")
+        if top != ROOT:
+            continue
+        if not any(_covers(row, inside or ROOT) for row in {*MAY_IMPORT[layer], layer} if row):
+            yield module.at(item.node, f"{layer or ROOT} may not import {item.target}")
+
+
+def core_breaches(module: Module) -> Iterator[str]:
+    layer = layer_of(module.name)
+    if layer not in PROTOCOL_CORE:
+        return
+    for item in imports(module, frozenset()):
+        top = item.target.partition(".")[0]
+        if top in BANNED_FROM_CORE:
+            yield module.at(item.node, f"{layer} holds values only: no {top}")
+
+
+def spelling_breaches(module: Module, known: Set[str] = frozenset()) -> Iterator[str]:
+    """Sibling modules are imported relatively, all else absolutely; a sibling package may be either."""
+    packages = {name.rpartition(".")[0] for name in known}
+    siblings = {name for name in known - packages if name.rpartition(".")[0] == module.package}
+    for item in imports(module, known):
+        if item.level > 1 or (item.level == 1 and "." in item.written):
+            yield module.at(item.node, f"write an absolute import of {item.target}")
+        elif item.level == 0 and item.target in {module.package, *siblings}:
+            yield module.at(item.node, f"write a relative import of {item.target}")
+
+
+def known_modules() -> frozenset[str]:
+    return frozenset(module.name for module in package_modules())
+
+
+def test_every_import_follows_the_layer_table() -> None:
+    known = known_modules()
+    expect_none(c for module in package_modules() for c in layer_breaches(module, known))
+
+
+def test_the_core_imports_nothing_that_acts_on_the_world() -> None:
+    expect_none(c for module in package_modules() for c in core_breaches(module))
+
+
+def test_siblings_are_imported_relatively_and_the_rest_absolutely() -> None:
+    known = known_modules()
+    expect_none(c for module in package_modules() for c in spelling_breaches(module, known))
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("assay.model.error", "from assay.revisions import registry"),
+        ("assay.protocol.codec", "import assay.transport.stdio"),
+        ("assay.server.tool", "from assay.client import Client"),
+        ("assay.client.client", "def f():\n    from assay.server.tool import Tool"),
+        ("assay.transport.stdio", "from assay.protocol.session import Session"),
+        ("assay.transport.stdio", "from assay.protocol import session"),
+        ("assay.lab.harness.runner", "from assay import Server"),
+        ("assay.lab.suite.checks.ping", "from assay.lab.report import html"),
+        ("assay.store.sqlite", "from assay import server"),
+        ("assay.novelty.thing", "import json"),
+    ],
+)
+def test_the_layer_gate_refuses(name: str, line: str) -> None:
+    known = frozenset({"assay.protocol.session", "assay.server"})
+    assert list(layer_breaches(Module(name, line), known))
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("assay.model.error", "import msgspec\nfrom .jsonrpc import Id"),
+        ("assay.transport.stdio", "from assay.protocol.framing.lines import LineReader"),
+        ("assay.transport.stdio", "from assay.protocol import framing"),
+        ("assay.server.tool", "from assay.store.port import SessionStore"),
+        ("assay.bundled.everything", "from assay import Context, Server"),
+        ("assay.cli.serve", "from assay.bundled import everything"),
+        ("assay.lab.suite.checks.ping", "from assay.lab.harness.check import check"),
+        ("assay", "from assay.server import Server"),
+    ],
+)
+def test_the_layer_gate_accepts(name: str, line: str) -> None:
+    module = Module(name, line, is_package=name == ROOT)
+    assert (
+        list(layer_breaches(module, frozenset({"assay.protocol.framing", "assay.bundled.everything"}))) == []
+    )
+
+
+@pytest.mark.parametrize("line", ["import asyncio", "from time import monotonic", "import logging.handlers"])
+def test_the_core_gate_refuses(line: str) -> None:
+    assert list(core_breaches(Module("assay.protocol.codec", line)))
+    assert list(core_breaches(Module("assay.server.tool", line))) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from ..model import error",
+        "from .framing.lines import LineReader",
+        "from assay.protocol.codec import decode",
+        "from assay.protocol import codec",
+        "from assay.protocol import SOME_NAME",
+        "import assay.protocol.codec",
+    ],
+)
+def test_the_spelling_gate_refuses(line: str) -> None:
+    assert list(
+        spelling_breaches(Module("assay.protocol.session", line), frozenset({"assay.protocol.codec"}))
+    )
+
+
+@pytest.mark.parametrize(
+    "line", ["from .codec import decode", "from . import codec", "from assay.model.error import McpError"]
+)
+def test_the_spelling_gate_accepts(line: str) -> None:
+    module = Module("assay.protocol.session", line)
+    assert list(spelling_breaches(module, frozenset({"assay.protocol.codec"}))) == []
