@@ -199,7 +199,8 @@ async def test_elicitation_sep1330_enums(ctx: Context) -> str:
         },
         "required": [],
     }
-    return f"Elicitation completed: {outcome(await ctx.elicit('Please select options from the enum fields', form))}"
+    elicited = await ctx.elicit("Please select options from the enum fields", form)
+    return f"Elicitation completed: {outcome(elicited)}"
 
 
 def outcome(elicited: Elicited) -> str:

@@ -39,10 +39,10 @@ async def ask_for_sample(
     timeout: float | None,
 ) -> Sampled:
     declared = _need(call, "sampling")
-    if {"tools", "tool_choice"} & {*options}:
-        if not call.peer.revision.sampling_tools or declared.get("tools") is None:
-            raise AskError("the client does not support sampling with tools")
-    listed = list(messages) if isinstance(messages, list | tuple) else [messages]
+    offers_tools = bool({"tools", "tool_choice"} & {*options})
+    if offers_tools and not (call.peer.revision.sampling_tools and declared.get("tools") is not None):
+        raise AskError("the client does not support sampling with tools")
+    listed: list[Any] = list(messages) if isinstance(messages, list | tuple) else [messages]
     shaped = [_sampling_message(message, call) for message in listed]
     params = {"messages": shaped, "maxTokens": max_tokens}
     params |= {camel(name): value for name, value in options.items()}

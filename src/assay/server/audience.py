@@ -34,7 +34,7 @@ class Audience:
         self._sessions.discard(session)
 
     def list_changed(self, kind: str) -> None:
-        """Announce that the list of tools, resources or prompts is different now. Callable from any thread."""
+        """Announce that the list of tools, resources or prompts has changed. Callable from any thread."""
         if self._announces(f"{kind}.listChanged"):
             self._note(self._changed, kind)
 

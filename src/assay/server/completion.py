@@ -20,7 +20,7 @@ MOST: Final = 100
 
 
 class Completer:
-    """A function that suggests values; `value` is what was typed so far, `arguments` what is settled already."""
+    """A function that suggests values: `value` is what was typed so far, `arguments` what is settled."""
 
     __slots__ = ("_invoke", "_names")
 

@@ -176,7 +176,7 @@ class Context:
         await ask_for_ping(self._call, timeout)
 
     async def close_stream(self, retry: float | None = None) -> None:
-        """Close the connection that waits for this answer; the client comes back for it after `retry` seconds.
+        """Close the connection that waits for this answer; the client returns for it after `retry` seconds.
 
         Only a resumable HTTP stream is closed. Elsewhere this does nothing: the answer comes as usual.
         """

@@ -24,7 +24,7 @@ class ReadFailed(Exception):
 
 
 def unwrap(error: Exception) -> Exception:
-    """The one exception inside a group: a handler that used a task group failed for one reason all the same."""
+    """The one exception inside a group: a handler with a task group failed for one reason all the same."""
     while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error

@@ -10,13 +10,14 @@ import msgspec
 from assay.model.error import AskError, RegistrationError
 from assay.revisions.revision import Revision
 
-from .schema import Validator, schema_of
+from .schema import Validator, read_custom, schema_of
 
+EMPTY: Final[Mapping[str, Any]] = {"type": "object", "properties": {}}
 PRIMITIVES: Final = frozenset({"string", "number", "integer", "boolean"})
 
 
 class Form:
-    """The question and the way to read its answer.
+    """The question and the way to read its answer. A ready-made schema is asked exactly as it is.
 
     Raises:
         RegistrationError: the schema is not a flat object of plain fields.
@@ -24,8 +25,7 @@ class Form:
 
     def __init__(self, source: type[Any] | Mapping[str, Any]) -> None:
         self._type = source if isinstance(source, type) else None
-        schema = schema_of(source) if isinstance(source, type) else dict(source)
-        self.schema = _inline(schema)
+        self.schema = _describe(source) if isinstance(source, type) else {**EMPTY, **source}
         _check(self.schema)
 
     def check_for(self, revision: Revision) -> None:
@@ -40,31 +40,40 @@ class Form:
         Raises:
             AskError: it does not fit.
         """
-        problem = Validator(self.schema).problem(content or {})
+        answer = content or {}
+        problem = Validator(self.schema).problem(answer)
         if problem is not None:
             raise AskError(f"the client's answer does not fit the form: {problem}")
         if self._type is None:
-            return content or {}
-        return msgspec.convert(content or {}, self._type)
+            return answer
+        try:
+            return msgspec.convert(answer, self._type, dec_hook=read_custom)
+        except msgspec.ValidationError as error:
+            raise AskError(f"the client's answer does not fit the form: {error}") from None
 
 
-def _inline(schema: dict[str, Any]) -> dict[str, Any]:
-    """Definitions put where they are used: forms have no `$defs`."""
+def _describe(source: type[Any]) -> dict[str, Any]:
+    schema = schema_of(source)
     definitions = schema.get("$defs", {})
-    fields = {}
-    for name, field in schema.get("properties", {}).items():
-        target = definitions.get(str(field.get("$ref", "")).rpartition("/")[2], {})
-        fields[name] = {
-            key: value for key, value in {**target, **field}.items() if key not in ("$ref", "title")
-        }
-        if "title" in field:
-            fields[name]["title"] = field["title"]
-        if "enum" in fields[name]:
-            fields[name].setdefault("type", "string")
-    form: dict[str, Any] = {"type": schema.get("type", "object"), "properties": fields}
-    if "required" in schema:
-        form["required"] = schema["required"]
-    return form
+    fields = {name: _plain(field, definitions) for name, field in schema.get("properties", {}).items()}
+    return {"type": schema.get("type"), "properties": fields, "required": schema.get("required", [])}
+
+
+def _plain(field: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    """A field in the words that forms have: no references, no null, choices that say they are text."""
+    options = [option for option in field.get("anyOf", ()) if option != {"type": "null"}]
+    if len(options) == 1:
+        # Whoever has no value for a field leaves it out of the answer.
+        field = {**options[0], **{key: value for key, value in field.items() if key != "anyOf"}}
+    if "$ref" in field:
+        target = definitions[field["$ref"].rpartition("/")[2]]
+        named = {key: value for key, value in target.items() if key != "title"}
+        field = {**named, **{key: value for key, value in field.items() if key != "$ref"}}
+    if "items" in field:
+        field = {**field, "items": _plain(field["items"], definitions)}
+    if all(isinstance(choice, str) for choice in field.get("enum", [None])):
+        field = {"type": "string", **field}
+    return {key: value for key, value in field.items() if (key, value) != ("default", None)}
 
 
 def _check(schema: dict[str, Any]) -> None:

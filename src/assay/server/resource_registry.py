@@ -18,7 +18,7 @@ from .resource import Access, Resource, check_access, make_resource, match_varia
 
 
 class Resources:
-    """Register, remove, list and read resources from code; `Server.resource` is the decorator for the first."""
+    """Register, remove, list and read resources from code; `Server.resource` is a decorator for the first."""
 
     def __init__(
         self,
@@ -51,12 +51,6 @@ class Resources:
         """
         (self.shelf if self.shelf.get(uri) is not None else self.template_shelf).remove(uri)
 
-    def templates(self) -> list[TemplateDefinition]:
-        return [resource.definition for resource in self.template_shelf]
-
-    def list(self) -> list[ResourceDefinition]:
-        return [resource.definition for resource in self.shelf]
-
     async def read(self, uri: str) -> list[Contents]:
         """Read a resource as a client would.
 
@@ -82,6 +76,15 @@ class Resources:
                 if variables is not None:
                     return candidate, variables
         raise ResourceNotFound(uri)
+
+    def templates(self) -> list[TemplateDefinition]:
+        definitions = (resource.definition for resource in self.template_shelf)
+        return [found for found in definitions if isinstance(found, TemplateDefinition)]
+
+    # Last, because its name hides the built-in type from the annotations below it.
+    def list(self) -> list[ResourceDefinition]:
+        definitions = (resource.definition for resource in self.shelf)
+        return [found for found in definitions if isinstance(found, ResourceDefinition)]
 
 
 def check_readable(uri: str) -> None:

@@ -25,13 +25,9 @@ EVENT_STREAM: Final[Headers] = [
 
 
 async def respond(transmit: Transmit, status: int, headers: Headers, body: bytes = b"") -> None:
-    await transmit(
-        {
-            "type": "http.response.start",
-            "status": status,
-            "headers": [*headers, (b"content-length", b"%d" % len(body))],
-        }
-    )
+    # A 204 has no body, and so no length either (RFC 9110, 8.6).
+    length = [] if status == 204 else [(b"content-length", b"%d" % len(body))]
+    await transmit({"type": "http.response.start", "status": status, "headers": [*headers, *length]})
     await transmit({"type": "http.response.body", "body": body})
 
 
