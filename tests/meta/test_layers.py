@@ -18,7 +18,7 @@ MAY_IMPORT: dict[str, Set[str]] = {
     "model": frozenset(),
     "revisions": {"model"},
     "protocol": {"model", "revisions"},
-    "transport": {"model", "revisions", "protocol.framing", "protocol.http"},
+    "transport": {"model", "revisions", "protocol.codec", "protocol.framing", "protocol.http", "store.port"},
     "store": {"model"},
     "authority": {"model"},
     "server": ENDS,

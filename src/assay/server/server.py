@@ -30,6 +30,7 @@ from .prompt_registry import Prompts
 from .registry import Shelf
 from .resource import Access
 from .resource_registry import Resources
+from .serving import make_app, run
 from .threads import Threads
 from .tool_registry import Tools
 
@@ -239,17 +240,18 @@ class Server:
 
     def asgi(self, **options: Any) -> AsgiApp:
         """This server as an ASGI application. Options: see `assay.transport.asgi.build`."""
-        from assay.transport.asgi.build import build
-
-        return build(self, **options)
+        return make_app(self, **options)
 
     def run(self, transport: str = "stdio", **options: Any) -> None:
         """Serve until the client leaves (stdio) or the process is told to stop.
 
-        Transports: `stdio`, `http`, `http-plain`. Options of HTTP: host, port, and those of `asgi`.
-        """
-        from assay.transport.run import run
+        Transports: `stdio`, `http`, `http-plain`. Options of HTTP: `host`, `port`, those of `asgi`, and
+        `announce`, a function that gets the endpoint's URL once it listens.
 
+        Raises:
+            MissingExtra: the transport needs a package that is not installed.
+            OSError: the address cannot be listened on.
+        """
         run(self, transport, **options)
 
 

@@ -8,30 +8,24 @@ from collections.abc import Callable
 from typing import Any
 
 from assay.model.error import AssayError
-
-from .asgi.app import AsgiApp
-from .asgi.build import build
-from .port import Endpoint
+from assay.transport.asgi.app import AsgiApp
 
 
 class MissingExtra(AssayError, ImportError):
     """An optional part of Assay is not installed."""
 
 
-def serve_http(
-    endpoint: Endpoint,
-    *,
-    host: str = "127.0.0.1",
-    port: int = 3000,
-    announce: Callable[[str], None] | None = None,
-    **options: Any,
-) -> None:
-    """Serve until the process is told to stop. `announce` gets the endpoint's URL once it listens."""
-    app = build(endpoint, **options)
+def serve_http(app: AsgiApp, *, host: str, port: int, announce: Callable[[str], None] | None = None) -> None:
+    """Serve until the process is told to stop. `announce` gets the endpoint's URL once it listens.
+
+    Raises:
+        MissingExtra: uvicorn is not installed.
+        OSError: the address cannot be listened on.
+    """
     bound = listen(host, port)
     url = f"http://{_shown(host)}:{bound.getsockname()[1]}{app.policy.path or '/'}"
     try:
-        asyncio_runner()(_serve(app, bound, url, announce))
+        _runner()(_serve(app, bound, url, announce))
     finally:
         bound.close()
 
@@ -54,7 +48,7 @@ def _shown(host: str) -> str:
     return "localhost" if host in ("127.0.0.1", "localhost", "0.0.0.0", "::", "::1") else host
 
 
-def asyncio_runner() -> Callable[..., Any]:
+def _runner() -> Callable[..., Any]:
     try:
         import uvloop
     except ImportError:

@@ -71,6 +71,8 @@ class Admission:
     revision: Revision | None
     unknown_version: str | None
     cors: tuple[tuple[bytes, bytes], ...]
+    prefers_stream: bool = False
+    """The client would rather have even a single answer as an event stream."""
 
 
 class Gate:
@@ -94,7 +96,8 @@ class Gate:
         version = None if head.version is None else head.version.decode("latin-1").strip()
         revision = None if version is None else BY_DATE.get(version)
         unknown = version if revision is None else None
-        return Admission(revision, unknown, _cors(head.origin))
+        streams = self.policy.streaming and prefers_stream(head.accept)
+        return Admission(revision, unknown, _cors(head.origin), streams)
 
     def _check_method(self, head: Head) -> Refusal | None:
         if head.method == "POST":
@@ -156,17 +159,34 @@ def content_type_problem(value: bytes | None) -> str | None:
 
 def missing_types(accept: bytes | None, wanted: tuple[str, ...]) -> list[str]:
     """Which of the wanted media types an Accept header does not admit."""
-    ranges = [_media_range(part) for part in (accept or b"").decode("latin-1").lower().split(",")]
-    admitted = {name for name, wanted_at_all in ranges if wanted_at_all}
+    admitted = {name for name, quality in _media_ranges(accept).items() if quality > 0}
     return [media for media in wanted if not admitted & {media, media.partition("/")[0] + "/*", "*/*"}]
 
 
-def _media_range(part: str) -> tuple[str, bool]:
-    media, *parameters = (piece.strip() for piece in part.split(";"))
-    refused = any(
-        parameter.replace(" ", "") in ("q=0", "q=0.0", "q=0.00", "q=0.000") for parameter in parameters
+def prefers_stream(accept: bytes | None) -> bool:
+    """Whether an Accept header ranks event streams above JSON: by quality, else by naming them first."""
+    ranges = _media_ranges(accept)
+    stream, json = ranges.get("text/event-stream", 0.0), ranges.get("application/json", 0.0)
+    order = list(ranges)
+    return stream > json or (
+        stream == json > 0 and order.index("text/event-stream") < order.index("application/json")
     )
-    return media, not refused
+
+
+def _media_ranges(accept: bytes | None) -> dict[str, float]:
+    """Media ranges and their quality, in the order they are given."""
+    parts = (part.partition(";") for part in (accept or b"").decode("latin-1").lower().split(","))
+    return {media.strip(): _quality(parameters) for media, _, parameters in parts}
+
+
+def _quality(parameters: str) -> float:
+    for parameter in parameters.replace(" ", "").split(";"):
+        if parameter.startswith("q="):
+            try:
+                return float(parameter[2:])
+            except ValueError:
+                return 0.0
+    return 1.0
 
 
 def _not_acceptable(missing: list[str]) -> Refusal:

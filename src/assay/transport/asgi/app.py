@@ -151,7 +151,13 @@ class AsgiApp:
         return await self._open(posted, incoming)
 
     def _exchange(self, incoming: Incoming) -> Exchange:
-        return Exchange(incoming.transmit, incoming.cors, heartbeat=self._heartbeat, retry=self._retry)
+        return Exchange(
+            incoming.transmit,
+            incoming.cors,
+            heartbeat=self._heartbeat,
+            retry=self._retry,
+            prefers_stream=incoming.admission.prefers_stream,
+        )
 
     async def _open(self, message: Envelope, incoming: Incoming) -> None:
         """Serve an `initialize`; the session exists for others only once it has succeeded."""

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Literal
 
 from assay.protocol.http.policy import LOOPBACK, HttpPolicy, Sessions
-from assay.store.memory import MemoryEvents, MemorySessions
 from assay.store.port import EventStore, SessionStore
 from assay.transport.port import Endpoint
 
@@ -17,13 +16,13 @@ from .sessions import HttpSessions
 def build(
     endpoint: Endpoint,
     *,
+    session_store: SessionStore,
+    event_store: EventStore,
     path: str | None = "/mcp",
     stream: Literal["on", "off"] = "on",
     sessions: Literal["optional", "required", "off"] = "optional",
     allowed_hosts: Iterable[str] = LOOPBACK,
     allowed_origins: Iterable[str] = (),
-    session_store: SessionStore | None = None,
-    event_store: EventStore | None = None,
     heartbeat: float = 15.0,
     retry: float = 1.0,
     sweep_interval: float = 60.0,
@@ -52,7 +51,5 @@ def build(
         allowed_hosts=tuple(host.lower() for host in allowed_hosts),
         allowed_origins=tuple(allowed_origins),
     )
-    live = HttpSessions(
-        endpoint, session_store or MemorySessions(), event_store or MemoryEvents(), sweep_interval
-    )
+    live = HttpSessions(endpoint, session_store, event_store, sweep_interval)
     return AsgiApp(endpoint, policy, live, heartbeat=heartbeat, retry=retry)

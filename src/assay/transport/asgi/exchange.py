@@ -43,6 +43,7 @@ class Exchange:
         "_heartbeat",
         "_live",
         "_lock",
+        "_prefers_stream",
         "_pulse",
         "_retry",
         "_stream",
@@ -50,11 +51,14 @@ class Exchange:
         "headers",
     )
 
-    def __init__(self, transmit: Transmit, headers: Headers, *, heartbeat: float, retry: float) -> None:
+    def __init__(
+        self, transmit: Transmit, headers: Headers, *, heartbeat: float, retry: float, prefers_stream: bool
+    ) -> None:
         self._transmit = transmit
         self.headers = headers
         self._heartbeat = heartbeat
         self._retry = retry
+        self._prefers_stream = prefers_stream
         self._live: HttpSession | None = None
         self._stream: Stream | None = None
         self._attached: bool | None = None  # none: nothing sent yet; false: the connection was let go
@@ -91,8 +95,10 @@ class Exchange:
             if outcome is None:
                 # Something must be said on HTTP; a stream that ends empty says that no answer follows.
                 return await respond(self._transmit, 200, [*EVENT_STREAM, *self.headers])
-            body = encode_outcome(outcome)
-            return await respond(self._transmit, status_of(outcome, revision), [JSON, *self.headers], body)
+            status = status_of(outcome, revision)
+            if not self._prefers_stream or status != 200:
+                return await respond(self._transmit, status, [JSON, *self.headers], encode_outcome(outcome))
+            await self._open_stream()
         if outcome is not None:
             await self._write(encode_outcome(outcome))
         return await self._finish()

@@ -1,0 +1,129 @@
+"""Serve an MCP server: your own or a bundled one.
+
+TARGET is one of
+  everything              the bundled server with every feature of MCP
+  path/to/file.py[:name]  a variable of a file
+  package.module[:name]   a variable of a module, the current directory included
+Without a name it is the variable `server`, or the only server there.
+
+On stdio, the default, the client starts this command and talks to it through its standard streams.
+On http and http-plain (no event streams) the endpoint is http://localhost:<port>/mcp.
+"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn
+from urllib.parse import urlsplit
+
+from assay import AssayError, Server
+from assay.protocol.http.policy import LOOPBACK
+
+from .exit_code import CommandFailed, ExitCode
+from .target import load_server
+
+SUMMARY = "serve an MCP server on stdio or HTTP: your own file, or `everything`"
+HTTP = ("http", "http-plain")
+HOST = "127.0.0.1"
+PORT = 3000
+FOR_JUDGING = ("--url", "--command", "--suite", "--scenario", "--spec-version")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("target", metavar="TARGET", help="everything, path.py[:name] or package.module[:name]")
+    add("--transport", choices=("stdio", *HTTP), default="stdio", help="default: stdio")
+    add("--host", help=f"address to listen on; default: {HOST}")
+    add("--port", type=port, help=f"port to listen on, 0 for any free one; default: {PORT}")
+    add("--allow-host", metavar="H", action="append", help="accept this Host too, or `*` for any; repeatable")
+    add(
+        "--allow-origin",
+        metavar="O",
+        action="append",
+        help="accept this Origin too, or `*` for any; repeatable",
+    )
+    for option in FOR_JUDGING:
+        add(option, action=Misplaced, help=argparse.SUPPRESS)
+
+
+def port(text: str) -> int:
+    """A port number, for argparse, which names this function when the text is none."""
+    if not text.isdecimal() or int(text) > 65535:
+        raise ValueError
+    return int(text)
+
+
+class Misplaced(argparse.Action):
+    """An option of `assay server`, whose name differs from this command's by one letter."""
+
+    def __init__(self, option_strings: list[str], dest: str, **options: Any) -> None:
+        super().__init__(option_strings, dest, nargs="?", **options)
+
+    def __call__(self, *given: Any) -> NoReturn:
+        problem = f"{self.option_strings[0]} is an option of `assay server`"
+        hint = "`assay serve` serves a server; `assay server` judges one"
+        raise CommandFailed(ExitCode.USAGE, problem, hint)
+
+
+def execute(options: argparse.Namespace) -> int:
+    if options.transport in HTTP:
+        serve_http(load_server(options.target), options)
+    else:
+        refuse_http_options(options)
+        server = load_server(options.target)
+        if sys.stdin.isatty():
+            print(f"{called(server)} waits for JSON-RPC on standard input; Ctrl-D ends it", file=sys.stderr)
+            print(f"  for HTTP: assay serve {options.target} --transport http", file=sys.stderr)
+        server.run("stdio")
+    return ExitCode.OK
+
+
+def refuse_http_options(options: argparse.Namespace) -> None:
+    for name in ("host", "port", "allow_host", "allow_origin"):
+        if getattr(options, name) is not None:
+            option = f"--{name.replace('_', '-')}"
+            raise CommandFailed(ExitCode.USAGE, f"stdio has no use for {option}", "add --transport http")
+
+
+def serve_http(server: Server, options: argparse.Namespace) -> None:
+    host = options.host or HOST
+    number = PORT if options.port is None else options.port
+    try:
+        server.run(
+            options.transport,
+            host=host,
+            port=number,
+            allowed_hosts=(*LOOPBACK, *(options.allow_host or ())),
+            allowed_origins=tuple(options.allow_origin or ()),
+            announce=announcer(server),
+        )
+    except OSError as error:
+        raise not_listening(error, host, number) from error
+    except ImportError as error:
+        if not isinstance(error, AssayError):
+            raise
+        raise CommandFailed(ExitCode.NOT_STARTED, str(error)) from error
+
+
+def announcer(server: Server) -> Callable[[str], None]:
+    def announce(url: str) -> None:
+        base = url.removesuffix(urlsplit(url).path)
+        print(f"{called(server)} running on {base}", f"  - MCP endpoint: {url}", sep="\n", flush=True)
+
+    return announce
+
+
+def called(server: Server) -> str:
+    return server.info.title or server.info.name
+
+
+def not_listening(error: OSError, host: str, number: int) -> CommandFailed:
+    if error.errno == errno.EADDRINUSE:
+        problem = f"port {number} is in use on {host}"
+        return CommandFailed(ExitCode.NOT_STARTED, problem, "choose another with --port, or --port 0 for any")
+    reason = error.strerror or str(error)
+    problem = f"cannot listen on {host}, port {number}: {reason}"
+    return CommandFailed(ExitCode.NOT_STARTED, problem, "choose others with --host and --port")
