@@ -58,7 +58,7 @@ class Client:
         return await self.result("tools/call", {"name": name, "arguments": arguments})
 
     async def open(self) -> dict[str, Any]:
-        capabilities = {name: {} for name in ("sampling", "elicitation") if self.answers}
+        capabilities: dict[str, Any] = {name: {} for name in ("sampling", "elicitation") if self.answers}
         who = {"name": "test", "version": "1"}
         params = {"protocolVersion": self.date, "capabilities": capabilities, "clientInfo": who}
         opened = await self.result("initialize", params)

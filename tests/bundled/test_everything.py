@@ -1,4 +1,4 @@
-"""On every handshake revision, the everything server answers as its specification and the official suite say."""
+"""On every handshake revision, the everything server answers as conformance suites expect it to."""
 
 import asyncio
 import io

@@ -69,7 +69,10 @@ class Correlation:
 
     def _was_sent(self, request_id: str) -> bool:
         number = request_id.removeprefix(PREFIX)
-        return number != request_id and number.isdecimal() and 0 < int(number) <= self._last
+        # A longer number was never sent, and `int` refuses to read thousands of digits.
+        if len(number) > len(str(self._last)) or not number.isdecimal():
+            return False
+        return request_id == f"{PREFIX}{int(number)}" and 0 < int(number) <= self._last
 
     def forget(self, request_id: str) -> None:
         self._waiting.pop(request_id, None)

@@ -50,17 +50,15 @@ STEPS: Final = MappingProxyType(
     }
 )
 
-INPUTS: Final = MappingProxyType(
-    {
-        "initialize": Input.INITIALIZE,
-        "ping": Input.PING,
-        "notifications/initialized": Input.INITIALIZED,
-    }
-)
+REQUESTS: Final = MappingProxyType({"initialize": Input.INITIALIZE, "ping": Input.PING})
+NOTIFICATIONS: Final = MappingProxyType({"notifications/initialized": Input.INITIALIZED})
 
 
 def input_of(method: str, *, is_request: bool) -> Input:
-    return INPUTS.get(method, Input.REQUEST if is_request else Input.NOTIFICATION)
+    """The name alone does not tell: an `initialize` without an id opens nothing."""
+    if is_request:
+        return REQUESTS.get(method, Input.REQUEST)
+    return NOTIFICATIONS.get(method, Input.NOTIFICATION)
 
 
 def step(state: State, received: Input) -> State:

@@ -64,7 +64,7 @@ class Audience:
             ready = (session for session in self._sessions if session.ready)
             _post(ready, Notification(f"notifications/{kind}/list_changed"))
         for uri in updated:
-            subscribed = (session for session in self._sessions if uri in session.subscriptions)
+            subscribed = (s for s in self._sessions if s.ready and uri in s.subscriptions)
             _post(subscribed, Notification("notifications/resources/updated", {"uri": uri}))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -15,7 +16,7 @@ from msgspec import Raw, Struct, field
 
 from assay.model.jsonrpc import Envelope, Notification, RequestId
 from assay.model.scope import Scope, Send
-from assay.protocol.codec import encode
+from assay.protocol.codec import decode_params, encode
 from assay.protocol.session import Peer, Session
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ _decode_meta = msgspec.json.Decoder(_Meta).decode
 class Call:
     __slots__ = (
         "_deadline", "_paused", "_task", "_timer", "ended", "id", "over", "params", "peer",
-        "scope", "send", "server", "session",
+        "scope", "send", "server", "session", "waits",
     )  # fmt: skip
 
     def __init__(
@@ -67,6 +68,8 @@ class Call:
         self.send = send
         self.ended: EndedEarly | None = None
         self.over = False
+        self.waits: set[Future[Any]] = set()
+        """What the handler's thread is waiting for; a request that ends early lets go of it."""
         self._task: asyncio.Task[Any] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._deadline = 0.0
@@ -74,11 +77,11 @@ class Call:
 
     @property
     def raw_meta(self) -> Raw:
-        return _decode_params(self.params).meta
+        return decode_params(self.params, _decode_params).meta
 
     @property
     def progress_token(self) -> int | str | None:
-        return _decode_meta(self.raw_meta).progress_token
+        return decode_params(self.raw_meta, _decode_meta).progress_token
 
     async def notify(self, method: str, params: Any) -> None:
         """Send a notification that belongs to this request; nothing once the request is over."""
@@ -99,7 +102,8 @@ class Call:
         self._arm()
         try:
             value = await work
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, Exception):
+            # Whatever a handler makes of its cancellation, even another error, is not wanted any more.
             if self.ended is None:
                 raise
             self._acknowledge_cancel()
@@ -123,6 +127,8 @@ class Call:
         if self._task is not None and self.ended is None:
             self.ended = ending
             self._task.cancel()
+            for waited in list(self.waits):
+                waited.cancel()
 
     def _acknowledge_cancel(self) -> None:
         # Without this, asyncio would take our own cancel for one from the task's owner.

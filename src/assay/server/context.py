@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
+from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 import msgspec
@@ -88,12 +89,25 @@ class Context:
         self._loop.call_soon_threadsafe(self._call.keep_alive)
 
     def wait(self, action: Awaitable[T]) -> T:
-        """From a `def` handler: run one of the coroutines of this object and wait for its outcome."""
+        """From a `def` handler: run one of the coroutines of this object and wait for its outcome.
+
+        Raises:
+            Cancelled: the request was ended early; nobody waits for the handler any more.
+        """
         if self.cancelled:
             if asyncio.iscoroutine(action):
                 action.close()
             raise Cancelled("cancelled")
-        return asyncio.run_coroutine_threadsafe(_as_coroutine(action), self._loop).result()
+        outcome = asyncio.run_coroutine_threadsafe(_as_coroutine(action), self._loop)
+        self._call.waits.add(outcome)
+        if self.cancelled:  # it may have ended before the wait was known
+            outcome.cancel()
+        try:
+            return outcome.result()
+        except CancelledError:
+            raise Cancelled("cancelled") from None
+        finally:
+            self._call.waits.discard(outcome)
 
     async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Report progress, if the client asked for it. A value that does not grow is left out,

@@ -12,7 +12,6 @@ from assay.revisions.revision import Revision
 
 from .schema import Validator, read_custom, schema_of
 
-EMPTY: Final[Mapping[str, Any]] = {"type": "object", "properties": {}}
 PRIMITIVES: Final = frozenset({"string", "number", "integer", "boolean"})
 
 
@@ -25,7 +24,7 @@ class Form:
 
     def __init__(self, source: type[Any] | Mapping[str, Any]) -> None:
         self._type = source if isinstance(source, type) else None
-        self.schema = _describe(source) if isinstance(source, type) else {**EMPTY, **source}
+        self.schema = _describe(source) if isinstance(source, type) else dict(source)
         _check(self.schema)
 
     def check_for(self, revision: Revision) -> None:
@@ -77,7 +76,7 @@ def _plain(field: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]
 
 
 def _check(schema: dict[str, Any]) -> None:
-    if schema["type"] != "object":
+    if schema.get("type") != "object" or "properties" not in schema:
         raise RegistrationError("an elicitation form must be an object with plain fields")
     for name, field in schema["properties"].items():
         kind = field.get("type")

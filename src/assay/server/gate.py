@@ -15,20 +15,19 @@ class Gate:
     does suspend takes a place with `enter` before it lets others run.
     """
 
-    __slots__ = ("_backlog", "_line", "_places", "_taken")
+    __slots__ = ("_backlog", "_line", "_places", "_taken", "is_open")
 
     def __init__(self, places: int, backlog: int) -> None:
         self._places = places
         self._backlog = backlog
         self._taken = 0
         self._line: deque[asyncio.Future[None]] = deque()
-
-    @property
-    def is_open(self) -> bool:
-        return self._taken < self._places
+        self.is_open = True
+        """Kept, not computed: every call looks at it, few change it."""
 
     def enter(self) -> None:
         self._taken += 1
+        self.is_open = self._taken < self._places
 
     async def wait_and_enter(self) -> None:
         """Take a place, in order of arrival.
@@ -47,7 +46,9 @@ class Gate:
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():
+            if turn in self._line:
+                self._line.remove(turn)  # whoever gave up does not count as waiting
+            elif turn.done() and not turn.cancelled():
                 self.leave()  # the place was already handed over
             raise
         return None
@@ -59,4 +60,5 @@ class Gate:
             if not turn.done():
                 return turn.set_result(None)
         self._taken -= 1
+        self.is_open = True
         return None

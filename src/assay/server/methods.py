@@ -20,7 +20,6 @@ from .call import Call
 from .context import Level
 from .failure import ReadFailed
 from .registry import Shelf
-from .resource_registry import check_readable
 
 EMPTY: Final[dict[str, Any]] = {}
 
@@ -105,9 +104,9 @@ async def list_tools(call: Call) -> dict[str, Any]:
     return _page(call, call.server.tools.shelf, "tools")
 
 
-async def call_tool(call: Call) -> Any:
+def call_tool(call: Call) -> Awaitable[Any]:
     params: _CallParams = decode_params(call.params, _call_params)
-    return await call.server.tools.find(params.name).call(params.arguments, call)
+    return call.server.tools.find(params.name).call(params.arguments, call)
 
 
 async def list_resources(call: Call) -> dict[str, Any]:
@@ -128,9 +127,8 @@ async def read_resource(call: Call) -> Any:
 
 async def subscribe(call: Call) -> dict[str, Any]:
     uri = decode_params(call.params, _uri_params).uri
-    check_readable(uri)
     session = _session(call, "subscriptions")
-    call.server.resources.find(uri)
+    await call.server.resources.find_for(uri, call)
     if uri not in session.subscriptions and len(session.subscriptions) >= call.server.limits.subscriptions:
         raise RpcError(INVALID_PARAMS, f"too many subscriptions: limit {call.server.limits.subscriptions}")
     session.subscriptions.add(uri)

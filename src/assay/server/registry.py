@@ -29,6 +29,8 @@ class Shelf(Generic[C]):
     """
 
     def __init__(self, kind: str, page_size: int, on_change: Callable[[], None]) -> None:
+        if page_size < 1:
+            raise RegistrationError(f"page_size must be at least 1: {page_size}")
         self.kind = kind
         self._page_size = page_size
         self._on_change = on_change
@@ -42,6 +44,11 @@ class Shelf(Generic[C]):
 
     def __iter__(self) -> Iterator[C]:
         return iter(self._by_key.values())
+
+    @property
+    def used(self) -> bool:
+        """Whether anything was ever registered: a list that was declared stays, even when it runs empty."""
+        return self._last > 0
 
     def get(self, key: str) -> C | None:
         return self._by_key.get(key)

@@ -36,7 +36,7 @@ False hides the resource; an exception is answered as it is."""
 class Resource:
     """A registered resource or template."""
 
-    __slots__ = ("_access", "_invoke", "_struct", "definition", "template")
+    __slots__ = ("_invoke", "_struct", "access", "definition", "template")
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Resource:
         self.template = template
         self._struct = signature.struct()
         self._invoke = invoke
-        self._access = access
+        self.access = access
 
     @property
     def key(self) -> str:
@@ -59,8 +59,6 @@ class Resource:
         return self.definition.uri
 
     async def read(self, uri: str, variables: dict[str, str], call: Call) -> ReadResult:
-        if self._access is not None:
-            await check_access(self._access, uri, call.scope)
         try:
             # URIs carry text: "3" is a fine value for a variable of type int.
             arguments = msgspec.structs.asdict(msgspec.convert(variables, self._struct, strict=False))

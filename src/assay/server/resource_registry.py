@@ -60,11 +60,22 @@ class Resources:
         return (await self.read_for(uri, self._direct_call())).contents
 
     async def read_for(self, uri: str, call: Call) -> ReadResult:
+        resource, variables = await self.find_for(uri, call)
+        return await resource.read(uri, variables, call)
+
+    async def find_for(self, uri: str, call: Call) -> tuple[Resource, dict[str, str]]:
+        """What is at a URI, if whoever asks may read it.
+
+        Raises:
+            RpcError: the URI is invalid, nothing is there, or access is denied.
+        """
         check_readable(uri)
         if self._access is not None:
             await check_access(self._access, uri, call.scope)
         resource, variables = self.find(uri)
-        return await resource.read(uri, variables, call)
+        if resource.access is not None:
+            await check_access(resource.access, uri, call.scope)
+        return resource, variables
 
     def find(self, uri: str) -> tuple[Resource, dict[str, str]]:
         resource = self.shelf.get(uri)

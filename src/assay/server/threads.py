@@ -50,6 +50,8 @@ def _run(
     arguments: dict[str, Any],
     future: asyncio.Future[Any],
 ) -> None:
+    if future.done():
+        return  # cancelled while it waited for a thread
     value, failure = None, None
     try:
         value = context.run(function, **arguments)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
 
 from assay.model.error import MalformedMessage
@@ -53,8 +53,8 @@ class Endpoint(Protocol):
         scope: Scope | None = None,
     ) -> bytes | None: ...
 
-    async def dispatch(self, message: Envelope, send: Send | None, scope: Scope) -> Outcome | None: ...
+    def dispatch(self, message: Envelope, send: Send | None, scope: Scope) -> Awaitable[Outcome | None]: ...
 
-    async def dispatch_batch(
+    def dispatch_batch(
         self, members: list[Envelope | MalformedMessage], send: Send | None, scope: Scope
-    ) -> list[Outcome]: ...
+    ) -> Awaitable[list[Outcome]]: ...

@@ -29,23 +29,20 @@ class HttpPolicy:
     """Accepted values of `Origin` beside those whose host is an allowed host; `*` accepts any."""
 
     def admits_host(self, host: str) -> bool:
-        if "*" in self.allowed_hosts:
-            return True
-        host = host.lower()
-        return host in self.allowed_hosts or hostname(host) in self.allowed_hosts
+        return "*" in self.allowed_hosts or self._names(host)
+
+    def _names(self, authority: str) -> bool:
+        """Whether a host, with its port or without, is an allowed one; case does not matter in hosts."""
+        authority = authority.lower()
+        named = {host.lower() for host in self.allowed_hosts if host != "*"}
+        return authority in named or hostname(authority) in named
 
     def admits_origin(self, origin: str) -> bool:
         if "*" in self.allowed_origins or origin in self.allowed_origins:
             return True
         scheme, separator, authority = origin.partition("://")
         # `*` among the hosts says nothing about who may script the endpoint from a browser.
-        named = [host for host in self.allowed_hosts if host != "*"]
-        authority = authority.lower()
-        return (
-            bool(separator)
-            and scheme in ("http", "https")
-            and {authority, hostname(authority)} & {*named} != set()
-        )
+        return bool(separator) and scheme in ("http", "https") and self._names(authority)
 
 
 def hostname(authority: str) -> str:

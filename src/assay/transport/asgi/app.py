@@ -81,39 +81,41 @@ class AsgiApp:
         }
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Transmit) -> None:
-        if scope["type"] == "http":
-            return await self._http(scope, receive, send)
-        if scope["type"] == "lifespan":
-            return await self._lifespan(receive, send)
-        return await send({"type": "websocket.close", "code": 1008})
+        if scope["type"] != "http":
+            return await self._not_http(scope, receive, send)
+        if not self._is_here(scope):
+            return await respond(send, 404, [])
+        headers = dict(scope["headers"])
+        verdict = self._judge(scope, headers)
+        if isinstance(verdict, Refusal):
+            return await refuse(send, verdict, [])
+        return await self._methods[scope["method"]](Incoming(scope, headers, verdict, receive, send))
 
     async def close(self) -> None:
         """End all sessions and their streams, so that the HTTP server can stop."""
         await self._sessions.close()
 
-    async def _http(self, asgi: AsgiScope, receive: Receive, send: Transmit) -> None:
-        if not self._is_here(asgi):
-            return await respond(send, 404, [])
+    def _judge(self, asgi: AsgiScope, headers: dict[bytes, bytes]) -> Admission | Refusal:
         pairs = asgi["headers"]
-        headers = dict(pairs)
+        refusal = doubled(pairs) if len(headers) != len(pairs) else None
+        if refusal is not None:
+            return refusal
         get = headers.get
-        verdict: Admission | Refusal | None = None
-        if len(headers) != len(pairs):
-            verdict = doubled(pairs)
-        if verdict is None:
-            verdict = self._gate.judge(
-                Head(
-                    asgi["method"],
-                    get(b"host"),
-                    get(b"origin"),
-                    get(b"content-type"),
-                    get(b"accept"),
-                    get(b"mcp-protocol-version"),
-                )
+        return self._gate.judge(
+            Head(
+                asgi["method"],
+                get(b"host"),
+                get(b"origin"),
+                get(b"content-type"),
+                get(b"accept"),
+                get(b"mcp-protocol-version"),
             )
-        if isinstance(verdict, Refusal):
-            return await refuse(send, verdict, [])
-        return await self._methods[asgi["method"]](Incoming(asgi, headers, verdict, receive, send))
+        )
+
+    async def _not_http(self, asgi: AsgiScope, receive: Receive, send: Transmit) -> None:
+        if asgi["type"] == "lifespan":
+            return await self._lifespan(receive, send)
+        return await send({"type": "websocket.close", "code": 1008})
 
     def _is_here(self, asgi: AsgiScope) -> bool:
         path: str = asgi["path"]
@@ -226,7 +228,7 @@ class AsgiApp:
         position = await locate(live, incoming.headers.get(b"last-event-id"))
         if isinstance(position, Refusal):
             return await refuse(incoming.transmit, position, incoming.cors)
-        follower = Follower(live, position, incoming.transmit, self._heartbeat)
+        follower = Follower(live, position, incoming.transmit, self._heartbeat, self._sessions.touch)
         return await follower.run(incoming.receive, incoming.cors)
 
     async def _delete(self, incoming: Incoming) -> None:

@@ -4,6 +4,7 @@ moment it sends anything else."""
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 from typing import Final
 
 from assay.model.jsonrpc import ErrorReply, Outcome
@@ -38,18 +39,12 @@ async def refuse(transmit: Transmit, refusal: Refusal, headers: Headers) -> None
 class Exchange:
     """The answering side of one POST."""
 
-    __slots__ = (
-        "_attached",
-        "_heartbeat",
-        "_live",
-        "_lock",
-        "_prefers_stream",
-        "_pulse",
-        "_retry",
-        "_stream",
-        "_transmit",
-        "headers",
-    )
+    # Defaults on the class: most answers are one JSON object, and never touch these.
+    _live: HttpSession | None = None
+    _stream: Stream | None = None
+    _attached: bool | None = None  # none: nothing sent yet; false: the connection was let go
+    _lock: asyncio.Lock | None = None
+    _pulse: asyncio.Task[None] | None = None
 
     def __init__(
         self, transmit: Transmit, headers: Headers, *, heartbeat: float, retry: float, prefers_stream: bool
@@ -59,11 +54,6 @@ class Exchange:
         self._heartbeat = heartbeat
         self._retry = retry
         self._prefers_stream = prefers_stream
-        self._live: HttpSession | None = None
-        self._stream: Stream | None = None
-        self._attached: bool | None = None  # none: nothing sent yet; false: the connection was let go
-        self._lock: asyncio.Lock | None = None
-        self._pulse: asyncio.Task[None] | None = None
 
     def belong_to(self, live: HttpSession) -> None:
         """Keep what is sent, so that the client can resume."""
@@ -89,19 +79,24 @@ class Exchange:
             await self._transmit_part(sse.retry(round(delay * 1000)))
             await self._end()
 
-    async def answer(self, outcome: Outcome | None, revision: Revision) -> None:
+    def answer(self, outcome: Outcome | None, revision: Revision) -> Awaitable[None]:
         """Finish with the answer; none when the request was cancelled."""
+        if self._attached is not None:
+            return self._answer_on_stream(outcome)
+        if outcome is None:
+            # Something must be said on HTTP; a stream that ends empty says that no answer follows.
+            return respond(self._transmit, 200, [*EVENT_STREAM, *self.headers])
+        status = status_of(outcome, revision)
+        if self._prefers_stream and status == 200:
+            return self._answer_on_stream(outcome)
+        return respond(self._transmit, status, [JSON, *self.headers], encode_outcome(outcome))
+
+    async def _answer_on_stream(self, outcome: Outcome | None) -> None:
         if self._attached is None:
-            if outcome is None:
-                # Something must be said on HTTP; a stream that ends empty says that no answer follows.
-                return await respond(self._transmit, 200, [*EVENT_STREAM, *self.headers])
-            status = status_of(outcome, revision)
-            if not self._prefers_stream or status != 200:
-                return await respond(self._transmit, status, [JSON, *self.headers], encode_outcome(outcome))
             await self._open_stream()
         if outcome is not None:
             await self._write(encode_outcome(outcome))
-        return await self._finish()
+        await self._finish()
 
     async def answer_batch(self, outcomes: list[Outcome]) -> None:
         body = b"[" + b",".join(map(encode_outcome, outcomes)) + b"]"
@@ -113,6 +108,8 @@ class Exchange:
     async def _finish(self) -> None:
         if self._stream is not None:
             self._stream.finish()
+        if self._pulse is not None:
+            self._pulse.cancel()
         if self._attached:
             await self._end()
 

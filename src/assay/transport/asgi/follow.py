@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 from assay.model.error import INVALID_REQUEST
 from assay.protocol.framing import sse
@@ -12,6 +13,8 @@ from .exchange import EVENT_STREAM
 from .sessions import HttpSession
 from .stream import Stream, parse_event_id
 from .types import Receive, Transmit
+
+Touch = Callable[[str], Awaitable[object]]
 
 
 class Position:
@@ -38,12 +41,15 @@ async def locate(live: HttpSession, last_event_id: bytes | None) -> Position | R
 class Follower:
     """Sends a stream to one connection until the stream ends, a newer reader comes, or the client leaves."""
 
-    def __init__(self, live: HttpSession, position: Position, transmit: Transmit, heartbeat: float) -> None:
+    def __init__(
+        self, live: HttpSession, position: Position, transmit: Transmit, heartbeat: float, touch: Touch
+    ) -> None:
         self._live = live
         self._stream = position.stream
         self._number = position.number
         self._transmit = transmit
         self._heartbeat = heartbeat
+        self._touch = touch
         self._reader = position.stream.take_over()
 
     async def run(self, receive: Receive, headers: Headers) -> None:
@@ -90,6 +96,7 @@ class Follower:
             change.cancel()
         if not done:
             await self._part(sse.comment())
+            await self._touch(self._live.id)  # a client that listens has not abandoned its session
 
     async def _part(self, part: bytes) -> None:
         await self._transmit({"type": "http.response.body", "body": part, "more_body": True})

@@ -90,6 +90,10 @@ class HttpSessions:
             live.session = self._endpoint.restore_session(record, live.outbox.post)
         return live
 
+    async def touch(self, session_id: str) -> None:
+        """Note that a session is in use."""
+        await self._store.load(session_id)
+
     async def end(self, live: HttpSession) -> None:
         await self._store.delete(live.id)
         await self._forget(live.id)

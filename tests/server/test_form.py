@@ -1,0 +1,201 @@
+"""Elicitation forms: ready-made schemas untouched, types described in the words that forms have."""
+
+import enum
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, TypedDict
+
+import attrs
+import msgspec
+import pydantic
+import pytest
+
+from assay import AskError, RegistrationError
+from assay.revisions.registry import HANDSHAKE
+from assay.server.form import Form
+
+TITLED = [{"const": "r", "title": "Red"}, {"const": "b", "title": "Blue"}]
+
+
+class Color(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+@dataclass
+class Order:
+    name: Annotated[str, msgspec.Meta(title="Name", description="Who orders")]
+    color: Color
+    size: Literal["small", "large"]
+    extras: list[Color] = field(default_factory=list)
+    count: int = 1
+    price: float = 1.5
+    gift: bool = False
+    note: str | None = None
+    lining: Color | None = None
+
+
+def ready_made(**fields: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": fields, "required": []}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        ready_made(),
+        ready_made(a={"type": "string", "title": "A", "default": "x", "minLength": 1, "format": "email"}),
+        ready_made(
+            a={"type": "integer", "minimum": 0, "default": 0}, b={"type": "boolean", "default": False}
+        ),
+        ready_made(a={"type": "string", "enum": ["x", "y"], "enumNames": ["X", "Y"], "default": "y"}),
+        ready_made(a={"type": "string", "oneOf": TITLED, "title": "Color"}),
+        ready_made(a={"type": "array", "items": {"anyOf": TITLED}, "minItems": 1, "default": ["r"]}),
+        ready_made(a={"type": "array", "items": {"type": "string", "enum": ["x", "y"]}, "maxItems": 2}),
+        {**ready_made(a={"type": "string"}), "required": ["a"], "title": "Form", "description": "All of it"},
+        {"$schema": "https://json-schema.org/draft/2020-12/schema", **ready_made(a={"type": "number"})},
+        {"type": "object", "properties": {"a": {"type": "string"}}},
+    ],
+)
+def test_a_ready_made_schema_is_asked_exactly_as_it_is(schema: dict[str, Any]) -> None:
+    """SEP-1034 and SEP-1330 are about keywords that must arrive."""
+    kept = msgspec.json.encode(schema)
+    assert msgspec.json.encode(Form(schema).schema) == kept
+    assert msgspec.json.encode(schema) == kept
+
+
+def test_a_type_becomes_plain_fields_in_its_own_order() -> None:
+    schema = Form(Order).schema
+    choices = [schema["properties"]["color"], schema["properties"]["extras"]["items"]]
+    for choice in (*choices, schema["properties"]["lining"], schema["properties"]["size"]):
+        choice["enum"].sort()
+    assert schema == {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "title": "Name", "description": "Who orders"},
+            "color": {"type": "string", "enum": ["blue", "red"]},
+            "size": {"type": "string", "enum": ["large", "small"]},
+            "extras": {"type": "array", "items": {"type": "string", "enum": ["blue", "red"]}},
+            "count": {"type": "integer", "default": 1},
+            "price": {"type": "number", "default": 1.5},
+            "gift": {"type": "boolean", "default": False},
+            "note": {"type": "string"},
+            "lining": {"type": "string", "enum": ["blue", "red"]},
+        },
+        "required": ["name", "color", "size"],
+    }
+    assert list(schema["properties"]) == list(Order.__dataclass_fields__)
+
+
+def test_an_answer_becomes_an_instance_of_the_type() -> None:
+    answer = {"name": "Ann", "color": "red", "size": "small", "extras": ["blue"]}
+    assert Form(Order).read(answer) == Order("Ann", Color.RED, "small", [Color.BLUE])
+
+
+class Typed(TypedDict):
+    name: str
+
+
+@attrs.define
+class Attrs:
+    name: str
+
+
+class Struct(msgspec.Struct):
+    name: str
+
+
+class Model(pydantic.BaseModel):
+    name: str
+    nick: str | None = None
+
+
+@pytest.mark.parametrize("kind", [Typed, Attrs, Struct, Model])
+def test_every_kind_of_class_describes_and_reads_a_form(kind: type[Any]) -> None:
+    form = Form(kind)
+    assert form.schema["properties"]["name"]["type"] == "string"
+    assert form.schema["required"] == ["name"]
+    assert form.read({"name": "Ann"}) == kind(name="Ann")
+
+
+class Picky(pydantic.BaseModel):
+    name: str
+
+    @pydantic.field_validator("name")
+    @classmethod
+    def refuse(cls, name: str) -> str:
+        raise ValueError("no name is good enough")
+
+
+@pytest.mark.parametrize(
+    ("source", "answer"),
+    [
+        (ready_made(a={"type": "integer"}), {"a": "one"}),
+        ({**ready_made(a={"type": "integer"}), "required": ["a"]}, None),
+        (ready_made(a={"type": "string", "oneOf": TITLED}), {"a": "green"}),
+        (ready_made(a={"type": "array", "items": {"anyOf": TITLED}}), {"a": ["green"]}),
+        (Order, {"name": "Ann", "color": "green", "size": "small"}),
+        (Order, {"name": "Ann", "color": "red", "size": "small", "note": None}),
+        (Picky, {"name": "Ann"}),
+    ],
+)
+def test_an_answer_that_does_not_fit_is_refused(source: Any, answer: dict[str, Any] | None) -> None:
+    form = Form(source)
+    with pytest.raises(AskError, match="does not fit the form"):
+        form.read(answer)
+
+
+def test_an_answer_to_a_ready_made_schema_stays_plain() -> None:
+    assert Form(ready_made(a={"type": "integer"})).read({"a": 1}) == {"a": 1}
+    assert Form(ready_made(a={"type": "integer"})).read(None) == {}
+
+
+@dataclass
+class Nested:
+    order: Order
+
+
+@dataclass
+class Numbered:
+    level: Literal[1, 2]
+
+
+@dataclass
+class Mixed:
+    either: int | str
+
+
+@dataclass
+class Listing:
+    names: list[str]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        Nested,
+        Numbered,
+        Mixed,
+        Listing,
+        int,
+        Color,
+        {},
+        {"type": "object"},
+        {"properties": {"a": {"type": "string"}}},
+        {"type": "array", "items": {"type": "string"}},
+        ready_made(a={"type": "object", "properties": {}}),
+        ready_made(a={"type": "array", "items": {"type": "string"}}),
+        ready_made(a={"$ref": "#/$defs/a"}),
+    ],
+)
+def test_what_no_client_could_show_is_refused(source: Any) -> None:
+    with pytest.raises(RegistrationError, match="elicitation"):
+        Form(source)
+
+
+@pytest.mark.parametrize("revision", HANDSHAKE, ids=str)
+def test_picking_several_needs_a_revision_that_has_it(revision: Any) -> None:
+    form = Form(ready_made(a={"type": "array", "items": {"anyOf": TITLED}}))
+    if revision.multi_select:
+        form.check_for(revision)
+    else:
+        with pytest.raises(AskError, match="multi-select: field a"):
+            form.check_for(revision)
