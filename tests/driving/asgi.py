@@ -12,8 +12,8 @@ from typing import Any
 from assay.model.scope import Scope
 from assay.revisions.revision import Revision
 from assay.transport.asgi.types import Message
-
 from tests.driving.answer import Answer
+from tests.driving.messages import call, initialize, notification
 
 BOTH = "application/json, text/event-stream"
 
@@ -147,25 +147,3 @@ class AsgiPeer:
         assert self.version == revision.date
         assert (await self.post(notification("notifications/initialized"))).status == 202
         return self
-
-
-def request(method: str, params: Any = None, request_id: int | str = 1) -> dict[str, Any]:
-    given = {} if params is None else {"params": params}
-    return {"jsonrpc": "2.0", "id": request_id, "method": method, **given}
-
-
-def notification(method: str, params: Any = None) -> dict[str, Any]:
-    return {"jsonrpc": "2.0", "method": method, **({} if params is None else {"params": params})}
-
-
-def call(name: str, request_id: int | str = 1, /, **arguments: Any) -> dict[str, Any]:
-    return request("tools/call", {"name": name, "arguments": arguments}, request_id)
-
-
-def initialize(revision: Revision | str, capabilities: dict[str, Any] | None = None) -> dict[str, Any]:
-    params = {
-        "protocolVersion": str(revision),
-        "capabilities": capabilities or {},
-        "clientInfo": {"name": "tests", "version": "1"},
-    }
-    return request("initialize", params, "initialize")

@@ -46,7 +46,8 @@ class MemorySessions:
     async def evict(self) -> list[str]:
         oldest_allowed = self._clock() - self._idle_timeout
         evicted = []
-        for session_id, (used, _) in list(self._records.items()):
+        while self._records:
+            session_id, (used, _) = next(iter(self._records.items()))
             if used >= oldest_allowed and len(self._records) <= self._limit:
                 break
             del self._records[session_id]
@@ -59,31 +60,52 @@ class _Stream(Struct):
     last: int = 0
 
 
-class MemoryEvents:
-    """The latest messages of each stream, and the latest streams of each session."""
+class _Session(Struct):
+    streams: OrderedDict[str, _Stream]
+    size: int = 0
 
-    def __init__(self, *, events_per_stream: int = 256, streams_per_session: int = 64) -> None:
+
+class MemoryEvents:
+    """The latest messages of each stream, and the latest streams of each session, up to a size."""
+
+    def __init__(
+        self,
+        *,
+        events_per_stream: int = 256,
+        streams_per_session: int = 64,
+        bytes_per_session: int = 16 * 1024 * 1024,
+    ) -> None:
         self._events = events_per_stream
         self._streams = streams_per_session
-        self._sessions: dict[str, OrderedDict[str, _Stream]] = {}
+        self._bytes = bytes_per_session
+        self._sessions: dict[str, _Session] = {}
 
     def __len__(self) -> int:
         return len(self._sessions)
 
     async def append(self, session_id: str, stream: str, data: bytes) -> int:
-        streams = self._sessions.setdefault(session_id, OrderedDict())
-        kept = streams.get(stream)
-        if kept is None:
-            kept = streams[stream] = _Stream(deque(maxlen=self._events))
-        streams.move_to_end(stream)
-        while len(streams) > self._streams:
-            streams.popitem(last=False)
+        session = self._sessions.setdefault(session_id, _Session(OrderedDict()))
+        kept = session.streams.setdefault(stream, _Stream(deque()))
+        session.streams.move_to_end(stream)
         kept.last += 1
         kept.events.append(Event(kept.last, data))
+        session.size += len(data)
+        if len(kept.events) > self._events:
+            _drop_oldest(session, kept)
+        self._trim(session)
         return kept.last
 
+    def _trim(self, session: _Session) -> None:
+        while len(session.streams) > self._streams:
+            _, oldest = session.streams.popitem(last=False)
+            session.size -= sum(len(event.data) for event in oldest.events)
+        for stream in session.streams.values():
+            while session.size > self._bytes and stream.events:
+                _drop_oldest(session, stream)
+
     async def after(self, session_id: str, stream: str, number: int) -> list[Event] | None:
-        kept = self._sessions.get(session_id, OrderedDict()).get(stream)
+        session = self._sessions.get(session_id)
+        kept = None if session is None else session.streams.get(stream)
         if kept is None or number > kept.last:
             return None
         events = [event for event in kept.events if event.number > number]
@@ -92,3 +114,7 @@ class MemoryEvents:
 
     async def forget(self, session_id: str) -> None:
         self._sessions.pop(session_id, None)
+
+
+def _drop_oldest(session: _Session, stream: _Stream) -> None:
+    session.size -= len(stream.events.popleft().data)

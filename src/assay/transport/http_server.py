@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 from assay.model.error import AssayError
@@ -21,13 +23,16 @@ def serve_http(app: AsgiApp, *, host: str, port: int, announce: Callable[[str], 
     Raises:
         MissingExtra: uvicorn is not installed.
         OSError: the address cannot be listened on.
+        SystemExit: with code 130, after Ctrl-C.
     """
     bound = listen(host, port)
     url = f"http://{_shown(host)}:{bound.getsockname()[1]}{app.policy.path or '/'}"
     try:
-        _runner()(_serve(app, bound, url, announce))
+        interrupted = _runner()(_serve(app, bound, url, announce))
     finally:
         bound.close()
+    if interrupted:
+        raise SystemExit(130)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -59,23 +64,38 @@ def _runner() -> Callable[..., Any]:
 
 async def _serve(
     app: AsgiApp, bound: socket.socket, url: str, announce: Callable[[str], None] | None
-) -> None:
+) -> bool:
+    """Serve, and say whether Ctrl-C ended it."""
     try:
         import uvicorn
     except ImportError:
         raise MissingExtra('HTTP needs uvicorn: pip install "assay[http]"') from None
 
-    class Stopping(uvicorn.Server):
+    class StoppingServer(uvicorn.Server):
+        interrupted = False
+
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            # uvicorn would raise the signal again in the end; a server that was told to stop ends in order.
+            self.force_exit = self.should_exit and sig == signal.SIGINT
+            self.should_exit = True
+            self.interrupted = sig == signal.SIGINT
+
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             # Open event streams never end by themselves, and uvicorn would wait for them.
             await app.close()
             await super().shutdown(sockets)
 
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, lifespan="off", server_header=False, date_header=False,
+        app,
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        date_header=False,
         timeout_graceful_shutdown=5,
-    )  # fmt: skip
-    server = Stopping(config)
+    )
+    server = StoppingServer(config)
     if announce is not None:
         announce(url)
     await server.serve(sockets=[bound])
+    return server.interrupted

@@ -27,23 +27,42 @@ PENDING_LINES = 1024
 
 
 def serve_stdio(endpoint: Endpoint) -> None:
-    """Serve until input ends or the process is told to stop."""
+    """Serve until input ends or the process is told to stop.
+
+    Raises:
+        SystemExit: with code 130, after Ctrl-C.
+    """
     with _private_streams() as (source, sink):
-        asyncio.run(_serve(endpoint, source, sink))
+        received = asyncio.run(_serve(endpoint, source, sink))
+    if received is signal.SIGINT:
+        raise SystemExit(130)
 
 
-async def _serve(endpoint: Endpoint, source: int, sink: int) -> None:
+async def _serve(endpoint: Endpoint, source: int, sink: int) -> signal.Signals | None:
+    """Serve, and return the signal that ended it, if one did."""
     writer = await open_writer(sink)
     connection = Connection(endpoint, writer)
     stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    with contextlib.suppress(NotImplementedError):  # not every platform has signals in its event loop
-        loop.add_signal_handler(signal.SIGTERM, stop.set)
+    received = _stop_on_signals(stop)
     reading = await start_reading(source, connection, stop)
     await stop.wait()
     reading.close()
     await connection.drain()
     await writer.close()
+    return received[0] if received else None
+
+
+def _stop_on_signals(stop: asyncio.Event) -> list[signal.Signals]:
+    received: list[signal.Signals] = []
+
+    def note(number: signal.Signals) -> None:
+        received.append(number)
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with contextlib.suppress(NotImplementedError):  # not every platform has signals in its event loop
+            asyncio.get_running_loop().add_signal_handler(number, note, number)
+    return received
 
 
 class Connection:
@@ -131,7 +150,8 @@ class Writer(asyncio.BaseProtocol):
         if self._transport is not None:
             self._transport.write(data)
         elif self._file is not None:
-            os.write(self._file, data)
+            with contextlib.suppress(OSError):  # a full disk or a closed descriptor is the client's loss
+                os.write(self._file, data)
 
     async def send(self, message: bytes) -> None:
         self.post(message)

@@ -1,0 +1,236 @@
+"""Two ways to a server, byte for byte: a process's standard streams, and HTTP requests.
+
+Nothing of Assay's client or server side is used here, so what works with this works with others. A link sends
+one request at a time and, while it waits for the answer, takes whatever else the server sends.
+"""
+
+import json
+import queue
+import subprocess
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from http.client import HTTPConnection, HTTPException, HTTPResponse
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlsplit
+
+import demo_show as show
+from demo_show import FROM_SERVER, TO_SERVER, Json
+
+from assay.protocol.framing.sse import SseParser
+
+PATIENCE: Final = 10.0
+"""Seconds to wait for any one message; an answer takes milliseconds."""
+LONGEST_EVENT: Final = 1024 * 1024
+JSON_TYPE: Final = "application/json"
+EVENT_STREAM: Final = "text/event-stream"
+
+
+class Unexpected(Exception):
+    """The server did something else than it must."""
+
+
+class Answer(NamedTuple):
+    message: Json
+    before: list[Json]
+    """What the server sent between the request and this answer."""
+    form: str
+    """`line` on stdio; on HTTP the media type of the response."""
+
+    @property
+    def result(self) -> Json:
+        if "result" not in self.message:
+            raise Unexpected(f"error instead of a result: {self.message.get('error')}")
+        result: Json = self.message["result"]
+        return result
+
+
+class Link(ABC):
+    """A connection to a server. `respond` answers what the server asks."""
+
+    def __init__(self, respond: Callable[[Json], Json]) -> None:
+        self._respond = respond
+        self._inbox: queue.Queue[Json | None] = queue.Queue()
+        self.notices: list[Json] = []
+        """Notifications that nobody has waited for yet."""
+
+    @abstractmethod
+    def ask(self, request: Json) -> Answer:
+        """Send a request and wait for its answer."""
+
+    @abstractmethod
+    def tell(self, message: Json) -> None:
+        """Send a notification or a response."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End the conversation and take everything that the server still sends."""
+
+    def wait_for(self, method: str) -> Json:
+        """Wait for a notification that belongs to no request."""
+        while True:
+            for notice in self.notices:
+                if notice["method"] == method:
+                    self.notices.remove(notice)
+                    return notice
+            self._take(self._receive())
+
+    def _receive(self) -> Json:
+        try:
+            message = self._inbox.get(timeout=PATIENCE)
+        except queue.Empty:
+            raise Unexpected(f"nothing came within {PATIENCE:g} s") from None
+        if message is None:
+            raise Unexpected("the server ended the conversation")
+        return message
+
+    def _take(self, message: Json, note: str = "") -> None:
+        show.message(FROM_SERVER, message, note)
+        if "id" in message and "method" in message:
+            self.tell(self._respond(message))
+        elif "method" in message:
+            self.notices.append(message)
+        else:
+            raise Unexpected(f"an answer to nothing: {message}")
+
+
+class StdioLink(Link):
+    """A process that reads one message a line and writes one message a line."""
+
+    def __init__(self, process: subprocess.Popen[bytes], respond: Callable[[Json], Json]) -> None:
+        super().__init__(respond)
+        self._process = process
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._inbox.put(json.loads(line))
+        self._inbox.put(None)
+
+    def tell(self, message: Json) -> None:
+        assert self._process.stdin is not None
+        show.message(TO_SERVER, message)
+        self._process.stdin.write(json.dumps(message).encode() + b"\n")
+        self._process.stdin.flush()
+
+    def ask(self, request: Json) -> Answer:
+        self.tell(request)
+        before: list[Json] = []
+        while True:
+            message = self._receive()
+            if "method" not in message and message.get("id") == request["id"]:
+                show.message(FROM_SERVER, message)
+                return Answer(message, before, "line")
+            before.append(message)
+            self._take(message)
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        show.remark("end of input")
+        code = self._process.wait(PATIENCE)
+        self._reader.join(PATIENCE)
+        while (left := self._inbox.get(timeout=PATIENCE)) is not None:
+            self._take(left)
+        if code != 0:
+            raise Unexpected(f"the server left with exit code {code}")
+        show.remark("the server left with exit code 0")
+
+
+class HttpLink(Link):
+    """Streamable HTTP: each message is a POST, and one GET brings what belongs to no request."""
+
+    def __init__(self, url: str, respond: Callable[[Json], Json]) -> None:
+        super().__init__(respond)
+        parts = urlsplit(url)
+        self._address = (parts.hostname or "localhost", parts.port or 80)
+        self._path = parts.path
+        self._headers: dict[str, str] = {}
+        self._listener: threading.Thread | None = None
+
+    def use_revision(self, date: str) -> None:
+        """Name the negotiated revision from now on, as clients must after `initialize`."""
+        self._headers["MCP-Protocol-Version"] = date
+
+    def _send(self, verb: str, headers: dict[str, str], body: bytes | None = None) -> HTTPResponse:
+        connection = HTTPConnection(*self._address, timeout=PATIENCE)
+        connection.request(verb, self._path, body, {"Connection": "close", **self._headers, **headers})
+        return connection.getresponse()
+
+    def _post(self, message: Json) -> HTTPResponse:
+        headers = {"Content-Type": JSON_TYPE, "Accept": f"{JSON_TYPE}, {EVENT_STREAM}"}
+        show.message(TO_SERVER, message, "POST")
+        return self._send("POST", headers, json.dumps(message).encode())
+
+    def tell(self, message: Json) -> None:
+        with self._post(message) as response:
+            body = response.read()
+            show.remark(f"{FROM_SERVER} {response.status}")
+            if response.status != 202 or body:
+                raise Unexpected(f"202 without a body was due: {response.status} {body!r}")
+
+    def ask(self, request: Json) -> Answer:
+        with self._post(request) as response:
+            if session := response.getheader("Mcp-Session-Id"):
+                self._headers["Mcp-Session-Id"] = session
+            form = response.getheader("Content-Type", "none")
+            if form == JSON_TYPE:
+                message = json.loads(response.read())
+                show.message(FROM_SERVER, message, f"{response.status} {form}")
+                return Answer(message, [], form)
+            if form == EVENT_STREAM and response.status == 200:
+                show.remark(f"{FROM_SERVER} {response.status} {form}")
+                return self._read_answer(request, response)
+            raise Unexpected(f"neither JSON nor an event stream: {response.status} {form}")
+
+    def _read_answer(self, request: Json, response: HTTPResponse) -> Answer:
+        before: list[Json] = []
+        for message in events(response):
+            if "method" not in message and message.get("id") == request["id"]:
+                show.message(FROM_SERVER, message, "event")
+                return Answer(message, before, EVENT_STREAM)
+            before.append(message)
+            self._take(message, "event")
+        raise Unexpected("the stream ended without the answer")
+
+    def listen(self) -> None:
+        """Open the GET stream; it is read until the server ends it."""
+        response = self._send("GET", {"Accept": EVENT_STREAM})
+        show.remark(f"{TO_SERVER} GET")
+        show.remark(f"{FROM_SERVER} {response.status} {response.getheader('Content-Type')}")
+        if response.status != 200:
+            raise Unexpected(f"no GET stream: {response.status} {response.read()!r}")
+        self._listener = threading.Thread(target=self._listen, args=(response,), daemon=True)
+        self._listener.start()
+
+    def _listen(self, response: HTTPResponse) -> None:
+        try:
+            for message in events(response):
+                self._inbox.put(message)
+        except (OSError, HTTPException):
+            pass  # the end of the stream, as far as the reader of the inbox cares
+        self._inbox.put(None)
+
+    def close(self) -> None:
+        with self._send("DELETE", {}) as response:
+            show.remark(f"{TO_SERVER} DELETE")
+            show.remark(f"{FROM_SERVER} {response.status}")
+            if response.status != 204:
+                raise Unexpected(f"DELETE should end the session with 204: {response.status}")
+        while self._listener is not None and (left := self._inbox.get(timeout=PATIENCE)) is not None:
+            self._take(left, "event")
+        with self._post({"jsonrpc": "2.0", "id": "late", "method": "ping"}) as response:
+            show.message(FROM_SERVER, json.loads(response.read()), str(response.status))
+            if response.status != 404:
+                raise Unexpected(f"a request in an ended session should get 404: {response.status}")
+
+
+def events(response: HTTPResponse) -> Iterator[Any]:
+    """The messages on an event stream; an event without data only primes it for resumption."""
+    parser = SseParser(LONGEST_EVENT)
+    while chunk := response.read1(65536):
+        for event in parser.feed(chunk):
+            if event.data:
+                yield json.loads(event.data)

@@ -1,0 +1,210 @@
+"""One conversation with the everything server: every step says what it asks, and checks what comes back."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import demo_show as show
+from demo_link import EVENT_STREAM, JSON_TYPE, Answer, HttpLink, Link, Unexpected
+from demo_show import Json
+
+from assay.revisions.revision import Revision
+
+WATCHED: Final = "test://watched-resource"
+UPDATED: Final = "notifications/resources/updated"
+SAMPLE: Final = {
+    "role": "assistant",
+    "content": {"type": "text", "text": "Forty-two."},
+    "model": "demo-model",
+    "stopReason": "endTurn",
+}
+FORM: Final = {"action": "accept", "content": {"username": "demo", "email": "demo@example.com"}}
+
+
+def respond(request: Json) -> Json:
+    """Play the user and the model: answer what the server asks of its client."""
+    results = {"sampling/createMessage": SAMPLE, "elicitation/create": FORM, "ping": {}}
+    if request["method"] not in results:
+        raise Unexpected(f"the server asked for {request['method']}")
+    return {"jsonrpc": "2.0", "id": request["id"], "result": results[request["method"]]}
+
+
+def expect(what: str, actual: Any, expected: Any) -> None:
+    if actual != expected:
+        raise Unexpected(f"{what}: expected {expected!r}, got {actual!r}")
+
+
+class Talk:
+    def __init__(self, link: Link, revision: Revision) -> None:
+        self.link = link
+        self.revision = revision
+        self._last_id = 0
+
+    def ask(self, method: str, params: Json | None = None) -> Answer:
+        self._last_id += 1
+        request: Json = {"jsonrpc": "2.0", "id": self._last_id, "method": method}
+        return self.link.ask(request if params is None else {**request, "params": params})
+
+    def call(self, name: str, arguments: Json | None = None, meta: Json | None = None) -> Answer:
+        params: Json = {"name": name, "arguments": arguments or {}}
+        return self.ask("tools/call", params if meta is None else {**params, "_meta": meta})
+
+    def tell(self, method: str) -> None:
+        self.link.tell({"jsonrpc": "2.0", "method": method})
+
+    def expect_form(self, answer: Answer, media_type: str) -> None:
+        """On HTTP: plain JSON when the handler only returns, a stream when it sends anything else."""
+        if isinstance(self.link, HttpLink):
+            expect("form of the answer", answer.form, media_type)
+
+
+def expect_text(answer: Answer, text: str) -> None:
+    expect("content", answer.result.get("content"), [{"type": "text", "text": text}])
+
+
+def handshake(talk: Talk) -> None:
+    """shake hands"""
+    capabilities: Json = {"roots": {}, "sampling": {}}
+    if talk.revision.elicitation:
+        capabilities["elicitation"] = {}
+    params = {
+        "protocolVersion": talk.revision.date,
+        "capabilities": capabilities,
+        "clientInfo": {"name": "assay-demo", "version": "1.0.0"},
+    }
+    result = talk.ask("initialize", params).result
+    expect("negotiated revision", result["protocolVersion"], talk.revision.date)
+    expect("server", result["serverInfo"]["name"], "mcp-conformance-test-server")
+    offered = {"tools", "resources", "prompts", "logging", "completions"}
+    expect("capabilities", set(result["capabilities"]), offered & talk.revision.capabilities)
+    if isinstance(talk.link, HttpLink):
+        talk.link.use_revision(talk.revision.date)
+    talk.tell("notifications/initialized")
+
+
+def ping(talk: Talk) -> None:
+    """see that it is alive"""
+    expect("ping", talk.ask("ping").result, {})
+
+
+def list_tools(talk: Talk) -> None:
+    """see what it offers"""
+    tools = talk.ask("tools/list").result["tools"]
+    expect("some tools", {"test_simple_text", "test_sampling"} <= {tool["name"] for tool in tools}, True)
+    expect("input schemas", {tool["inputSchema"]["type"] for tool in tools}, {"object"})
+
+
+def plain_call(talk: Talk) -> None:
+    """call a tool that only returns"""
+    answer = talk.call("test_simple_text")
+    expect_text(answer, "This is a simple text response for testing.")
+    talk.expect_form(answer, JSON_TYPE)
+
+
+def call_with_progress(talk: Talk) -> None:
+    """call a tool that reports progress"""
+    answer = talk.call("test_tool_with_progress", meta={"progressToken": "demo"})
+    expect("progress", [notice["params"]["progress"] for notice in answer.before], [0, 50, 100])
+    expect("tokens", {notice["params"]["progressToken"] for notice in answer.before}, {"demo"})
+    expect_text(answer, "Tool with progress executed successfully")
+    talk.expect_form(answer, EVENT_STREAM)
+
+
+def failing_calls(talk: Talk) -> None:
+    """call a tool that fails, and one that does not exist"""
+    result = talk.call("test_error_handling").result
+    expect("isError", result.get("isError"), True)
+    error = talk.call("no_such_tool").message.get("error", {})
+    expect("error code", error.get("code"), -32602)
+
+
+def content_for_revision(talk: Talk) -> None:
+    """get a recording, in the form that the revision knows"""
+    block = talk.call("test_audio_content").result["content"][0]
+    expect("kind of block", block["type"], "audio" if "audio" in talk.revision.content else "resource")
+
+
+def read(talk: Talk) -> None:
+    """read a resource"""
+    contents = talk.ask("resources/read", {"uri": "test://static-text"}).result["contents"]
+    expect("text", contents[0]["text"], "This is the content of the static text resource.")
+
+
+def watch(talk: Talk) -> None:
+    """watch a resource change, then stop watching"""
+    if isinstance(talk.link, HttpLink):
+        talk.link.listen()
+    expect("subscribe", talk.ask("resources/subscribe", {"uri": WATCHED}).result, {})
+    talk.call("test_update_watched_resource", {"text": "changed once"})
+    expect("update", talk.link.wait_for(UPDATED)["params"], {"uri": WATCHED})
+    expect("unsubscribe", talk.ask("resources/unsubscribe", {"uri": WATCHED}).result, {})
+    talk.call("test_update_watched_resource", {"text": "changed twice"})
+
+
+def get_prompt(talk: Talk) -> None:
+    """get a prompt"""
+    params = {"name": "test_prompt_with_arguments", "arguments": {"arg1": "one", "arg2": "two"}}
+    messages = talk.ask("prompts/get", params).result["messages"]
+    text = "Prompt with arguments: arg1='one', arg2='two'"
+    expect("messages", messages, [{"role": "user", "content": {"type": "text", "text": text}}])
+
+
+def complete(talk: Talk) -> None:
+    """complete an argument"""
+    params = {
+        "ref": {"type": "ref/prompt", "name": "test_prompt_with_arguments"},
+        "argument": {"name": "arg1", "value": "par"},
+    }
+    found = talk.ask("completion/complete", params).result["completion"]
+    expect("completion", found, {"values": ["paris", "park", "party"], "total": 3, "hasMore": False})
+
+
+def sample(talk: Talk) -> None:
+    """let a tool ask our model"""
+    answer = talk.call("test_sampling", {"prompt": "What is six times seven?"})
+    expect("questions", [message["method"] for message in answer.before], ["sampling/createMessage"])
+    expect_text(answer, "LLM response: Forty-two.")
+
+
+def elicit(talk: Talk) -> None:
+    """let a tool ask our user, where the revision has that"""
+    answer = talk.call("test_elicitation", {"message": "Who are you?"})
+    asked = ["elicitation/create"] if talk.revision.elicitation else []
+    expect("questions", [message["method"] for message in answer.before], asked)
+    expect("isError", answer.result.get("isError", False), not asked)
+
+
+def part(talk: Talk) -> None:
+    """part"""
+    talk.link.close()
+    late = [notice["method"] for notice in talk.link.notices if notice["method"] == UPDATED]
+    expect("updates after unsubscribe", late, [])
+    show.remark("and no update came after unsubscribe")
+
+
+STEPS: Final[Iterable[Callable[[Talk], None]]] = (
+    handshake,
+    ping,
+    list_tools,
+    plain_call,
+    call_with_progress,
+    failing_calls,
+    content_for_revision,
+    read,
+    watch,
+    get_prompt,
+    complete,
+    sample,
+    elicit,
+    part,
+)
+
+
+def hold(link: Link, revision: Revision) -> None:
+    """
+    Raises:
+        Unexpected: the server did not do what it must.
+    """
+    talk = Talk(link, revision)
+    for step in STEPS:
+        show.step(step.__doc__ or step.__name__)
+        step(talk)

@@ -1,0 +1,212 @@
+"""How a client's messages travel: one class per transport, all with `send`, `settled` and `close`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from assay.server.server import Server
+from assay.transport.memory import MemoryConnection
+from assay.transport.stdio import Connection, open_writer, start_reading
+from tests.driving.asgi import AsgiPeer
+from tests.driving.process import StdioProcess
+from tests.driving.sockets import SocketPeer
+
+Take = Callable[[Any], None]
+
+
+class Link(Protocol):
+    async def send(self, message: Any) -> None:
+        """Hand over a message. One that is answered is answered later, through `Take`."""
+
+    async def listen(self) -> None:
+        """Be ready for what the server sends on its own."""
+
+    async def settled(self) -> None:
+        """Wait until nothing that was sent can still be answered; only where the transport shows that."""
+
+    async def close(self) -> None: ...
+
+
+def is_request(message: Any) -> bool:
+    return isinstance(message, list) or ("method" in message and "id" in message)
+
+
+class Deliveries:
+    """Requests under way, each in a task."""
+
+    def __init__(self) -> None:
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def run(self, message: Any, work: Any) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.append(task)
+        if not is_request(message):
+            await task
+
+    async def settled(self) -> None:
+        await asyncio.gather(*self._tasks)
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        outcomes = await asyncio.gather(*self._tasks, return_exceptions=True)
+        for outcome in outcomes:
+            if isinstance(outcome, Exception):
+                raise outcome
+
+
+class MemoryLink:
+    def __init__(self, server: Server, take: Take) -> None:
+        self._take = take
+        self._connection = MemoryConnection(server)
+        self._deliveries = Deliveries()
+        # A deque tells nobody that it has grown, so this one does.
+        self._connection.received = _Telling(take)  # type: ignore[assignment]
+        self._connection.session.post = self._connection.received.append  # type: ignore[attr-defined]
+
+    async def send(self, message: Any) -> None:
+        await self._deliveries.run(message, self._deliver(message))
+
+    async def _deliver(self, message: Any) -> None:
+        reply = await self._connection.deliver(json.dumps(message).encode())
+        if reply is not None:
+            self._take(json.loads(reply))
+
+    async def listen(self) -> None:
+        pass
+
+    async def settled(self) -> None:
+        await self._deliveries.settled()
+
+    async def close(self) -> None:
+        self._connection.close()
+        await self._deliveries.close()
+
+
+class _Telling:
+    def __init__(self, take: Take) -> None:
+        self._take = take
+
+    def append(self, data: bytes) -> None:
+        self._take(json.loads(data))
+
+
+class PipeLink:
+    """The stdio transport in this process, on real pipes."""
+
+    @classmethod
+    async def open(cls, server: Server, take: Take) -> PipeLink:
+        self = cls()
+        source, self._input = os.pipe()
+        output, sink = os.pipe()
+        self._descriptors = [source, sink]
+        self._writer = await open_writer(sink)
+        self._connection = Connection(server, self._writer)
+        self._ended = asyncio.Event()
+        self._reading = await start_reading(source, self._connection, self._ended)
+        lines = asyncio.StreamReader(limit=1 << 23)
+        self._transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(lines), os.fdopen(output, "rb", buffering=0)
+        )
+        self._receiving = asyncio.get_running_loop().create_task(take_lines(lines, take))
+        return self
+
+    async def send(self, message: Any) -> None:
+        os.write(self._input, json.dumps(message).encode() + b"\n")
+
+    async def listen(self) -> None:
+        pass
+
+    async def settled(self) -> None:
+        pass
+
+    async def close(self) -> None:
+        os.close(self._input)
+        await self._ended.wait()
+        self._reading.close()
+        await self._connection.drain()
+        await self._writer.close()
+        for descriptor in self._descriptors:
+            os.close(descriptor)
+        await self._receiving
+        self._transport.close()
+
+
+async def take_lines(lines: asyncio.StreamReader, take: Take) -> None:
+    while line := await lines.readline():
+        assert line.endswith(b"\n")
+        take(json.loads(line))
+
+
+class ProcessLink:
+    """A server in a process of its own. It must exit with 0 when its input ends."""
+
+    def __init__(self, driven: StdioProcess, take: Take) -> None:
+        self._driven = driven
+        assert driven.process.stdout is not None
+        self._receiving = asyncio.get_running_loop().create_task(take_lines(driven.process.stdout, take))
+
+    async def send(self, message: Any) -> None:
+        await self._driven.send(message)
+
+    async def listen(self) -> None:
+        pass
+
+    async def settled(self) -> None:
+        pass
+
+    async def close(self) -> None:
+        self._driven.end_input()
+        assert await self._driven.exit_code() == 0
+        await self._receiving
+
+
+class HttpLink:
+    """Each message is a POST of its own; what the server sends on its own comes by GET."""
+
+    def __init__(self, peer: AsgiPeer | SocketPeer, take: Take) -> None:
+        self.peer = peer
+        self._take = take
+        self._deliveries = Deliveries()
+        self._listening: asyncio.Task[None] | None = None
+
+    async def send(self, message: Any) -> None:
+        await self._deliveries.run(message, self._deliver(message))
+
+    async def _deliver(self, message: Any) -> None:
+        answer = self.peer.begin("POST", message)
+        await answer.started()
+        if "mcp-session-id" in answer.headers:
+            self.peer.session = answer.headers["mcp-session-id"]
+        if not is_request(message):
+            assert ((await answer.complete()).status, answer.body) == (202, b"")
+        elif answer.is_stream:
+            while (found := await answer.message()) is not None:
+                self._take(found)
+        else:
+            self._take((await answer.complete()).json)
+
+    async def listen(self) -> None:
+        answer = await self.peer.begin("GET").started()
+        assert answer.is_stream, answer.status
+        self._listening = asyncio.get_running_loop().create_task(self._follow(answer))
+
+    async def _follow(self, answer: Any) -> None:
+        while await answer.more():
+            while answer._events:
+                if (event := answer._events.popleft()).data:
+                    self._take(json.loads(event.data))
+
+    async def settled(self) -> None:
+        await self._deliveries.settled()
+
+    async def close(self) -> None:
+        if self._listening is not None:
+            self._listening.cancel()
+            await asyncio.gather(self._listening, return_exceptions=True)
+        await self._deliveries.close()
+        await self.peer.__aexit__(None, None, None)

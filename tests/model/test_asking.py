@@ -1,0 +1,28 @@
+"""Answers of a client, as a handler reads them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from assay import Elicited, Image, Sampled, Text
+from assay.model.asking import ToolUse
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (Text("one"), "one"),
+        ([Text("one "), ToolUse("1", "add", {}), Text("two")], "one two"),
+        (Image(b"", "image/png"), ""),
+        ([], ""),
+    ],
+)
+def test_text_of_a_sample_is_all_its_text(content: Any, text: str) -> None:
+    assert Sampled("assistant", content, "model").text == text
+
+
+@pytest.mark.parametrize(("action", "accepted"), [("accept", True), ("decline", False), ("cancel", False)])
+def test_only_accept_is_accepted(action: Any, accepted: bool) -> None:
+    assert Elicited(action).accepted is accepted
