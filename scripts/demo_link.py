@@ -156,8 +156,12 @@ class HttpLink(Link):
 
     def _send(self, verb: str, headers: dict[str, str], body: bytes | None = None) -> HTTPResponse:
         connection = HTTPConnection(*self._address, timeout=PATIENCE)
-        connection.request(verb, self._path, body, {"Connection": "close", **self._headers, **headers})
-        return connection.getresponse()
+        try:
+            connection.request(verb, self._path, body, {"Connection": "close", **self._headers, **headers})
+            return connection.getresponse()
+        except BaseException:
+            connection.close()
+            raise
 
     def _post(self, message: Json) -> HTTPResponse:
         headers = {"Content-Type": JSON_TYPE, "Accept": f"{JSON_TYPE}, {EVENT_STREAM}"}

@@ -58,8 +58,8 @@ def user(content: dict[str, Any]) -> dict[str, Any]:
     return {"role": "user", "content": content}
 
 
-def prompt_result(description: str, *contents: dict[str, Any]) -> dict[str, Any]:
-    return {"messages": [user(content) for content in contents], "description": description}
+def prompt_result(*contents: dict[str, Any]) -> dict[str, Any]:
+    return {"messages": [user(content) for content in contents]}
 
 
 IMAGE = {"type": "image", "data": PNG, "mimeType": "image/png"}
@@ -116,21 +116,18 @@ PROMPTS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
     "test_simple_prompt": (
         {},
         prompt_result(
-            "A simple prompt without arguments",
             {"type": "text", "text": "This is a simple prompt for testing."},
         ),
     ),
     "test_prompt_with_arguments": (
         {"arg1": "hello", "arg2": "world"},
         prompt_result(
-            "A prompt with required arguments",
             {"type": "text", "text": "Prompt with arguments: arg1='hello', arg2='world'"},
         ),
     ),
     "test_prompt_with_embedded_resource": (
         {"resourceUri": "test://example-resource"},
         prompt_result(
-            "A prompt that includes an embedded resource",
             {
                 "type": "resource",
                 "resource": {
@@ -145,7 +142,6 @@ PROMPTS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
     "test_prompt_with_image": (
         {},
         prompt_result(
-            "A prompt that includes an image",
             IMAGE,
             {"type": "text", "text": "Please analyze the image above."},
         ),

@@ -62,11 +62,8 @@ class Deliveries:
 class MemoryLink:
     def __init__(self, server: Server, take: Take) -> None:
         self._take = take
-        self._connection = MemoryConnection(server)
+        self._connection = MemoryConnection(server, take=lambda data: take(json.loads(data)))
         self._deliveries = Deliveries()
-        # A deque tells nobody that it has grown, so this one does.
-        self._connection.received = _Telling(take)  # type: ignore[assignment]
-        self._connection.session.post = self._connection.received.append  # type: ignore[attr-defined]
 
     async def send(self, message: Any) -> None:
         await self._deliveries.run(message, self._deliver(message))
@@ -85,14 +82,6 @@ class MemoryLink:
     async def close(self) -> None:
         self._connection.close()
         await self._deliveries.close()
-
-
-class _Telling:
-    def __init__(self, take: Take) -> None:
-        self._take = take
-
-    def append(self, data: bytes) -> None:
-        self._take(json.loads(data))
 
 
 class PipeLink:

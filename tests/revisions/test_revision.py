@@ -98,7 +98,7 @@ def test_methods_are_those_of_the_official_types(revision: Revision) -> None:
     )
 
 
-@pytest.mark.parametrize(("older", "newer"), pairwise(REVISIONS), ids=str)
+@pytest.mark.parametrize(("older", "newer"), [*pairwise(REVISIONS)], ids=str)
 def test_neighbours_differ_in_methods_as_the_official_types_do(older: Revision, newer: Revision) -> None:
     for own, table in (("requests", CLIENT_REQUESTS), ("notifications", CLIENT_NOTIFICATIONS)):
         assert getattr(newer, own) ^ getattr(older, own) == methods(table, newer.date) ^ methods(

@@ -19,7 +19,8 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
-from assay import AssayError, Server
+from assay import Server
+from assay.model.error import MissingExtra
 from assay.protocol.http.policy import LOOPBACK
 
 from .exit_code import CommandFailed, ExitCode
@@ -96,16 +97,20 @@ def serve_http(server: Server, options: argparse.Namespace) -> None:
             options.transport,
             host=host,
             port=number,
-            allowed_hosts=(*LOOPBACK, *(options.allow_host or ())),
+            allowed_hosts=allowed_hosts(host, options.allow_host or []),
             allowed_origins=tuple(options.allow_origin or ()),
             announce=announcer(server),
         )
     except OSError as error:
         raise not_listening(error, host, number) from error
-    except ImportError as error:
-        if not isinstance(error, AssayError):
-            raise
+    except MissingExtra as error:
         raise CommandFailed(ExitCode.NOT_STARTED, str(error)) from error
+
+
+def allowed_hosts(host: str, added: list[str]) -> tuple[str, ...]:
+    """Loopback names, the address listened on, and what the user adds: else our own URL would be refused."""
+    own = f"[{host}]" if ":" in host else host
+    return tuple(dict.fromkeys((*LOOPBACK, own, *added)))
 
 
 def announcer(server: Server) -> Callable[[str], None]:

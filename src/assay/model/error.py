@@ -6,6 +6,7 @@ AssayError
 │   └── ResourceNotFound   the code depends on the revision
 ├── ToolError              a tool failed on purpose; answered as a result with `isError`
 ├── AskError               the client could not be asked, or did not answer as it must
+├── MissingExtra           an optional part of Assay is not installed
 └── RegistrationError      a mistake of the server's author, found when the server is put together
 """
 
@@ -64,3 +65,7 @@ class AskError(AssayError):
 
 class RegistrationError(AssayError, ValueError):
     """A tool, resource, prompt or completion was declared in a way that cannot be served."""
+
+
+class MissingExtra(AssayError, ImportError):
+    """An optional part of Assay is not installed; the text says how to install it."""

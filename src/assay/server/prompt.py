@@ -43,17 +43,17 @@ class Prompt:
         except msgspec.ValidationError as error:
             raise RpcError(INVALID_PARAMS, f"invalid arguments for prompt {self.key}: {error}") from None
         value = await self._invoke(msgspec.structs.asdict(typed), call)
-        result = to_prompt_result(value, self.definition.description)
+        result = to_prompt_result(value)
         return PromptResult(
             shape_messages(result.messages, call.peer.revision), result.description, result.meta
         )
 
 
-def to_prompt_result(value: Any, description: str | None) -> PromptResult:
+def to_prompt_result(value: Any) -> PromptResult:
     if isinstance(value, PromptResult):
         return value
     items = value if isinstance(value, list | tuple) else [value]
-    return PromptResult([_message(item) for item in items], description)
+    return PromptResult([_message(item) for item in items])
 
 
 def _message(item: Any) -> Message:

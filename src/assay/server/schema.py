@@ -6,8 +6,10 @@ describe and read themselves through the hooks below, so pydantic is never impor
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import inspect
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -29,7 +31,44 @@ def schema_of(annotation: Any) -> dict[str, Any]:
         )
     except (TypeError, NotImplementedError, RuntimeError) as error:
         raise RegistrationError(f"no JSON Schema for {_name(annotation)}: {error}") from None
-    return _spell_out(root, definitions)
+    schema = _spell_out(root, definitions)
+    orders = {tuple(sorted(order, key=str)): order for order in _declared_orders(annotation, set())}
+    _restore_order(schema, orders)
+    return schema
+
+
+def _declared_orders(annotation: Any, seen: set[int]) -> Iterator[list[Any]]:
+    """The values of every Literal and Enum in a type, as their author ordered them."""
+    if id(annotation) in seen:
+        return
+    seen.add(id(annotation))
+    if get_origin(annotation) is Literal:
+        yield list(get_args(annotation))
+        return
+    if inspect.isclass(annotation) and issubclass(annotation, Enum):
+        yield [member.value for member in annotation]
+    fields = _hints(annotation) if inspect.isclass(annotation) else ()
+    for part in (*get_args(annotation), *fields):
+        yield from _declared_orders(part, seen)
+
+
+def _hints(annotation: type) -> Iterable[Any]:
+    try:
+        return get_type_hints(annotation).values()
+    except (NameError, TypeError):
+        return ()  # a type that cannot be looked into keeps the order it got
+
+
+def _restore_order(node: Any, orders: dict[tuple[Any, ...], list[Any]]) -> None:
+    """Put choices back as declared: msgspec sorts them, and people read them in order."""
+    if isinstance(node, dict):
+        choices = node.get("enum")
+        if isinstance(choices, list):
+            node["enum"] = orders.get(tuple(sorted(choices, key=str)), choices)
+        node = list(node.values())
+    if isinstance(node, list):
+        for value in node:
+            _restore_order(value, orders)
 
 
 def _spell_out(root: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from msgspec import Raw
 
-from assay.model.content import Icon
-from assay.model.definition import Implementation
+from assay.model.content import Annotations, Icon
+from assay.model.definition import Implementation, ToolAnnotations
 from assay.model.error import MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope, Outcome
 from assay.model.limits import Limits
@@ -111,7 +111,7 @@ class Server:
         description: str | None = None,
         input_schema: Mapping[str, Any] | None = None,
         output_schema: Mapping[str, Any] | None = None,
-        annotations: Any = None,
+        annotations: ToolAnnotations | Mapping[str, Any] | None = None,
         icons: list[Icon] | None = None,
         meta: dict[str, Any] | None = None,
         concurrency: int | None = None,
@@ -129,14 +129,34 @@ class Server:
 
         return register if function is None else register(function)
 
-    def resource(self, uri: str, **options: Any) -> Callable[[F], F]:
+    def resource(
+        self,
+        uri: str,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        mime_type: str | None = None,
+        size: int | None = None,
+        annotations: Annotations | Mapping[str, Any] | None = None,
+        icons: list[Icon] | None = None,
+        meta: dict[str, Any] | None = None,
+        access: Access | None = None,
+    ) -> Callable[[F], F]:
         """Register a function as the resource at a URI, or at every URI of an RFC 6570 template.
 
-        Options: name, title, description, mime_type, size, annotations, icons, meta, access.
+        `access` decides who may read it: a function of the URI and the scope.
         """
+        about: dict[str, Any] = {
+            "name": name,
+            "title": title,
+            "description": description,
+            "mime_type": mime_type,
+        }
+        about |= {"size": size, "annotations": annotations, "icons": icons, "meta": meta, "access": access}
 
         def register(decorated: F) -> F:
-            self.resources.add(uri, decorated, **options)
+            self.resources.add(uri, decorated, **about)
             return decorated
 
         return register
@@ -144,9 +164,18 @@ class Server:
     @overload
     def prompt(self, function: F, /) -> F: ...
     @overload
-    def prompt(self, /, **options: Any) -> Callable[[F], F]: ...
+    def prompt(
+        self,
+        /,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        icons: list[Icon] | None = None,
+        meta: dict[str, Any] | None = None,
+    ) -> Callable[[F], F]: ...
     def prompt(self, function: F | None = None, /, **options: Any) -> F | Callable[[F], F]:
-        """Register a function as a prompt. Options: name, title, description, icons, meta."""
+        """Register a function as a prompt: `@server.prompt` or `@server.prompt(title="...")`."""
 
         def register(decorated: F) -> F:
             self.prompts.add(decorated, **options)

@@ -9,12 +9,8 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from assay.model.error import AssayError
+from assay.model.error import MissingExtra
 from assay.transport.asgi.app import AsgiApp
-
-
-class MissingExtra(AssayError, ImportError):
-    """An optional part of Assay is not installed."""
 
 
 def serve_http(app: AsgiApp, *, host: str, port: int, announce: Callable[[str], None] | None = None) -> None:
@@ -49,7 +45,9 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def _shown(host: str) -> str:
-    """The name by which a local client reaches the server."""
+    """The name by which a local client reaches the server, as a URL writes it."""
+    if ":" in host and host not in ("::", "::1"):
+        return f"[{host}]"
     return "localhost" if host in ("127.0.0.1", "localhost", "0.0.0.0", "::", "::1") else host
 
 

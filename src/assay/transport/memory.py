@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 from assay.model.scope import Scope
@@ -11,12 +12,16 @@ from .port import Endpoint
 
 
 class MemoryConnection:
-    """Delivers messages to an endpoint and keeps what comes back on its own, in order."""
+    """Delivers messages to an endpoint. What comes back on its own goes to `take`, or else is kept
+    in `received`, in order."""
 
-    def __init__(self, endpoint: Endpoint, *, principal: Any = None) -> None:
+    def __init__(
+        self, endpoint: Endpoint, *, principal: Any = None, take: Callable[[bytes], None] | None = None
+    ) -> None:
         self._endpoint = endpoint
         self.received: deque[bytes] = deque()
-        self.session = endpoint.open_session(self.received.append, principal=principal)
+        self._take = take or self.received.append
+        self.session = endpoint.open_session(self._take, principal=principal)
         self._scope = Scope(transport="memory", session=self.session, principal=principal)
 
     async def deliver(self, message: bytes) -> bytes | None:
@@ -24,7 +29,7 @@ class MemoryConnection:
         return await self._endpoint.handle(message, send=self._keep, scope=self._scope)
 
     async def _keep(self, message: bytes) -> None:
-        self.received.append(message)
+        self._take(message)
 
     def close(self) -> None:
         self._endpoint.close_session(self.session)

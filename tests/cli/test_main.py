@@ -1,0 +1,141 @@
+"""The front door: help, version, unknown commands, and how each kind of ending becomes an exit code."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import assay
+from assay.cli.exit_code import CommandFailed, ExitCode
+from assay.cli.main import main
+
+Output = pytest.CaptureFixture[str]
+
+FAILING = """
+from assay import Server
+
+class Failing(Server):
+    def run(self, *args, **options):
+        raise {failure}
+
+server = Failing("failing")
+"""
+
+
+@pytest.fixture
+def failing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Where a test puts a server that fails when it is run."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.delitem(sys.modules, "failing", raising=False)
+    return str(tmp_path / "failing.py")
+
+
+def test_exit_codes_are_the_documented_ones() -> None:
+    assert {code.name: code.value for code in ExitCode} == {
+        "OK": 0,
+        "DOES_NOT_CONFORM": 1,
+        "USAGE": 2,
+        "INCOMPLETE": 3,
+        "NOT_STARTED": 4,
+        "OUR_FAULT": 70,
+        "INTERRUPTED": 130,
+    }
+
+
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_help_says_what_it_is_and_shows_commands_and_examples(option: str, capsys: Output) -> None:
+    assert main([option]) == ExitCode.OK
+    shown = capsys.readouterr()
+    assert "build MCP servers" in shown.out
+    assert "  serve    serve an MCP server" in shown.out
+    assert "assay serve everything --transport http" in shown.out
+    assert shown.err == ""
+
+
+def test_no_command_at_all_is_a_mistake_answered_with_help(capsys: Output) -> None:
+    assert main([]) == ExitCode.USAGE
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "usage: assay <command>" in shown.err
+
+
+@pytest.mark.parametrize("option", ["--version", "-V"])
+def test_version(option: str, capsys: Output) -> None:
+    assert main([option]) == ExitCode.OK
+    assert capsys.readouterr().out == f"assay {assay.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("word", "what"),
+    [
+        ("sevre", "command"),
+        ("main", "command"),
+        ("exit-code", "command"),
+        ("exit_code", "command"),
+        ("", "command"),
+        ("--verbose", "option"),
+    ],
+)
+def test_an_unknown_word_gets_a_line_and_a_hint(word: str, what: str, capsys: Output) -> None:
+    assert main([word]) == ExitCode.USAGE
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err == f"assay: error: unknown {what}: {word}\n  commands: serve; see `assay --help`\n"
+
+
+def test_a_command_explains_itself(capsys: Output) -> None:
+    assert main(["serve", "--help"]) == ExitCode.OK
+    shown = capsys.readouterr().out
+    assert shown.startswith("usage: assay serve ")
+    assert "path/to/file.py[:name]" in shown
+    assert "--traceback" in shown
+    assert "--suite" not in shown
+
+
+def test_an_interrupt_ends_quietly(failing: str, capsys: Output) -> None:
+    Path(failing).write_text(FAILING.format(failure="KeyboardInterrupt"), "utf-8")
+    assert main(["serve", failing]) == ExitCode.INTERRUPTED
+    assert capsys.readouterr() == ("", "")
+
+
+def test_an_unforeseen_failure_is_ours_and_shows_no_traceback(failing: str, capsys: Output) -> None:
+    Path(failing).write_text(FAILING.format(failure="RuntimeError('boom')"), "utf-8")
+    assert main(["serve", failing]) == ExitCode.OUR_FAULT
+    shown = capsys.readouterr().err
+    assert shown.startswith("assay: error: internal error: RuntimeError: boom\n")
+    assert len(shown.splitlines()) == 2
+
+
+def test_a_traceback_is_shown_on_request(failing: str, capsys: Output) -> None:
+    Path(failing).write_text(FAILING.format(failure="RuntimeError('boom')"), "utf-8")
+    assert main(["serve", failing, "--traceback"]) == ExitCode.OUR_FAULT
+    shown = capsys.readouterr().err
+    assert shown.startswith("Traceback (most recent call last):\n")
+    assert "raise RuntimeError('boom')" in shown
+
+
+@pytest.mark.parametrize(
+    ("failure", "text"),
+    [
+        (CommandFailed(ExitCode.USAGE, "no such file: x.py"), "no such file: x.py"),
+        (CommandFailed(ExitCode.USAGE, "no such file: x.py", "look"), "no such file: x.py\n  look"),
+    ],
+)
+def test_a_failure_is_told_in_one_line_and_its_hint_in_another(failure: CommandFailed, text: str) -> None:
+    assert str(failure) == text
+
+
+def test_the_module_is_the_command() -> None:
+    command = [sys.executable, "-m", "assay", "--version"]
+    outcome = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+    assert (outcome.returncode, outcome.stdout, outcome.stderr) == (0, f"assay {assay.__version__}\n", "")
+
+
+def test_a_command_is_loaded_only_when_it_is_wanted() -> None:
+    code = (
+        "import sys; from assay.cli.main import main; main(['-V']); print('assay.cli.serve' in sys.modules)"
+    )
+    command = [sys.executable, "-c", code]
+    outcome = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
+    assert outcome.stdout.splitlines()[-1] == "False"

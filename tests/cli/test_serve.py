@@ -1,0 +1,387 @@
+"""`assay serve`: which server is meant, where it listens, what it prints, and how each failure ends."""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.cli.exit_code import CommandFailed, ExitCode
+from assay.cli.main import main
+from assay.cli.target import load_server, split
+from assay.revisions.registry import HANDSHAKE
+
+Output = pytest.CaptureFixture[str]
+
+ONE = 'from assay import Server\nweather = Server("weather")\n'
+TWO = 'from assay import Server\na = Server("a")\nb = Server("b")\n'
+USUAL = 'from assay import Server\nother = Server("other")\nserver = Server("usual")\n'
+# Stands in for a transport: prints what it would be run with, and announces an address.
+TELLING = """
+from assay import Server
+
+class Telling(Server):
+    def run(self, transport="stdio", *, announce=None, **options):
+        print(transport, sorted(options.items()))
+        if announce is not None:
+            announce("http://localhost:4321/mcp")
+
+server = Telling("telling", title=TITLE)
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An empty current directory; what a test imports from it is forgotten afterwards."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    before = {*sys.modules}
+    yield
+    for name in {*sys.modules} - before:
+        if str(tmp_path) in str(getattr(sys.modules[name], "__spec__", None)):
+            del sys.modules[name]
+
+
+def write(path: str, text: str) -> None:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text(text, "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("target", "parts"),
+    [
+        ("everything", ("everything", None)),
+        ("a.py", ("a.py", None)),
+        ("dir/a.py:name", ("dir/a.py", "name")),
+        ("package.module:name", ("package.module", "name")),
+        ("C:\\dir\\a.py", ("C:\\dir\\a.py", None)),
+        ("C:\\dir\\a.py:name", ("C:\\dir\\a.py", "name")),
+    ],
+)
+def test_a_target_is_a_place_and_perhaps_a_name(target: str, parts: tuple[str, str | None]) -> None:
+    assert split(target) == parts
+
+
+@pytest.mark.parametrize("target", ["a.py:", ":name", ":"])
+def test_half_a_target_is_refused(target: str) -> None:
+    with pytest.raises(CommandFailed) as failure:
+        split(target)
+    assert failure.value.code is ExitCode.USAGE
+
+
+def test_the_bundled_server_is_found_by_its_name() -> None:
+    assert load_server("everything").info.name == "mcp-conformance-test-server"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "target", "name"),
+    [
+        ("one.py", ONE, "one.py", "weather"),
+        ("one.py", ONE, "one.py:weather", "weather"),
+        ("one.py", ONE, "./one.py", "weather"),
+        ("deep/my-server.py", ONE, "deep/my-server.py", "weather"),
+        ("two.py", TWO, "two.py:b", "b"),
+        ("usual.py", USUAL, "usual.py", "usual"),
+        ("alias.py", ONE + "same = weather\n", "alias.py", "weather"),
+        ("mod.py", ONE, "mod", "weather"),
+        ("package/inner.py", TWO, "package.inner:a", "a"),
+        ("json.py", ONE, "json.py", "weather"),
+        ("everything.py", ONE, "everything.py", "weather"),
+    ],
+)
+def test_the_server_that_is_meant_is_found(path: str, text: str, target: str, name: str) -> None:
+    write(path, text)
+    assert load_server(target).info.name == name
+
+
+def test_a_file_can_import_its_neighbours_and_describe_its_own_types() -> None:
+    write("deep/neighbour.py", ONE)
+    text = (
+        "from __future__ import annotations\nfrom dataclasses import dataclass\n"
+        "from neighbour import weather\n@dataclass\nclass Point:\n    x: int\n"
+        "@weather.tool\ndef move(point: Point) -> Point: ...\n"
+    )
+    write("deep/main_file.py", text)
+    assert [tool.name for tool in load_server("deep/main_file.py").tools.list()] == ["move"]
+
+
+def test_the_block_for_running_as_a_script_does_not_run() -> None:
+    write("guarded.py", ONE + 'if __name__ == "__main__":\n    raise AssertionError("not reached")\n')
+    assert load_server("guarded.py").info.name == "weather"
+
+
+def test_what_a_module_prints_while_it_loads_goes_to_standard_error(capsys: Output) -> None:
+    write("chatty.py", ONE + 'print("hello")\n')
+    load_server("chatty.py")
+    assert capsys.readouterr() == ("", "hello\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "code", "problem", "hint"),
+    [
+        (None, "nowhere.py", 2, "no such file: nowhere.py", "Python file"),
+        (None, "nowhere", 2, "no module named nowhere", "bundled server: everything"),
+        (None, "no.where:server", 2, "no module named no", "bundled server"),
+        (None, ".", 2, "is a directory: .", "Python file"),
+        (None, "everything:nobody", 2, "nobody does not exist in everything", "choose: everything:server"),
+        ("x = 1\n", "file.py", 2, "no server in file.py", "server = assay.Server("),
+        ("x = 1\n", "file.py:x", 2, "x is not a Server in file.py", "server = assay.Server("),
+        (TWO, "file.py", 2, "several servers in file.py", "choose: file.py:a, file.py:b"),
+        (TWO, "file.py:c", 2, "c does not exist in file.py", "choose: file.py:a, file.py:b"),
+        (TWO, "file:c", 2, "c does not exist in file", "choose: file:a, file:b"),
+        ("\n1 / 0\n", "file.py", 4, "failed: ZeroDivisionError: division by zero", "--traceback"),
+        ("\n1 / 0\n", "file", 4, "importing file failed: ZeroDivisionError", "--traceback"),
+        ("def broken(:\n", "file.py", 4, "failed: SyntaxError: invalid syntax", "--traceback"),
+        ("import no_such_thing\n", "file.py", 4, "No module named 'no_such_thing'", "--traceback"),
+        ("import no_such_thing\n", "file", 4, "No module named 'no_such_thing'", "--traceback"),
+        ("raise SystemExit(0)\n", "file.py", 4, "importing file.py failed: SystemExit: 0", "--traceback"),
+        ("raise ValueError('a\\nb')\n", "file.py", 4, "failed: ValueError: a", "--traceback"),
+    ],
+)
+def test_a_target_that_cannot_be_served_gets_a_line_and_a_hint(
+    capsys: Output, text: str | None, target: str, code: int, problem: str, hint: str
+) -> None:
+    if text is not None:
+        write("file.py", text)
+    assert main(["serve", target]) == code
+    shown = capsys.readouterr()
+    told, advice = shown.err.splitlines()
+    assert shown.out == ""
+    assert told.startswith("assay: error: ")
+    assert problem in told
+    assert hint in advice
+
+
+def test_a_broken_module_names_its_own_line(capsys: Output) -> None:
+    """The mistake is found deep inside the framework; its author looks for their own line."""
+    write("file.py", ONE + "\n\n@weather.tool\ndef f(*args): ...\n")
+    assert main(["serve", "file.py"]) == ExitCode.NOT_STARTED
+    assert "RegistrationError: f: *args" in (told := capsys.readouterr().err.splitlines()[0])
+    assert told.endswith("file.py, line 5)")
+
+
+def test_a_broken_module_shows_its_traceback_on_request(capsys: Output) -> None:
+    write("file.py", "1 / 0\n")
+    assert main(["serve", "--traceback", "file.py"]) == ExitCode.NOT_STARTED
+    assert capsys.readouterr().err.startswith("Traceback (most recent call last):\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ([], "arguments are required: TARGET"),
+        (["everything", "--transport", "pigeon"], "invalid choice: 'pigeon'"),
+        (["everything", "--port", "many"], "invalid port value: 'many'"),
+        (["everything", "--port", "65536"], "invalid port value: '65536'"),
+        (["everything", "--port", "-1"], "--port"),
+        (["everything", "--trans", "http"], "unrecognized arguments: --trans http"),
+        (["everything", "--port", "3000"], "stdio has no use for --port"),
+        (["everything", "--allow-origin", "https://a.example"], "stdio has no use for --allow-origin"),
+    ],
+)
+def test_a_wrong_command_line_is_refused(capsys: Output, options: list[str], problem: str) -> None:
+    assert main(["serve", *options]) == ExitCode.USAGE
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert problem in shown.err.splitlines()[0]
+    assert len(shown.err.splitlines()) == 2
+
+
+@pytest.mark.parametrize("option", ["--url", "--command", "--suite", "--scenario", "--spec-version"])
+@pytest.mark.parametrize("form", ["{} x", "{}=x", "everything {} x", "{}"])
+def test_an_option_for_judging_says_which_command_judges(capsys: Output, option: str, form: str) -> None:
+    assert main(["serve", *form.format(option).split()]) == ExitCode.USAGE
+    assert capsys.readouterr().err == (
+        f"assay: error: {option} is an option of `assay server`\n"
+        "  `assay serve` serves a server; `assay server` judges one\n"
+    )
+
+
+LOOPBACK = "('localhost', '127.0.0.1', '[::1]'"
+
+
+@pytest.mark.parametrize(
+    ("options", "run_with"),
+    [
+        ([], "stdio []"),
+        (
+            ["--transport", "http"],
+            f"http [('allowed_hosts', {LOOPBACK})), ('allowed_origins', ()), "
+            "('host', '127.0.0.1'), ('port', 3000)]",
+        ),
+        (
+            [
+                "--transport",
+                "http-plain",
+                "--host",
+                "::2",
+                "--port",
+                "0",
+                "--allow-host",
+                "a",
+                "--allow-host",
+                "b",
+                "--allow-origin",
+                "c",
+            ],
+            f"http-plain [('allowed_hosts', {LOOPBACK}, '[::2]', 'a', 'b')), ('allowed_origins', ('c',)), "
+            "('host', '::2'), ('port', 0)]",
+        ),
+    ],
+)
+def test_options_reach_the_transport(capsys: Output, options: list[str], run_with: str) -> None:
+    write("telling.py", TELLING.replace("TITLE", "None"))
+    assert main(["serve", "telling.py", *options]) == ExitCode.OK
+    assert capsys.readouterr().out.splitlines()[0] == run_with
+
+
+@pytest.mark.parametrize(("title", "called"), [("None", "telling"), ("'Telling Server'", "Telling Server")])
+def test_the_address_is_announced_under_the_title_or_the_name(
+    capsys: Output, title: str, called: str
+) -> None:
+    write("telling.py", TELLING.replace("TITLE", title))
+    assert main(["serve", "telling.py", "--transport", "http"]) == ExitCode.OK
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        f"{called} running on http://localhost:4321",
+        "  - MCP endpoint: http://localhost:4321/mcp",
+    ]
+
+
+def test_a_port_in_use_is_named(capsys: Output) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        number = taken.getsockname()[1]
+        arguments = ["serve", "everything", "--transport", "http", "--port", str(number)]
+        assert main(arguments) == ExitCode.NOT_STARTED
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith(
+        f"assay: error: port {number} is in use on 127.0.0.1\n  choose another with --port"
+    )
+
+
+def test_an_address_that_is_not_ours_is_refused(capsys: Output) -> None:
+    arguments = ["serve", "everything", "--transport", "http", "--host", "192.0.2.1", "--port", "0"]
+    assert main(arguments) == ExitCode.NOT_STARTED
+    shown = capsys.readouterr().err.splitlines()
+    assert shown[0].startswith("assay: error: cannot listen on 192.0.2.1, port 0: ")
+    assert len(shown) == 2
+
+
+def test_http_without_its_extra_says_what_to_install(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    arguments = ["serve", "everything", "--transport", "http", "--port", "0"]
+    assert main(arguments) == ExitCode.NOT_STARTED
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert 'pip install "assay[http]"' in shown.err
+
+
+@contextmanager
+def serving(*arguments: str, stdin: int = subprocess.PIPE) -> Iterator[subprocess.Popen[str]]:
+    """A real process; a test that fails must not leave it behind."""
+    command = [sys.executable, "-m", "assay", "serve", *arguments]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=stdin, stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline()
+
+
+def ask(process: subprocess.Popen[str], method: str, params: dict[str, Any]) -> dict[str, Any]:
+    assert process.stdin is not None
+    print(json.dumps(request(method, params)), file=process.stdin, flush=True)
+    return dict(json.loads(line(process)))
+
+
+def request(method: str, params: dict[str, Any]) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": method, "method": method, "params": params}
+
+
+def introduction(date: str) -> dict[str, Any]:
+    return {"protocolVersion": date, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+
+
+@pytest.mark.parametrize("date", [revision.date for revision in HANDSHAKE])
+def test_everything_is_served_on_stdio_until_input_ends(date: str) -> None:
+    with serving("everything") as process:
+        assert ask(process, "initialize", introduction(date))["result"]["protocolVersion"] == date
+        assert process.stdin is not None
+        print('{"jsonrpc":"2.0","method":"notifications/initialized"}', file=process.stdin, flush=True)
+        tools = ask(process, "tools/list", {})["result"]["tools"]
+        assert tools[0]["name"] == "test_simple_text"
+        rest = process.communicate(timeout=10)
+    assert (process.returncode, rest) == (0, ("", ""))
+
+
+def test_only_the_protocol_is_on_standard_output_of_a_chatty_server() -> None:
+    write("chatty.py", 'print("loading")\n' + ONE + '@weather.tool\nasync def f():\n    print("working")\n')
+    with serving("chatty.py") as process:
+        ask(process, "initialize", introduction(HANDSHAKE[-1].date))
+        assert ask(process, "tools/call", {"name": "f"})["result"] == {"content": []}
+        out, err = process.communicate(timeout=10)
+    assert (process.returncode, out) == (0, "")
+    assert sorted(err.split()) == ["loading", "working"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_somebody_at_a_terminal_is_told_what_happens() -> None:
+    ours, theirs = os.openpty()
+    try:
+        with serving("everything", stdin=theirs) as process:
+            assert process.stderr is not None
+            told = [process.stderr.readline(), process.stderr.readline()]
+            os.write(ours, b"\x04")
+            assert process.wait(timeout=10) == 0
+            assert line(process) == ""
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert told == [
+        "MCP Conformance Test Server waits for JSON-RPC on standard input; Ctrl-D ends it\n",
+        "  for HTTP: assay serve everything --transport http\n",
+    ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_an_interrupt_on_stdio_ends_quietly() -> None:
+    with serving("everything") as process:
+        ask(process, "initialize", introduction(HANDSHAKE[-1].date))
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=10) == ExitCode.INTERRUPTED
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+@pytest.mark.parametrize("transport", ["http", "http-plain"])
+def test_everything_is_served_on_http_until_it_is_interrupted(transport: str) -> None:
+    with serving("everything", "--transport", transport, "--port", "0") as process:
+        said, endpoint = line(process), line(process)
+        base = said.removeprefix("MCP Conformance Test Server running on ").rstrip()
+        assert endpoint == f"  - MCP endpoint: {base}/mcp\n"
+        connection = http.client.HTTPConnection(base.removeprefix("http://"), timeout=10)
+        headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+        body = json.dumps(request("initialize", introduction(HANDSHAKE[-1].date)))
+        connection.request("POST", "/mcp", body, headers)
+        response = connection.getresponse()
+        assert response.status == 200
+        assert b"mcp-conformance-test-server" in response.read()
+        connection.close()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=10) == ExitCode.INTERRUPTED
+        assert process.stderr is not None
+        assert process.stderr.read() == ""

@@ -1,0 +1,85 @@
+"""Routes: where a posted message goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from assay.model.error import INVALID_REQUEST, MalformedMessage
+from assay.model.jsonrpc import Envelope
+from assay.protocol.http.gate import Admission, Refusal
+from assay.protocol.http.policy import Sessions
+from assay.protocol.http.route import Alone, InSession, OpenSession, route, session_gone
+from assay.revisions.registry import ASSUMED, BY_DATE, DATES
+
+REQUEST = Envelope("2.0", id=7, method="tools/list")
+INITIALIZE = Envelope("2.0", id=7, method="initialize")
+BATCH: list[Envelope | MalformedMessage] = [REQUEST]
+ABSENT, UNKNOWN = Admission(None, None, ()), Admission(None, "1999-01-01", ())
+FIRST, BATCHING, NEWEST = (
+    Admission(BY_DATE[date], None, ()) for date in ("2024-11-05", "2025-03-26", "2025-11-25")
+)
+OPTIONAL, REQUIRED, OFF = Sessions.OPTIONAL, Sessions.REQUIRED, Sessions.OFF
+
+
+@pytest.mark.parametrize(
+    ("posted", "admission", "header", "sessions", "expected"),
+    [
+        (INITIALIZE, ABSENT, None, OPTIONAL, OpenSession()),
+        (INITIALIZE, ABSENT, None, REQUIRED, OpenSession()),
+        (INITIALIZE, ABSENT, None, OFF, Alone(ASSUMED)),
+        (INITIALIZE, NEWEST, None, OPTIONAL, OpenSession()),
+        # A client of the future names its own revision and learns ours from the answer.
+        (INITIALIZE, UNKNOWN, None, OPTIONAL, OpenSession()),
+        (INITIALIZE, UNKNOWN, None, OFF, Alone(ASSUMED)),
+        (INITIALIZE, ABSENT, b"s1", OPTIONAL, InSession("s1")),
+        (REQUEST, NEWEST, b"s1", OPTIONAL, InSession("s1")),
+        (REQUEST, ABSENT, b"s1", REQUIRED, InSession("s1")),
+        (REQUEST, NEWEST, b"s1", OFF, Alone(NEWEST.revision)),
+        (REQUEST, NEWEST, None, OPTIONAL, Alone(NEWEST.revision)),
+        (REQUEST, FIRST, None, OPTIONAL, Alone(FIRST.revision)),
+        (REQUEST, ABSENT, None, OPTIONAL, Alone(ASSUMED)),
+        (REQUEST, ABSENT, None, OFF, Alone(ASSUMED)),
+        (BATCH, NEWEST, b"s1", OPTIONAL, InSession("s1")),
+        (BATCH, BATCHING, None, OPTIONAL, Alone(BATCHING.revision)),
+        (BATCH, BATCHING, None, OFF, Alone(BATCHING.revision)),
+    ],
+)
+def test_route(
+    posted: Any, admission: Admission, header: bytes | None, sessions: Sessions, expected: Any
+) -> None:
+    assert route(posted, admission, header, sessions) == expected
+
+
+@pytest.mark.parametrize(
+    ("posted", "admission", "header", "sessions", "request_id"),
+    [
+        (REQUEST, ABSENT, None, REQUIRED, 7),
+        (REQUEST, NEWEST, None, REQUIRED, 7),
+        (BATCH, BATCHING, None, REQUIRED, None),
+        (REQUEST, UNKNOWN, None, OPTIONAL, 7),
+        (REQUEST, UNKNOWN, b"s1", OPTIONAL, 7),
+        (BATCH, UNKNOWN, None, OPTIONAL, None),
+        (BATCH, ABSENT, None, OPTIONAL, None),
+        (BATCH, NEWEST, None, OPTIONAL, None),
+        (BATCH, FIRST, None, OFF, None),
+    ],
+)
+def test_refusal(
+    posted: Any, admission: Admission, header: bytes | None, sessions: Sessions, request_id: int | None
+) -> None:
+    refusal = route(posted, admission, header, sessions)
+    assert isinstance(refusal, Refusal)
+    assert (refusal.status, refusal.code, refusal.request_id) == (400, INVALID_REQUEST, request_id)
+
+
+def test_unsupported_version_is_told_what_is_supported() -> None:
+    refusal = route(REQUEST, UNKNOWN, None, OPTIONAL)
+    assert isinstance(refusal, Refusal)
+    assert [date for date in ("1999-01-01", *DATES) if date not in refusal.reason] == []
+
+
+def test_session_that_is_gone_is_not_found() -> None:
+    refusal = session_gone(REQUEST)
+    assert (refusal.status, refusal.code, refusal.request_id) == (404, INVALID_REQUEST, 7)

@@ -1,0 +1,139 @@
+"""A session: what is known of a client between its messages."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from assay import AskError
+from assay.model.definition import ClientCapabilities, Implementation
+from assay.model.session import SessionRecord
+from assay.protocol.lifecycle import Input, State
+from assay.protocol.session import STATELESS, Session
+from assay.revisions.registry import ASSUMED, HANDSHAKE, REVISIONS
+
+CAPABILITIES = ClientCapabilities(roots={"listChanged": True}, sampling={})
+CLIENT = Implementation("probe", "1.0")
+
+
+class Running:
+    def __init__(self) -> None:
+        self.reasons: list[str | None] = []
+
+    def cancel(self, reason: str | None) -> None:
+        self.reasons.append(reason)
+
+
+class Waiter:
+    def __init__(self) -> None:
+        self.failure: BaseException | None = None
+
+    def done(self) -> bool:
+        return self.failure is not None
+
+    def set_result(self, result: msgspec.Raw, /) -> None:
+        raise AssertionError("not reached")
+
+    def set_exception(self, exception: BaseException, /) -> None:
+        self.failure = exception
+
+
+def ready_session() -> Session:
+    session = Session(lambda data: None, session_id="s1", principal="ada")
+    session.receive(Input.INITIALIZE)
+    session.agree(HANDSHAKE[-1], CAPABILITIES, CLIENT)
+    session.receive(Input.INITIALIZED)
+    return session
+
+
+def test_new_session_is_fresh_and_has_nothing_to_keep() -> None:
+    session = Session(lambda data: None)
+    assert (session.state, session.ready, session.changed, session.peer.revision) == (
+        State.FRESH,
+        False,
+        False,
+        ASSUMED,
+    )
+
+
+def test_handshake_is_something_to_keep() -> None:
+    session = ready_session()
+    assert (session.ready, session.changed) == (True, True)
+
+
+def test_record_holds_what_must_survive() -> None:
+    session = ready_session()
+    session.peer.log_level = "error"
+    session.subscriptions |= {"b:2", "a:1"}
+    assert session.record() == SessionRecord(
+        id="s1",
+        principal="ada",
+        revision=HANDSHAKE[-1].date,
+        capabilities=CAPABILITIES,
+        client=CLIENT,
+        log_level="error",
+        subscriptions=["a:1", "b:2"],
+        state="ready",
+    )
+
+
+@pytest.mark.parametrize("revision", HANDSHAKE, ids=str)
+@pytest.mark.parametrize("state", State)
+def test_restored_session_is_recorded_the_same(revision: object, state: State) -> None:
+    session = ready_session()
+    session.peer.revision = revision  # type: ignore[assignment]
+    session.peer.log_level = "debug"
+    session.subscriptions.add("a:1")
+    session.state = state
+    restored = Session.restore(session.record(), lambda data: None)
+    assert (restored.record(), restored.changed) == (session.record(), False)
+
+
+def test_record_survives_the_wire() -> None:
+    record = ready_session().record()
+    assert msgspec.json.decode(msgspec.json.encode(record), type=SessionRecord) == record
+
+
+def test_restored_session_posts_where_it_is_told_to() -> None:
+    posted: list[bytes] = []
+    Session.restore(ready_session().record(), posted.append).post(b"x")
+    assert posted == [b"x"]
+
+
+def test_close_cancels_what_runs_and_fails_what_was_asked() -> None:
+    session, running, waiter = ready_session(), Running(), Waiter()
+    session.in_flight[1] = running
+    session.asked.ask(waiter)
+    session.close()
+    assert (session.state, running.reasons, len(session.asked)) == (
+        State.CLOSED,
+        ["the session was closed"],
+        0,
+    )
+    assert isinstance(waiter.failure, AskError)
+
+
+def test_closing_twice_cancels_once() -> None:
+    session, running = ready_session(), Running()
+    session.in_flight[1] = running
+    session.close()
+    session.close()
+    assert running.reasons == ["the session was closed"]
+
+
+def test_request_may_leave_while_the_session_closes() -> None:
+    """A cancelled request takes itself out of `in_flight`, perhaps at once."""
+    session = ready_session()
+
+    class Leaving:
+        def cancel(self, reason: str | None) -> None:
+            del session.in_flight[1]
+
+    session.in_flight |= {1: Leaving(), 2: Running()}
+    session.close()
+    assert list(session.in_flight) == [2]
+
+
+def test_peer_without_a_session_declares_nothing() -> None:
+    assert {revision: peer.revision for revision, peer in STATELESS.items()} == {r: r for r in REVISIONS}
+    assert {peer.capabilities for peer in STATELESS.values()} == {ClientCapabilities()}
