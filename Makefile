@@ -18,8 +18,15 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NODE_READY := $(NODE_VENV)/.ready
 SUITE_READY := interop/node_modules/.ready
+PEER_VENVS := .venv-peers
+PEERS_READY_QUICK := $(PEER_VENVS)/python-sdk/.ready $(PEER_VENVS)/fastmcp/.ready \
+	interop/peers/typescript-sdk-2/node_modules/.ready
+PEERS_READY := $(PEERS_READY_QUICK) interop/peers/typescript-sdk-1/node_modules/.ready
 PIP_QUIET := --quiet --quiet --disable-pip-version-check --no-input
-LINTED := $(wildcard src tests interop scripts examples)
+LINTED := $(wildcard src tests interop scripts examples bench)
+BENCH_VENVS := .venv-bench
+BENCH_NODE_READY := bench/peers/typescript/node_modules/.ready
+BENCH_READY := $(patsubst %,$(BENCH_VENVS)/%/.ready,bare assay minimcp mcp fastmcp) $(BENCH_NODE_READY)
 
 # $(call make-venv,directory): Debian ships Python without `ensurepip`, so pip may have to come from outside.
 define make-venv
@@ -60,11 +67,33 @@ official: $(READY) $(SUITE_READY) ## Run the official conformance suite against 
 	@$(BIN)/python interop/official.py --node $(NODE_VENV)/bin/node $(ARGS)
 
 .PHONY: interop
-interop: official ## Run every proof that involves other people's software
+interop: ## Run every proof that involves other people's software, and write its table to docs/interop.md
+	@$(MAKE) --silent --no-print-directory -j4 $(READY) $(SUITE_READY) $(PEERS_READY)
+	@$(MAKE) --no-print-directory official
+	@$(BIN)/python -m interop.clients --node $(NODE_VENV)/bin/node --docs docs/interop.md
+
+.PHONY: interop-quick
+interop-quick: ## Let the clients that install fast use our servers (ARGS=fastmcp narrows them)
+	@$(MAKE) --silent --no-print-directory -j4 $(READY) $(PEERS_READY_QUICK)
+	@$(BIN)/python -m interop.clients --quick --node $(NODE_VENV)/bin/node $(ARGS)
+
+.PHONY: bench
+bench: $(READY) $(BENCH_READY) | wrk ## Measure speed against every peer (ARGS=--strict fails on a miss)
+	@$(BIN)/python -m bench $(ARGS)
+
+.PHONY: bench-quick
+bench-quick: $(READY) $(BENCH_READY) | wrk ## The same in less than a minute, and noisier
+	@$(BIN)/python -m bench --quick $(ARGS)
+
+.PHONY: wrk
+wrk:
+	@command -v wrk >/dev/null || { [[ $$(id -u) == 0 ]] && command -v apt-get >/dev/null && \
+		{ apt-get install -y -qq wrk || { apt-get update -qq && apt-get install -y -qq wrk; }; } >/dev/null; } || { \
+		echo "error: the load generator is missing: sudo apt-get install wrk" >&2; exit 1; }
 
 .PHONY: clean
 clean: ## Remove environments, caches and products
-	@rm -rf $(VENV) $(NODE_VENV) interop/node_modules results build dist .coverage* htmlcov
+	@rm -rf $(VENV) $(NODE_VENV) $(PEER_VENVS) interop/peers/*/node_modules $(BENCH_VENVS) interop/node_modules bench/peers/typescript/node_modules results build dist .coverage* htmlcov
 	@rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -83,10 +112,43 @@ $(NODE_READY): interop/requirements.txt
 		ln -sf "$$home/lib/node_modules/npm/bin/npm-cli.js" $(NODE_VENV)/bin/npm-from-wheel
 	@touch $@
 
-# The system's npm knows this machine's settings; the one in the wheel serves where there is none.
-$(SUITE_READY): interop/package.json interop/package-lock.json $(NODE_READY)
-	@echo "installing the official conformance suite into interop/node_modules"
+# $(call npm-ci,directory): the system's npm knows this machine's settings; the one in the wheel serves
+# where there is none.
+define npm-ci
 	@export PATH="$(CURDIR)/$(NODE_VENV)/bin:$$PATH"; \
 		npm=$$(command -v npm || echo npm-from-wheel); \
-		cd interop && "$$npm" ci --no-audit --no-fund --loglevel=error
+		cd $(1) && "$$npm" ci --no-audit --no-fund --loglevel=error
+endef
+
+$(SUITE_READY): interop/package.json interop/package-lock.json $(NODE_READY)
+	@echo "installing the official conformance suite into interop/node_modules"
+	$(call npm-ci,interop)
+	@touch $@
+
+$(PEER_VENVS)/%/.ready: interop/peers/%/requirements.txt
+	$(call make-venv,$(@D))
+	@echo "installing the client $* into $(@D)"
+	@$(@D)/bin/python -m pip install $(PIP_QUIET) --no-deps --requirement $<
+	@touch $@
+
+interop/peers/%/node_modules/.ready: interop/peers/%/package.json interop/peers/%/package-lock.json $(NODE_READY)
+	@echo "installing the client $* into $(@D)"
+	$(call npm-ci,interop/peers/$*)
+	@touch $@
+
+$(BENCH_VENVS)/assay/.ready: pyproject.toml constraints.txt
+	$(call make-venv,$(@D))
+	@echo "installing Assay alone into $(@D)"
+	@$(@D)/bin/python -m pip install $(PIP_QUIET) --constraint constraints.txt --editable '.[http]'
+	@touch $@
+
+$(BENCH_VENVS)/%/.ready: bench/requirements/%.txt
+	$(call make-venv,$(@D))
+	@echo "installing a subject of the benchmark into $(@D)"
+	@$(@D)/bin/python -m pip install $(PIP_QUIET) --requirement $<
+	@touch $@
+
+$(BENCH_NODE_READY): bench/peers/typescript/package.json bench/peers/typescript/package-lock.json $(NODE_READY)
+	@echo "installing the TypeScript SDK into bench/peers/typescript/node_modules"
+	$(call npm-ci,bench/peers/typescript)
 	@touch $@

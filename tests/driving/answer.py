@@ -1,4 +1,4 @@
-"""One HTTP request and what comes back for it, whoever carries it: a status, headers, and chunks as they come."""
+"""One HTTP request and what comes back for it, whoever carries it: status, headers, chunks as they come."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ class Answer:
             chunk = await self._chunks.get()
         if chunk is None:
             self._ended = True
-            await self.task
+            if self.task.done():
+                self.task.result()
             return False
         self.body += chunk
         if self.is_stream:

@@ -21,7 +21,9 @@ BOTH = "application/json, text/event-stream"
 class AsgiAnswer(Answer):
     """Runs the application for one request. After `leave`, sending fails as the ASGI specification says."""
 
-    def __init__(self, app: Any, scope: dict[str, Any], parts: Sequence[bytes], *, stalls: bool = False) -> None:
+    def __init__(
+        self, app: Any, scope: dict[str, Any], parts: Sequence[bytes], *, stalls: bool = False
+    ) -> None:
         super().__init__()
         self._parts = deque(parts)
         self._stalls = stalls
@@ -51,6 +53,8 @@ class AsgiAnswer(Answer):
             self.start_with(message["status"], {name.decode(): value.decode() for name, value in pairs})
         else:
             self.add(message.get("body", b""))
+            if not message.get("more_body", False):
+                self.end()
 
     def leave(self) -> None:
         """Hang up."""
@@ -93,7 +97,7 @@ class AsgiPeer:
         doubled: Iterable[tuple[str, str]] = (),
         stalls: bool = False,
     ) -> AsgiAnswer:
-        """Send a request and return at once. A list of bytes is a body in chunks; other values become JSON."""
+        """Send a request and return at once. A list of bytes is a body in chunks; the rest becomes JSON."""
         chunked = isinstance(body, list) and bool(body) and isinstance(body[0], bytes)
         parts = body if chunked else [body if isinstance(body, bytes) else json.dumps(body).encode()]
         pairs = [*self._headers(method, headers or {}).items(), *doubled]

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from assay.server.server import Server
 from assay.transport.memory import MemoryConnection
-from assay.transport.stdio import Connection, open_writer, start_reading
+from assay.transport.stdio import Connection, Reader, ThreadReader, Writer, open_writer, start_reading
 from tests.driving.asgi import AsgiPeer
 from tests.driving.process import StdioProcess
 from tests.driving.sockets import SocketPeer
@@ -86,6 +86,15 @@ class MemoryLink:
 
 class PipeLink:
     """The stdio transport in this process, on real pipes."""
+
+    _input: int
+    _descriptors: list[int]
+    _writer: Writer
+    _connection: Connection
+    _reading: Reader | ThreadReader
+    _transport: asyncio.ReadTransport
+    _receiving: asyncio.Task[None]
+    _ended: asyncio.Event
 
     @classmethod
     async def open(cls, server: Server, take: Take) -> PipeLink:

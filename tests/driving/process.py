@@ -110,7 +110,8 @@ async def http_process(*command: str) -> AsyncIterator[str]:
 
 
 def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"}
+    # An empty value means that output is buffered, as it is for most people.
+    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", "PYTHONUNBUFFERED": ""}
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:

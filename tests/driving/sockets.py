@@ -52,7 +52,12 @@ class SocketPeer:
 
     def begin(self, method: str, body: Any = b"", *, headers: dict[str, str] | None = None) -> SocketAnswer:
         usual = {"content-type": "application/json", "accept": BOTH} if method == "POST" else {"accept": BOTH}
-        given = {**usual, "mcp-session-id": self.session, "mcp-protocol-version": self.version, **(headers or {})}
+        given = {
+            **usual,
+            "mcp-session-id": self.session,
+            "mcp-protocol-version": self.version,
+            **(headers or {}),
+        }
         sent = {name: value for name, value in given.items() if value is not None}
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         answer = SocketAnswer(self._client, method, self.url, headers=sent, content=content)

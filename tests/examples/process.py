@@ -36,8 +36,12 @@ async def started(
     finally:
         if process.returncode is None:
             process.terminate()
-        async with asyncio.timeout(GUARD):
-            await process.communicate()
+        try:
+            async with asyncio.timeout(GUARD):
+                await process.communicate()
+        finally:
+            if process.returncode is None:
+                process.kill()
 
 
 @asynccontextmanager

@@ -158,7 +158,7 @@ def test_nested_types_are_defined_once_under_defs() -> None:
                 "properties": {"x": {"type": "integer"}, "y": {"type": "integer", "default": 0}},
                 "required": ["x"],
             },
-            "Color": {"title": "Color", "enum": ["blue", "red"]},
+            "Color": {"title": "Color", "enum": ["red", "blue"]},
         },
     }
 

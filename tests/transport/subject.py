@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, Literal
 
-from assay import Context, Limits, Server, ToolError
+from assay import Context, Server, ToolError
 from assay.server.context import Level
 
 WATCHED = "test://watched"
@@ -21,9 +22,16 @@ class Subject:
         self.release = asyncio.Event()
         self.answered: Any = None
         self.kept: Context | None = None
-        for tool in (self.add, self.refuse, self.crash, self.report, self.say, self.hold, self.hold_in_thread):
-            self.server.tool(tool)
-        for tool in (self.sample, self.elicit, self.roots, self.touch, self.keep, self.meet):
+        tools: list[Callable[..., Any]] = [
+            self.add,
+            self.refuse,
+            self.crash,
+            self.report,
+            self.say,
+            self.hold,
+        ]
+        tools += [self.hold_in_thread, self.sample, self.elicit, self.roots, self.touch, self.keep, self.meet]
+        for tool in tools:
             self.server.tool(tool)
         self.server.resource(WATCHED)(self.watched)
         self.server.resource("notes://{name}", mime_type="text/markdown")(self.note)
@@ -105,6 +113,3 @@ class Subject:
 
     async def names(self, value: str) -> list[str]:
         return ["alpha", "beta", "alphabet"]
-
-
-QUICK = Limits(drain=0.2)

@@ -18,13 +18,17 @@ def peer(**options: Any) -> AsgiPeer:
     return AsgiPeer(Subject().server.asgi(**options))
 
 
-@pytest.mark.parametrize("host", ["localhost", "localhost:3000", "LOCALHOST:1", "127.0.0.1:80", "[::1]:3000", "[::1]"])
+@pytest.mark.parametrize(
+    "host", ["localhost", "localhost:3000", "LOCALHOST:1", "127.0.0.1:80", "[::1]:3000", "[::1]"]
+)
 async def test_loopback_names_are_hosts_by_default(host: str) -> None:
     async with peer() as client:
         assert (await client.post(PING, headers={"host": host})).status == 200
 
 
-@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "", None])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "", None]
+)
 @pytest.mark.parametrize("method", ["POST", "GET", "DELETE", "OPTIONS"])
 async def test_other_hosts_are_refused_by_the_name_of_the_setting(host: str | None, method: str) -> None:
     """Against DNS rebinding: the browser's page has another name than the server."""
@@ -109,7 +113,14 @@ async def test_preflight_says_what_may_be_sent() -> None:
         assert answer.headers["access-control-allow-origin"] == "https://app.example"
         assert {"GET", "POST", "DELETE"} <= {*answer.headers["access-control-allow-methods"].split(", ")}
         allowed = {*answer.headers["access-control-allow-headers"].split(", ")}
-        needed = {"content-type", "accept", "mcp-session-id", "mcp-protocol-version", "last-event-id", "authorization"}
+        needed = {
+            "content-type",
+            "accept",
+            "mcp-session-id",
+            "mcp-protocol-version",
+            "last-event-id",
+            "authorization",
+        }
         assert needed <= allowed
 
 

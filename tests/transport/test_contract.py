@@ -178,13 +178,17 @@ async def test_null_id_is_refused(transport: str, revision: Revision) -> None:
 async def test_calls_overlap(transport: str, revision: Revision) -> None:
     """Three calls of which none returns before all have begun."""
     async with connect(Subject().server, transport, revision) as client:
-        begun = [await client.begin("tools/call", {"name": "meet", "arguments": {"parties": 3}}) for _ in "abc"]
+        begun = [
+            await client.begin("tools/call", {"name": "meet", "arguments": {"parties": 3}}) for _ in "abc"
+        ]
         texts = [(await client.answer(each))["result"]["content"][0]["text"] for each in begun]
         assert texts == ["met"] * 3
 
 
 @EVERYWHERE
-async def test_batch_is_served_only_where_the_revision_has_batches(transport: str, revision: Revision) -> None:
+async def test_batch_is_served_only_where_the_revision_has_batches(
+    transport: str, revision: Revision
+) -> None:
     async with connect(Subject().server, transport, revision) as client:
         for request_id in ("one", "two"):
             client._methods[request_id] = "ping"
@@ -211,7 +215,9 @@ async def test_unknown_notifications_are_ignored(transport: str, revision: Revis
 
 
 @IN_SESSION
-async def test_progress_is_reported_only_to_those_who_gave_a_token(transport: str, revision: Revision) -> None:
+async def test_progress_is_reported_only_to_those_who_gave_a_token(
+    transport: str, revision: Revision
+) -> None:
     async with connect(Subject().server, transport, revision) as client:
         await client.call("report")
         assert client.of("notifications/progress") == []

@@ -14,7 +14,7 @@ from assay.model.scope import Scope, Send
 from assay.protocol.codec import decode_params, error_reply, known_id
 from assay.protocol.lifecycle import State, input_of
 from assay.protocol.session import STATELESS, Peer, Session
-from assay.revisions.registry import BY_DATE, HANDSHAKE
+from assay.revisions.registry import BY_DATE, DATES, HANDSHAKE
 from assay.revisions.revision import Batching
 
 from .call import Call
@@ -42,7 +42,10 @@ async def dispatch(server: Server, message: Envelope, send: Send | None, scope: 
     if method is UNSET or message.id is UNSET:
         receive(message, scope.session)
         return None
-    call = Call(server, message, peer_of(scope), scope, send)
+    try:
+        call = Call(server, message, peer_of(scope), scope, send)
+    except RpcError as error:
+        return error_reply(error, message.id)
     try:
         if scope.session is not None:
             _admit(scope.session, message, method)
@@ -90,12 +93,20 @@ async def _serve_member(
 
 
 def peer_of(scope: Scope) -> Peer:
-    """The client as this message sees it."""
+    """The client as this message sees it.
+
+    Raises:
+        RpcError: the scope names a revision that is not served.
+    """
     if scope.session is not None:
         session: Session = scope.session
         return session.peer
     revision = scope.revision or HANDSHAKE[-1]
-    return STATELESS[BY_DATE[revision] if isinstance(revision, str) else revision]
+    if isinstance(revision, str):
+        if revision not in BY_DATE:
+            raise RpcError(INVALID_REQUEST, f"unsupported protocol version: {revision}", {"supported": DATES})
+        revision = BY_DATE[revision]
+    return STATELESS[revision]
 
 
 def _admit(session: Session, message: Envelope, method: str) -> None:

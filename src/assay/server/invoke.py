@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine, Generator
+from collections.abc import Awaitable, Callable
 from types import CoroutineType
 from typing import Any
+
+from assay.protocol.stepping import Resumed
 
 from .call import Call
 from .context import Context
@@ -38,7 +40,9 @@ class Invocable:
             if not gate.is_open:
                 return await call.supervise(self._wait_and_run(arguments, call))
         if not self.is_async:
-            return await call.supervise(self._hold_gates(self._run_in_thread(arguments, call)))
+            for gate in self.gates:
+                gate.enter()
+            return await call.supervise(self._run_in_thread(arguments, call))
         coroutine = self.function(**arguments)
         if type(coroutine) is not CoroutineType:
             return await call.supervise(self._hold_gates(coroutine))
@@ -46,10 +50,15 @@ class Invocable:
             waiting_for = coroutine.send(None)
         except StopIteration as returned:
             return returned.value
-        return await call.supervise(self._hold_gates(_Resumed(coroutine, waiting_for)))
+        return await call.supervise(self._hold_gates(Resumed(coroutine, waiting_for)))
 
     def _run_in_thread(self, arguments: dict[str, Any], call: Call) -> asyncio.Future[Any]:
-        return call.server.threads.run(self.function, arguments)
+        """The places that were taken are given back by the thread, when it is really through."""
+        return call.server.threads.run(self.function, arguments, self._leave)
+
+    def _leave(self) -> None:
+        for gate in self.gates:
+            gate.leave()
 
     async def _wait_and_run(self, arguments: dict[str, Any], call: Call) -> Any:
         entered: list[Gate] = []
@@ -60,6 +69,7 @@ class Invocable:
                 entered.append(gate)
             if self.is_async:
                 return await self.function(**arguments)
+            entered.clear()
             return await self._run_in_thread(arguments, call)
         finally:
             for gate in entered:
@@ -71,36 +81,7 @@ class Invocable:
         try:
             return await work
         finally:
-            for gate in self.gates:
-                gate.leave()
-
-
-class _Resumed:
-    """The rest of a coroutine that was stepped by hand and suspended."""
-
-    __slots__ = ("_coroutine", "_waiting_for")
-
-    def __init__(self, coroutine: Coroutine[Any, Any, Any], waiting_for: Any) -> None:
-        self._coroutine = coroutine
-        self._waiting_for = waiting_for
-
-    def __await__(self) -> Generator[Any, Any, Any]:
-        coroutine, waiting_for = self._coroutine, self._waiting_for
-        while True:
-            try:
-                sent = yield waiting_for
-            except GeneratorExit:
-                coroutine.close()
-                raise
-            except BaseException as error:
-                step: Callable[[Any], Any] = coroutine.throw
-                given: Any = error
-            else:
-                step, given = coroutine.send, sent
-            try:
-                waiting_for = step(given)
-            except StopIteration as returned:
-                return returned.value
+            self._leave()
 
 
 def _is_async(function: Callable[..., Any]) -> bool:

@@ -174,7 +174,7 @@ async def set_level(call: Call) -> dict[str, Any]:
 
 def _session(call: Call, what: str) -> Session:
     if call.session is None:
-        raise RpcError(INTERNAL_ERROR, f"no session to keep {what} in: send initialize first")
+        raise RpcError(INTERNAL_ERROR, f"there is no session to keep {what} in")
     return call.session
 
 

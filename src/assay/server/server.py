@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from msgspec import Raw
 
@@ -36,6 +36,7 @@ from .tool_registry import Tools
 
 if TYPE_CHECKING:
     from assay.transport.asgi.app import AsgiApp
+    from assay.transport.asgi.build import HttpOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -268,7 +269,7 @@ class Server:
         self.audience.leave(session)
         session.close()
 
-    def asgi(self, **options: Any) -> AsgiApp:
+    def asgi(self, **options: Unpack[HttpOptions]) -> AsgiApp:
         """This server as an ASGI application. Options: see `assay.transport.asgi.build`."""
         return make_app(self, **options)
 

@@ -6,21 +6,25 @@ Transports and stores are loaded here, when they are needed, and nowhere else in
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 if TYPE_CHECKING:
     from assay.transport.asgi.app import AsgiApp
+    from assay.transport.asgi.build import HttpOptions
 
     from .server import Server
 
 
-def make_app(server: Server, **options: Any) -> AsgiApp:
+def make_app(server: Server, **options: Unpack[HttpOptions]) -> AsgiApp:
     from assay.store.memory import MemoryEvents, MemorySessions
     from assay.transport.asgi.build import build
 
-    sessions = options.pop("session_store", None) or MemorySessions()
-    events = options.pop("event_store", None) or MemoryEvents()
-    return build(server, session_store=sessions, event_store=events, **options)
+    # Not `setdefault`: a default that is not needed should not be made either.
+    if "session_store" not in options:
+        options["session_store"] = MemorySessions()
+    if "event_store" not in options:
+        options["event_store"] = MemoryEvents()
+    return build(server, **options)
 
 
 def run(server: Server, transport: str, **options: Any) -> None:

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any
 
-Job = tuple[contextvars.Context, Callable[..., Any], dict[str, Any], "asyncio.Future[Any]"]
+Leave = Callable[[], None]
+Job = tuple[contextvars.Context, Callable[..., Any], dict[str, Any], "asyncio.Future[Any]", Leave]
 
 
 class Threads:
@@ -24,8 +25,14 @@ class Threads:
         self._count = 0
         self._free = 0
 
-    def run(self, function: Callable[..., Any], arguments: dict[str, Any]) -> asyncio.Future[Any]:
-        """Call the function in a thread, in a copy of this context; await the future for its outcome."""
+    def run(
+        self, function: Callable[..., Any], arguments: dict[str, Any], leave: Leave = lambda: None
+    ) -> asyncio.Future[Any]:
+        """Call the function in a thread, in a copy of this context; await the future for its outcome.
+
+        `leave` is called in the event loop when the thread is through with it. That may be later than
+        the future's end: a thread cannot be stopped, even when nobody waits for it any more.
+        """
         future = asyncio.get_running_loop().create_future()
         with self._lock:
             self._free -= 1
@@ -34,7 +41,7 @@ class Threads:
                 self._free += 1
                 name = f"assay-handler-{self._count}"
                 threading.Thread(target=self._work, name=name, daemon=True).start()
-        self._jobs.put((contextvars.copy_context(), function, arguments, future))
+        self._jobs.put((contextvars.copy_context(), function, arguments, future, leave))
         return future
 
     def _work(self) -> None:
@@ -49,22 +56,23 @@ def _run(
     function: Callable[..., Any],
     arguments: dict[str, Any],
     future: asyncio.Future[Any],
+    leave: Leave,
 ) -> None:
-    if future.done():
-        return  # cancelled while it waited for a thread
     value, failure = None, None
     try:
-        value = context.run(function, **arguments)
+        if not future.done():  # it may have been cancelled while it waited for a thread
+            value = context.run(function, **arguments)
     except BaseException as error:
         failure = RuntimeError("handler raised StopIteration") if isinstance(error, StopIteration) else error
     try:
-        future.get_loop().call_soon_threadsafe(_settle, future, value, failure)
+        future.get_loop().call_soon_threadsafe(_settle, future, value, failure, leave)
     except RuntimeError:
         # The loop was closed while the handler ran: nobody is left to tell.
         return
 
 
-def _settle(future: asyncio.Future[Any], value: Any, failure: BaseException | None) -> None:
+def _settle(future: asyncio.Future[Any], value: Any, failure: BaseException | None, leave: Leave) -> None:
+    leave()
     if future.done():
         return
     if failure is None:

@@ -58,7 +58,10 @@ class Tools:
             RpcError: there is no such tool.
         """
         raw = Raw(msgspec.json.encode(dict(arguments or {})))
-        return await self.find(name).call(raw, self._direct_call())
+        result = await self.find(name).call(raw, self._direct_call())
+        if isinstance(result.structured, Raw):
+            result.structured = msgspec.json.decode(result.structured)
+        return result
 
     def find(self, name: str) -> Tool:
         tool = self.shelf.get(name)

@@ -66,17 +66,13 @@ class _Session(Struct):
 
 
 class MemoryEvents:
-    """The latest messages of each stream, and the latest streams of each session, up to a size."""
+    """The latest messages of each stream, up to a size for each session.
 
-    def __init__(
-        self,
-        *,
-        events_per_stream: int = 256,
-        streams_per_session: int = 64,
-        bytes_per_session: int = 16 * 1024 * 1024,
-    ) -> None:
+    A stream's count outlives its messages: numbers are never used again while the stream is there.
+    """
+
+    def __init__(self, *, events_per_stream: int = 256, bytes_per_session: int = 16 * 1024 * 1024) -> None:
         self._events = events_per_stream
-        self._streams = streams_per_session
         self._bytes = bytes_per_session
         self._sessions: dict[str, _Session] = {}
 
@@ -96,9 +92,6 @@ class MemoryEvents:
         return kept.last
 
     def _trim(self, session: _Session) -> None:
-        while len(session.streams) > self._streams:
-            _, oldest = session.streams.popitem(last=False)
-            session.size -= sum(len(event.data) for event in oldest.events)
         for stream in session.streams.values():
             while session.size > self._bytes and stream.events:
                 _drop_oldest(session, stream)
@@ -111,6 +104,12 @@ class MemoryEvents:
         events = [event for event in kept.events if event.number > number]
         # A gap would lose messages silently: better to say that the stream cannot be continued.
         return events if len(events) == kept.last - number else None
+
+    async def drop(self, session_id: str, stream: str) -> None:
+        session = self._sessions.get(session_id)
+        dropped = None if session is None else session.streams.pop(stream, None)
+        if session is not None and dropped is not None:
+            session.size -= sum(len(event.data) for event in dropped.events)
 
     async def forget(self, session_id: str) -> None:
         self._sessions.pop(session_id, None)

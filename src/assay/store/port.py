@@ -43,6 +43,10 @@ class EventStore(Protocol):
         """Messages later than `number`; none when the stream is unknown or no longer reaches back to it."""
         ...
 
+    async def drop(self, session_id: str, stream: str) -> None:
+        """Forget one stream, which nobody can continue any more."""
+        ...
+
     async def forget(self, session_id: str) -> None:
         """Drop all streams of a session."""
         ...

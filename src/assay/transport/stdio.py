@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import os
 import signal
+import stat
 import sys
 import threading
 from collections.abc import Iterator
@@ -242,6 +243,8 @@ class ThreadReader:
 async def start_reading(
     descriptor: int, connection: Connection, ended: asyncio.Event
 ) -> Reader | ThreadReader:
+    if not _can_be_watched(descriptor):
+        return ThreadReader(descriptor, connection, ended)
     reader = Reader(connection, ended)
     source = os.fdopen(descriptor, "rb", buffering=0, closefd=False)
     try:
@@ -251,14 +254,20 @@ async def start_reading(
     return reader
 
 
+def _can_be_watched(descriptor: int) -> bool:
+    """Whether an event loop can wait for input here. It accepts `/dev/null` too, and then waits for ever."""
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
+
+
 @contextlib.contextmanager
 def _private_streams() -> Iterator[tuple[int, int]]:
     """Descriptors that only the protocol has; 0 and 1 lead elsewhere meanwhile."""
-    sys.stdout.flush()
     source, sink = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(2, 1)
+    sys.stdout.flush()  # what was printed before goes where prints go, not into the protocol
     try:
         yield source, sink
     finally:

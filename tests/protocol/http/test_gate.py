@@ -15,8 +15,9 @@ from assay.protocol.http.gate import (
     Head,
     Refusal,
     content_type_problem,
-    doubled,
     missing_types,
+    prefers_stream,
+    read_headers,
 )
 from assay.protocol.http.policy import HttpPolicy
 from assay.revisions.registry import BY_DATE, REVISIONS
@@ -189,24 +190,54 @@ def test_missing_types(accept: bytes | None, missing: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("accept", "preferred"),
+    [
+        (b"application/json, text/event-stream", False),
+        (b"text/event-stream, application/json", True),
+        (b"application/json;q=0.5, text/event-stream", True),
+        (b"text/event-stream;q=0.5, application/json", False),
+        (b"application/json;q=0.5, text/event-stream;q=0.5", False),
+        (b"text/event-stream; q=high, application/json", False),
+        (b"text/event-stream, */*", True),
+        (b"*/*", False),
+        (None, False),
+    ],
+)
+def test_stream_is_preferred_by_quality_else_by_order(accept: bytes | None, preferred: bool) -> None:
+    assert prefers_stream(accept) is preferred
+
+
+@pytest.mark.parametrize(("policy", "preferred"), [(STREAMING, True), (PLAIN, False)])
+def test_plain_endpoint_never_streams(policy: HttpPolicy, preferred: bool) -> None:
+    admission = judge(policy, accept=b"text/event-stream, application/json")
+    assert admission == Admission(BY_DATE["2025-11-25"], None, (), preferred)
+
+
+@pytest.mark.parametrize(
     "name",
     [
         b"host",
         b"origin",
         b"content-type",
-        b"accept",
         b"mcp-protocol-version",
         b"mcp-session-id",
         b"last-event-id",
     ],
 )
 def test_header_that_decides_comes_once(name: bytes) -> None:
-    refusal = doubled([(name, b"a"), (b"x", b"b"), (name, b"a")])
+    refusal = read_headers([(name, b"a"), (b"x", b"b"), (name, b"a")])
     assert refusal == Refusal(400, f"header given twice: {name.decode()}")
 
 
 def test_other_headers_may_come_twice() -> None:
-    assert doubled([(b"x-forwarded-for", b"a"), (b"x-forwarded-for", b"b"), (b"host", b"c")]) is None
+    headers = read_headers([(b"x-forwarded-for", b"a"), (b"x-forwarded-for", b"b"), (b"host", b"c")])
+    assert headers == {b"x-forwarded-for": b"b", b"host": b"c"}
+
+
+def test_accept_is_a_list_and_may_be_spread_over_several_headers() -> None:
+    """RFC 9110, 5.3: list-valued fields may be split."""
+    headers = read_headers([(b"accept", b"application/json"), (b"accept", b"text/event-stream")])
+    assert headers == {b"accept": b"application/json, text/event-stream"}
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,6 @@ READ_ONCE: Final = frozenset(
         b"host",
         b"origin",
         b"content-type",
-        b"accept",
         b"mcp-protocol-version",
         b"mcp-session-id",
         b"last-event-id",
@@ -134,14 +133,19 @@ class Gate:
         ]
 
 
-def doubled(headers: Headers) -> Refusal | None:
-    """A refusal when a header that decides something comes twice."""
+def read_headers(pairs: Headers) -> dict[bytes, bytes] | Refusal:
+    """Headers by name. One that decides something may come once; `Accept`, being a list, is joined."""
+    headers = dict(pairs)
+    if len(headers) == len(pairs):
+        return headers
     seen: set[bytes] = set()
-    for name, _ in headers:
+    for name, _ in pairs:
         if name in seen and name in READ_ONCE:
             return Refusal(400, f"header given twice: {name.decode('latin-1')}")
         seen.add(name)
-    return None
+    if b"accept" in headers:
+        headers[b"accept"] = b", ".join(value for name, value in pairs if name == b"accept")
+    return headers
 
 
 def content_type_problem(value: bytes | None) -> str | None:

@@ -8,7 +8,7 @@ from assay.model.error import MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope, Reply
 from assay.model.scope import Scope
 from assay.protocol.codec import decode, known_id
-from assay.protocol.http.gate import Admission, Gate, Head, Headers, Refusal, doubled
+from assay.protocol.http.gate import Admission, Gate, Head, Headers, Refusal, read_headers
 from assay.protocol.http.policy import HttpPolicy, Sessions
 from assay.protocol.http.route import Alone, InSession, Posted, batch_refused, route, session_gone
 from assay.revisions.registry import ASSUMED
@@ -85,8 +85,10 @@ class AsgiApp:
             return await self._not_http(scope, receive, send)
         if not self._is_here(scope):
             return await respond(send, 404, [])
-        headers = dict(scope["headers"])
-        verdict = self._judge(scope, headers)
+        headers = read_headers(scope["headers"])
+        if isinstance(headers, Refusal):
+            return await refuse(send, headers, [])
+        verdict = self._judge(scope["method"], headers)
         if isinstance(verdict, Refusal):
             return await refuse(send, verdict, [])
         return await self._methods[scope["method"]](Incoming(scope, headers, verdict, receive, send))
@@ -95,15 +97,11 @@ class AsgiApp:
         """End all sessions and their streams, so that the HTTP server can stop."""
         await self._sessions.close()
 
-    def _judge(self, asgi: AsgiScope, headers: dict[bytes, bytes]) -> Admission | Refusal:
-        pairs = asgi["headers"]
-        refusal = doubled(pairs) if len(headers) != len(pairs) else None
-        if refusal is not None:
-            return refusal
+    def _judge(self, method: str, headers: dict[bytes, bytes]) -> Admission | Refusal:
         get = headers.get
         return self._gate.judge(
             Head(
-                asgi["method"],
+                method,
                 get(b"host"),
                 get(b"origin"),
                 get(b"content-type"),

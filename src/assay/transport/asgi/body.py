@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from types import CoroutineType
+from typing import Any
 
 from assay.model.limits import Limits
 from assay.protocol.http.gate import Refusal
+from assay.protocol.stepping import Resumed
 
-from .types import Receive
+from .types import Message, Receive
 
 
 class ClientGone(Exception):
@@ -19,15 +22,34 @@ async def read_body(receive: Receive, declared: bytes | None, limits: Limits) ->
     Raises:
         ClientGone: there is nobody left to answer.
     """
-    if declared is not None and declared.isdigit() and int(declared) > limits.message_bytes:
+    # Only so many digits are read: `int` refuses thousands of them.
+    if declared is not None and declared.isdigit() and int(declared[:20]) > limits.message_bytes:
         return _too_large(limits)
-    message = await receive()
+    try:
+        message = await _first(receive, limits.body_timeout)
+    except TimeoutError:
+        return _too_slow(limits)
     if message["type"] == "http.disconnect":
         raise ClientGone
     body: bytes = message.get("body", b"")
     if message.get("more_body", False):
         return await _read_rest(receive, body, limits)
     return body if len(body) <= limits.message_bytes else _too_large(limits)
+
+
+async def _first(receive: Receive, timeout: float) -> Message:
+    """The first part. It has nearly always arrived by now, and then no timer is needed."""
+    arriving: Any = receive()
+    if type(arriving) is CoroutineType:
+        try:
+            waiting_for = arriving.send(None)
+        except StopIteration as arrived:
+            message: Message = arrived.value
+            return message
+        arriving = Resumed(arriving, waiting_for)
+    async with asyncio.timeout(timeout):
+        message = await arriving
+        return message
 
 
 async def _read_rest(receive: Receive, first: bytes, limits: Limits) -> bytes | Refusal:
@@ -45,8 +67,12 @@ async def _read_rest(receive: Receive, first: bytes, limits: Limits) -> bytes | 
                     return _too_large(limits)
                 more = message.get("more_body", False)
     except TimeoutError:
-        return Refusal(408, f"body did not arrive within {limits.body_timeout:g} s")
+        return _too_slow(limits)
     return b"".join(chunks)
+
+
+def _too_slow(limits: Limits) -> Refusal:
+    return Refusal(408, f"body did not arrive within {limits.body_timeout:g} s")
 
 
 def _too_large(limits: Limits) -> Refusal:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, TypedDict, Unpack
 
 from assay.protocol.http.policy import LOOPBACK, HttpPolicy, Sessions
 from assay.store.port import EventStore, SessionStore
@@ -13,43 +13,60 @@ from .app import AsgiApp
 from .sessions import HttpSessions
 
 
-def build(
-    endpoint: Endpoint,
-    *,
-    session_store: SessionStore,
-    event_store: EventStore,
-    path: str | None = "/mcp",
-    stream: Literal["on", "off"] = "on",
-    sessions: Literal["optional", "required", "off"] = "optional",
-    allowed_hosts: Iterable[str] = LOOPBACK,
-    allowed_origins: Iterable[str] = (),
-    heartbeat: float = 15.0,
-    retry: float = 1.0,
-    sweep_interval: float = 60.0,
-) -> AsgiApp:
-    """One endpoint as an ASGI application.
+class HttpOptions(TypedDict, total=False):
+    """What can be chosen about an HTTP endpoint."""
 
-    - `path`: where it answers; `None` when the surrounding application has already routed.
-    - `stream="off"`: plain HTTP, one JSON object per request, no sessions.
-    - `sessions`: `optional` mints one on `initialize` and serves requests without one on their own;
-      `required` refuses those; `off` mints none, so that any number of workers can share the load.
-    - `allowed_hosts`, `allowed_origins`: what `Host` and `Origin` may be; `"*"` for any.
-    - `session_store`, `event_store`: where sessions and resumable streams are kept.
-    - `heartbeat`: seconds of silence after which a stream carries a comment.
-    - `retry`: seconds a client is told to wait before it returns to a stream that was closed early.
-    - `sweep_interval`: seconds between looks for sessions that have expired.
+    path: str | None
+    """Where it answers, `/mcp` by default; `None` when the surrounding application has already routed."""
+    stream: Literal["on", "off"]
+    """`off` is plain HTTP: one JSON object per request, no sessions."""
+    sessions: Literal["optional", "required", "off"]
+    """`optional` mints one on `initialize` and serves requests without one on their own; `required`
+    refuses those; `off` mints none, so that any number of workers can share the load."""
+    allowed_hosts: Iterable[str]
+    """What `Host` may be; loopback names by default, `*` for any."""
+    allowed_origins: Iterable[str]
+    """What `Origin` may be, beside those whose host is allowed; `*` for any."""
+    session_store: SessionStore
+    """Where sessions are kept; in memory by default."""
+    event_store: EventStore
+    """Where the messages of resumable streams are kept; in memory by default."""
+    heartbeat: float
+    """Seconds of silence after which a stream carries a comment; 15 by default."""
+    retry: float
+    """Seconds a client is told to wait before it returns to a stream that was closed early; 1 by default."""
+    sweep_interval: float
+    """Seconds between looks for sessions that have expired; 60 by default."""
+
+
+def build(endpoint: Endpoint, **options: Unpack[HttpOptions]) -> AsgiApp:
+    """One endpoint as an ASGI application. Both stores must be given."""
+    live = HttpSessions(
+        endpoint, options["session_store"], options["event_store"], options.get("sweep_interval", 60.0)
+    )
+    heartbeat, retry = options.get("heartbeat", 15.0), options.get("retry", 1.0)
+    return AsgiApp(endpoint, make_policy(options), live, heartbeat=heartbeat, retry=retry)
+
+
+def make_policy(options: HttpOptions) -> HttpPolicy:
     """
+    Raises:
+        ValueError: an option has a value that it cannot have.
+    """
+    unknown = sorted(options.keys() - HttpOptions.__annotations__.keys())
+    if unknown:
+        known = ", ".join(HttpOptions.__annotations__)
+        raise TypeError(f"unknown option: {unknown[0]}; one of {known}")
+    path, stream = options.get("path", "/mcp"), options.get("stream", "on")
     if stream not in ("on", "off"):
         raise ValueError(f'stream must be "on" or "off": {stream!r}')
     if path is not None and not path.startswith("/"):
         raise ValueError(f"path must start with a slash: {path!r}")
-    streaming = stream == "on"
-    policy = HttpPolicy(
+    sessions = Sessions(options.get("sessions", "optional"))
+    return HttpPolicy(
         path=path if path is None else path.rstrip("/"),
-        streaming=streaming,
-        sessions=Sessions(sessions) if streaming else Sessions.OFF,
-        allowed_hosts=tuple(host.lower() for host in allowed_hosts),
-        allowed_origins=tuple(allowed_origins),
+        streaming=stream == "on",
+        sessions=sessions if stream == "on" else Sessions.OFF,
+        allowed_hosts=tuple(host.lower() for host in options.get("allowed_hosts", LOOPBACK)),
+        allowed_origins=tuple(options.get("allowed_origins", ())),
     )
-    live = HttpSessions(endpoint, session_store, event_store, sweep_interval)
-    return AsgiApp(endpoint, policy, live, heartbeat=heartbeat, retry=retry)

@@ -15,7 +15,7 @@ from assay.revisions.revision import Revision
 
 from .sessions import HttpSession
 from .stream import Stream
-from .types import Transmit
+from .types import Message, Transmit
 
 EVENT_STREAM: Final[Headers] = [
     (b"content-type", b"text/event-stream"),
@@ -115,32 +115,43 @@ class Exchange:
 
     async def _open_stream(self) -> None:
         self._attached = True
-        await self._transmit(
+        await self._try_transmit(
             {"type": "http.response.start", "status": 200, "headers": [*EVENT_STREAM, *self.headers]}
         )
         if self._live is not None:
             rules = self._live.session.peer.revision.http
-            self._stream = self._live.open_stream() if rules.resumable else None
+            self._stream = await self._live.open_stream() if rules.resumable else None
             if rules.priming and self._stream is not None:
                 await self._transmit_part(sse.priming(self._stream.event_id(0)))
-        self._pulse = asyncio.get_running_loop().create_task(self._beat())
+        if self._attached:
+            self._pulse = asyncio.get_running_loop().create_task(self._beat())
 
     async def _write(self, data: bytes) -> None:
         event_id = None if self._stream is None else await self._stream.append(data)
+        if self._attached and self._stream is not None and self._stream.reader:
+            # The client follows this stream on another connection by now: nothing goes to both.
+            await self._end()
         if self._attached:
             await self._transmit_part(sse.event(data, event_id=event_id))
 
     async def _transmit_part(self, part: bytes) -> None:
+        await self._try_transmit({"type": "http.response.body", "body": part, "more_body": True})
+
+    async def _try_transmit(self, message: Message) -> None:
+        """Send to a client that may be gone: that fails no handler, and what is kept waits for its return."""
         try:
-            await self._transmit({"type": "http.response.body", "body": part, "more_body": True})
+            await self._transmit(message)
         except OSError:
-            self._attached = False  # the client is gone; what is kept waits for its return
+            self._let_go()
 
     async def _end(self) -> None:
+        self._let_go()
+        await self._try_transmit({"type": "http.response.body", "body": b""})
+
+    def _let_go(self) -> None:
         self._attached = False
-        if self._pulse is not None:
+        if self._pulse is not None and self._pulse is not asyncio.current_task():
             self._pulse.cancel()
-        await self._transmit({"type": "http.response.body", "body": b""})
 
     async def _beat(self) -> None:
         """Keep a silent connection alive, so that nothing on the way takes it for dead."""

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from assay.model.error import INVALID_REQUEST
 from assay.protocol.framing import sse
 from assay.protocol.http.gate import Headers, Refusal
+from assay.store.port import Event
 
 from .exchange import EVENT_STREAM
 from .sessions import HttpSession
@@ -77,14 +78,26 @@ class Follower:
             return False
         events = await self._stream.after(self._number)
         if events is None:
-            # Older than what is kept: those are lost, the rest is not.
-            self._number = self._stream.last
-        for number, data in events or ():
+            events = await self._what_is_left()
+        for number, data in events:
             await self._part(sse.event(data, event_id=self._stream.event_id(number)))
             self._number = number
             if self._stream is self._live.standalone:
                 self._live.delivered = max(self._live.delivered, number)
         return not self._stream.finished
+
+    async def _what_is_left(self) -> list[Event]:
+        """What is kept of a stream whose oldest messages are lost, found by halving."""
+        lost, events = self._number, []
+        kept = self._stream.last
+        while kept - lost > 1:
+            middle = (lost + kept) // 2
+            found = await self._stream.after(middle)
+            if found is None:
+                lost = middle
+            else:
+                kept, events = middle, found
+        return events
 
     async def _wait(self, departure: asyncio.Task[None]) -> None:
         change = asyncio.get_running_loop().create_task(self._changed.wait())

@@ -29,12 +29,13 @@ class HttpSession:
         self._events = events
         self._opened = 0
 
-    def open_stream(self) -> Stream:
+    async def open_stream(self) -> Stream:
         self._opened += 1
         stream = self.streams[str(self._opened)] = Stream(self.id, str(self._opened), self._events)
         finished = [name for name, kept in self.streams.items() if kept.finished]
         for name in finished[:-FINISHED_STREAMS_KEPT]:
             del self.streams[name]
+            await self._events.drop(self.id, name)
         return stream
 
     def finish(self) -> None:

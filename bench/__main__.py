@@ -1,0 +1,162 @@
+"""Measure everything, tell the ratios: `python -m bench [--quick] [--strict]`.
+
+Exit codes: 0 measured, 1 a target was missed and `--strict` given, 3 could not run, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Final
+
+from . import http_load, machine, plot, stdio_load, tool_count
+from .process import TookTooLong, interrupt_on_termination, say
+from .report import PAGE, write
+from .request import WrongAnswer
+from .result import STORED, Result, Sample, Spawns, store
+from .subject import ROOT, SUBJECTS, Subject, missing_environments
+from .table import whole_text
+from .target import judge
+
+RESULTS: Final = ROOT / "results" / "bench"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How long to measure. Rounds are interleaved: each measures every subject once."""
+
+    rounds: int
+    http_seconds: int
+    http_warmup: int
+    stdio_seconds: float
+    more_spawns: int
+    batches: int
+
+
+FULL: Final = Settings(rounds=3, http_seconds=6, http_warmup=2, stdio_seconds=3.0, more_spawns=5, batches=40)
+QUICK: Final = Settings(rounds=2, http_seconds=1, http_warmup=0, stdio_seconds=0.4, more_spawns=0, batches=15)
+
+
+class Run:
+    """One run: measures into `result`, and goes on when a figure is void."""
+
+    def __init__(self, result: Result, settings: Settings, log: IO[bytes]) -> None:
+        self.result = result
+        self.settings = settings
+        self._log = log
+
+    def everything(self) -> None:
+        for number in range(self.settings.rounds):
+            # Every other round backwards: whoever warms the machine up for whom changes sides.
+            subjects = SUBJECTS if number % 2 == 0 else SUBJECTS[::-1]
+            for subject in subjects:
+                self._http(subject, number)
+            for subject in subjects:
+                if subject.on_stdio:
+                    self._stdio(subject, number)
+        with self._or_void("cost per number of tools"):
+            self.result.tools_us = tool_count.measure(self.settings.batches, self._log)
+
+    def _http(self, subject: Subject, number: int) -> None:
+        seconds, warmup = self.settings.http_seconds, self.settings.http_warmup
+        title = f"round {number + 1}  http   {subject.label}"
+        with self._or_void(title):
+            sample = http_load.measure(subject, number, seconds, warmup, self._log)
+            self.result.http.setdefault(subject.name, []).append(sample)
+            tell(title, sample)
+
+    def _stdio(self, subject: Subject, number: int) -> None:
+        title = f"round {number + 1}  stdio  {subject.label}"
+        with self._or_void(title):
+            sample, start_ms = stdio_load.measure(subject, number, self.settings.stdio_seconds, self._log)
+            more = [stdio_load.spawn_ms(subject, self._log) for _ in range(self.settings.more_spawns)]
+            self.result.stdio.setdefault(subject.name, []).append(sample)
+            self.result.spawn.setdefault(subject.name, []).append(Spawns(number, [start_ms, *more]))
+            tell(title, sample)
+
+    @contextmanager
+    def _or_void(self, title: str) -> Iterator[None]:
+        try:
+            yield
+        except (WrongAnswer, http_load.VoidFigure, TookTooLong, OSError) as error:
+            say(f"{title}: void: {error}")
+            self.result.voids.append(f"{' '.join(title.split())}: {error}")
+
+
+def tell(title: str, sample: Sample) -> None:
+    figures = f"{sample.rate:>9,.0f} calls/s {sample.cpu_us:>7.1f} µs CPU {sample.rss_mb:>7.1f} MB"
+    say(f"{title:<42} {figures}")
+
+
+def run(settings: Settings, mode: str) -> Result:
+    begin = time.perf_counter()
+    started = datetime.now(UTC)
+    stamp = started.strftime("%Y%m%dT%H%M%SZ")
+    result = Result(
+        mode=mode,
+        started=started.strftime("%Y-%m-%d %H:%M UTC"),
+        machine=machine.describe(),
+        versions=machine.versions(),
+        settings=asdict(settings),
+    )
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    watch = machine.Neighbours()
+    with (RESULTS / f"{stamp}.log").open("wb") as log:
+        Run(result, settings, log).everything()
+    result.machine["other_work"] = round(watch.share(), 3)
+    result.seconds = time.perf_counter() - begin
+    keep(result, RESULTS / f"{stamp}.json")
+    return result
+
+
+def keep(result: Result, path: Path) -> None:
+    """Store the run; only a full one that is void nowhere may stand in the documentation."""
+    store(result, path)
+    say(f"written: {path.relative_to(ROOT)}")
+    if result.mode == "full" and not result.voids:
+        store(result, STORED)
+        write(result, [PAGE] if PAGE.exists() else [])
+        say(
+            f"written: {STORED.relative_to(ROOT)}, {plot.PICTURE.relative_to(ROOT)}, {PAGE.relative_to(ROOT)}"
+        )
+
+
+def why_not() -> str | None:
+    if shutil.which("wrk") is None:
+        return "wrk is not installed: apt-get install wrk"
+    missing = missing_environments()
+    if missing:
+        return (
+            f"not installed: {', '.join(str(path.relative_to(ROOT)) for path in missing)}; run `make bench`"
+        )
+    return None
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="less than a minute, and noisier")
+    parser.add_argument("--strict", action="store_true", help="exit with 1 when a target is missed")
+    options = parser.parse_args()
+    if (reason := why_not()) is not None:
+        say(f"error: {reason}")
+        return 3
+    interrupt_on_termination()
+    try:
+        result = run(*((QUICK, "quick") if options.quick else (FULL, "full")))
+    except KeyboardInterrupt:
+        say("interrupted")
+        return 130
+    print(whole_text(result))
+    missed = [verdict for verdict in judge(result) if not verdict.passed]
+    return 1 if missed and options.strict else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

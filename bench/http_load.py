@@ -1,0 +1,126 @@
+"""HTTP: one server process, `wrk` with one thread and 32 connections."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import resource
+import socket
+import subprocess
+from typing import IO, Any, Final
+
+from .process import Stopwatch, rss_mb, running, time_limit
+from .request import CALL, HEADERS, REVISION, WrongAnswer, expect_sum
+from .result import Sample
+from .subject import HERE, Subject
+
+CONNECTIONS: Final = 32
+START_TIMEOUT: Final = 60.0
+PATH: Final = "/mcp"
+BODY: Final = CALL % 1
+FAULTS: Final = {
+    "refused": "answers were not 2xx",
+    "connect": "connections failed",
+    "read": "reads failed",
+    "write": "writes failed",
+    "timeout": "answers took too long",
+}
+
+
+class VoidFigure(Exception):
+    """The load did not go through as it should: the figure must not be used."""
+
+
+def measure(subject: Subject, number: int, seconds: int, warmup: int, log: IO[bytes]) -> Sample:
+    """Start the subject, check its answer, load it, and check its answer again.
+
+    Raises:
+        WrongAnswer, VoidFigure, TookTooLong: there is no figure.
+    """
+    with socket.create_server(("127.0.0.1", 0), backlog=1024) as listening:
+        port = listening.getsockname()[1]
+        descriptor = listening.fileno()
+        with running(subject.http_command(descriptor), log, keep=(descriptor,)) as child:
+            with time_limit(START_TIMEOUT, subject.name):
+                check(port)
+            if warmup:
+                run_wrk(port, warmup)
+            watch, before = Stopwatch(child.pid), children_cpu()
+            figures = run_wrk(port, seconds)
+            server_cpu = watch.cpu_share()
+            client_cpu = (children_cpu() - before) / (figures["duration_us"] / 1e6)
+            memory = rss_mb(child.pid)
+            with time_limit(START_TIMEOUT, subject.name):
+                check(port)
+    return Sample(
+        number,
+        figures["requests"] / (figures["duration_us"] / 1e6),
+        figures["p50_us"],
+        figures["p99_us"],
+        server_cpu,
+        client_cpu,
+        memory,
+    )
+
+
+def check(port: int) -> None:
+    """Make one real call.
+
+    Raises:
+        WrongAnswer: the subject does not do what is about to be timed.
+    """
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=START_TIMEOUT)
+    try:
+        connection.request("POST", PATH, BODY, HEADERS)
+        answer = connection.getresponse()
+        body = answer.read()
+    except (OSError, http.client.HTTPException) as error:
+        raise WrongAnswer(f"no answer: {error}") from error
+    finally:
+        connection.close()
+    media = answer.getheader("content-type", "")
+    if answer.status != 200 or not media.startswith("application/json"):
+        raise WrongAnswer(f"answered {answer.status} {media}: {body[:300]!r}")
+    expect_sum(body, 1)
+
+
+def run_wrk(port: int, seconds: int) -> dict[str, Any]:
+    command = [
+        *("wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "10s"),
+        *("-s", str(HERE / "call.lua"), f"http://127.0.0.1:{port}{PATH}"),
+    ]
+    environment = {
+        **os.environ,
+        "BENCH_BODY": BODY,
+        "BENCH_CONTENT_TYPE": HEADERS["content-type"],
+        "BENCH_ACCEPT": HEADERS["accept"],
+        "BENCH_REVISION": REVISION,
+    }
+    try:
+        done = subprocess.run(
+            command, env=environment, capture_output=True, check=True, timeout=seconds + 30, text=True
+        )
+    except subprocess.SubprocessError as error:
+        raise VoidFigure(f"wrk failed: {error}") from error
+    return read_figures(done.stdout)
+
+
+def read_figures(output: str) -> dict[str, Any]:
+    """
+    Raises:
+        VoidFigure: something went wrong under way, or nothing happened.
+    """
+    figures: dict[str, Any] = json.loads(output.rstrip().rpartition("\n")[2])
+    for name, words in FAULTS.items():
+        if figures[name]:
+            raise VoidFigure(f"{figures[name]} {words}")
+    if not figures["requests"]:
+        raise VoidFigure("no request was answered")
+    return figures
+
+
+def children_cpu() -> float:
+    """Processor time of the children that have ended: between two looks, that of wrk."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime

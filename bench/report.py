@@ -1,0 +1,61 @@
+"""Write the stored result into the documentation: `python -m bench.report [page ...]`.
+
+In a page, what stands between `<!-- begin bench:NAME -->` and `<!-- end bench:NAME -->` is replaced
+by that part of the result; a page may hold any of the parts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from . import plot
+from .result import STORED, Result, load
+from .subject import ROOT
+from .table import also_rows, as_markdown, load_rows, machine_lines, spawn_rows, target_rows, tool_rows
+
+PAGE: Final = ROOT / "docs" / "performance.md"
+PARTS: Final[dict[str, Callable[[Result], str]]] = {
+    "targets": lambda result: as_markdown(target_rows(result)),
+    "also": lambda result: as_markdown(also_rows(result)),
+    "http": lambda result: as_markdown(load_rows(result, "http")),
+    "stdio": lambda result: as_markdown(load_rows(result, "stdio")),
+    "spawn": lambda result: as_markdown(spawn_rows(result)),
+    "tools": lambda result: as_markdown(tool_rows(result)),
+    "machine": lambda result: "\n".join(f"- {line}" for line in machine_lines(result)),
+}
+BLOCK: Final = re.compile(r"(<!-- begin bench:(\w+) -->\n)(.*?)(<!-- end bench:\2 -->)", re.DOTALL)
+
+
+def fill(page: str, result: Result) -> str:
+    """
+    Raises:
+        KeyError: the page asks for a part that does not exist.
+    """
+    return BLOCK.sub(lambda block: f"{block[1]}{PARTS[block[2]](result)}\n{block[4]}", page)
+
+
+def write(result: Result, pages: Sequence[Path]) -> None:
+    for page in pages:
+        page.write_text(fill(page.read_text("utf-8"), result), "utf-8")
+    plot.write(result)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.report", description=__doc__)
+    parser.add_argument("pages", nargs="*", type=Path, default=[PAGE])
+    parser.add_argument("--result", type=Path, default=STORED)
+    options = parser.parse_args()
+    if not options.result.exists():
+        print(f"no result at {options.result}: run `make bench` first", file=sys.stderr)
+        return 3
+    write(load(options.result), options.pages)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

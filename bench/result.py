@@ -1,0 +1,108 @@
+"""What a run measured, as it is stored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+import msgspec
+
+HERE: Final = Path(__file__).parent
+STORED: Final = HERE / "result.json"
+"""The last full run, kept with the sources: the tables in the documentation are made from it."""
+
+
+class Sample(msgspec.Struct, frozen=True):
+    """One subject under load in one round. Processor shares are of one core."""
+
+    round: int
+    rate: float
+    p50_us: float
+    p99_us: float
+    server_cpu: float
+    client_cpu: float
+    rss_mb: float
+
+    @property
+    def cpu_us(self) -> float:
+        """Processor time of the server for one call."""
+        return self.server_cpu / self.rate * 1e6
+
+
+class Spawns(msgspec.Struct, frozen=True):
+    """Milliseconds from spawn to the answer to `initialize`, of one subject in one round."""
+
+    round: int
+    ms: list[float]
+
+
+class Result(msgspec.Struct, kw_only=True):
+    """A run. A figure that is void is not among the samples, but named in `voids`."""
+
+    mode: str
+    started: str
+    seconds: float = 0.0
+    machine: dict[str, Any]
+    versions: dict[str, str]
+    settings: dict[str, Any]
+    http: dict[str, list[Sample]] = {}
+    stdio: dict[str, list[Sample]] = {}
+    spawn: dict[str, list[Spawns]] = {}
+    tools_us: dict[str, list[float]] = {}
+    voids: list[str] = []
+
+    def samples(self, transport: str, name: str) -> list[Sample]:
+        table = self.http if transport == "http" else self.stdio
+        return table.get(name, [])
+
+    def rate(self, transport: str, name: str) -> float | None:
+        return _median([sample.rate for sample in self.samples(transport, name)])
+
+    def rss(self, transport: str, name: str) -> float | None:
+        """The most that any round ended with."""
+        return max((sample.rss_mb for sample in self.samples(transport, name)), default=None)
+
+    def spawn_ms(self, name: str) -> float | None:
+        return _median([ms for spawns in self.spawn.get(name, []) for ms in spawns.ms])
+
+    def rate_ratio(self, transport: str, name: str, other: str) -> float | None:
+        """How many times faster: the middle of the rounds, since neighbours in time share their noise."""
+        ours = {sample.round: sample.rate for sample in self.samples(transport, name)}
+        theirs = {sample.round: sample.rate for sample in self.samples(transport, other)}
+        return _median([ours[number] / theirs[number] for number in ours.keys() & theirs.keys()])
+
+    def cpu_ratio(self, transport: str, name: str, other: str) -> float | None:
+        """How many times less processor time the server takes for a call."""
+        ours = {sample.round: sample.cpu_us for sample in self.samples(transport, name)}
+        theirs = {sample.round: sample.cpu_us for sample in self.samples(transport, other)}
+        return _median([theirs[number] / ours[number] for number in ours.keys() & theirs.keys()])
+
+    def spawn_ratio(self, name: str, other: str) -> float | None:
+        ours = {spawns.round: median(spawns.ms) for spawns in self.spawn.get(name, [])}
+        theirs = {spawns.round: median(spawns.ms) for spawns in self.spawn.get(other, [])}
+        return _median([ours[number] / theirs[number] for number in ours.keys() & theirs.keys()])
+
+    def tools_spread(self) -> float | None:
+        """How much dearer the dearest number of tools is than the cheapest."""
+        costs = [median(batches) for batches in self.tools_us.values() if batches]
+        return max(costs) / min(costs) - 1 if len(costs) > 1 else None
+
+
+def _median(values: list[float]) -> float | None:
+    return median(values) if values else None
+
+
+def store(result: Result, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rounded = msgspec.json.Decoder(float_hook=_short).decode(msgspec.json.encode(result))
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(rounded), indent=1) + b"\n")
+
+
+def _short(text: str) -> float:
+    """Four digits: more would be noise in the file as well as in the figure."""
+    return float(f"{float(text):.4g}")
+
+
+def load(path: Path = STORED) -> Result:
+    return msgspec.json.decode(path.read_bytes(), type=Result)

@@ -1,0 +1,69 @@
+"""Who is measured, and how each is started."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+HERE: Final = Path(__file__).parent
+ROOT: Final = HERE.parent
+PEERS: Final = HERE / "peers"
+ENVIRONMENTS: Final = ROOT / ".venv-bench"
+NODE: Final = ROOT / ".venv-node" / "bin" / "node"
+
+BARE: Final = "bare"
+ASSAY: Final = "assay-async"
+ASSAY_DEF: Final = "assay-def"
+MINIMCP: Final = "minimcp-async"
+MINIMCP_DEF: Final = "minimcp-def"
+OFFICIAL: Final = "mcp"
+FASTMCP: Final = "fastmcp"
+TYPESCRIPT: Final = "typescript"
+TIMES: Final = "\N{MULTIPLICATION SIGN}"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A server that adds two numbers; `module` is its file among the peers."""
+
+    name: str
+    label: str
+    environment: str
+    module: str
+    on_stdio: bool = True
+
+    @property
+    def executable(self) -> Path:
+        return NODE if self.environment == TYPESCRIPT else python_of(self.environment)
+
+    def http_command(self, descriptor: int) -> list[str]:
+        """Serve on a listening socket that the child inherits."""
+        if self.environment == TYPESCRIPT:
+            return [str(self.executable), str(PEERS / self.module), str(descriptor)]
+        return [str(self.executable), str(PEERS / "serve_http.py"), self.module, str(descriptor)]
+
+    def stdio_command(self) -> list[str]:
+        return [str(self.executable), str(PEERS / f"{self.module}.py")]
+
+
+def python_of(environment: str) -> Path:
+    return ENVIRONMENTS / environment / "bin" / "python"
+
+
+SUBJECTS: Final = (
+    Subject(BARE, "bare msgspec", "bare", "bare"),
+    Subject(ASSAY, "Assay, async def", "assay", "assay_async"),
+    Subject(ASSAY_DEF, "Assay, def", "assay", "assay_def"),
+    Subject(MINIMCP, "minimcp, async def", "minimcp", "minimcp_async"),
+    Subject(MINIMCP_DEF, "minimcp, def", "minimcp", "minimcp_def"),
+    Subject(OFFICIAL, "official Python SDK", "mcp", "official"),
+    Subject(FASTMCP, "fastmcp", "fastmcp", "fast"),
+    Subject(TYPESCRIPT, "TypeScript SDK v2", TYPESCRIPT, "typescript/server.mjs", on_stdio=False),
+)
+LABELS: Final = {subject.name: subject.label for subject in SUBJECTS}
+
+
+def missing_environments() -> list[Path]:
+    executables = {subject.executable for subject in SUBJECTS}
+    return sorted(path for path in executables if not path.exists())

@@ -1,0 +1,115 @@
+"""What is needed, and whether a result has it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from .result import Result
+from .subject import ASSAY, ASSAY_DEF, BARE, FASTMCP, MINIMCP, MINIMCP_DEF, OFFICIAL, TIMES, TYPESCRIPT
+
+Measure = Callable[[Result], float | None]
+
+
+class Bound(Enum):
+    AT_LEAST = "≥"
+    AT_MOST = "≤"
+
+
+@dataclass(frozen=True)
+class Target:
+    """One row of the table of targets; `unit` follows the figure."""
+
+    measure: str
+    bound: Bound
+    needed: float
+    unit: str
+    actual: Measure
+
+    @property
+    def wanted(self) -> str:
+        return f"{self.bound.value} {self.shown(self.needed)}"
+
+    def shown(self, value: float) -> str:
+        if self.unit == "%":
+            return f"{value * 100:.3g} %"
+        digits = 1 if self.unit == "MB" or value >= 100 else 2
+        text = f"{value:.{digits}f}"
+        return f"{text.rstrip('0').rstrip('.') if '.' in text else text} {self.unit}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    target: Target
+    actual: float | None
+
+    @property
+    def passed(self) -> bool:
+        if self.actual is None:
+            return False
+        if self.target.bound is Bound.AT_LEAST:
+            return self.actual >= self.target.needed
+        return self.actual <= self.target.needed
+
+    @property
+    def measured(self) -> str:
+        return "void" if self.actual is None else self.target.shown(self.actual)
+
+    @property
+    def word(self) -> str:
+        """Pass or miss, and by how much of what is needed."""
+        if self.actual is None:
+            return "void: no figure"
+        distance = abs(self.actual / self.target.needed - 1) * 100
+        return f"pass, {distance:.0f} % to spare" if self.passed else f"MISS by {distance:.0f} %"
+
+
+def faster(transport: str, name: str, other: str) -> Measure:
+    return lambda result: result.rate_ratio(transport, name, other)
+
+
+def cheaper(transport: str, name: str, other: str) -> Measure:
+    """By the server's processor time, which other work on the machine disturbs less than the clock."""
+    return lambda result: result.cpu_ratio(transport, name, other)
+
+
+def dearest_rss(transport: str) -> Measure:
+    def measure(result: Result) -> float | None:
+        found = [result.rss(transport, name) for name in (ASSAY, ASSAY_DEF)]
+        known = [value for value in found if value is not None]
+        return max(known) if len(known) == len(found) else None
+
+    return measure
+
+
+LEAST, MOST = Bound.AT_LEAST, Bound.AT_MOST
+TARGETS: Final = (
+    Target("HTTP calls, async def / bare ASGI app", LEAST, 0.6, TIMES, faster("http", ASSAY, BARE)),
+    Target("HTTP calls, async def / minimcp", LEAST, 3.0, TIMES, faster("http", ASSAY, MINIMCP)),
+    Target("HTTP calls, async def / official SDK", LEAST, 8.0, TIMES, faster("http", ASSAY, OFFICIAL)),
+    Target("HTTP calls, def / minimcp", LEAST, 1.5, TIMES, faster("http", ASSAY_DEF, MINIMCP_DEF)),
+    Target("stdio calls, async def / minimcp", LEAST, 3.0, TIMES, faster("stdio", ASSAY, MINIMCP)),
+    Target("stdio calls, def / minimcp", LEAST, 1.3, TIMES, faster("stdio", ASSAY_DEF, MINIMCP_DEF)),
+    Target("spawn to initialize / minimcp", MOST, 0.3, TIMES, lambda r: r.spawn_ratio(ASSAY, MINIMCP)),
+    Target("RSS serving stdio", MOST, 35.0, "MB", dearest_rss("stdio")),
+    Target("RSS serving HTTP", MOST, 45.0, "MB", dearest_rss("http")),
+    Target("spread of cost, 1 to 10,000 tools", MOST, 0.10, "%", lambda r: r.tools_spread()),
+)
+# Told, not demanded.
+ALSO: Final[tuple[tuple[str, Measure], ...]] = (
+    ("HTTP calls, def / bare ASGI app", faster("http", ASSAY_DEF, BARE)),
+    ("HTTP calls, async def / fastmcp", faster("http", ASSAY, FASTMCP)),
+    ("HTTP calls, async def / TypeScript SDK v2", faster("http", ASSAY, TYPESCRIPT)),
+    ("CPU per HTTP call, bare ASGI app / async def", cheaper("http", ASSAY, BARE)),
+    ("CPU per HTTP call, minimcp / async def", cheaper("http", ASSAY, MINIMCP)),
+    ("CPU per HTTP call, official SDK / async def", cheaper("http", ASSAY, OFFICIAL)),
+    ("stdio calls, async def / bare loop", faster("stdio", ASSAY, BARE)),
+    ("stdio calls, async def / official SDK", faster("stdio", ASSAY, OFFICIAL)),
+    ("stdio calls, async def / fastmcp", faster("stdio", ASSAY, FASTMCP)),
+)
+
+
+def judge(result: Result) -> list[Verdict]:
+    return [Verdict(target, target.actual(result)) for target in TARGETS]

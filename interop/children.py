@@ -1,0 +1,109 @@
+"""Child processes that never outlive us: each leads a process group, and leaving its block ends the group.
+
+On stdio the servers are children of the clients, some in groups of their own: those end when their standard
+input does, as the protocol wants.
+"""
+
+import asyncio
+import os
+import re
+import signal
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from interop.official import Aborted, Exit, tail
+
+START_TIMEOUT = 30.0
+STOP_TIMEOUT = 5.0
+# A line of a report carries the text of an error, never more than this.
+LINE_LIMIT = 1 << 20
+ENDPOINT = re.compile(rb"MCP endpoint: (http://localhost:\d+\S*)")
+
+
+@asynccontextmanager
+async def child(
+    command: Sequence[str], log: Path, environment: Mapping[str, str] | None = None
+) -> AsyncIterator[Process]:
+    """Start a command with its standard error in `log`; end its whole group on the way out."""
+    with log.open("wb") as errors:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=DEVNULL,
+            stdout=PIPE,
+            stderr=errors,
+            env={**os.environ, **(environment or {})},
+            limit=LINE_LIMIT,
+            start_new_session=True,
+        )
+    try:
+        yield process
+    finally:
+        await end_group(process)
+
+
+async def end_group(process: Process) -> None:
+    """Ask, wait, insist. The group may outlive its leader, so it is killed even when the leader is gone."""
+    try:
+        signal_group(process, signal.SIGTERM)
+        await asyncio.wait_for(process.wait(), STOP_TIMEOUT)
+    except TimeoutError:
+        pass
+    finally:
+        signal_group(process, signal.SIGKILL)
+    await process.wait()
+
+
+def signal_group(process: Process, number: signal.Signals) -> None:
+    try:
+        os.killpg(process.pid, number)
+    except ProcessLookupError:
+        pass
+
+
+@asynccontextmanager
+async def http_server(command: Sequence[str], log: Path) -> AsyncIterator[str]:
+    """Serve on a free port and give the endpoint.
+
+    Raises:
+        Aborted: no endpoint was named in time.
+    """
+    async with child(command, log) as process:
+        assert process.stdout is not None
+        try:
+            url = await asyncio.wait_for(endpoint(process.stdout), START_TIMEOUT)
+        except TimeoutError:
+            url = None
+        if url is None:
+            text = f"the server named no endpoint: {' '.join(command)}\n{tail(log)}"
+            raise Aborted(Exit.SERVER_DID_NOT_START, text.rstrip())
+        # Unread output would block the server in the end.
+        drain = asyncio.create_task(process.stdout.read())
+        try:
+            yield url
+        finally:
+            drain.cancel()
+
+
+async def endpoint(stdout: asyncio.StreamReader) -> str | None:
+    while line := await stdout.readline():
+        if match := ENDPOINT.search(line):
+            return match[1].decode()
+    return None
+
+
+async def lines_until_end(process: Process, timeout: float) -> tuple[list[str], str]:
+    """Read what a program prints until it ends; give the lines and, when it ended badly, how."""
+    assert process.stdout is not None
+    lines: list[str] = []
+    try:
+        async with asyncio.timeout(timeout):
+            while line := await process.stdout.readline():
+                lines.append(line.decode(errors="replace"))
+            code = await process.wait()
+    except TimeoutError:
+        return lines, f"the program did not end within {timeout:.0f} s"
+    except ValueError:  # asyncio's word for a line over the limit
+        return lines, f"the program printed a line longer than {LINE_LIMIT} bytes"
+    return lines, f"the program ended with code {code}" if code else ""

@@ -1,0 +1,225 @@
+"""Let the clients of other SDKs use our servers on every transport, and print one table of what worked.
+
+Each client is a program of ours in `interop/peers/<name>/`, on that SDK's public API, in an environment of
+its own. To add one, write its folder and add a row to `PEERS`.
+Exit codes: 0 all works, 1 something does not, 2 usage, 3 could not run, 4 a server did not start,
+130 interrupted.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import shutil
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from interop.children import child, http_server, lines_until_end
+from interop.matrix import (
+    RESUME,
+    TRANSPORTS,
+    Cell,
+    Column,
+    Mark,
+    as_json,
+    is_complete,
+    markdown,
+    read_lines,
+    table,
+    with_block,
+)
+from interop.official import Aborted, Exit
+from interop.relay import Relay, relayed
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+PROGRAMS = HERE / "peers"
+ASSAY = str(Path(sys.executable).with_name("assay"))
+EVERYTHING = (ASSAY, "serve", "everything")
+FIXTURE = (ASSAY, "serve", str(PROGRAMS / "fixture.py"))
+ON_HTTP = ("--transport", "http", "--port", "0")
+# A program takes 5 to 10 seconds; on a busy machine each of its 19 steps may take more.
+PROGRAM_TIMEOUT = 120.0
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A client of another SDK: the folder of its program, what people call it, the package it pins."""
+
+    name: str
+    title: str
+    package: str
+    quick: bool = True
+
+    @property
+    def folder(self) -> Path:
+        return PROGRAMS / self.name
+
+    @property
+    def is_python(self) -> bool:
+        return (self.folder / "client.py").is_file()
+
+    def version(self) -> str:
+        if self.is_python:
+            pins = (self.folder / "requirements.txt").read_text("utf-8").splitlines()
+            return dict(pin.split("==") for pin in pins)[self.package]
+        manifest = json.loads((self.folder / "package.json").read_text("utf-8"))
+        return str(manifest["dependencies"][self.package])
+
+    def command(self, node: str, environments: Path) -> tuple[str, ...]:
+        """The program, or word of what must be installed first."""
+        python = environments / self.name / "bin" / "python"
+        installed = python if self.is_python else self.folder / "node_modules" / self.package
+        if not installed.exists():
+            problem = f"{self.title} is not installed: {installed} is missing; run `make interop`"
+            raise Aborted(Exit.COULD_NOT_RUN, problem)
+        if self.is_python:
+            return (str(python), str(self.folder / "client.py"))
+        return (node, str(self.folder / "client.mjs"))
+
+
+PEERS = (
+    Peer("python-sdk", "Python SDK", "mcp"),
+    Peer("fastmcp", "fastmcp", "fastmcp"),
+    Peer("typescript-sdk-1", "TypeScript SDK", "@modelcontextprotocol/sdk", quick=False),
+    Peer("typescript-sdk-2", "TypeScript SDK", "@modelcontextprotocol/client"),
+)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One client on one transport."""
+
+    peer: Peer
+    transport: str
+    command: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return f"{self.peer.name}-{self.transport}"
+
+
+@asynccontextmanager
+async def servers(job: Job, results: Path) -> AsyncIterator[tuple[Mapping[str, object], Relay | None]]:
+    """Give the targets that the program is told. On HTTP every job has servers of its own: one client's
+    change of a watched resource would break another's silence."""
+    if job.transport == "stdio":
+        yield {"everything": EVERYTHING, "fixture": FIXTURE, "relayed": None}, None
+        return
+    async with AsyncExitStack() as stack:
+        enter = stack.enter_async_context
+        everything = await enter(http_server((*EVERYTHING, *ON_HTTP), results / f"{job.name}-everything.log"))
+        fixture = await enter(http_server((*FIXTURE, *ON_HTTP), results / f"{job.name}-fixture.log"))
+        url, relay = await enter(relayed(fixture))
+        yield {"everything": everything, "fixture": fixture, "relayed": url}, relay
+
+
+async def run_job(job: Job, results: Path) -> Column:
+    began = time.monotonic()
+    async with servers(job, results) as (targets, relay):
+        argument = json.dumps({"transport": job.transport, **targets})
+        environment = {"PYTHONPATH": str(PROGRAMS)}
+        log = results / f"{job.name}.log"
+        async with child((*job.command, argument), log, environment) as process:
+            lines, problem = await lines_until_end(process, PROGRAM_TIMEOUT)
+    cells = judge(lines, problem, job.transport, relay)
+    marks = [cell.mark for cell in cells.values()]
+    counts = ", ".join(f"{marks.count(mark)} {mark.value}" for mark in Mark if mark in marks)
+    print(f"  {job.name}: {counts} in {time.monotonic() - began:.1f} s", flush=True)
+    return Column(f"{job.peer.title} {job.peer.version()}", job.transport, cells)
+
+
+def judge(lines: Sequence[str], problem: str, transport: str, relay: Relay | None) -> dict[str, Cell]:
+    """Read the lines, and doubt a resumption where nothing was interrupted."""
+    cells = read_lines(lines, transport, problem)
+    if relay is not None and not relay.cuts and cells[RESUME].mark is Mark.WORKS:
+        cells[RESUME] = Cell(Mark.FAILS, "the relay cut no connection")
+    return cells
+
+
+async def run_jobs(jobs: Sequence[Job], results: Path, at_once: int) -> list[Column]:
+    places = asyncio.Semaphore(at_once)
+
+    async def in_turn(job: Job) -> Column:
+        async with places:
+            return await run_job(job, results)
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(in_turn(job)) for job in jobs]
+    return [task.result() for task in tasks]
+
+
+async def run_all(jobs: Sequence[Job], options: argparse.Namespace) -> Exit:
+    # SIGINT reaches us as a cancellation already; SIGTERM should too, so that the children are ended.
+    this = asyncio.current_task()
+    assert this is not None
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
+    began = time.monotonic()
+    shutil.rmtree(options.results, ignore_errors=True)
+    options.results.mkdir(parents=True)
+    columns = await run_jobs(jobs, options.results, options.jobs)
+    (options.results / "clients.json").write_text(as_json(columns), "utf-8")
+    if options.docs is not None:
+        page = options.docs.read_text("utf-8")
+        options.docs.write_text(with_block(page, markdown(columns)), "utf-8")
+    print(f"\n{table(columns)}")
+    print(f"\n{len(columns)} programs ran in {time.monotonic() - began:.0f} s; logs: {options.results}")
+    return Exit.CONFORMS if is_complete(columns) else Exit.DOES_NOT_CONFORM
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="interop.clients", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    names = [peer.name for peer in PEERS]
+    add("names", metavar="CLIENT", nargs="*", help=f"which clients; default all of: {', '.join(names)}")
+    add("--transport", choices=TRANSPORTS, help="this one only; default: all")
+    add("--quick", action="store_true", help="leave out the clients that take long to install")
+    add("--node", default="node", help="the Node to run programs with")
+    add("--environments", type=Path, default=ROOT / ".venv-peers", help="one Python environment per client")
+    add("--results", type=Path, default=ROOT / "results" / "interop", help="emptied, then written")
+    add("--docs", type=Path, help="the page to write the table to; needs all clients")
+    add("--jobs", type=int, default=max(2, min(4, os.cpu_count() or 2)), help="clients at once")
+    options = parser.parse_args()
+    if unknown := set(options.names) - {*names}:
+        parser.error(f"unknown client: {', '.join(sorted(unknown))}; one of {', '.join(names)}")
+    if options.docs is not None and (options.names or options.quick or options.transport):
+        parser.error("--docs needs all clients and transports: the page would lose the others")
+    return options
+
+
+def chosen(options: argparse.Namespace) -> list[Job]:
+    peers = [peer for peer in PEERS if peer.name in options.names or not options.names]
+    peers = [peer for peer in peers if peer.quick or not options.quick]
+    return [
+        Job(peer, transport, peer.command(options.node, options.environments))
+        for peer in peers
+        for transport in TRANSPORTS
+        if options.transport in (transport, None)
+    ]
+
+
+def main() -> int:
+    options = parse()
+    try:
+        return asyncio.run(run_all(chosen(options), options))
+    except* Aborted as group:
+        first = group.exceptions[0]
+        while isinstance(first, ExceptionGroup):
+            first = first.exceptions[0]
+        assert isinstance(first, Aborted)
+        print(f"error: {first}", file=sys.stderr)
+        code = first.code
+    except* (KeyboardInterrupt, asyncio.CancelledError):
+        code = Exit.INTERRUPTED
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,175 @@
+"""What the clients said, as one table: client by transport by feature. No process is touched here.
+
+A cell is ✓ (seen to work), ✗ (failed, or nothing was said about it) or a dash (the transport has no such
+thing). Only `MEANINGLESS` may be a dash: a client cannot excuse itself from the rest.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import Enum
+
+# `close` is the runner's own observation: the program ended by itself, with code 0.
+CLOSE = "close"
+RESUME = "resume"
+FEATURES = (
+    *("connect", "tools", "image", "tool error", "resources", "templates", "prompts", "completion"),
+    *("logging", "progress", "subscription", "sampling", "elicitation", "cancel", "pagination"),
+    *("reconnect", "polling", RESUME, "delete session", CLOSE),
+)
+TRANSPORTS = ("stdio", "http")
+WIDEST = max(map(len, TRANSPORTS))
+MEANINGLESS: Mapping[str, frozenset[str]] = {
+    "stdio": frozenset({"polling", RESUME, "delete session"}),
+    "http": frozenset(),
+}
+BEGIN = "<!-- interop table: written by `make interop` -->"
+END = "<!-- end of interop table -->"
+
+
+class Mark(Enum):
+    WORKS = "✓"
+    FAILS = "✗"
+    NO_API = "\N{EN DASH}"
+
+
+@dataclass(frozen=True)
+class Cell:
+    mark: Mark
+    detail: str
+
+
+@dataclass(frozen=True)
+class Column:
+    """One client on one transport, with a cell for every feature."""
+
+    client: str
+    transport: str
+    cells: Mapping[str, Cell]
+
+    @property
+    def name(self) -> str:
+        return f"{self.client}, {self.transport}"
+
+
+def read_lines(lines: Iterable[str], transport: str, problem: str) -> dict[str, Cell]:
+    """Turn the output of a client program into a cell for each feature; `problem` is how it ended, if badly.
+
+    Whatever is not understood counts against `close`: it is never skipped.
+    """
+    cells: dict[str, Cell] = {}
+    complaints = [problem] if problem else []
+    for line in lines:
+        try:
+            feature, cell = read_line(line, transport)
+        except ValueError as error:
+            complaints.append(str(error))
+            continue
+        cells[feature] = Cell(Mark.FAILS, "told twice") if feature in cells else cell
+    for feature in FEATURES:
+        cells.setdefault(feature, Cell(Mark.FAILS, ": ".join(["no line", *complaints[:1]])))
+    cells[CLOSE] = (
+        Cell(Mark.FAILS, "; ".join(complaints)) if complaints else Cell(Mark.WORKS, "ended by itself")
+    )
+    return cells
+
+
+def read_line(line: str, transport: str) -> tuple[str, Cell]:
+    """Raises:
+    ValueError: this is no line of a report.
+    """
+    try:
+        said = json.loads(line)
+        feature, ok, detail = said["feature"], said["ok"], str(said["detail"])
+    except (ValueError, TypeError, KeyError):
+        raise ValueError(f"not a line of a report: {line.strip()[:200]}") from None
+    if feature not in FEATURES or feature == CLOSE:
+        raise ValueError(f"unknown feature: {feature!r}")
+    if ok is True:
+        return feature, Cell(Mark.WORKS, detail)
+    if ok is None and feature in MEANINGLESS[transport]:
+        return feature, Cell(Mark.NO_API, detail)
+    return feature, Cell(Mark.FAILS, f"excused itself: {detail}" if ok is None else detail)
+
+
+def is_complete(columns: Sequence[Column]) -> bool:
+    """Whether every cell is there and none failed. Nothing at all proves nothing."""
+    return bool(columns) and not any(failures(columns))
+
+
+def failures(columns: Iterable[Column]) -> list[str]:
+    return [
+        f"{column.name}: {feature}: {one_line(column.cells[feature].detail)}"
+        for column in columns
+        for feature in FEATURES
+        if column.cells[feature].mark is Mark.FAILS
+    ]
+
+
+def reasons(columns: Iterable[Column]) -> list[str]:
+    """Say once for each feature and reason why there is a dash."""
+    found = {
+        f"{feature} on {column.transport}: {one_line(cell.detail)}": None
+        for feature in FEATURES
+        for column in columns
+        if (cell := column.cells[feature]).mark is Mark.NO_API
+    }
+    return list(found)
+
+
+def one_line(text: str, length: int = 300) -> str:
+    return " ".join(text.split())[:length]
+
+
+def table(columns: Sequence[Column]) -> str:
+    """Lay everything out for a terminal, with what failed and why there is a dash below."""
+    first = max(map(len, FEATURES))
+    clients = Counter(column.client for column in columns)
+    # Each transport gets its share of the width of its client's name.
+    shares = {client: max(-(-len(client) // count), WIDEST) for client, count in clients.items()}
+
+    def row(title: str, texts: Iterable[str]) -> str:
+        cells = (f"{text:^{shares[column.client]}}" for text, column in zip(texts, columns, strict=True))
+        return f"{title:<{first}}  " + "  ".join(cells)
+
+    names = (f"{client:^{shares[client] * count + 2 * (count - 1)}}" for client, count in clients.items())
+    lines = [" " * (first + 2) + "  ".join(names), row("", (column.transport for column in columns))]
+    for feature in FEATURES:
+        lines.append(row(feature, (column.cells[feature].mark.value for column in columns)))
+    lines += [f"{Mark.NO_API.value} {reason}" for reason in reasons(columns)]
+    lines += [f"{Mark.FAILS.value} {failure}" for failure in failures(columns)]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def markdown(columns: Sequence[Column]) -> str:
+    """The same for a page; only what does not change from run to run."""
+    lines = [
+        "| feature | " + " | ".join(f"{column.client}<br>{column.transport}" for column in columns) + " |",
+        "|---|" + ":-:|" * len(columns),
+    ]
+    for feature in FEATURES:
+        marks = " | ".join(column.cells[feature].mark.value for column in columns)
+        lines.append(f"| {feature} | {marks} |")
+    return "\n".join([*lines, "", *(f"- {Mark.NO_API.value} {reason}" for reason in reasons(columns))])
+
+
+def with_block(page: str, block: str) -> str:
+    """Put the block between the marks of a page.
+
+    Raises:
+        ValueError: the page lacks a mark.
+    """
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"the page has no place for the table: {BEGIN} … {END}")
+    return f"{before}{BEGIN}\n{block}\n{END}{after}"
+
+
+def as_json(columns: Sequence[Column]) -> str:
+    records = [
+        {**asdict(column), "cells": {f: [c.mark.value, c.detail] for f, c in column.cells.items()}}
+        for column in columns
+    ]
+    return json.dumps(records, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,280 @@
+"""The client of the official Python SDK, used for every feature of our servers.
+
+`connect` negotiates as the SDK does by default; everything else runs on the handshake revisions, because
+levels, subscriptions and sessions exist there only.
+"""
+
+import asyncio
+import warnings
+from base64 import b64decode
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+from uuid import uuid4
+
+import mcp_types as types
+from mcp import Client, MCPDeprecationWarning, StdioServerParameters
+from mcp.client import Transport
+from mcp.client.streamable_http import streamable_http_client
+from reporting import SILENCE, NoApi, Step, Targets, expect, expect_silence, run_steps, text_of
+from wire import Wire
+
+WATCHED = "test://watched-resource"
+PNG = b"\x89PNG"
+HANDSHAKE = "legacy"
+
+
+class Program:
+    """One connection for most features; those that end or exhaust a connection open their own."""
+
+    def __init__(self, targets: Targets, connections: AsyncExitStack) -> None:
+        self.targets = targets
+        self.connections = connections
+        self.logs: list[str] = []
+        self.updates: asyncio.Queue[str] = asyncio.Queue()
+        self.asked: list[str] = []
+
+    def client(self, target: list[str] | str | Transport, mode: str = HANDSHAKE) -> Client:
+        server: Any = target
+        if isinstance(target, list):
+            server = StdioServerParameters(command=target[0], args=target[1:])
+        return Client(
+            server,
+            mode=mode,
+            sampling_callback=self.on_sampling,
+            elicitation_callback=self.on_elicitation,
+            logging_callback=self.on_log,
+            message_handler=self.on_message,
+        )
+
+    async def open(self) -> None:
+        self.everything = await self.connections.enter_async_context(self.client(self.targets.everything))
+        self.fixture = await self.connections.enter_async_context(self.client(self.targets.fixture))
+
+    async def on_sampling(self, context: Any, params: Any) -> types.CreateMessageResult:
+        self.asked.append(params.messages[0].content.text)
+        content = types.TextContent(type="text", text="sampled by the client")
+        return types.CreateMessageResult(role="assistant", model="interop", content=content)
+
+    async def on_elicitation(self, context: Any, params: Any) -> types.ElicitResult:
+        self.asked.append(params.message)
+        return types.ElicitResult(action="accept", content={"username": "ada", "email": "ada@example.org"})
+
+    async def on_log(self, params: types.LoggingMessageNotificationParams) -> None:
+        self.logs.append(str(params.data))
+
+    async def on_message(self, message: Any) -> None:
+        if isinstance(message, types.ResourceUpdatedNotification):
+            self.updates.put_nowait(str(message.params.uri))
+
+    async def text(self, tool: str, **arguments: Any) -> str:
+        result = await self.everything.call_tool(tool, arguments)
+        expect(result.is_error, False, f"isError of {tool}")
+        return text_of(result.content)
+
+    async def connect(self) -> str:
+        async with self.client(self.targets.everything, mode="auto") as client:
+            assert client.server_info is not None
+            expect(client.server_info.name, "mcp-conformance-test-server", "server name")
+            await client.list_tools()
+            return f"negotiated {client.protocol_version}"
+
+    async def tools(self) -> str:
+        names = [tool.name for tool in (await self.everything.list_tools()).tools]
+        assert "test_simple_text" in names, names
+        expect(await self.text("test_simple_text"), "This is a simple text response for testing.", "text")
+        return f"{len(names)} tools"
+
+    async def image(self) -> str:
+        (block,) = (await self.everything.call_tool("test_image_content", {})).content
+        assert isinstance(block, types.ImageContent), block
+        assert b64decode(block.data).startswith(PNG), block.data
+        return block.mime_type
+
+    async def tool_error(self) -> str:
+        result = await self.everything.call_tool("test_error_handling", {})
+        expect(result.is_error, True, "isError")
+        return text_of(result.content)
+
+    async def resources(self) -> str:
+        listed = [str(resource.uri) for resource in (await self.everything.list_resources()).resources]
+        assert "test://static-text" in listed, listed
+        (text,) = (await self.everything.read_resource("test://static-text")).contents
+        assert isinstance(text, types.TextResourceContents) and "static text" in text.text, text
+        (blob,) = (await self.everything.read_resource("test://static-binary")).contents
+        assert isinstance(blob, types.BlobResourceContents) and b64decode(blob.blob).startswith(PNG), blob
+        return f"{len(listed)} resources"
+
+    async def templates(self) -> str:
+        (template,) = (await self.everything.list_resource_templates()).resource_templates
+        expect(template.uri_template, "test://template/{id}/data", "template")
+        (data,) = (await self.everything.read_resource("test://template/42/data")).contents
+        assert isinstance(data, types.TextResourceContents) and "Data for ID: 42" in data.text, data
+        return template.uri_template
+
+    async def prompts(self) -> str:
+        names = [prompt.name for prompt in (await self.everything.list_prompts()).prompts]
+        arguments = {"arg1": "one", "arg2": "two"}
+        prompt = await self.everything.get_prompt("test_prompt_with_arguments", arguments)
+        said = text_of([prompt.messages[0].content])
+        expect(said, "Prompt with arguments: arg1='one', arg2='two'", "prompt")
+        return f"{len(names)} prompts"
+
+    async def completion(self) -> str:
+        prompt = types.PromptReference(type="ref/prompt", name="test_prompt_with_arguments")
+        result = await self.everything.complete(prompt, {"name": "arg1", "value": "par"})
+        expect(set(result.completion.values), {"paris", "park", "party"}, "values")
+        return ", ".join(result.completion.values)
+
+    async def logging(self) -> str:
+        await self.everything.set_logging_level("info")
+        self.logs.clear()
+        await self.text("test_tool_with_logging")
+        await asyncio.sleep(SILENCE)
+        expect(len(self.logs), 3, "messages at level info")
+        await self.everything.set_logging_level("error")
+        await self.text("test_tool_with_logging")
+        await asyncio.sleep(SILENCE)
+        expect(len(self.logs), 3, "messages after level error")
+        return "3 messages at info, none at error"
+
+    async def progress(self) -> str:
+        seen: list[tuple[float, float | None]] = []
+
+        async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+            seen.append((progress, total))
+
+        await self.everything.call_tool("test_tool_with_progress", {}, progress_callback=on_progress)
+        expect(sorted(seen), [(0, 100), (50, 100), (100, 100)], "progress")
+        return "0, 50, 100 of 100"
+
+    async def subscription(self) -> str:
+        await self.everything.subscribe_resource(WATCHED)
+        await self.text("test_update_watched_resource", text="changed by python-sdk")
+        expect(await self.updates.get(), WATCHED, "updated")
+        (text,) = (await self.everything.read_resource(WATCHED)).contents
+        assert isinstance(text, types.TextResourceContents)
+        expect(text.text, "changed by python-sdk", "text")
+        await self.everything.unsubscribe_resource(WATCHED)
+        await self.text("test_update_watched_resource", text="changed again")
+        await expect_silence(self.updates)
+        return "updated once, silent after unsubscribe"
+
+    async def sampling(self) -> str:
+        self.asked.clear()
+        said = await self.text("test_sampling", prompt="a question")
+        expect((said, self.asked), ("LLM response: sampled by the client", ["a question"]), "sampling")
+        return said
+
+    async def elicitation(self) -> str:
+        self.asked.clear()
+        said = await self.text("test_elicitation", message="who are you?")
+        expect(self.asked, ["who are you?"], "asked")
+        assert "action=accept" in said and "ada@example.org" in said, said
+        return said
+
+    async def cancel(self) -> str:
+        token, running = uuid4().hex, asyncio.Event()
+
+        async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+            running.set()
+
+        call = self.fixture.call_tool("last", {"token": token}, progress_callback=on_progress)
+        task = asyncio.create_task(call)
+        await running.wait()
+        task.cancel()
+        answer = await self.fixture.call_tool("await_cancelled", {"token": token})
+        expect(text_of(answer.content), "cancelled", "state of the call")
+        return "by cancelling the awaiting task"
+
+    async def pagination(self) -> str:
+        names, sizes, cursor = [], [], None
+        while True:
+            page = await self.fixture.list_tools(cursor=cursor)
+            names += [tool.name for tool in page.tools]
+            sizes.append(len(page.tools))
+            if (cursor := page.next_cursor) is None:
+                break
+        expect(len(set(names)), 5, "tools")
+        expect(sizes, [2, 2, 1], "pages")
+        return "5 tools on 3 pages"
+
+    async def reconnect(self) -> str:
+        for _ in range(2):
+            async with self.client(self.targets.everything) as client:
+                await client.call_tool("test_simple_text", {})
+        return "a second connection after the first was closed"
+
+    async def polling(self) -> str:
+        async with self.watched(self.targets.everything, "stdio has no streams to close and poll") as client:
+            said = text_of((await client.call_tool("test_reconnection", {})).content)
+        assert said.startswith("Reconnection test completed successfully"), said
+        self.wire.expect_resumption()
+        return "returned for the answer"
+
+    async def resume(self) -> str:
+        token, seen = uuid4().hex, []
+
+        async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+            seen.append(progress)
+
+        without = "stdio cannot lose its connection and keep its server"
+        async with self.watched(self.targets.relayed, without) as client:
+            result = await client.call_tool("interrupted", {"token": token}, progress_callback=on_progress)
+        expect(text_of(result.content), f"answered after the cut: {token}", "answer")
+        expect(sorted(seen), [1, 2], "progress")
+        self.wire.expect_resumption()
+        return "answer and progress came after the cut"
+
+    async def delete_session(self) -> str:
+        async with self.watched(self.targets.everything, "stdio has no session to delete") as client:
+            await client.list_tools()
+        await self.wire.expect_deleted(str(self.targets.everything))
+        return "404 afterwards"
+
+    @asynccontextmanager
+    async def watched(self, url: list[str] | str | None, without: str) -> AsyncIterator[Client]:
+        """Connect over HTTP with a client that `self.wire` watches; leaving it deletes the session."""
+        if not isinstance(url, str):
+            raise NoApi(without)
+        self.wire = Wire()
+        async with (
+            self.wire.client() as http,
+            self.client(streamable_http_client(url, http_client=http)) as client,
+        ):
+            yield client
+
+    def steps(self) -> dict[str, Step]:
+        return {
+            "connect": self.connect,
+            "tools": self.tools,
+            "image": self.image,
+            "tool error": self.tool_error,
+            "resources": self.resources,
+            "templates": self.templates,
+            "prompts": self.prompts,
+            "completion": self.completion,
+            "logging": self.logging,
+            "progress": self.progress,
+            "subscription": self.subscription,
+            "sampling": self.sampling,
+            "elicitation": self.elicitation,
+            "cancel": self.cancel,
+            "pagination": self.pagination,
+            "reconnect": self.reconnect,
+            "polling": self.polling,
+            "resume": self.resume,
+            "delete session": self.delete_session,
+        }
+
+
+async def main() -> None:
+    async with AsyncExitStack() as connections:
+        program = Program(Targets.from_arguments(), connections)
+        await program.open()
+        await run_steps(program.steps())
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore", MCPDeprecationWarning)
+    asyncio.run(main())

@@ -1,0 +1,75 @@
+"""Every Python sample in the documents is a complete program that runs, or says why it does not.
+
+A sample that must not run begins with `# not run: reason`; it is compiled all the same.
+"""
+
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.meta.tree import ROOT
+
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+FENCE = re.compile(r"^```(?P<language>[^\n`]*)\n(?P<text>.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
+NOT_RUN = re.compile(r"# not run: \S+")
+
+
+@dataclass(frozen=True)
+class Sample:
+    place: str
+    text: str
+
+    @property
+    def runs(self) -> bool:
+        return not NOT_RUN.match(self.text)
+
+
+def samples_in(page: str, name: str) -> list[Sample]:
+    return [
+        Sample(f"{name}:{page.count(chr(10), 0, match.start()) + 1}", match["text"])
+        for match in FENCE.finditer(page)
+        if match["language"].strip() == "python"
+    ]
+
+
+SAMPLES = [sample for path in PAGES for sample in samples_in(path.read_text("utf-8"), path.name)]
+
+
+def run(text: str, directory: Path) -> subprocess.CompletedProcess[str]:
+    # An empty pipe for input: a server on stdio ends at once, as it does when its client leaves.
+    command = [sys.executable, "-W", "error", "-c", text]
+    return subprocess.run(
+        command, input="", capture_output=True, text=True, cwd=directory, check=False, timeout=25
+    )
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=[sample.place for sample in SAMPLES])
+def test_a_sample_runs(sample: Sample, tmp_path: Path) -> None:
+    compile(sample.text, sample.place, "exec")
+    if sample.runs:
+        outcome = run(sample.text, tmp_path)
+        assert outcome.returncode == 0, f"{sample.place}\n{outcome.stderr}"
+
+
+def test_every_page_that_teaches_has_samples() -> None:
+    found = {sample.place.partition(":")[0] for sample in SAMPLES}
+    assert {"README.md", "servers.md", "http.md"} <= found
+
+
+def test_samples_are_found_with_their_line() -> None:
+    page = "# Page\n\n```python\nx = 1\n```\n\n```console\nmake\n```\n\n```python\n# not run: slow\ny\n```\n"
+    found = samples_in(page, "page.md")
+    assert found == [
+        Sample("page.md:3", "x = 1\n"),
+        Sample("page.md:11", "# not run: slow\ny\n"),
+    ]
+    assert [sample.runs for sample in found] == [True, False]
+
+
+def test_a_sample_that_fails_is_noticed(tmp_path: Path) -> None:
+    assert run("assert 1 == 2", tmp_path).returncode != 0
+    assert run("import warnings; warnings.warn('old')", tmp_path).returncode != 0

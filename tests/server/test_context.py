@@ -1,0 +1,287 @@
+"""The context: what a handler learns and says while it works."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from assay import Context, Scope, Server
+from assay.server.context import LEVELS
+from tests.server.scripted import FIRST, NEWEST, ScriptedClient, call, finished
+
+
+def progress(value: float, **more: Any) -> dict[str, Any]:
+    params = {"progressToken": "t", "progress": value, **more}
+    return {"jsonrpc": "2.0", "method": "notifications/progress", "params": params}
+
+
+def reporting(*values: float, **more: Any) -> Server:
+    server = Server("test")
+
+    @server.tool
+    async def work(ctx: Context) -> None:
+        for value in values:
+            await ctx.progress(value, **more)
+
+    return server
+
+
+async def work(client: ScriptedClient, **meta: Any) -> Any:
+    return await client.request("tools/call", name="work", _meta=meta)
+
+
+@pytest.mark.parametrize("token", ["t", 0, 7, ""])
+async def test_progress_carries_the_token_and_what_is_known(token: Any) -> None:
+    async with ScriptedClient(reporting(1, total=3, message="one")) as client:
+        await work(client, progressToken=token)
+        (message,) = client.heard_so_far()
+        assert message["params"] == {"progressToken": token, "progress": 1, "total": 3, "message": "one"}
+
+
+async def test_progress_only_grows() -> None:
+    async with ScriptedClient(reporting(0, 1, 1, 0.5, 2)) as client:
+        await work(client, progressToken="t")
+        assert client.heard_so_far() == [progress(0), progress(1), progress(2)]
+
+
+@pytest.mark.parametrize("meta", [{}, {"progressToken": None}, {"other": 1}])
+async def test_progress_without_a_token_is_not_sent(meta: dict[str, Any]) -> None:
+    async with ScriptedClient(reporting(1)) as client:
+        await work(client, **meta)
+        assert client.heard_so_far() == []
+
+
+@pytest.mark.parametrize("token", [1.5, True, [], {}])
+async def test_token_that_is_none_is_the_clients_fault(token: Any, caplog: Any) -> None:
+    async with ScriptedClient(reporting(1)) as client:
+        answer = await work(client, progressToken=token)
+        assert (answer["error"]["code"], client.heard_so_far(), caplog.records) == (-32602, [], [])
+
+
+async def test_nothing_is_sent_after_the_result() -> None:
+    kept: list[Context] = []
+    server = Server("test")
+
+    @server.tool
+    async def work(ctx: Context) -> None:
+        kept.append(ctx)
+
+    async with ScriptedClient(server) as client:
+        await client.request("tools/call", name="work", _meta={"progressToken": "t"})
+        await kept[0].progress(1)
+        await kept[0].log("emergency", "late")
+        assert client.heard_so_far() == []
+
+
+async def test_handler_that_nobody_listens_to_works_all_the_same() -> None:
+    assert await call(reporting(1, 2), "work") == {"content": []}
+
+
+def logging_server(**options: Any) -> Server:
+    server = Server("test", **options)
+
+    @server.tool
+    async def work(ctx: Context) -> None:
+        for level in LEVELS:
+            await ctx.log(level, {"at": level})  # type: ignore[arg-type]
+
+    return server
+
+
+def levels(client: ScriptedClient) -> list[str]:
+    return [message["params"]["level"] for message in client.heard_so_far()]
+
+
+@pytest.mark.parametrize("threshold", LEVELS)
+async def test_client_hears_its_level_and_above(threshold: str) -> None:
+    async with ScriptedClient(logging_server()) as client:
+        assert await client.result("logging/setLevel", level=threshold) == {}
+        await work(client)
+        assert levels(client) == list(LEVELS)[LEVELS[threshold] :]
+
+
+async def test_level_is_info_until_it_is_set() -> None:
+    async with ScriptedClient(logging_server()) as client:
+        await work(client)
+        assert levels(client) == list(LEVELS)[1:]
+
+
+async def test_level_belongs_to_one_session() -> None:
+    server = logging_server()
+    async with ScriptedClient(server) as one, ScriptedClient(server) as two:
+        await one.result("logging/setLevel", level="emergency")
+        await work(one)
+        await work(two)
+        assert (len(levels(one)), len(levels(two))) == (1, 7)
+
+
+@pytest.mark.parametrize("level", ["loud", "INFO", "", 3, None])
+async def test_unknown_level_is_invalid_params(level: Any) -> None:
+    async with ScriptedClient(logging_server()) as client:
+        assert (await client.error("logging/setLevel", level=level))["code"] == -32602
+
+
+async def test_log_message_on_the_wire() -> None:
+    server = Server("test")
+
+    @server.tool
+    async def work(ctx: Context) -> None:
+        await ctx.log("warning", [1, {"a": None}], logger="db")
+
+    async with ScriptedClient(server) as client:
+        await work_result(client)
+        assert client.heard_so_far() == [
+            {
+                "jsonrpc": "2.0",
+                "method": "notifications/message",
+                "params": {"level": "warning", "data": [1, {"a": None}], "logger": "db"},
+            }
+        ]
+
+
+async def work_result(client: ScriptedClient) -> Any:
+    return await client.call("work")
+
+
+async def test_nothing_is_logged_where_logging_is_off() -> None:
+    async with ScriptedClient(logging_server(capabilities={"logging": False})) as client:
+        await work(client)
+        assert client.heard_so_far() == []
+
+
+async def test_unknown_level_is_the_authors_mistake() -> None:
+    server = Server("test")
+    seen = []
+
+    @server.tool
+    async def work(ctx: Context) -> None:
+        with pytest.raises(ValueError, match="loud") as caught:
+            await ctx.log("loud", "")  # type: ignore[arg-type]
+        seen.append(caught.type)
+
+    await call(server, "work")
+    assert seen == [ValueError]
+
+
+async def test_context_tells_of_request_client_and_scope() -> None:
+    server = Server("test")
+    seen: dict[str, Any] = {}
+
+    @server.tool
+    async def work(ctx: Context) -> None:
+        seen.update(
+            server=ctx.server,
+            id=ctx.request_id,
+            revision=ctx.revision,
+            client=ctx.client and ctx.client.name,
+            roots=ctx.client_capabilities.roots,
+            meta=ctx.meta,
+            principal=ctx.scope.principal,
+            cancelled=ctx.cancelled,
+        )
+
+    async with ScriptedClient(server, revision=FIRST, capabilities={"roots": {}}, principal="ada") as client:
+        message = {"name": "work", "_meta": {"com.example/a": 1}}
+        await client.deliver({"jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": message})
+    assert seen == {
+        "server": server,
+        "id": "x",
+        "revision": FIRST,
+        "client": "scripted",
+        "roots": {},
+        "meta": {"com.example/a": 1},
+        "principal": "ada",
+        "cancelled": False,
+    }
+
+
+async def test_context_without_a_session_knows_nobody() -> None:
+    server = Server("test")
+    seen: list[Any] = []
+
+    @server.tool
+    async def work(ctx: Context) -> None:
+        seen.append((ctx.client, ctx.client_capabilities.roots, ctx.revision, ctx.meta, ctx.scope.principal))
+
+    await call(server, "work")
+    assert seen == [(None, None, NEWEST, {}, None)]
+
+
+async def test_prompts_resources_and_completions_get_the_context_too() -> None:
+    server = Server("test")
+    seen: list[Any] = []
+
+    @server.prompt
+    def greet(ctx: Context, name: str = "") -> str:
+        seen.append(ctx.scope.principal)
+        return ""
+
+    @server.resource("who://am/i")
+    async def who(context: Context) -> str:
+        return str(context.scope.principal)
+
+    @server.completion("greet", "name")
+    def names(ctx: Context) -> list[str]:
+        return [ctx.scope.principal]
+
+    async with ScriptedClient(server, principal="ada") as client:
+        await client.result("prompts/get", name="greet")
+        contents = (await client.result("resources/read", uri="who://am/i"))["contents"]
+        reference = {
+            "ref": {"type": "ref/prompt", "name": "greet"},
+            "argument": {"name": "name", "value": ""},
+        }
+        values = (await client.result("completion/complete", **reference))["completion"]["values"]
+        assert (seen, contents[0]["text"], values) == (["ada"], "ada", ["ada"])
+
+
+async def test_thread_reports_and_asks_through_wait() -> None:
+    server = Server("test")
+
+    @server.tool
+    def work(ctx: Context) -> str:
+        ctx.wait(ctx.progress(1))
+        ctx.wait(ctx.log("error", "x"))
+        return ctx.wait(ctx.roots())[0].uri
+
+    async with ScriptedClient(server, capabilities={"roots": {}}) as client:
+        params = {"name": "work", "_meta": {"progressToken": "t"}}
+        task = asyncio.create_task(client.request("tools/call", **params))
+        methods = [(await client.heard())["method"], (await client.heard())["method"]]
+        question = await client.heard()
+        await client.answer(question, {"roots": [{"uri": "file:///a"}]})
+        text = (await finished(task))["result"]["content"][0]["text"]
+        assert (methods, question["method"], text) == (
+            ["notifications/progress", "notifications/message"],
+            "roots/list",
+            "file:///a",
+        )
+
+
+async def test_close_stream_does_nothing_where_there_is_no_stream() -> None:
+    server = Server("test")
+
+    @server.tool
+    async def work(ctx: Context) -> str:
+        await ctx.close_stream(retry=1)
+        return "done"
+
+    assert (await call(server, "work"))["content"] == [{"type": "text", "text": "done"}]
+
+
+async def test_close_stream_asks_the_transport() -> None:
+    server = Server("test")
+    detached: list[float | None] = []
+
+    async def detach(retry: float | None) -> None:
+        detached.append(retry)
+
+    @server.tool
+    async def work(ctx: Context) -> None:
+        await ctx.close_stream(retry=1.5)
+
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "work"}}
+    await server.handle(message, scope=Scope(detach=detach))
+    assert detached == [1.5]

@@ -1,0 +1,207 @@
+"""What a tool returns, as content and as structured content."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import json
+from typing import Any, Literal, TypedDict
+
+import attrs
+import jsonschema_rs
+import msgspec
+import pydantic
+import pytest
+
+from assay import Audio, Contents, EmbeddedResource, Image, ResourceLink, Server, Text, ToolResult
+from tests.server.scripted import ask, call
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+    y: int = 0
+
+
+class Place(TypedDict):
+    city: str
+
+
+@attrs.define
+class Size:
+    width: float
+
+
+class Stop(msgspec.Struct):
+    name: str
+    at: Point | None = None
+
+
+class Reading(pydantic.BaseModel):
+    value: float
+    taken: datetime.date
+    unit_name: str = pydantic.Field(default="K", alias="unitName")
+
+
+def returning(annotation: Any, value: Any, **options: Any) -> Server:
+    """A server with one tool that declares one type and returns a value."""
+    server = Server("test")
+
+    async def tool():  # type: ignore[no-untyped-def]
+        return value
+
+    if annotation is not Ellipsis:
+        tool.__annotations__["return"] = annotation
+    server.tools.add(tool, **options)
+    return server
+
+
+async def listed(server: Server) -> dict[str, Any]:
+    (tool,) = (await ask(server, "tools/list"))["result"]["tools"]
+    return tool  # type: ignore[no-any-return]
+
+
+OBJECTS = [
+    (Point, Point(1), {"x": 1, "y": 0}),
+    (Place, {"city": "Rome"}, {"city": "Rome"}),
+    (Size, Size(2.5), {"width": 2.5}),
+    (Stop, Stop("a", Point(1, 2)), {"name": "a", "at": {"x": 1, "y": 2}}),
+    (
+        Reading,
+        Reading(value=1, taken=datetime.date(2025, 1, 2)),
+        {"value": 1.0, "taken": "2025-01-02", "unitName": "K"},
+    ),
+    (dict[str, int], {"a": 1}, {"a": 1}),
+    (dict[str, Any], {"a": [None]}, {"a": [None]}),
+    (dict, {"a": "b"}, {"a": "b"}),
+]
+OTHERS = [
+    (int, 3),
+    (float, 2.5),
+    (bool, True),
+    (list[int], [1, 2]),
+    (list[str], ["a"]),
+    (str | None, None),
+    (int | str, "a"),
+    (Literal["a", "b"], "a"),
+    (tuple[int, str], [1, "a"]),
+]
+
+
+@pytest.mark.parametrize(("annotation", "value", "structured"), OBJECTS)
+async def test_object_is_structured_and_text(annotation: Any, value: Any, structured: dict[str, Any]) -> None:
+    result = await call(returning(annotation, value), "tool")
+    (block,) = result.pop("content")
+    assert result == {"structuredContent": structured}
+    assert (block["type"], json.loads(block["text"])) == ("text", structured)
+
+
+@pytest.mark.parametrize(("annotation", "value"), OTHERS)
+async def test_other_value_is_wrapped_into_an_object(annotation: Any, value: Any) -> None:
+    result = await call(returning(annotation, value), "tool")
+    (block,) = result.pop("content")
+    assert result == {"structuredContent": {"result": value}}
+    assert json.loads(block["text"]) == {"result": value}
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value"), [*((kind, value) for kind, value, _ in OBJECTS), *OTHERS, (list[Reading], [])]
+)
+async def test_structured_content_fits_the_declared_schema(annotation: Any, value: Any) -> None:
+    server = returning(annotation, value)
+    schema = (await listed(server))["outputSchema"]
+    assert schema["type"] == "object"
+    jsonschema_rs.validate(schema, (await call(server, "tool"))["structuredContent"])
+
+
+PLAIN = [
+    (..., "a", [{"type": "text", "text": "a"}]),
+    (str, "a", [{"type": "text", "text": "a"}]),
+    (None, None, []),
+    (Any, {"a": 1}, [{"type": "text", "text": '{"a":1}'}]),
+    (..., [1, "a"], [{"type": "text", "text": '[1,"a"]'}]),
+    (Text, Text("a"), [{"type": "text", "text": "a"}]),
+    (Image, Image(b"\xff", "image/png"), [{"type": "image", "data": "/w==", "mimeType": "image/png"}]),
+    (Audio, Audio(b"\xff", "audio/wav"), [{"type": "audio", "data": "/w==", "mimeType": "audio/wav"}]),
+    (ResourceLink, ResourceLink("a:b", "b"), [{"type": "resource_link", "uri": "a:b", "name": "b"}]),
+    (
+        EmbeddedResource,
+        EmbeddedResource(Contents("a:b", text="c")),
+        [{"type": "resource", "resource": {"uri": "a:b", "text": "c"}}],
+    ),
+    (
+        list[Text | Image],
+        [Text("a"), Image(b"", "image/png")],
+        [{"type": "text", "text": "a"}, {"type": "image", "data": "", "mimeType": "image/png"}],
+    ),
+    (tuple[Text, ...], (Text("a"),), [{"type": "text", "text": "a"}]),
+    (Text | None, None, []),
+    (..., [Text("a"), "b", 3], [{"type": "text", "text": text} for text in ("a", "b", "3")]),
+]
+
+
+@pytest.mark.parametrize(("annotation", "value", "content"), PLAIN)
+async def test_content_goes_out_as_it_is_and_declares_no_schema(
+    annotation: Any, value: Any, content: Any
+) -> None:
+    server = returning(annotation, value)
+    assert await call(server, "tool") == {"content": content}
+    assert "outputSchema" not in await listed(server)
+
+
+async def test_whole_result_is_passed_through() -> None:
+    result = ToolResult([Text("a")], {"b": 1}, is_error=True, meta={"com.example/c": 2})
+    assert await call(returning(ToolResult, result), "tool") == {
+        "content": [{"type": "text", "text": "a"}],
+        "structuredContent": {"b": 1},
+        "isError": True,
+        "_meta": {"com.example/c": 2},
+    }
+
+
+FAILED = {"content": [{"type": "text", "text": "tool tool failed: internal error"}], "isError": True}
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value"),
+    [
+        (Point, {"x": "1"}),
+        (Point, None),
+        (int, "3"),
+        (Place, {}),
+        (Reading, {"value": 1}),
+        (dict[str, int], {"a": "b"}),
+        (Any, object()),
+        (..., {1: object()}),
+        (str | None, 3),
+    ],
+)
+async def test_value_other_than_declared_is_the_servers_fault(
+    annotation: Any, value: Any, caplog: Any
+) -> None:
+    assert await call(returning(annotation, value), "tool") == FAILED
+    assert [record.message for record in caplog.records] == ["tool tool failed"]
+
+
+GIVEN = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "x-kept": True}
+
+
+async def test_ready_made_output_schema_goes_out_untouched_and_is_obeyed() -> None:
+    server = returning(..., {"a": 1}, output_schema=GIVEN)
+    assert (await listed(server))["outputSchema"] == GIVEN
+    assert (await call(server, "tool"))["structuredContent"] == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    "value", [{"a": "1"}, {}, "text", ToolResult([], {"a": "1"}), ToolResult([Text("no structure")])]
+)
+async def test_value_outside_the_ready_made_output_schema_is_the_servers_fault(
+    value: Any, caplog: Any
+) -> None:
+    assert await call(returning(..., value, output_schema=GIVEN), "tool") == FAILED
+    assert len(caplog.records) == 1
+
+
+async def test_failure_needs_no_structure() -> None:
+    server = returning(..., ToolResult([Text("no")], is_error=True), output_schema=GIVEN)
+    assert await call(server, "tool") == {"content": [{"type": "text", "text": "no"}], "isError": True}

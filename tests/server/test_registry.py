@@ -1,0 +1,148 @@
+"""Pages: opaque cursors, stable while things come and go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay import RegistrationError, RpcError, Server
+from assay.server.registry import Shelf
+from tests.server.scripted import ask
+
+LISTS = {
+    "tools/list": "tools",
+    "resources/list": "resources",
+    "resources/templates/list": "resourceTemplates",
+    "prompts/list": "prompts",
+}
+
+
+class Thing:
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+    @property
+    def definition(self) -> str:
+        return self.key
+
+
+def shelf_of(keys: list[str], page_size: int) -> Shelf[Thing]:
+    shelf: Shelf[Thing] = Shelf("things", page_size, lambda: None)
+    for key in keys:
+        shelf.add(Thing(key))
+    return shelf
+
+
+def full_server(count: int, page_size: int) -> Server:
+    server = Server("test", page_size=page_size)
+    for number in range(count):
+        server.tools.add(lambda: None, name=f"t{number}")
+        server.resources.add(f"r://{number}", lambda: "")
+        server.resources.add(f"r{number}://{{name}}", lambda name: "")
+        server.prompts.add(lambda: "", name=f"p{number}")
+    return server
+
+
+async def pages(server: Server, method: str) -> list[int]:
+    """Follow the cursors; the number of things on each page."""
+    sizes, params = [], {}
+    while True:
+        result = (await ask(server, method, **params))["result"]
+        sizes.append(len(result[LISTS[method]]))
+        if "nextCursor" not in result:
+            return sizes
+        params = {"cursor": result["nextCursor"]}
+
+
+@pytest.mark.parametrize("method", LISTS)
+@pytest.mark.parametrize(("count", "sizes"), [(1, [1]), (3, [3]), (4, [3, 1]), (6, [3, 3]), (7, [3, 3, 1])])
+async def test_cursors_lead_through_the_whole_list(method: str, count: int, sizes: list[int]) -> None:
+    assert await pages(full_server(count, 3), method) == sizes
+
+
+@pytest.mark.parametrize("method", LISTS)
+@pytest.mark.parametrize("cursor", ["", "nonsense", "AAAA", "dG9vbHM6MQ"])
+async def test_unknown_cursor_is_invalid_params(method: str, cursor: str) -> None:
+    assert (await ask(full_server(4, 3), method, cursor=cursor))["error"]["code"] == -32602
+
+
+@pytest.mark.parametrize("method", LISTS)
+async def test_cursor_of_another_list_is_invalid_params(method: str) -> None:
+    server = full_server(4, 3)
+    cursors = {other: (await ask(server, other))["result"]["nextCursor"] for other in LISTS}
+    answers = {
+        other: "result" in await ask(server, method, cursor=cursor) for other, cursor in cursors.items()
+    }
+    assert answers == {other: other == method for other in LISTS}
+
+
+@pytest.mark.parametrize("cursor", [1, [], {}])
+async def test_cursor_that_is_no_text_is_invalid_params(cursor: Any) -> None:
+    assert (await ask(full_server(1, 3), "tools/list", cursor=cursor))["error"]["code"] == -32602
+
+
+async def test_null_cursor_is_no_cursor() -> None:
+    """Outside the schema, yet common (digest 5e)."""
+    assert len((await ask(full_server(1, 3), "tools/list", cursor=None))["result"]["tools"]) == 1
+
+
+def test_page_neither_repeats_nor_skips_when_things_go() -> None:
+    shelf = shelf_of(["a", "b", "c", "d"], 2)
+    first, cursor = shelf.page(None)
+    shelf.remove("a")
+    shelf.remove("b")
+    assert (first, shelf.page(cursor)) == (["a", "b"], (["c", "d"], None))
+
+
+def test_what_comes_back_comes_last() -> None:
+    shelf = shelf_of(["a", "b", "c"], 2)
+    _, cursor = shelf.page(None)
+    shelf.remove("a")
+    shelf.add(Thing("a"))
+    assert shelf.page(cursor) == (["c", "a"], None)
+
+
+def test_cursor_outlives_everything_it_led_to() -> None:
+    shelf = shelf_of(["a", "b"], 1)
+    _, cursor = shelf.page(None)
+    shelf.remove("a")
+    shelf.remove("b")
+    assert shelf.page(cursor) == ([], None)
+
+
+@settings(deadline=None)
+@given(
+    count=st.integers(0, 12),
+    page_size=st.integers(1, 4),
+    changes=st.lists(st.lists(st.tuples(st.sampled_from("+-"), st.integers(0, 15)), max_size=4), max_size=6),
+)
+def test_walk_sees_once_whatever_was_there_all_along(count: int, page_size: int, changes: list[Any]) -> None:
+    shelf = shelf_of([str(number) for number in range(count)], page_size)
+    stayed = {str(number) for number in range(count)}
+    seen, cursor = shelf.page(None)
+    while cursor is not None:
+        for sign, number in changes.pop() if changes else []:
+            key = str(number)
+            if sign == "-" and shelf.get(key) is not None:
+                shelf.remove(key)
+                stayed.discard(key)
+            elif sign == "+" and shelf.get(key) is None:
+                shelf.add(Thing(key))
+        page, cursor = shelf.page(cursor)
+        seen += page
+    assert [key for key in seen if key in stayed] == sorted(stayed, key=int)
+
+
+def test_cursor_is_refused_with_a_bounded_part_of_it() -> None:
+    with pytest.raises(RpcError) as caught:
+        shelf_of(["a"], 1).page("x" * 10_000)
+    assert len(caught.value.message) < 200
+
+
+@pytest.mark.parametrize("page_size", [0, -1])
+def test_page_without_room_is_refused(page_size: int) -> None:
+    with pytest.raises(RegistrationError, match="page_size"):
+        Server("test", page_size=page_size)

@@ -1,0 +1,147 @@
+"""Threads for `def` handlers: made on demand, up to a limit, never in the way of exit."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+from typing import Any
+
+import pytest
+
+from assay.server.threads import Threads
+from tests.server.scripted import GUARD, quiescence, reached
+
+PLACE: contextvars.ContextVar[str] = contextvars.ContextVar("PLACE", default="nowhere")
+
+
+async def outcome(future: asyncio.Future[Any]) -> Any:
+    async with asyncio.timeout(GUARD):
+        return await future
+
+
+async def test_function_runs_elsewhere_with_its_arguments() -> None:
+    def add(a: int, b: int) -> Any:
+        return a + b, threading.current_thread() is threading.main_thread()
+
+    assert await outcome(Threads(1).run(add, {"a": 1, "b": 2})) == (3, False)
+
+
+async def test_function_sees_the_context_and_cannot_change_it() -> None:
+    def visit() -> str:
+        seen = PLACE.get()
+        PLACE.set("thread")
+        return seen
+
+    token = PLACE.set("task")
+    try:
+        assert (await outcome(Threads(1).run(visit, {})), PLACE.get()) == ("task", "task")
+    finally:
+        PLACE.reset(token)
+
+
+async def test_exception_is_the_outcome() -> None:
+    def fail() -> None:
+        raise KeyError("x")
+
+    with pytest.raises(KeyError):
+        await outcome(Threads(1).run(fail, {}))
+
+
+async def test_stop_iteration_does_not_confuse_the_loop() -> None:
+    def fail() -> None:
+        raise StopIteration
+
+    with pytest.raises(RuntimeError):
+        await outcome(Threads(1).run(fail, {}))
+
+
+async def test_as_many_run_at_once_as_the_limit_says() -> None:
+    barrier = threading.Barrier(3)
+    threads = Threads(3)
+    futures = [threads.run(barrier.wait, {"timeout": GUARD}) for _ in range(3)]
+    assert sorted([await outcome(future) for future in futures]) == [0, 1, 2]
+
+
+async def test_no_more_run_at_once_than_the_limit_says() -> None:
+    threads, release, running = Threads(2), threading.Event(), []
+
+    def work(number: int) -> None:
+        running.append(number)
+        release.wait(GUARD)
+
+    futures = [threads.run(work, {"number": number}) for number in range(5)]
+    started = len(running)
+    release.set()
+    for future in futures:
+        await outcome(future)
+    assert (started <= 2, len(running)) == (True, 5)
+
+
+async def test_thread_is_used_again() -> None:
+    threads = Threads(3)
+    used = {await outcome(threads.run(threading.current_thread, {})) for _ in range(20)}
+    assert len(used) <= 3
+
+
+async def test_threads_do_not_keep_the_process_alive() -> None:
+    assert (await outcome(Threads(1).run(threading.current_thread, {}))).daemon is True
+
+
+async def test_job_that_was_cancelled_in_the_queue_never_runs() -> None:
+    threads, release, ran = Threads(1), threading.Event(), []
+    first = threads.run(release.wait, {"timeout": GUARD})
+    second = threads.run(lambda: ran.append("second"), {})
+    second.cancel()
+    third = threads.run(lambda: "done", {})
+    release.set()
+    assert [await outcome(first), await outcome(third), ran] == [True, "done", []]
+
+
+@pytest.mark.parametrize("cancelled", [False, True])
+async def test_thread_leaves_when_it_is_really_through(cancelled: bool) -> None:
+    threads, release, loop = Threads(1), threading.Event(), asyncio.get_running_loop()
+    started, left = asyncio.Event(), asyncio.Event()
+
+    def work() -> None:
+        loop.call_soon_threadsafe(started.set)
+        release.wait(GUARD)
+
+    future = threads.run(work, {}, left.set)
+    await reached(started)
+    if cancelled:
+        future.cancel()
+    await quiescence()
+    assert left.is_set() is False
+    release.set()
+    await reached(left)
+
+
+async def test_outcome_that_nobody_waits_for_is_dropped() -> None:
+    threads, release = Threads(1), threading.Event()
+    first = threads.run(release.wait, {"timeout": GUARD})
+    first.cancel()
+    release.set()
+    assert await outcome(threads.run(lambda: "done", {})) == "done"
+    await quiescence()
+    assert first.cancelled() is True
+
+
+def test_loop_that_is_gone_is_told_nothing() -> None:
+    threads, release = Threads(1), threading.Event()
+    left = threading.Event()
+
+    def work() -> None:
+        release.wait(GUARD)
+
+    async def leave() -> None:
+        threads.run(work, {}).cancel()
+
+    asyncio.run(leave())
+    release.set()
+
+    async def again() -> Any:
+        return await outcome(threads.run(left.set, {}))
+
+    asyncio.run(again())
+    assert left.is_set() is True

@@ -1,0 +1,97 @@
+"""The bounds of the stores in memory: in count, in time and in bytes."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.store.memory import MemoryEvents, MemorySessions
+from tests.store.test_contract import ManualClock, record
+
+
+async def test_least_recently_used_sessions_go_first() -> None:
+    store = MemorySessions(limit=3)
+    for name in "abc":
+        await store.save(record(name))
+    await store.load("a")
+    await store.save(record("d"))
+    assert await store.evict() == ["b"]
+    assert len(store) == 3
+    await store.save(record("e"))
+    await store.save(record("f"))
+    assert await store.evict() == ["c", "a"]
+
+
+async def test_nothing_is_evicted_within_the_bounds() -> None:
+    store = MemorySessions(limit=2, clock=ManualClock())
+    await store.save(record("a"))
+    await store.save(record("b"))
+    assert await store.evict() == []
+    assert len(store) == 2
+
+
+async def test_saving_again_does_not_count_twice() -> None:
+    store = MemorySessions(limit=1)
+    for _ in range(5):
+        await store.save(record("a"))
+    assert (await store.evict(), len(store)) == ([], 1)
+
+
+async def test_session_at_the_very_end_of_its_time_is_still_there() -> None:
+    clock = ManualClock()
+    store = MemorySessions(idle_timeout=60, clock=clock)
+    await store.save(record("a"))
+    clock.now += 60
+    assert await store.evict() == []
+    assert await store.load("a") is not None
+
+
+async def test_stream_keeps_its_latest_events() -> None:
+    store = MemoryEvents(events_per_stream=3)
+    for number in range(1, 6):
+        assert await store.append("s", "a", b"%d" % number) == number
+    assert [event.number for event in await store.after("s", "a", 2) or []] == [3, 4, 5]
+    assert await store.after("s", "a", 1) is None
+
+
+async def test_numbers_are_never_used_again_when_bytes_run_out() -> None:
+    """HTTP-32: an event id names one message for the life of its session."""
+    store = MemoryEvents(bytes_per_session=10)
+    assert [await store.append("s", "a", b"x") for _ in range(3)] == [1, 2, 3]
+    await store.append("s", "b", b"x" * 10)
+    assert await store.append("s", "a", b"x") == 4
+
+
+async def test_dropped_stream_gives_its_bytes_back() -> None:
+    store = MemoryEvents(bytes_per_session=10)
+    await store.append("s", "a", b"x" * 6)
+    await store.drop("s", "a")
+    await store.append("s", "b", b"x" * 8)
+    assert [event.number for event in await store.after("s", "b", 0) or []] == [1]
+
+
+async def test_session_keeps_so_many_bytes_and_the_latest_of_them() -> None:
+    store = MemoryEvents(bytes_per_session=100)
+    for _ in range(3):
+        await store.append("s", "a", b"x" * 40)
+    assert await store.after("s", "a", 0) is None
+    assert [event.number for event in await store.after("s", "a", 1) or []] == [2, 3]
+    await store.append("t", "a", b"x" * 90)
+    assert await store.after("s", "a", 1) is not None
+
+
+@pytest.mark.parametrize("size", [101, 5000])
+async def test_event_larger_than_the_bound_is_not_kept(size: int) -> None:
+    store = MemoryEvents(bytes_per_session=100)
+    assert await store.append("s", "a", b"x" * size) == 1
+    assert await store.after("s", "a", 0) is None
+    assert await store.append("s", "a", b"y") == 2
+    assert [event.data for event in await store.after("s", "a", 1) or []] == [b"y"]
+
+
+async def test_forgetting_sessions_frees_them() -> None:
+    store = MemoryEvents()
+    for number in range(10):
+        await store.append(str(number), "a", b"x")
+    for number in range(10):
+        await store.forget(str(number))
+    assert len(store) == 0
