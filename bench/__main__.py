@@ -40,8 +40,8 @@ class Settings:
     batches: int
 
 
-FULL: Final = Settings(rounds=3, http_seconds=6, http_warmup=2, stdio_seconds=3.0, more_spawns=5, batches=40)
-QUICK: Final = Settings(rounds=2, http_seconds=1, http_warmup=0, stdio_seconds=0.4, more_spawns=0, batches=15)
+FULL: Final = Settings(rounds=3, http_seconds=6, http_warmup=2, stdio_seconds=3.0, more_spawns=5, batches=200)
+QUICK: Final = Settings(rounds=2, http_seconds=1, http_warmup=0, stdio_seconds=0.4, more_spawns=0, batches=50)
 
 
 class Run:

@@ -84,8 +84,12 @@ class Result(msgspec.Struct, kw_only=True):
         return _median([ours[number] / theirs[number] for number in ours.keys() & theirs.keys()])
 
     def tools_spread(self) -> float | None:
-        """How much dearer the dearest number of tools is than the cheapest."""
-        costs = [median(batches) for batches in self.tools_us.values() if batches]
+        """How much dearer the dearest number of tools is than the cheapest.
+
+        By the cheapest batch of each: the same code does the same work every time, so that what a
+        batch takes beyond it is other people's noise.
+        """
+        costs = [min(batches) for batches in self.tools_us.values() if batches]
         return max(costs) / min(costs) - 1 if len(costs) > 1 else None
 
 

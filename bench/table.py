@@ -62,9 +62,9 @@ def spawn_rows(result: Result) -> Rows:
 
 
 def tool_rows(result: Result) -> Rows:
-    rows = [["registered tools", "CPU per call", "least"]]
+    rows = [["registered tools", "CPU per call, least", "median"]]
     for count, batches in result.tools_us.items():
-        rows.append([f"{int(count):,}", f"{median(batches):.1f} µs", f"{min(batches):.1f} µs"])
+        rows.append([f"{int(count):,}", f"{min(batches):.1f} µs", f"{median(batches):.1f} µs"])
     return rows
 
 

@@ -15,7 +15,7 @@ from .request import WrongAnswer
 from .subject import PEERS, python_of
 
 COUNTS: Final = (1, 100, 10_000)
-CALLS: Final = 1000
+CALLS: Final = 300
 START_TIMEOUT: Final = 120.0
 
 

@@ -1,0 +1,58 @@
+"""Bodies that do not come, or come too slowly."""
+
+import asyncio
+from typing import Any
+
+from assay import Limits, Server
+
+HEADERS = [
+    (b"host", b"localhost"),
+    (b"content-type", b"application/json"),
+    (b"accept", b"application/json, text/event-stream"),
+]
+
+
+async def post(app: Any, receive: Any) -> tuple[int, bytes]:
+    sent: list[dict[str, Any]] = []
+
+    async def transmit(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": HEADERS}
+    async with asyncio.timeout(5):
+        await app(scope, receive, transmit)
+    return sent[0]["status"], b"".join(message.get("body", b"") for message in sent[1:])
+
+
+async def never() -> dict[str, Any]:
+    await asyncio.Event().wait()
+    raise AssertionError("not reached")
+
+
+async def test_body_that_never_comes_is_given_up() -> None:
+    app = Server("slow", limits=Limits(body_timeout=0.01)).asgi()
+    status, body = await post(app, never)
+    assert status == 408
+    assert b"body did not arrive within 0.01 s" in body
+
+
+async def test_body_that_stops_in_the_middle_is_given_up() -> None:
+    parts = [{"type": "http.request", "body": b'{"jsonrpc"', "more_body": True}]
+
+    async def receive() -> dict[str, Any]:
+        return parts.pop() if parts else await never()
+
+    app = Server("slow", limits=Limits(body_timeout=0.01)).asgi()
+    assert (await post(app, receive))[0] == 408
+
+
+async def test_body_behind_an_awaitable_that_is_no_coroutine_is_read() -> None:
+    """ASGI asks for an awaitable; servers written in C hand back their own kind."""
+    body = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
+
+    def receive() -> asyncio.Future[dict[str, Any]]:
+        future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        asyncio.get_running_loop().call_soon(future.set_result, {"type": "http.request", "body": body})
+        return future
+
+    assert await post(Server("slow").asgi(), receive) == (200, b'{"jsonrpc":"2.0","id":1,"result":{}}')
