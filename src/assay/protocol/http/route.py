@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from msgspec import UNSET
+
 from assay.model.error import INVALID_REQUEST, MalformedMessage
 from assay.model.jsonrpc import Envelope
 from assay.protocol.codec import known_id
@@ -42,7 +44,8 @@ Route = OpenSession | InSession | Alone | Refusal
 
 
 def route(posted: Posted, admission: Admission, session_header: bytes | None, sessions: Sessions) -> Route:
-    opening = not isinstance(posted, list) and posted.method == "initialize"
+    # Without an id it is a notification, and those open nothing.
+    opening = not isinstance(posted, list) and posted.method == "initialize" and posted.id is not UNSET
     if admission.unknown_version is not None and not opening:
         return unsupported_version(admission.unknown_version, posted)
     if session_header is not None and sessions is not Sessions.OFF:
