@@ -112,6 +112,8 @@ def whole_text(result: Result) -> str:
         as_text(also_rows(result)),
         as_text(target_rows(result)),
     ]
+    if words := disturbed(result):
+        parts.append(words.lstrip(": "))
     if result.voids:
         parts.append("\n".join(f"void: {reason}" for reason in result.voids))
     return "\n\n".join(parts)

@@ -1,4 +1,4 @@
-"""minimcp; the tool is an `async def`. Plain HTTP, the faster of its transports."""
+"""minimcp; the tool is an `async def`. Its plain HTTP transport."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""minimcp; the tool is a `def`, which runs in the event loop. Plain HTTP, the faster of its transports."""
+"""minimcp; the tool is a `def`, which runs in the event loop. Its plain HTTP transport."""
 
 from typing import Any
 
