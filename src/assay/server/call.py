@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,11 +15,13 @@ import msgspec
 from msgspec import Raw, Struct, field
 
 from assay.model.jsonrpc import Envelope, Notification, RequestId
+from assay.model.result import Cache
 from assay.model.scope import Scope, Send
 from assay.protocol.codec import decode_params, encode
 from assay.protocol.session import Peer, Session
 
 if TYPE_CHECKING:
+    from .rounds import Rounds
     from .server import Server
 
 T = TypeVar("T")
@@ -52,8 +54,22 @@ _decode_meta = msgspec.json.Decoder(_Meta).decode
 
 class Call:
     __slots__ = (
-        "_deadline", "_paused", "_task", "_timer", "ended", "id", "over", "params", "peer",
-        "scope", "send", "server", "session", "waits",
+        "_deadline",
+        "_paused",
+        "_task",
+        "_timer",
+        "cache",
+        "ended",
+        "id",
+        "over",
+        "params",
+        "peer",
+        "rounds",
+        "scope",
+        "send",
+        "server",
+        "session",
+        "waits",
     )  # fmt: skip
 
     def __init__(
@@ -66,6 +82,10 @@ class Call:
         self.scope = scope
         self.session: Session | None = scope.session
         self.send = send
+        self.cache: Cache | None = None
+        """How its result may be cached, where the item itself says so."""
+        self.rounds: Rounds | None = None
+        """Questions to the client, where those are asked by retry."""
         self.ended: EndedEarly | None = None
         self.over = False
         self.waits: set[Future[Any]] = set()
@@ -100,6 +120,7 @@ class Call:
         if session is not None:
             session.in_flight[self.id] = self
         self._arm()
+        watching = self._watch_departure()
         try:
             value = await work
         except (asyncio.CancelledError, Exception):
@@ -111,6 +132,8 @@ class Call:
         finally:
             self._task = None
             self._disarm()
+            if watching is not None:
+                watching.cancel()
             if session is not None:
                 session.in_flight.pop(self.id, None)
         if self.ended is not None:
@@ -118,6 +141,14 @@ class Call:
             self._acknowledge_cancel()
             raise self.ended
         return value
+
+    def _watch_departure(self) -> asyncio.Task[None] | None:
+        departure = self.scope.departure
+        return None if departure is None else asyncio.get_running_loop().create_task(self._depart(departure))
+
+    async def _depart(self, departure: Callable[[], Awaitable[None]]) -> None:
+        await departure()
+        self.cancel("the client hung up")
 
     def cancel(self, reason: str | None) -> None:
         logger.info("request %r cancelled: %s", self.id, reason or "no reason given")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
@@ -16,7 +17,7 @@ from assay.model.jsonrpc import RequestId
 from assay.model.result import Message
 from assay.model.scope import Scope
 
-from .asking import ask_for_input, ask_for_ping, ask_for_roots, ask_for_sample, ask_for_visit
+from .asking import How, ask_for_input, ask_for_ping, ask_for_roots, ask_for_sample, ask_for_visit
 from .call import Call, Cancelled
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ LEVELS: Final = {
     )
 }
 DEFAULT_LEVEL: Final = "info"
+TRACE_KEYS: Final = ("traceparent", "tracestate", "baggage")
 
 
 class Context:
@@ -80,6 +82,28 @@ class Context:
         return meta
 
     @property
+    def trace(self) -> dict[str, str]:
+        """W3C trace context that came with the request: `traceparent`, `tracestate`, `baggage`."""
+        meta = self.meta
+        return {name: meta[name] for name in TRACE_KEYS if isinstance(meta.get(name), str)}
+
+    async def once(self, key: str, function: Callable[[], Any]) -> Any:
+        """Do something only once, although this handler may run again for each round of questions.
+
+        The outcome travels with the client, signed but readable, so it must be plain JSON.
+        """
+        rounds = self._call.rounds
+        kept = None if rounds is None else rounds.outcome(key)
+        if kept is not None:
+            return msgspec.json.decode(kept)
+        value = function()
+        if inspect.isawaitable(value):
+            value = await value
+        if rounds is not None:
+            rounds.keep(key, value)
+        return value
+
+    @property
     def cancelled(self) -> bool:
         """Whether the request was ended early. A `def` handler that works long should look now and then."""
         return self._call.ended is not None
@@ -127,8 +151,10 @@ class Context:
         """Send a log message, unless the client set a higher level or logging is off."""
         if level not in LEVELS:
             raise ValueError(f"unknown log level: {level!r}; one of {', '.join(LEVELS)}")
-        threshold = self._call.peer.log_level or DEFAULT_LEVEL
-        if LEVELS[level] < LEVELS[threshold] or not self.server.features.has("logging"):
+        peer = self._call.peer
+        unwanted = peer.revision.logs_on_demand and peer.log_level is None
+        threshold = peer.log_level or DEFAULT_LEVEL
+        if unwanted or LEVELS[level] < LEVELS[threshold] or not self.server.features.has("logging"):
             return self._call.keep_alive()
         params = {"level": level, "data": data}
         if logger is not None:
@@ -141,6 +167,7 @@ class Context:
         *,
         max_tokens: int = 1000,
         timeout: float | None = None,
+        key: str | None = None,
         **options: Any,
     ) -> Sampled:
         """Ask the client's model. Options are those of the protocol in snake case: `system_prompt`,
@@ -149,37 +176,44 @@ class Context:
         Raises:
             AskError: the client cannot be asked, or refused.
         """
-        return await ask_for_sample(self._call, messages, max_tokens, options, timeout)
+        return await ask_for_sample(self._call, messages, max_tokens, options, How(timeout, key))
 
     async def elicit(
-        self, message: str, schema: type[Any] | Mapping[str, Any], *, timeout: float | None = None
+        self,
+        message: str,
+        schema: type[Any] | Mapping[str, Any],
+        *,
+        timeout: float | None = None,
+        key: str | None = None,
     ) -> Elicited:
         """Ask the user to fill in a form: a class with plain fields, or a ready-made JSON Schema.
 
         Raises:
             AskError: the client cannot be asked, or answered with something that does not fit the form.
         """
-        return await ask_for_input(self._call, message, schema, timeout)
+        return await ask_for_input(self._call, message, schema, How(timeout, key))
 
-    async def elicit_url(self, message: str, url: str, *, timeout: float | None = None) -> Elicited:
+    async def elicit_url(
+        self, message: str, url: str, *, timeout: float | None = None, key: str | None = None
+    ) -> Elicited:
         """Ask the user to open a page, for what must not pass through the client: passwords, payments.
 
         Raises:
             AskError: the client cannot be asked this way.
         """
-        return await ask_for_visit(self._call, message, url, timeout)
+        return await ask_for_visit(self._call, message, url, How(timeout, key))
 
     async def elicitation_complete(self, elicitation_id: str) -> None:
         """Tell the client that what `elicit_url` started has come to its end."""
         await self._call.notify("notifications/elicitation/complete", {"elicitationId": elicitation_id})
 
-    async def roots(self, *, timeout: float | None = None) -> list[Root]:
+    async def roots(self, *, timeout: float | None = None, key: str | None = None) -> list[Root]:
         """The folders the client lets this server work in.
 
         Raises:
             AskError: the client cannot be asked.
         """
-        return await ask_for_roots(self._call, timeout)
+        return await ask_for_roots(self._call, How(timeout, key))
 
     async def ping(self, *, timeout: float | None = None) -> None:
         """Wait until the client shows that it is alive.
@@ -187,7 +221,7 @@ class Context:
         Raises:
             AskError: the client cannot be asked, or did not answer in time.
         """
-        await ask_for_ping(self._call, timeout)
+        await ask_for_ping(self._call, How(timeout))
 
     async def close_stream(self, retry: float | None = None) -> None:
         """Close the connection that waits for this answer; the client returns for it after `retry` seconds.

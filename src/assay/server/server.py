@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from secrets import token_bytes
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from msgspec import Raw
@@ -12,9 +13,11 @@ from assay.model.definition import Implementation, ToolAnnotations
 from assay.model.error import MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope, Outcome
 from assay.model.limits import Limits
+from assay.model.result import Cache
 from assay.model.scope import Scope, Send
 from assay.model.session import SessionRecord
 from assay.protocol.codec import decode, encode, encode_outcome, error_reply
+from assay.protocol.seal import HmacSealer, Sealer
 from assay.protocol.session import STATELESS, Session
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Revision
@@ -33,6 +36,7 @@ from .resource_registry import Resources
 from .serving import make_app, run
 from .threads import Threads
 from .tool_registry import Tools
+from .typed_result import ResultWriter
 
 if TYPE_CHECKING:
     from assay.transport.asgi.app import AsgiApp
@@ -45,7 +49,9 @@ class Server:
     """An MCP server. Functions become tools, resources and prompts; `run` or `asgi` serves them.
 
     `capabilities` switches a capability on although nothing is registered yet, or off although
-    something is: `{"tools": True, "logging": False, "resources.subscribe": False}`.
+    something is: `{"tools": True, "logging": False, "resources.subscribe": False}`. `cache` is what
+    clients are told of reusing lists. `sealing` is the key, or several where keys are rotated, that
+    signs what clients carry between two rounds of questions: workers that share a load share it.
     """
 
     def __init__(
@@ -62,11 +68,16 @@ class Server:
         limits: Limits | None = None,
         page_size: int = 1000,
         access: Access | None = None,
+        cache: Cache | None = None,
+        sealing: Sealer | Sequence[bytes] | None = None,
     ) -> None:
         self.info = Implementation(name, version, title, description, website_url, icons)
         self.instructions = instructions
         self.limits = limits or Limits()
         self.threads = Threads(self.limits.threads)
+        self.writer = ResultWriter(self.info)
+        self.cache = cache or Cache()
+        self.sealer = make_sealer(sealing)
         self._tables: dict[Revision, dict[str, Callable[[Call], Awaitable[Any]]]] = {}
         self._build(page_size, access)
         registered = {
@@ -143,6 +154,7 @@ class Server:
         icons: list[Icon] | None = None,
         meta: dict[str, Any] | None = None,
         access: Access | None = None,
+        cache: Cache | None = None,
     ) -> Callable[[F], F]:
         """Register a function as the resource at a URI, or at every URI of an RFC 6570 template.
 
@@ -155,6 +167,7 @@ class Server:
             "mime_type": mime_type,
         }
         about |= {"size": size, "annotations": annotations, "icons": icons, "meta": meta, "access": access}
+        about["cache"] = cache
 
         def register(decorated: F) -> F:
             self.resources.add(uri, decorated, **about)
@@ -264,6 +277,10 @@ class Server:
         self.audience.join(session)
         return session
 
+    def end_listening(self) -> None:
+        """End all listen streams, so that a transport can stop."""
+        self.audience.end_listening()
+
     def close_session(self, session: Session) -> None:
         """End a conversation: what runs for it is cancelled. Closing twice is harmless."""
         self.audience.leave(session)
@@ -293,3 +310,11 @@ def _as_bytes(message: bytes | str | Mapping[str, Any]) -> bytes:
         # Lone surrogates stay what they are, invalid UTF-8, for the decoder to refuse.
         return message.encode("utf-8", "surrogatepass")
     return encode(message)
+
+
+def make_sealer(given: Sealer | Sequence[bytes] | None) -> Sealer:
+    if given is None:
+        return HmacSealer([token_bytes(32)])
+    if isinstance(given, bytes | bytearray):
+        return HmacSealer([bytes(given)])
+    return HmacSealer(given) if isinstance(given, Sequence) else given

@@ -113,6 +113,7 @@ class Connection:
 
     async def drain(self) -> None:
         """Let what runs finish, for a while; then end the session, which cancels the rest."""
+        self._endpoint.end_listening()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=self._endpoint.limits.drain)
         self._endpoint.close_session(self._scope.session)

@@ -6,9 +6,10 @@ and again: so verdicts are remembered, and a repeated head costs one look-up.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from assay.model.error import INVALID_REQUEST, RpcError
 from assay.model.jsonrpc import RequestId
@@ -23,8 +24,10 @@ Headers = list[tuple[bytes, bytes]]
 JSON: Final = (b"content-type", b"application/json")
 EXPOSED: Final = b"mcp-session-id, mcp-protocol-version"
 ALLOWED_HEADERS: Final = (
-    b"content-type, accept, authorization, last-event-id, mcp-protocol-version, mcp-session-id"
+    b"content-type, accept, authorization, last-event-id, "
+    b"mcp-protocol-version, mcp-session-id, mcp-method, mcp-name"
 )
+PARAMETER: Final = b"mcp-param-"
 READ_ONCE: Final = frozenset(
     {
         b"host",
@@ -32,6 +35,8 @@ READ_ONCE: Final = frozenset(
         b"content-type",
         b"mcp-protocol-version",
         b"mcp-session-id",
+        b"mcp-method",
+        b"mcp-name",
         b"last-event-id",
     }
 )
@@ -58,9 +63,10 @@ class Refusal:
     headers: tuple[tuple[bytes, bytes], ...] = ()
     code: int = INVALID_REQUEST
     request_id: RequestId | None = None
+    data: Any = None
 
     def body(self) -> bytes:
-        return encode(error_reply(RpcError(self.code, self.reason), self.request_id))
+        return encode(error_reply(RpcError(self.code, self.reason, self.data), self.request_id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +128,16 @@ class Gate:
     def methods(self) -> bytes:
         return b"GET, POST, DELETE, OPTIONS" if self.policy.streaming else b"POST, OPTIONS"
 
-    def preflight(self, origin: bytes | None) -> Headers:
-        """Headers that answer an OPTIONS request."""
+    def preflight(self, headers: Mapping[bytes, bytes]) -> Headers:
+        """Headers that answer an OPTIONS request. Those of tool parameters are allowed by their prefix,
+        which CORS cannot say, so the ones that were asked for are named."""
+        asked = headers.get(b"access-control-request-headers", b"").lower().split(b",")
+        parameters = [name.strip() for name in asked if name.strip().startswith(PARAMETER)]
         return [
-            *_cors(origin),
+            *_cors(headers.get(b"origin")),
             (b"allow", self.methods),
             (b"access-control-allow-methods", self.methods),
-            (b"access-control-allow-headers", ALLOWED_HEADERS),
+            (b"access-control-allow-headers", b", ".join([ALLOWED_HEADERS, *parameters])),
             (b"access-control-max-age", b"600"),
         ]
 

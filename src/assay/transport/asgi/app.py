@@ -45,6 +45,11 @@ class Incoming:
     def cors(self) -> Headers:
         return list(self.admission.cors)
 
+    async def departure(self) -> None:
+        """Return when the client has hung up."""
+        while (await self.receive())["type"] != "http.disconnect":
+            pass
+
     def scope(self, revision: Revision | None = None) -> Scope:
         """What the handlers will see of this request; the host may have put a scope of its own here."""
         given: Scope | None = self.asgi.get("assay")
@@ -94,7 +99,8 @@ class AsgiApp:
         return await self._methods[scope["method"]](Incoming(scope, headers, verdict, receive, send))
 
     async def close(self) -> None:
-        """End all sessions and their streams, so that the HTTP server can stop."""
+        """End all sessions and streams, so that the HTTP server can stop."""
+        self._endpoint.end_listening()
         await self._sessions.close()
 
     def _judge(self, method: str, headers: dict[bytes, bytes]) -> Admission | Refusal:
@@ -137,11 +143,12 @@ class AsgiApp:
             posted = decode(body, self._endpoint.limits)
         except MalformedMessage as error:
             return await refuse(incoming.transmit, _malformed(error), incoming.cors)
-        where = route(
-            posted, incoming.admission, incoming.headers.get(b"mcp-session-id"), self.policy.sessions
-        )
+        where = route(posted, incoming.admission, incoming.headers, self.policy.sessions)
         if isinstance(where, Alone):
             scope = incoming.scope(where.revision)
+            scope.peer = where.peer
+            if where.revision.http.disconnect_cancels:
+                scope.departure = incoming.departure
             return await self._serve(posted, incoming, scope, self._exchange(incoming), where.revision)
         if isinstance(where, InSession):
             return await self._post_in_session(posted, incoming, where.session_id)
@@ -227,7 +234,7 @@ class AsgiApp:
         if isinstance(position, Refusal):
             return await refuse(incoming.transmit, position, incoming.cors)
         follower = Follower(live, position, incoming.transmit, self._heartbeat, self._sessions.touch)
-        return await follower.run(incoming.receive, incoming.cors)
+        return await follower.run(incoming.departure, incoming.cors)
 
     async def _delete(self, incoming: Incoming) -> None:
         live = await self._session_of(incoming)
@@ -251,7 +258,7 @@ class AsgiApp:
         return live or Refusal(404, "session not found: it ended or expired; send initialize again")
 
     async def _options(self, incoming: Incoming) -> None:
-        await respond(incoming.transmit, 204, self._gate.preflight(incoming.headers.get(b"origin")))
+        await respond(incoming.transmit, 204, self._gate.preflight(incoming.headers))
 
     async def _lifespan(self, receive: Receive, send: Transmit) -> None:
         while True:

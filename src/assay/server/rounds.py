@@ -1,0 +1,174 @@
+"""Asking by retry: a request that needs answers ends with its questions, and the client sends it again
+with the answers. The handler then runs anew and finds the answers it already has.
+
+What must survive between the two is sealed into `requestState` and travels with the client: answers
+of earlier rounds, which questions they answer, and the outcomes that `ctx.once` keeps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Raw, Struct, UnsetType
+
+from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS, AskError, RpcError
+from assay.model.result import InputRequest, InputRequired
+from assay.protocol.codec import encode
+from assay.protocol.seal import BrokenSeal, Sealer
+
+T = TypeVar("T")
+_sorted = msgspec.json.Encoder(order="sorted").encode
+
+
+class Questions(BaseException):
+    """Ends a handler whose questions are not answered yet. Not an `Exception`: a handler that catches
+    what can go wrong must not catch this."""
+
+    def __init__(self, result: InputRequired) -> None:
+        super().__init__()
+        self.result = result
+
+
+class Binding(Struct):
+    """What a state belongs to: it is worth nothing anywhere else."""
+
+    method: str
+    target: str
+    arguments: str
+    principal: str
+
+
+class _State(Struct):
+    bound_to: Binding
+    expires: float
+    answers: dict[str, Raw]
+    asked: dict[str, str]
+    outcomes: dict[str, Raw]
+
+
+_decode_state = msgspec.json.Decoder(_State).decode
+
+
+def bind(method: str, target: str, arguments: Any, principal: Any) -> Binding:
+    return Binding(method, target, _digest(arguments), "" if principal is None else _digest(principal))
+
+
+def _digest(value: Any) -> str:
+    """A short name for a value, the same in every process. What JSON cannot hold goes by its `str`."""
+    try:
+        encoded = _sorted(msgspec.json.decode(value) if isinstance(value, Raw) else value)
+    except (TypeError, NotImplementedError):
+        encoded = str(value).encode()
+    return hashlib.blake2s(encoded, digest_size=12).hexdigest()
+
+
+class Rounds:
+    """The questions and answers of one request, over all its rounds."""
+
+    def __init__(self, binding: Callable[[], Binding], sealer: Sealer, lifetime: float) -> None:
+        self._binding = binding
+        """Made when it is needed: most requests ask nothing."""
+        self._sealer = sealer
+        self._lifetime = lifetime
+        self._answers: dict[str, Raw] = {}
+        self._asked: dict[str, str] = {}
+        self._outcomes: dict[str, Raw] = {}
+        self._open: dict[str, InputRequest] = {}
+        self._waiting: list[asyncio.Future[Any]] = []
+        self._count = 0
+
+    def resume(self, responses: Raw | UnsetType, state: str | UnsetType) -> None:
+        """Take up what the client sent back.
+
+        Raises:
+            RpcError: the state is not ours, or not for this request; the responses are no object.
+        """
+        if not isinstance(state, UnsetType):
+            self._unseal(state)
+        if not isinstance(responses, UnsetType):
+            self._answers |= _read_responses(responses)
+
+    def _unseal(self, sealed: str) -> None:
+        try:
+            state = _decode_state(self._sealer.open(sealed))
+        except (BrokenSeal, msgspec.DecodeError):
+            raise RpcError(
+                INVALID_PARAMS, "requestState was changed, or does not come from this server"
+            ) from None
+        if state.bound_to != self._binding():
+            raise RpcError(INVALID_PARAMS, "requestState belongs to another request")
+        if state.expires < time.time():
+            raise RpcError(INVALID_PARAMS, "requestState has expired: send the request anew")
+        self._answers, self._asked, self._outcomes = state.answers, state.asked, state.outcomes
+
+    async def ask(self, request: InputRequest, read: Any, key: str | None) -> Any:
+        """The answer, read; without one that fits, the handler ends here and the client is asked."""
+        self._count += 1
+        key = key or f"question-{self._count}"
+        digest = _digest({"method": request.method, "params": request.params})
+        if key in self._answers:
+            if self._asked.get(key, digest) != digest:
+                raise RpcError(
+                    INTERNAL_ERROR,
+                    f"the handler asked something else under {key!r} than what was answered: "
+                    "what it asks may depend only on its arguments and on earlier answers",
+                )
+            try:
+                answer = read(self._answers[key])
+            except AskError:
+                del self._answers[key]  # what does not fit counts as missing: it is asked again
+            else:
+                self._asked[key] = digest
+                return answer
+        return await self._wait(key, digest, request)
+
+    async def _wait(self, key: str, digest: str, request: InputRequest) -> Any:
+        if key in self._open:
+            raise RpcError(INTERNAL_ERROR, f"two questions under one key: {key!r}")
+        self._open[key] = request
+        self._asked[key] = digest
+        loop = asyncio.get_running_loop()
+        waiting: asyncio.Future[Any] = loop.create_future()
+        if not self._waiting:
+            # Questions that a handler asks side by side are all on their way by then.
+            loop.call_soon(loop.call_soon, self._end)
+        self._waiting.append(waiting)
+        return await waiting
+
+    def _end(self) -> None:
+        result = InputRequired(self._open, self._seal())
+        for waiting in self._waiting:
+            if not waiting.done():
+                waiting.set_exception(Questions(result))
+
+    def _seal(self) -> str:
+        expires = time.time() + self._lifetime
+        state = _State(self._binding(), expires, self._answers, self._asked, self._outcomes)
+        return self._sealer.seal(encode(state))
+
+    def outcome(self, key: str) -> Raw | None:
+        return self._outcomes.get(key)
+
+    def keep(self, key: str, value: Any) -> None:
+        self._outcomes[key] = Raw(encode(value))
+
+
+def _read_responses(responses: Raw) -> dict[str, Raw]:
+    try:
+        return msgspec.json.decode(responses, type=dict[str, Raw])
+    except msgspec.DecodeError as error:
+        raise RpcError(INVALID_PARAMS, f"invalid inputResponses: {error}") from None
+
+
+def find_questions(error: BaseException) -> Questions | None:
+    """The questions that ended a handler, also from inside its task groups."""
+    if isinstance(error, Questions):
+        return error
+    if isinstance(error, BaseExceptionGroup):
+        return next((found for inner in error.exceptions if (found := find_questions(inner))), None)
+    return None
