@@ -40,8 +40,8 @@ class Settings:
     batches: int
 
 
-FULL: Final = Settings(rounds=3, http_seconds=6, http_warmup=2, stdio_seconds=3.0, more_spawns=5, batches=200)
-QUICK: Final = Settings(rounds=2, http_seconds=1, http_warmup=0, stdio_seconds=0.4, more_spawns=0, batches=50)
+FULL: Final = Settings(rounds=3, http_seconds=6, http_warmup=2, stdio_seconds=2.0, more_spawns=5, batches=200)
+QUICK: Final = Settings(rounds=2, http_seconds=1, http_warmup=0, stdio_seconds=0.3, more_spawns=0, batches=50)
 
 
 class Run:
@@ -75,11 +75,12 @@ class Run:
     def _stdio(self, subject: Subject, number: int) -> None:
         title = f"round {number + 1}  stdio  {subject.label}"
         with self._or_void(title):
-            sample, start_ms = stdio_load.measure(subject, number, self.settings.stdio_seconds, self._log)
+            found = stdio_load.measure(subject, number, self.settings.stdio_seconds, self._log)
             more = [stdio_load.spawn_ms(subject, self._log) for _ in range(self.settings.more_spawns)]
-            self.result.stdio.setdefault(subject.name, []).append(sample)
-            self.result.spawn.setdefault(subject.name, []).append(Spawns(number, [start_ms, *more]))
-            tell(title, sample)
+            self.result.stdio.setdefault(subject.name, []).append(found.pinned)
+            self.result.stdio_free.setdefault(subject.name, []).append(found.free)
+            self.result.spawn.setdefault(subject.name, []).append(Spawns(number, [found.start_ms, *more]))
+            tell(title, found.pinned)
 
     @contextmanager
     def _or_void(self, title: str) -> Iterator[None]:

@@ -15,7 +15,7 @@ BAR, GAP, TITLE = 20, 8, 44
 OURS, THEIRS = "#0b7a75", "#9aa5b1"
 PANELS: Final = {
     "http": "HTTP tools/call per second, 32 connections",
-    "stdio": "stdio tools/call per second, one at a time",
+    "stdio": "stdio tools/call per second, one at a time, one core",
 }
 
 

@@ -24,6 +24,7 @@ PARTS: Final[dict[str, Callable[[Result], str]]] = {
     "also": lambda result: as_markdown(also_rows(result)),
     "http": lambda result: as_markdown(load_rows(result, "http")),
     "stdio": lambda result: as_markdown(load_rows(result, "stdio")),
+    "stdio_free": lambda result: as_markdown(load_rows(result, "stdio_free")),
     "spawn": lambda result: as_markdown(spawn_rows(result)),
     "tools": lambda result: as_markdown(tool_rows(result)),
     "machine": lambda result: "\n".join(f"- {line}" for line in machine_lines(result)),

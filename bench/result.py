@@ -48,12 +48,16 @@ class Result(msgspec.Struct, kw_only=True):
     settings: dict[str, Any]
     http: dict[str, list[Sample]] = {}
     stdio: dict[str, list[Sample]] = {}
+    """Client and server on one core: the figure that repeats."""
+    stdio_free: dict[str, list[Sample]] = {}
+    """The same where the scheduler puts them: it depends on how deep the cores sleep."""
     spawn: dict[str, list[Spawns]] = {}
     tools_us: dict[str, list[float]] = {}
     voids: list[str] = []
 
     def samples(self, transport: str, name: str) -> list[Sample]:
-        table = self.http if transport == "http" else self.stdio
+        """`transport` is the name of one of the three tables above."""
+        table: dict[str, list[Sample]] = getattr(self, transport)
         return table.get(name, [])
 
     def rate(self, transport: str, name: str) -> float | None:

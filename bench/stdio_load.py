@@ -9,9 +9,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from statistics import quantiles
-from typing import IO, Any, Final
+from typing import IO, Any, Final, NamedTuple
 
-from .process import Stopwatch, rss_mb, running, time_limit
+from .process import Stopwatch, on_one_core, rss_mb, running, time_limit
 from .request import CALL, INITIALIZE, INITIALIZED, WrongAnswer, expect_sum
 from .result import Sample
 from .subject import Subject
@@ -49,7 +49,7 @@ class Pipes:
         if answer.get("id") != INITIALIZE["id"] or "result" not in answer:
             raise WrongAnswer(f"initialize failed: {answer}")
 
-    def calls(self, seconds: float, first: int) -> tuple[list[int], list[bytes]]:
+    def calls(self, seconds: float, *, first: int) -> tuple[list[int], list[bytes]]:
         """Call until time is up: how many nanoseconds each call took, and each answer."""
         write, receive, clock, to = os.write, self.receive, time.perf_counter_ns, self._to
         template = CALL.encode() + b"\n"
@@ -73,30 +73,43 @@ def started(subject: Subject, log: IO[bytes]) -> Iterator[Pipes]:
         yield Pipes(child)
 
 
-def measure(subject: Subject, number: int, seconds: float, log: IO[bytes]) -> tuple[Sample, float]:
-    """The figures, and the milliseconds that it took to start.
+class Measured(NamedTuple):
+    """On one core, as the scheduler likes it, and the milliseconds that it took to start."""
 
+    pinned: Sample
+    free: Sample
+    start_ms: float
+
+
+def measure(subject: Subject, number: int, seconds: float, log: IO[bytes]) -> Measured:
+    """
     Raises:
         WrongAnswer, TookTooLong: there is no figure.
     """
     begin = time.perf_counter()
-    with started(subject, log) as pipes, time_limit(START_TIMEOUT + seconds, subject.name):
+    with started(subject, log) as pipes, time_limit(START_TIMEOUT + 2 * seconds, subject.name):
         pipes.initialize()
         start_ms = (time.perf_counter() - begin) * 1e3
         pipes.send(INITIALIZED)
         warm_up(pipes)
-        watch, before = Stopwatch(pipes.pid), time.process_time()
-        took, answers = pipes.calls(seconds, first=WARMUP_CALLS)
-        server_cpu, own_cpu = watch.cpu_share(), time.process_time() - before
-        memory = rss_mb(pipes.pid)
+        free = load(pipes, number, seconds)
+        with on_one_core(pipes.pid):
+            pinned = load(pipes, number, seconds)
+    return Measured(pinned, free, start_ms)
+
+
+def load(pipes: Pipes, number: int, seconds: float) -> Sample:
+    watch, before = Stopwatch(pipes.pid), time.process_time()
+    took, answers = pipes.calls(seconds, first=WARMUP_CALLS)
+    server_cpu, own_cpu = watch.cpu_share(), time.process_time() - before
+    memory = rss_mb(pipes.pid)
     # Every answer is looked at, but only now: looking would have cost the client more than calling.
     for offset, answer in enumerate(answers):
         expect_sum(answer, WARMUP_CALLS + offset)
     wall = sum(took) / 1e9
     cuts = quantiles(took, n=100)
-    share = own_cpu / wall
-    sample = Sample(number, len(took) / wall, cuts[49] / 1e3, cuts[98] / 1e3, server_cpu, share, memory)
-    return sample, start_ms
+    rate, share = len(took) / wall, own_cpu / wall
+    return Sample(number, rate, cuts[49] / 1e3, cuts[98] / 1e3, server_cpu, share, memory)
 
 
 def warm_up(pipes: Pipes) -> None:

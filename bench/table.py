@@ -11,6 +11,7 @@ from .subject import SUBJECTS, TIMES
 from .target import ALSO, judge
 
 Rows = list[list[str]]
+TITLES: Final = {"http": "HTTP", "stdio": "stdio, on one core", "stdio_free": "stdio, free"}
 CLIENT_BOUND: Final = 0.9
 """Share of a core above which the load generator, not the server, may be what limits a figure."""
 
@@ -30,7 +31,7 @@ def also_rows(result: Result) -> Rows:
 
 def load_rows(result: Result, transport: str) -> Rows:
     head = ["calls per second", "p50", "p99", "server CPU", "CPU per call", "client CPU", "RSS"]
-    rows = [[transport, *head]]
+    rows = [[TITLES[transport], *head]]
     for subject in SUBJECTS:
         samples = result.samples(transport, subject.name)
         if samples:
@@ -98,7 +99,7 @@ def as_markdown(rows: Rows) -> str:
 def whole_text(result: Result) -> str:
     parts = [
         "\n".join(machine_lines(result)),
-        *(as_text(load_rows(result, transport)) for transport in ("http", "stdio")),
+        *(as_text(load_rows(result, transport)) for transport in TITLES),
         as_text(spawn_rows(result)),
         as_text(tool_rows(result)),
         as_text(also_rows(result)),

@@ -105,6 +105,8 @@ ALSO: Final[tuple[tuple[str, Measure], ...]] = (
     ("CPU per HTTP call, bare ASGI app / async def", cheaper("http", ASSAY, BARE)),
     ("CPU per HTTP call, minimcp / async def", cheaper("http", ASSAY, MINIMCP)),
     ("CPU per HTTP call, official SDK / async def", cheaper("http", ASSAY, OFFICIAL)),
+    ("stdio calls, async def / minimcp, not on one core", faster("stdio_free", ASSAY, MINIMCP)),
+    ("stdio calls, def / minimcp, not on one core", faster("stdio_free", ASSAY_DEF, MINIMCP_DEF)),
     ("stdio calls, async def / bare loop", faster("stdio", ASSAY, BARE)),
     ("stdio calls, async def / official SDK", faster("stdio", ASSAY, OFFICIAL)),
     ("stdio calls, async def / fastmcp", faster("stdio", ASSAY, FASTMCP)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import pytest
@@ -18,7 +17,9 @@ CALL_1 = (CALL % 1).encode()
 WRONG_TYPE = CALL_1.replace(b'"b":2', b'"b":"two"')
 BAD_JSON = CALL_1[:-1]
 
-measured = pytest.mark.parametrize("subject", [s for s in SUBJECTS if s.name in MEASURED], ids=lambda s: s.name)
+measured = pytest.mark.parametrize(
+    "subject", [s for s in SUBJECTS if s.name in MEASURED], ids=lambda s: s.name
+)
 
 
 def peer(subject: Subject) -> AsgiPeer:
@@ -74,7 +75,7 @@ async def test_it_refuses_an_argument_of_the_wrong_type(subject: Subject) -> Non
 
 @measured
 async def test_it_does_the_same_on_stdio(subject: Subject) -> None:
-    async with stdio_process(sys.executable, subject.stdio_command()[-1]) as server:
+    async with stdio_process(subject.stdio_command()[-1]) as server:
         assert "result" in await server.ask(INITIALIZE)
         await server.send(INITIALIZED)
         await server.write(CALL_1 + b"\n")

@@ -10,7 +10,20 @@ from typing import Any
 
 import pytest
 
-from assay import Audio, Context, Elicited, Image, Message, Root, Sampled, Server, Text
+from assay import (
+    Audio,
+    Contents,
+    Context,
+    Elicited,
+    EmbeddedResource,
+    Image,
+    Message,
+    ResourceLink,
+    Root,
+    Sampled,
+    Server,
+    Text,
+)
 from tests.server.scripted import (
     BATCHING,
     FIRST,
@@ -134,9 +147,18 @@ async def test_messages_of_a_sample(messages: Any, sent: Any) -> None:
     assert asked["params"]["messages"] == sent
 
 
-async def test_audio_for_a_client_that_knows_none_is_embedded() -> None:
-    asked, _ = await exchange(lambda ctx: ctx.sample(Audio(b"", "audio/wav")), SAMPLED, revision=FIRST)
-    assert asked["params"]["messages"][0]["content"]["type"] == "resource"
+@pytest.mark.parametrize(
+    ("block", "revision", "kind"),
+    [
+        (Audio(b"", "audio/wav"), FIRST, "audio"),
+        (ResourceLink("a://b", "b"), NEWEST, "resource_link"),
+        (EmbeddedResource(Contents("a://b", text="")), NEWEST, "resource"),
+    ],
+)
+async def test_content_that_cannot_be_sampled_from_is_refused(block: Any, revision: str, kind: str) -> None:
+    """Sampling messages hold text, images and, where the revision has it, audio."""
+    text = await refusal(lambda ctx: ctx.sample(block), revision=revision, capabilities={"sampling": {}})
+    assert text == f"the client's protocol revision cannot sample from {kind} content"
 
 
 async def test_sample_with_tools_is_asked_where_the_client_can() -> None:

@@ -28,6 +28,10 @@ class Message(Struct):
     role: Role
     content: Block
 
+    def __post_init__(self) -> None:
+        if self.role not in ("user", "assistant"):
+            raise ValueError(f"a message is by the user or the assistant, not {self.role!r}")
+
 
 class PromptResult(Struct, omit_defaults=True):
     """The whole result of a prompt, for prompts that also describe themselves."""

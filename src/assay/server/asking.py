@@ -25,9 +25,11 @@ from assay.revisions.revision import Asking
 from .call import Call
 from .form import Form
 from .naming import camel
-from .shape import shape_block
+from .shape import kind_of
 
 T = TypeVar("T")
+SAMPLED: Final = frozenset({"text", "image", "audio"})
+"""Content that a sampling message may hold, where the revision has it."""
 
 
 class How(NamedTuple):
@@ -109,8 +111,14 @@ def _sampling_message(message: str | Block | Message, call: Call) -> Any:
     if isinstance(message, BLOCKS):
         message = Message("user", message)
     if isinstance(message, Message):
-        return Message(message.role, shape_block(message.content, call.peer.revision))
+        _check_sampled(message.content, call)
     return message
+
+
+def _check_sampled(block: Block, call: Call) -> None:
+    kind = kind_of(block)
+    if kind not in SAMPLED or kind not in call.peer.revision.content:
+        raise AskError(f"the client's protocol revision cannot sample from {kind} content")
 
 
 def _need(call: Call, capability: str) -> dict[str, Any]:
@@ -163,6 +171,8 @@ async def _ask_by_request(call: Call, question: Question[T], how: How) -> T:
     session, send, method, params = call.session, call.send, question.method, question.params
     if session is None or send is None:
         raise AskError("the client cannot be asked: its request came without a session")
+    if call.over:
+        raise AskError("the client cannot be asked: its request has been answered")
     if not session.ready and method != "ping":
         raise AskError("the client cannot be asked before it has sent notifications/initialized")
     answer: asyncio.Future[Raw] = asyncio.get_running_loop().create_future()

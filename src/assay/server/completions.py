@@ -11,7 +11,9 @@ from assay.model.result import Completion
 from .call import Call
 from .completion import Completer, choices, rank_and_cut
 from .gate import Gate
+from .prompt import Prompt
 from .prompt_registry import Prompts
+from .resource import Resource
 from .resource_registry import Resources
 
 
@@ -22,7 +24,7 @@ class Completions:
         self._prompts = prompts
         self._resources = resources
         self._gate = gate
-        self._completers: dict[tuple[str, str], Completer] = {}
+        self._completers: dict[tuple[str, str], tuple[Prompt | Resource, Completer]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._completers) or any(self._listed(prompt.key) for prompt in self._prompts.shelf)
@@ -37,9 +39,11 @@ class Completions:
             raise RegistrationError(f"completion for {target!r}: no such prompt or resource template")
         if argument not in known:
             raise RegistrationError(f"completion for {target!r}: it has no argument {argument!r}")
-        if (target, argument) in self._completers:
+        if self._find(target, argument) is not None:
             raise RegistrationError(f"completion for {target!r}: argument {argument!r} has one already")
-        self._completers[target, argument] = Completer(function, (self._gate,))
+        component = self._component(target)
+        assert component is not None
+        self._completers[target, argument] = component, Completer(function, (self._gate,))
 
     async def complete(
         self, target: str, argument: str, value: str, settled: dict[str, str], call: Call
@@ -49,10 +53,18 @@ class Completions:
             raise RpcError(INVALID_PARAMS, f"unknown prompt or resource template: {target}")
         if argument not in known:
             raise RpcError(INVALID_PARAMS, f"{target} has no argument {argument}")
-        completer = self._completers.get((target, argument))
+        completer = self._find(target, argument)
         if completer is not None:
             return await completer.complete(value, settled, call)
         return rank_and_cut(value, self._listed(target).get(argument, []))
+
+    def _component(self, target: str) -> Prompt | Resource | None:
+        return self._prompts.shelf.get(target) or self._resources.template_shelf.get(target)
+
+    def _find(self, target: str, argument: str) -> Completer | None:
+        component, completer = self._completers.get((target, argument), (None, None))
+        # A completion belongs to what it was registered for, not to what took its name since.
+        return completer if component is self._component(target) else None
 
     def _arguments(self, target: str) -> set[str] | None:
         prompt = self._prompts.shelf.get(target)

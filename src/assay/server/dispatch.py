@@ -56,7 +56,7 @@ async def dispatch(server: Server, message: Envelope, send: Send | None, scope: 
         if serve is None:
             raise RpcError(METHOD_NOT_FOUND, f"method not found: {method}")
         result = await serve(call)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a handler that calls sys.exit ends itself, not the server
         failure = to_rpc_error(error, call, method)
         return None if failure is None else error_reply(failure, call.id)
     except BaseException as error:

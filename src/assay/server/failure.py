@@ -23,14 +23,14 @@ class ReadFailed(Exception):
         self.failure = failure
 
 
-def unwrap(error: Exception) -> Exception:
+def unwrap(error: BaseException) -> BaseException:
     """The one exception inside a group: a handler with a task group failed for one reason all the same."""
     while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error
 
 
-def to_rpc_error(error: Exception, call: Call, method: str) -> RpcError | None:
+def to_rpc_error(error: BaseException, call: Call, method: str) -> RpcError | None:
     """The error to answer with; none when no answer may follow."""
     error = unwrap(error)
     if isinstance(error, Cancelled):
@@ -55,5 +55,5 @@ def _failed_read(error: ReadFailed, call: Call, method: str) -> RpcError | None:
     return failure
 
 
-def log_failure(what: str, error: Exception) -> None:
+def log_failure(what: str, error: BaseException) -> None:
     logger.error("%s failed", what, exc_info=error)

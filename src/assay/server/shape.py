@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from assay.model.content import Audio, Block, Contents, EmbeddedResource, ResourceLink, Text
 from assay.model.result import Message, ToolResult
+from assay.protocol.codec import encode
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Revision, Structured
 
@@ -18,7 +19,9 @@ FULL: Final = frozenset(revision for revision in REVISIONS if revision.content =
 
 def shape_result(result: ToolResult, revision: Revision) -> ToolResult:
     if revision.structured is Structured.ABSENT and result.structured is not None:
-        result = ToolResult(result.content, None, result.is_error, result.meta)
+        # What can only be read as text is given as text.
+        content = result.content or [Text(encode(result.structured).decode())]
+        result = ToolResult(content, None, result.is_error, result.meta)
     if revision in FULL:
         return result
     content = [shape_block(block, revision) for block in result.content]
@@ -31,8 +34,14 @@ def shape_messages(messages: list[Message], revision: Revision) -> list[Message]
     return [Message(message.role, shape_block(message.content, revision)) for message in messages]
 
 
-def shape_block(block: Block, revision: Revision) -> Block:
+def kind_of(block: Block) -> str:
+    """The `type` of a block on the wire."""
     kind: str = getattr(block, "__struct_config__").tag  # noqa: B009 - a Struct's own attribute
+    return kind
+
+
+def shape_block(block: Block, revision: Revision) -> Block:
+    kind = kind_of(block)
     if kind in revision.content:
         return block
     return SUBSTITUTES[kind](block)

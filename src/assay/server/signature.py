@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 import typing
 from collections.abc import Callable, Mapping
@@ -84,6 +85,8 @@ def read_signature(function: Callable[..., Any], *, allow_any: bool = False) -> 
 
 
 def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
+    if isinstance(function, functools.partial):
+        return _hints(function.func, name)
     target = function if inspect.isroutine(function) or inspect.isclass(function) else type(function).__call__
     try:
         return typing.get_type_hints(inspect.unwrap(target), include_extras=True)

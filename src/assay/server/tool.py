@@ -129,7 +129,7 @@ class Tool:
             raise RpcError(INVALID_PARAMS, text)
         return ToolResult([Text(text)], is_error=True)
 
-    def _failed(self, error: Exception, call: Call) -> ToolResult:
+    def _failed(self, error: BaseException, call: Call) -> ToolResult:
         """A failure that the model can read, or the exception itself where it has its own answer."""
         if isinstance(error, ToolError | AskError):
             return ToolResult([Text(str(error))], is_error=True)

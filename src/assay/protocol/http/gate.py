@@ -28,6 +28,8 @@ ALLOWED_HEADERS: Final = (
     b"mcp-protocol-version, mcp-session-id, mcp-method, mcp-name"
 )
 PARAMETER: Final = b"mcp-param-"
+HEAD_BYTES: Final = 64 * 1024
+"""What the values of one `Head` may come to; HTTP servers differ in whether they set a bound at all."""
 READ_ONCE: Final = frozenset(
     {
         b"host",
@@ -69,6 +71,14 @@ class Refusal:
         return encode(error_reply(RpcError(self.code, self.reason, self.data), self.request_id))
 
 
+class HeadTooLarge(Exception):
+    """Raised instead of returned, because what is raised is not remembered."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.refusal = Refusal(431, f"headers too large: limit {HEAD_BYTES} bytes")
+
+
 @dataclass(frozen=True, slots=True)
 class Admission:
     """The head is in order. `revision` is none when the version header is absent or unknown."""
@@ -85,10 +95,16 @@ class Gate:
 
     def __init__(self, policy: HttpPolicy) -> None:
         self.policy = policy
-        # Small, because its keys come from strangers: 128 heads of at most 64 KiB each stay under 8 MiB.
+        # Small, because its keys come from strangers: 128 heads of at most HEAD_BYTES each stay under 8 MiB.
         self.judge = lru_cache(maxsize=128)(self._judge)
 
     def _judge(self, head: Head) -> Admission | Refusal:
+        """
+        Raises:
+            HeadTooLarge: these values are not worth remembering.
+        """
+        if sum(len(value) for value in head if value is not None) > HEAD_BYTES:
+            raise HeadTooLarge
         host = (head.host or b"").decode("latin-1")
         if not self.policy.admits_host(host):
             return Refusal(421, f"host not allowed: {host or 'none given'}; add it to allowed_hosts")
@@ -172,8 +188,14 @@ def content_type_problem(value: bytes | None) -> str | None:
 
 def missing_types(accept: bytes | None, wanted: tuple[str, ...]) -> list[str]:
     """Which of the wanted media types an Accept header does not admit."""
-    admitted = {name for name, quality in _media_ranges(accept).items() if quality > 0}
-    return [media for media in wanted if not admitted & {media, media.partition("/")[0] + "/*", "*/*"}]
+    ranges = _media_ranges(accept)
+    return [media for media in wanted if _quality_of(media, ranges) <= 0]
+
+
+def _quality_of(media: str, ranges: dict[str, float]) -> float:
+    """The most specific range decides, even against a wider one (RFC 9110, 12.5.1)."""
+    candidates = (media, media.partition("/")[0] + "/*", "*/*")
+    return next((ranges[name] for name in candidates if name in ranges), 0.0)
 
 
 def prefers_stream(accept: bytes | None) -> bool:

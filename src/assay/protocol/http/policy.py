@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+AUTHORITY = re.compile(r"(?P<host>\[[^\]]*\]|[^:]*)(:[0-9]*)?")
 
 
 class Sessions(Enum):
@@ -46,7 +48,7 @@ class HttpPolicy:
 
 
 def hostname(authority: str) -> str:
-    """The host of `host[:port]`; an IPv6 address keeps its brackets."""
-    if authority.startswith("["):
-        return authority.partition("]")[0] + "]"
-    return authority.partition(":")[0]
+    """The host of `host[:port]`; an IPv6 address keeps its brackets. Whatever else it is stays whole."""
+    found = AUTHORITY.fullmatch(authority)
+    # `localhost:1@evil.example` and `[::1].evil.example` begin like a host, and are none.
+    return authority if found is None else found["host"]

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec import UNSET
+
 from assay.model.error import INVALID_REQUEST, MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope
 from assay.protocol.codec import known_id
@@ -50,7 +52,8 @@ Route = OpenSession | InSession | Alone | Refusal
 def route(posted: Posted, admission: Admission, headers: Mapping[bytes, bytes], sessions: Sessions) -> Route:
     if isinstance(posted, list):
         return _route_batch(posted, admission, headers, sessions)
-    opening = posted.method == "initialize"
+    # Without an id it is a notification, and those open nothing.
+    opening = posted.method == "initialize" and posted.id is not UNSET
     if _is_per_request(posted, admission, opening=opening):
         return _route_per_request(posted, admission, headers)
     session = headers.get(b"mcp-session-id")

@@ -8,7 +8,7 @@ from assay.model.error import MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope, Reply
 from assay.model.scope import Scope
 from assay.protocol.codec import decode, known_id
-from assay.protocol.http.gate import Admission, Gate, Head, Headers, Refusal, read_headers
+from assay.protocol.http.gate import Admission, Gate, Head, Headers, HeadTooLarge, Refusal, read_headers
 from assay.protocol.http.policy import HttpPolicy, Sessions
 from assay.protocol.http.route import Alone, InSession, Posted, batch_refused, route, session_gone
 from assay.revisions.registry import ASSUMED
@@ -105,16 +105,18 @@ class AsgiApp:
 
     def _judge(self, method: str, headers: dict[bytes, bytes]) -> Admission | Refusal:
         get = headers.get
-        return self._gate.judge(
-            Head(
-                method,
-                get(b"host"),
-                get(b"origin"),
-                get(b"content-type"),
-                get(b"accept"),
-                get(b"mcp-protocol-version"),
-            )
+        head = Head(
+            method,
+            get(b"host"),
+            get(b"origin"),
+            get(b"content-type"),
+            get(b"accept"),
+            get(b"mcp-protocol-version"),
         )
+        try:
+            return self._gate.judge(head)
+        except HeadTooLarge as error:
+            return error.refusal
 
     async def _not_http(self, asgi: AsgiScope, receive: Receive, send: Transmit) -> None:
         if asgi["type"] == "lifespan":

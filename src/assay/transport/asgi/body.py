@@ -72,7 +72,8 @@ async def _read_rest(receive: Receive, first: bytes, limits: Limits) -> bytes | 
 
 
 def _too_slow(limits: Limits) -> Refusal:
-    return Refusal(408, f"body did not arrive within {limits.body_timeout:g} s")
+    # What is still to come of the body would be in the way of the next request (RFC 9110, 15.5.9).
+    return Refusal(408, f"body did not arrive within {limits.body_timeout:g} s", ((b"connection", b"close"),))
 
 
 def _too_large(limits: Limits) -> Refusal:

@@ -1,0 +1,189 @@
+"""Rows about HTTP: heads and bodies around messages that are good in themselves."""
+
+from __future__ import annotations
+
+import gzip
+from typing import Any
+
+from assay.model.error import INVALID_REQUEST, PARSE_ERROR
+from tests.bad_input.messages import PING, message
+from tests.bad_input.row import NOTHING, After, Answer, Failed, Head, Reply, Row, Served, Setting, on_http
+
+LONG = "x" * 20_000
+HUGE = "x" * 70_000
+ALONE = Setting.ALONE
+
+
+def refused(status: int, text: str = "", **more: Any) -> Answer:
+    return Answer(Failed(INVALID_REQUEST, text=text), status, **more)
+
+
+def by_server(status: int | None = 400) -> Answer:
+    """The HTTP server's own refusal, after which it hangs up."""
+    return Answer(NOTHING, status, by_server=True, after=After.CLOSED)
+
+
+def header(
+    name: str, case: str, values: tuple[str, ...], answer: Reply | Answer, because: str, **more: Any
+) -> Row:
+    """A good request in which one header has these values instead of its own."""
+    given = tuple((name.lower(), value) for value in values)
+    head = Head(without=(name.lower(),), given=given, **more.pop("head", {}))
+    sent = f"{name}: {shorten(values)}" if values else f"no {name}"
+    return on_http(f"`{name}` {case}", more.pop("sent", PING), answer, because, head=head, shown=sent, **more)
+
+
+def shorten(values: tuple[str, ...]) -> str:
+    return " and ".join(value if len(value) < 60 else f"{value[:12]}… ({len(value)})" for value in values)
+
+
+TWICE = refused(400, "header given twice")
+TOO_LONG = refused(431, "headers too large")
+REMEMBERED = "heads are remembered, so they are bounded: 64 KiB for what decides"
+DECIDES = "it decides something: two values would make that ambiguous"
+
+HOST = "protects local servers against DNS rebinding"
+HOSTS = [
+    header("Host", "missing", (), refused(421, "host not allowed"), HOST),
+    header("Host", "empty", ("",), refused(421, "host not allowed"), HOST),
+    header("Host", "wrong", ("evil.example",), refused(421, "host not allowed"), HOST),
+    header("Host", "with an allowed name inside", ("localhost.evil.example",), refused(421), HOST),
+    header("Host", "with a user in front", ("localhost@evil.example",), refused(421), HOST),
+    header("Host", "twice", ("localhost", "evil.example"), TWICE, DECIDES),
+    header("Host", "oversized", (LONG,), refused(421), HOST),
+    header("Host", "beyond all bounds", (HUGE,), TOO_LONG, REMEMBERED),
+    header("Host", "with a port that is none", ("localhost:1@evil.example",), refused(421), HOST),
+    header("Host", "that goes on after its brackets", ("[::1].evil.example",), refused(421), HOST),
+    header("Origin", "missing", (), Served(1), "only browsers send it"),
+    header("Origin", "wrong", ("https://evil.example",), refused(403, "origin not allowed"), HOST),
+    header("Origin", "empty", ("",), refused(403), HOST),
+    header("Origin", "null", ("null",), refused(403), "what sandboxed pages and files send"),
+    header("Origin", "of another scheme", ("file://localhost",), refused(403), HOST),
+    header("Origin", "with a user in front", ("http://localhost:1@evil.example",), refused(403), HOST),
+    header("Origin", "twice", ("http://localhost", "https://evil.example"), TWICE, DECIDES),
+    header("Origin", "beyond all bounds", (HUGE,), TOO_LONG, REMEMBERED),
+    header("Origin", "oversized", (f"https://{LONG}.example",), refused(403), HOST),
+]
+
+TYPE = "transports: the body is application/json; UTF-8 is the only charset of JSON"
+ACCEPT = "transports: the client must list both types"
+NEGOTIATION = [
+    header("Content-Type", "missing", (), refused(415, "content-type missing"), TYPE),
+    header("Content-Type", "empty", ("",), refused(415), TYPE),
+    header("Content-Type", "wrong", ("text/plain",), refused(415, "content-type not supported"), TYPE),
+    header("Content-Type", "nearly right", ("application/jsonl",), refused(415), TYPE),
+    header("Content-Type", "of a form", ("application/x-www-form-urlencoded",), refused(415), TYPE),
+    header("Content-Type", "with UTF-8", ('Application/JSON; charset="UTF-8"',), Served(1), "names have no case"),
+    header("Content-Type", "with another charset", ("application/json; charset=latin-1",),
+           refused(415, "charset not supported"), TYPE),
+    header("Content-Type", "with UTF-16", ("application/json; charset=utf-16",), refused(415), TYPE),
+    header("Content-Type", "with an empty charset", ("application/json; charset=",), refused(415), TYPE),
+    header("Content-Type", "twice", ("application/json", "text/plain"), TWICE, DECIDES),
+    header("Content-Type", "oversized", (f"application/{LONG}",), refused(415), TYPE),
+    header("Content-Encoding", "gzip", ("gzip",), Failed(PARSE_ERROR, text="UTF-8"),
+           "not offered; the bytes are taken as they are", sent=gzip.compress(PING, mtime=0)),
+    header("Accept", "missing", (), refused(406, "accept must list"), ACCEPT),
+    header("Accept", "empty", ("",), refused(406), ACCEPT),
+    header("Accept", "without event streams", ("application/json",), refused(406, "text/event-stream"), ACCEPT),
+    header("Accept", "without JSON", ("text/event-stream",), refused(406, "application/json"), ACCEPT),
+    header("Accept", "with JSON ruled out", ("application/json;q=0, text/event-stream",), refused(406), ACCEPT),
+    header("Accept", "with a bad quality", ("application/json;q=high, text/event-stream",), refused(406), ACCEPT),
+    header("Accept", "of anything", ("*/*",), Served(1), "it admits both"),
+    header("Accept", "twice", ("application/json", "text/event-stream"), Served(1),
+           "a list may come in parts (RFC 9110, 5.3)"),
+    header("Accept", "oversized", (f"application/json, text/event-stream, {LONG}",), Served(1),
+           "long, yet in order"),
+    header("Accept", "beyond all bounds", (f"application/json, text/event-stream, {HUGE}",), TOO_LONG, REMEMBERED),
+    header("Content-Type", "beyond all bounds", (f"application/json; a={HUGE}",), TOO_LONG, REMEMBERED),
+    header("Accept", "of garbage", (",;=,q;;\xff",), refused(406), ACCEPT),
+]  # fmt: skip
+
+VERSION = "transports: a bad value is 400; absence is no error"
+UNKNOWN_VERSION = Answer(Failed(INVALID_REQUEST, 1, "unsupported protocol version"), 400)
+GONE = Answer(Failed(INVALID_REQUEST, 1, "session not found"), 404)
+LOST = "transports: 404 makes a client start again"
+VERSION_NAME, SESSION_NAME = "MCP-Protocol-Version", "Mcp-Session-Id"
+STATE = [
+    header(VERSION_NAME, "missing", (), Served(1), "then the session knows it"),
+    header(VERSION_NAME, "missing, without a session", (), Served(1), "then it is 2025-03-26", setting=ALONE),
+    header(VERSION_NAME, "unknown", ("1999-01-01",), UNKNOWN_VERSION, VERSION),
+    header(VERSION_NAME, "empty", ("",), UNKNOWN_VERSION, VERSION),
+    header(VERSION_NAME, "of two dates in one", ("2025-06-18, 2025-11-25",), UNKNOWN_VERSION, VERSION),
+    header(VERSION_NAME, "in other bytes", ("2025\xa011\xa025",), UNKNOWN_VERSION, VERSION),
+    header(VERSION_NAME, "twice", ("2025-11-25", "2025-11-25"), TWICE, DECIDES),
+    header(VERSION_NAME, "oversized", (LONG,), UNKNOWN_VERSION, VERSION),
+    header(VERSION_NAME, "beyond all bounds", (HUGE,), TOO_LONG, REMEMBERED),
+    header(VERSION_NAME, "unknown, on GET", ("1999-01-01",), refused(400, "unsupported"), VERSION, sent=b"",
+           head={"method": "GET"}),
+    header(SESSION_NAME, "missing", (), Served(1), "then the request is served alone"),
+    header(SESSION_NAME, "unknown", ("no-such-session",), GONE, LOST),
+    header(SESSION_NAME, "empty", ("",), GONE, LOST),
+    header(SESSION_NAME, "in other bytes", ("\xff\xfe",), GONE, LOST),
+    header(SESSION_NAME, "twice", ("one", "two"), TWICE, DECIDES),
+    header(SESSION_NAME, "oversized", (LONG,), GONE, LOST),
+    header(SESSION_NAME, "beyond all bounds", (HUGE,), GONE, "looked up, never kept"),
+    header(SESSION_NAME, "unknown, on a notification", ("no-such-session",), refused(404, "session not found"),
+           LOST, sent=message(method="notifications/initialized")),
+    header(SESSION_NAME, "unknown, on GET", ("no-such-session",), refused(404), LOST, sent=b"",
+           head={"method": "GET"}),
+    header(SESSION_NAME, "unknown, on DELETE", ("no-such-session",), refused(404), LOST, sent=b"",
+           head={"method": "DELETE"}),
+    header(SESSION_NAME, "missing, on GET", (), refused(405, header="allow"), "no stream is offered there",
+           sent=b"", head={"method": "GET"}),
+    header(SESSION_NAME, "missing, on DELETE", (), refused(405, header="allow"), "there is nothing to end",
+           sent=b"", head={"method": "DELETE"}),
+    header(SESSION_NAME, "missing, on GET, where required", (), refused(400, "session required"),
+           "transports: 400 where sessions are required", sent=b"", head={"method": "GET"},
+           setting=Setting.REQUIRED),
+]  # fmt: skip
+
+RESUME = "a gap would lose messages silently"
+
+
+def resuming(case: str, values: tuple[str, ...], answer: Answer, because: str = RESUME) -> Row:
+    return header("Last-Event-ID", case, values, answer, because, sent=b"", head={"method": "GET"})
+
+
+NO_EVENT = refused(400, "names no message")
+RESUMPTION = [
+    resuming("unknown", ("9-9",), NO_EVENT),
+    resuming("of garbage", ("last tuesday",), NO_EVENT),
+    resuming("empty", ("",), NO_EVENT),
+    resuming("negative", ("0--1",), NO_EVENT),
+    resuming("in other digits", ("0-\xb2",), NO_EVENT),
+    resuming("of 5,000 digits", ("0-" + "9" * 5000,), NO_EVENT),
+    resuming("oversized", (LONG,), NO_EVENT),
+    resuming("twice", ("0-0", "0-1"), TWICE, DECIDES),
+    header("Accept", "missing, on GET", (), refused(406, "text/event-stream"), "a GET is answered by a stream",
+           sent=b"", head={"method": "GET"}),
+]  # fmt: skip
+
+
+def to(method: str, path: str, answer: Reply | Answer, because: str, **more: Any) -> Row:
+    head = Head(method=method, path=path, **more)
+    return on_http(f"`{method} {path}`", PING if method == "POST" else b"", answer, because, head=head,
+                   shown=f"{method} {path}", setting=ALONE)  # fmt: skip
+
+
+NOT_OFFERED = refused(405, "method not allowed", header="allow")
+NOWHERE = Answer(NOTHING, 404)
+TARGETS = [
+    to("PUT", "/mcp", NOT_OFFERED, "not part of the transport"),
+    to("PATCH", "/mcp", NOT_OFFERED, "not part of the transport"),
+    to("post", "/mcp", by_server(), "methods have a case (RFC 9110, 9.1)"),
+    to("BREW", "/mcp", by_server(), "no method"),
+    to("POST", "/", NOWHERE, "the endpoint is elsewhere"),
+    to("POST", "/mcp/../mcp", NOWHERE, "paths are compared as they come"),
+    to("POST", "/mcp/", Served(1), "a slash at the end is forgiven"),
+    to("POST", "/mcp?session=1", Served(1), "the query means nothing"),
+    to("POST", "/mcp?" + "q" * 10_000, Served(1), "the query means nothing"),
+    to("POST", "mcp", by_server(), "no target (RFC 9112, 3.2)"),
+]
+
+SECTIONS: dict[str, list[Row]] = {
+    "Host and origin": HOSTS,
+    "Content negotiation": NEGOTIATION,
+    "Version and session": STATE,
+    "Resumption": RESUMPTION,
+    "Methods and paths": TARGETS,
+}

@@ -1,0 +1,200 @@
+"""What a row of the table is made of: something bad that a client sends, and what must come back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from assay.model.error import INVALID_REQUEST, PARSE_ERROR
+from assay.revisions.registry import HANDSHAKE
+from assay.revisions.revision import Revision
+
+NEWEST = HANDSHAKE[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A JSON-RPC error. `id` is the one it must carry; none means that it must carry none."""
+
+    code: int
+    id: int | str | None = None
+    text: str = ""
+    """Part of the error's message."""
+
+    @property
+    def status(self) -> int:
+        return 400 if self.code in (PARSE_ERROR, INVALID_REQUEST) else 200
+
+    def check(self, reply: Any) -> None:
+        assert reply.keys() == {"jsonrpc", "error"} | ({"id"} if self.id is not None else set()), reply
+        assert (self.code, self.id) == (reply["error"]["code"], reply.get("id")), reply
+        assert self.text in reply["error"]["message"]
+
+    def __str__(self) -> str:
+        return f"{self.code}, {'no id' if self.id is None else f'id {shown_id(self.id)}'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A result for this id; with `text`, a tool's failure that says so."""
+
+    id: int | str
+    text: str = ""
+
+    status = 200
+
+    def check(self, reply: Any) -> None:
+        assert reply.keys() == {"jsonrpc", "id", "result"}, reply
+        assert self.id == reply["id"]
+        assert bool(self.text) == reply["result"].get("isError", False)
+        assert self.text in str(reply["result"])
+
+    def __str__(self) -> str:
+        return f"{'tool error' if self.text else 'served'}, id {shown_id(self.id)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The replies to a batch, in any order."""
+
+    members: tuple[Failed | Served, ...]
+
+    status = 200
+
+    def check(self, reply: Any) -> None:
+        assert isinstance(reply, list)
+        assert len(self.members) == len(reply), reply
+        rest = {member.get("id"): member for member in reply}
+        for member in self.members:
+            member.check(rest.pop(member.id))
+
+    def __str__(self) -> str:
+        return "list: " + "; ".join(map(str, self.members))
+
+
+class Silence(Enum):
+    """No JSON-RPC at all: on HTTP the bare status."""
+
+    NOTHING = "no answer"
+
+    @property
+    def status(self) -> int:
+        return 202
+
+    def check(self, reply: Any) -> None:
+        raise AssertionError(f"answered: {reply}")
+
+    def __str__(self) -> str:
+        return self.value
+
+
+NOTHING = Silence.NOTHING
+Reply = Failed | Served | Listed | Silence
+
+
+class After(Enum):
+    """What becomes of the connection."""
+
+    KEPT = "kept"
+    """The next request must be served on it."""
+    CLOSED = "closed"
+    """The server ends it."""
+    OWED = "owed"
+    """Bytes that the client still owes are in the way of its next request, so that takes another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What comes back on HTTP. A status of none means that the connection ends without an answer."""
+
+    reply: Reply
+    status: int | None
+    by_server: bool = False
+    """The HTTP server refuses it by itself: its status counts, its body is its own."""
+    after: After = After.KEPT
+    header: str = ""
+    """The name of a header that must be there."""
+
+
+class Setting(Enum):
+    """In which circumstances a row is sent."""
+
+    SESSION = "in a session"
+    FRESH = "before `initialize`"
+    ALONE = "without a session"
+    REQUIRED = "where sessions are required"
+
+
+Framing = Callable[[bytes], tuple[list[tuple[str, str]], bytes]]
+"""A body's headers, and its bytes as they travel."""
+
+
+def whole(body: bytes) -> tuple[list[tuple[str, str]], bytes]:
+    return [("content-length", str(len(body)))], body
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """How the HTTP request differs from a good one."""
+
+    method: str = "POST"
+    path: str = "/mcp"
+    version: str = "HTTP/1.1"
+    without: tuple[str, ...] = ()
+    given: tuple[tuple[str, str], ...] = ()
+    """Takes the place of all usual headers of the same names; a name may come twice."""
+    framing: Framing = whole
+    hangs_up: bool = False
+    """Leaves when everything is sent, without reading an answer."""
+
+
+GOOD_HEAD = Head()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    name: str
+    section: str = ""
+    sent: bytes
+    """The message; with `raw`, everything that goes over the connection."""
+    shown: str = ""
+    """How the page shows what is sent, when that is not simply `sent`."""
+    because: str
+    stdio: tuple[Reply, ...] | None = None
+    """The replies over stdio; none when the row is not sent there."""
+    http: Answer | None = None
+    setting: Setting = Setting.SESSION
+    revision: Revision = NEWEST
+    head: Head = field(default=GOOD_HEAD)
+    raw: bool = False
+
+    @property
+    def id(self) -> str:
+        return f"{self.section}: {self.name}"
+
+
+def shown_id(request_id: int | str) -> str:
+    text = f'"{request_id}"' if isinstance(request_id, str) else str(request_id)
+    return text if len(text) <= 24 else f"{text[:10]}… ({len(text)} characters)"
+
+
+def both(name: str, sent: bytes, reply: Reply, because: str, **more: Any) -> Row:
+    """The same on both transports."""
+    stdio = () if reply is NOTHING else (reply,)
+    return Row(name=name, sent=sent, because=because, stdio=stdio, http=Answer(reply, reply.status), **more)
+
+
+def apart(name: str, sent: bytes, stdio: tuple[Reply, ...], http: Reply, because: str, **more: Any) -> Row:
+    """Not the same on both transports."""
+    return Row(name=name, sent=sent, because=because, stdio=stdio, http=Answer(http, http.status), **more)
+
+
+def on_stdio(name: str, sent: bytes, replies: tuple[Reply, ...], because: str, **more: Any) -> Row:
+    return Row(name=name, sent=sent, because=because, stdio=replies, **more)
+
+
+def on_http(name: str, sent: bytes, answer: Reply | Answer, because: str, **more: Any) -> Row:
+    http = answer if isinstance(answer, Answer) else Answer(answer, answer.status)
+    return Row(name=name, sent=sent, because=because, http=http, **more)

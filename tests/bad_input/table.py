@@ -1,0 +1,16 @@
+"""The table of bad input: what is sent, what comes back, and why. `docs/bad-input.md` is made from it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.bad_input import bodies, conversations, heads, messages
+from tests.bad_input.row import Row
+
+SECTIONS: dict[str, list[Row]] = {
+    **messages.SECTIONS,
+    **conversations.SECTIONS,
+    **heads.SECTIONS,
+    **bodies.SECTIONS,
+}
+TABLE: list[Row] = [replace(row, section=title) for title, rows in SECTIONS.items() for row in rows]

@@ -1,0 +1,11 @@
+"""Results and messages check themselves."""
+
+import pytest
+
+from assay import Message, Text
+
+
+def test_message_is_by_the_user_or_the_assistant() -> None:
+    """No revision has a system role (digest 5j)."""
+    with pytest.raises(ValueError, match="'system'"):
+        Message("system", Text("x"))  # type: ignore[arg-type]
