@@ -66,11 +66,7 @@ async def test_multiple_content_types() -> list[Text | Image | EmbeddedResource]
     """Tests response with multiple content types (text, image, resource)"""
     data = compact({"test": "data", "value": 123})
     contents = Contents("test://mixed-content-resource", text=data, mime_type="application/json")
-    return [
-        Text("Multiple content types test:"),
-        Image(RED_PIXEL, "image/png"),
-        EmbeddedResource(contents),
-    ]
+    return [Text("Multiple content types test:"), Image(RED_PIXEL, "image/png"), EmbeddedResource(contents)]
 
 
 @server.tool
@@ -193,7 +189,6 @@ def outcome(elicited: Elicited) -> str:
 
 
 def one(name: str, kind: str = "string") -> dict[str, Any]:
-    """A form with one field, which is required."""
     return form({name: {"type": kind}}, required=[name])
 
 
@@ -207,8 +202,7 @@ async def test_input_required_result_elicitation(ctx: Context) -> str:
 @server.tool
 async def test_input_required_result_sampling(ctx: Context) -> str:
     """Asks the client's model"""
-    question = "What is the capital of France?"
-    return (await ctx.sample(question, max_tokens=100, key="capital_question")).text
+    return (await ctx.sample("What is the capital of France?", max_tokens=100, key="capital_question")).text
 
 
 @server.tool

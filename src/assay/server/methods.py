@@ -136,14 +136,14 @@ def open_listener(call: Call) -> Awaitable[dict[str, Any]]:
 
 
 def _page(call: Call, shelf: Shelf[Any], key: str) -> dict[str, Any]:
-    components, following = shelf.page(decode_params(call.params, _list_params).cursor)
-    definitions = [component.definition for component in components]
+    definitions, following = shelf.page(decode_params(call.params, _list_params).cursor)
     return {key: definitions} if following is None else {key: definitions, "nextCursor": following}
 
 
 async def list_tools(call: Call) -> dict[str, Any]:
-    components, following = call.server.tools.shelf.page(decode_params(call.params, _list_params).cursor)
-    definitions = [tool.definition_for(call.peer.revision) for tool in components]
+    cursor = decode_params(call.params, _list_params).cursor
+    tools, following = call.server.tools.shelf.components(cursor)
+    definitions = [tool.definition_for(call.peer.revision) for tool in tools]
     return {"tools": definitions} if following is None else {"tools": definitions, "nextCursor": following}
 
 

@@ -72,8 +72,13 @@ class Shelf(Generic[C]):
         del self._keys[position], self._numbers[position]
         self._on_change()
 
-    def page(self, cursor: str | None) -> tuple[list[C], str | None]:
-        """The components of one page, and the cursor of the next.
+    def page(self, cursor: str | None) -> tuple[list[Any], str | None]:
+        """Definitions of one page, and the cursor of the next; see `components`."""
+        components, following = self.components(cursor)
+        return [component.definition for component in components], following
+
+    def components(self, cursor: str | None) -> tuple[list[C], str | None]:
+        """What is on one page, and the cursor of the next.
 
         Raises:
             RpcError: the cursor was not issued here.
