@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -38,6 +39,27 @@ _decode = msgspec.json.Decoder(Declaration).decode
 _decode_version = msgspec.json.Decoder(_VersionOnly).decode
 
 
+MEMORABLE = 1024
+"""Longer declarations are not remembered: they come from strangers, and 256 of them are kept."""
+
+
+@lru_cache(maxsize=256)
+def _remember(meta: bytes) -> Peer:
+    return declared_peer(_check(_decode(meta)))
+
+
+def remembered_peer(message: Envelope) -> Peer | None:
+    """The client that a request describes, if it does so properly. A client says the same of itself
+    each time, so it is read once and looked up from then on."""
+    if message.meta is UNSET:
+        return None
+    try:
+        meta = bytes(message.meta)
+        return _remember(meta) if len(meta) <= MEMORABLE else _remember.__wrapped__(meta)
+    except (RpcError, msgspec.DecodeError):
+        return None  # whoever needs to know what is wrong with it reads it step by step
+
+
 def describes_itself(message: Envelope) -> bool:
     """Whether a request belongs to a revision without a handshake: it names its protocol version, or
     is of a method that only exists there."""
@@ -60,6 +82,10 @@ def read_declaration(message: Envelope) -> Declaration:
         declared = Declaration() if message.meta is UNSET else _decode(message.meta)
     except msgspec.DecodeError as error:
         raise RpcError(INVALID_PARAMS, f"invalid _meta: {error}") from None
+    return _check(declared)
+
+
+def _check(declared: Declaration) -> Declaration:
     missing = [
         name
         for name, value in (

@@ -25,6 +25,7 @@ from assay.revisions.revision import Asking
 from .call import Call
 from .form import Form
 from .naming import camel
+from .rounds import open_rounds
 from .shape import kind_of
 
 T = TypeVar("T")
@@ -160,10 +161,8 @@ async def _ask(call: Call, question: Question[T], how: How) -> T:
 
 
 async def _ask_by_retry(call: Call, question: Question[T], how: How) -> T:
-    if call.rounds is None:
-        raise AskError("the client cannot be asked here: only tools, prompts and resources can")
     request = InputRequest(question.method, UNSET if question.params is None else question.params)
-    answer: T = await call.rounds.ask(request, question.read, how.key)
+    answer: T = await open_rounds(call).ask(request, question.read, how.key)
     return answer
 
 

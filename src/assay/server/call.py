@@ -58,7 +58,7 @@ class Call:
         "_paused",
         "_task",
         "_timer",
-        "cache",
+        "asks_for", "cache",
         "ended",
         "id",
         "over",
@@ -84,6 +84,8 @@ class Call:
         self.send = send
         self.cache: Cache | None = None
         """How its result may be cached, where the item itself says so."""
+        self.asks_for: tuple[str, str, Any] | None = None
+        """Method, target and arguments that questions by retry are bound to; none where there are none."""
         self.rounds: Rounds | None = None
         """Questions to the client, where those are asked by retry."""
         self.ended: EndedEarly | None = None

@@ -19,6 +19,7 @@ from assay.model.scope import Scope
 
 from .asking import How, ask_for_input, ask_for_ping, ask_for_roots, ask_for_sample, ask_for_visit
 from .call import Call, Cancelled
+from .rounds import open_rounds
 
 if TYPE_CHECKING:
     from .server import Server
@@ -92,7 +93,7 @@ class Context:
 
         The outcome travels with the client, signed but readable, so it must be plain JSON.
         """
-        rounds = self._call.rounds
+        rounds = None if self._call.asks_for is None else open_rounds(self._call)
         kept = None if rounds is None else rounds.outcome(key)
         if kept is not None:
             return msgspec.json.decode(kept)

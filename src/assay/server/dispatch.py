@@ -13,10 +13,15 @@ from assay.model.jsonrpc import Envelope, Outcome, Reply, RequestId
 from assay.model.result import Cache
 from assay.model.scope import Scope, Send
 from assay.protocol.codec import decode_params, error_reply, known_id
-from assay.protocol.declaration import declared_peer, describes_itself, read_declaration
+from assay.protocol.declaration import (
+    declared_peer,
+    describes_itself,
+    read_declaration,
+    remembered_peer,
+)
 from assay.protocol.lifecycle import State, input_of
 from assay.protocol.session import STATELESS, Peer, Session
-from assay.revisions.registry import BY_DATE, DATES, HANDSHAKE
+from assay.revisions.registry import BY_DATE, DATES, HANDSHAKE, SELF_DESCRIBING
 from assay.revisions.revision import Batching, Results
 
 from .call import Call
@@ -118,8 +123,12 @@ def peer_of(message: Envelope | None, scope: Scope) -> Peer:
     if scope.peer is not None:
         peer: Peer = scope.peer
         return peer
-    if message is not None and describes_itself(message):
-        return declared_peer(read_declaration(message))
+    if message is not None and (message.meta is not UNSET or message.method in SELF_DESCRIBING):
+        described = remembered_peer(message)
+        if described is not None:
+            return described
+        if describes_itself(message):
+            return declared_peer(read_declaration(message))
     if scope.session is not None:
         session: Session = scope.session
         return session.peer

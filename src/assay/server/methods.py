@@ -23,7 +23,7 @@ from .context import Level
 from .failure import ReadFailed
 from .listening import Filter, listen
 from .registry import Shelf
-from .rounds import Rounds, bind
+from .rounds import open_rounds
 
 EMPTY: Final[dict[str, Any]] = {}
 
@@ -97,15 +97,11 @@ _listen_params = _decoder(_ListenParams)
 
 
 def _begin_rounds(call: Call, method: str, target: str, arguments: Any, params: _Answered) -> None:
-    """Set up the questions that a handler may ask, where they are asked by retry."""
+    """Let a handler ask, where that is done by retry, and take up what the client has answered already."""
     if call.peer.revision.asking is Asking.BY_RETRY:
-        server = call.server
-        call.rounds = Rounds(
-            lambda: bind(method, target, arguments, call.scope.principal),
-            server.sealer,
-            server.limits.request_state,
-        )
-        call.rounds.resume(params.input_responses, params.request_state)
+        call.asks_for = (method, target, arguments)
+        if params.input_responses is not UNSET or params.request_state is not UNSET:
+            open_rounds(call).resume(params.input_responses, params.request_state)
 
 
 async def initialize(call: Call) -> InitializeResult:

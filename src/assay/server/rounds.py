@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Callable
 from typing import Any, TypeVar
 
 import msgspec
@@ -20,6 +19,8 @@ from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS, AskError, RpcError
 from assay.model.result import InputRequest, InputRequired
 from assay.protocol.codec import encode
 from assay.protocol.seal import BrokenSeal, Sealer
+
+from .call import Call
 
 T = TypeVar("T")
 _sorted = msgspec.json.Encoder(order="sorted").encode
@@ -70,9 +71,8 @@ def _digest(value: Any) -> str:
 class Rounds:
     """The questions and answers of one request, over all its rounds."""
 
-    def __init__(self, binding: Callable[[], Binding], sealer: Sealer, lifetime: float) -> None:
+    def __init__(self, binding: Binding, sealer: Sealer, lifetime: float) -> None:
         self._binding = binding
-        """Made when it is needed: most requests ask nothing."""
         self._sealer = sealer
         self._lifetime = lifetime
         self._answers: dict[str, Raw] = {}
@@ -100,7 +100,7 @@ class Rounds:
             raise RpcError(
                 INVALID_PARAMS, "requestState was changed, or does not come from this server"
             ) from None
-        if state.bound_to != self._binding():
+        if state.bound_to != self._binding:
             raise RpcError(INVALID_PARAMS, "requestState belongs to another request")
         if state.expires < time.time():
             raise RpcError(INVALID_PARAMS, "requestState has expired: send the request anew")
@@ -148,7 +148,7 @@ class Rounds:
 
     def _seal(self) -> str:
         expires = time.time() + self._lifetime
-        state = _State(self._binding(), expires, self._answers, self._asked, self._outcomes)
+        state = _State(self._binding, expires, self._answers, self._asked, self._outcomes)
         return self._sealer.seal(encode(state))
 
     def outcome(self, key: str) -> Raw | None:
@@ -156,6 +156,20 @@ class Rounds:
 
     def keep(self, key: str, value: Any) -> None:
         self._outcomes[key] = Raw(encode(value))
+
+
+def open_rounds(call: Call) -> Rounds:
+    """The rounds of a call, made at its first question: most calls ask nothing.
+
+    Raises:
+        AskError: this is no request that may be answered with a question.
+    """
+    if call.rounds is None:
+        if call.asks_for is None:
+            raise AskError("the client cannot be asked here: only tools, prompts and resources can")
+        binding = bind(*call.asks_for, call.scope.principal)
+        call.rounds = Rounds(binding, call.server.sealer, call.server.limits.request_state)
+    return call.rounds
 
 
 def _read_responses(responses: Raw) -> dict[str, Raw]:

@@ -11,7 +11,12 @@ from msgspec import UNSET
 from assay.model.error import INVALID_REQUEST, MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope
 from assay.protocol.codec import known_id
-from assay.protocol.declaration import declared_peer, describes_itself, read_declaration
+from assay.protocol.declaration import (
+    declared_peer,
+    describes_itself,
+    read_declaration,
+    remembered_peer,
+)
 from assay.protocol.session import Peer
 from assay.revisions.registry import ASSUMED, BY_DATE, DATES, PER_REQUEST, REVISIONS
 from assay.revisions.revision import Batching, Revision
@@ -52,6 +57,9 @@ Route = OpenSession | InSession | Alone | Refusal
 def route(posted: Posted, admission: Admission, headers: Mapping[bytes, bytes], sessions: Sessions) -> Route:
     if isinstance(posted, list):
         return _route_batch(posted, admission, headers, sessions)
+    peer = remembered_peer(posted) if posted.id is not UNSET else None
+    if peer is not None:
+        return _route_described(posted, peer, headers)
     # Without an id it is a notification, and those open nothing.
     opening = posted.method == "initialize" and posted.id is not UNSET
     if _is_per_request(posted, admission, opening=opening):
@@ -72,6 +80,14 @@ def _is_per_request(message: Envelope, admission: Admission, *, opening: bool) -
     # Without a description only an `initialize` can be meant for the handshake under such a header.
     unknown = admission.unknown_version is not None
     return not opening and (unknown or admission.revision in PER_REQUEST)
+
+
+def _route_described(message: Envelope, peer: Peer, headers: Mapping[bytes, bytes]) -> Route:
+    try:
+        check_mirrors(message, peer.revision.date, headers, peer.revision.http)
+    except RpcError as error:
+        return Refusal(400, error.message, code=error.code, request_id=known_id(message), data=error.data)
+    return Alone(peer.revision, peer)
 
 
 def _route_per_request(message: Envelope, admission: Admission, headers: Mapping[bytes, bytes]) -> Route:
