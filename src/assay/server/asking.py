@@ -16,7 +16,7 @@ from msgspec import UNSET, Raw
 
 from assay.model.asking import ElicitAnswer, Elicited, Root, RootsAnswer, Sampled
 from assay.model.content import BLOCKS, Block, Text
-from assay.model.error import AskError, RpcError
+from assay.model.error import AskError, Undeclared
 from assay.model.jsonrpc import Notification, Request
 from assay.model.result import InputRequest, Message
 from assay.protocol.codec import encode
@@ -58,7 +58,7 @@ async def ask_for_sample(
     declared = _need(call, "sampling")
     offers_tools = bool({"tools", "tool_choice"} & {*options})
     if offers_tools and not (call.peer.revision.sampling_tools and declared.get("tools") is not None):
-        raise AskError("the client does not support sampling with tools")
+        raise _missing(call, {"sampling": {"tools": {}}}, "the client does not support sampling with tools")
     listed: list[Any] = list(messages) if isinstance(messages, list | tuple) else [messages]
     shaped = [_sampling_message(message, call) for message in listed]
     params = {"messages": shaped, "maxTokens": max_tokens}
@@ -138,10 +138,10 @@ def _need_mode(call: Call, mode: str) -> None:
         raise _missing(call, needed, f"the client does not support elicitation in {mode} mode")
 
 
-def _missing(call: Call, needed: dict[str, Any], text: str) -> AskError | RpcError:
+def _missing(call: Call, needed: dict[str, Any], text: str) -> AskError:
     """What to raise when the client did not declare what a question needs."""
     code = call.peer.revision.missing_capability
-    return AskError(text) if code is None else RpcError(code, text, {"requiredCapabilities": needed})
+    return AskError(text) if code is None else Undeclared(code, text, {"requiredCapabilities": needed})
 
 
 def _decode(raw: Raw, expected: type[T]) -> T:

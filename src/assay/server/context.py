@@ -79,8 +79,8 @@ class Context:
     @property
     def meta(self) -> dict[str, Any]:
         """The `_meta` of the request."""
-        meta: dict[str, Any] = msgspec.json.decode(self._call.raw_meta)
-        return meta
+        meta = msgspec.json.decode(self._call.raw_meta)
+        return meta if isinstance(meta, dict) else {}
 
     @property
     def trace(self) -> dict[str, str]:
@@ -205,8 +205,10 @@ class Context:
         return await ask_for_visit(self._call, message, url, How(timeout, key))
 
     async def elicitation_complete(self, elicitation_id: str) -> None:
-        """Tell the client that what `elicit_url` started has come to its end."""
-        await self._call.notify("notifications/elicitation/complete", {"elicitationId": elicitation_id})
+        """Tell the client that what `elicit_url` started has come to its end; nothing where the client
+        learns that by asking again."""
+        if self._call.peer.revision.elicitation_ids:
+            await self._call.notify("notifications/elicitation/complete", {"elicitationId": elicitation_id})
 
     async def roots(self, *, timeout: float | None = None, key: str | None = None) -> list[Root]:
         """The folders the client lets this server work in.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -12,6 +12,8 @@ from assay.model.error import HEADER_MISMATCH, RegistrationError, RpcError
 from assay.protocol.http.mirror import read_value
 
 KEYWORD: Final = "x-mcp-header"
+VALUES: Final = frozenset({"default", "const", "enum", "examples"})
+"""Keywords of a schema that hold values, not schemas."""
 TOKEN: Final = frozenset("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 """Characters of an RFC 9110 token, which is what a header's name is made of."""
 
@@ -52,8 +54,8 @@ def _same(value: Any, text: str) -> bool:
         return text == ("true" if value else "false")
     if isinstance(value, int | float):
         try:
-            return float(text) == value
-        except ValueError:
+            return bool(msgspec.json.decode(text) == value)  # `42.0` is 42, but `4_2` is no number
+        except msgspec.DecodeError:
             return False
     return bool(value == text)
 
@@ -63,12 +65,32 @@ def mirrored_parameters(schema: Mapping[str, Any], tool: str) -> tuple[MirroredP
     Raises:
         RegistrationError: an annotation that clients would reject, and the tool with it.
     """
+    if KEYWORD in schema or _is_misplaced(schema, on_path=True):
+        raise RegistrationError(f"tool {tool}: {KEYWORD} is for parameters that `properties` alone lead to")
     found = tuple(_find(schema, (), tool))
     names = [parameter.header.lower() for parameter in found]
     doubled = next((name for name in names if names.count(name) > 1), None)
     if doubled is not None:
         raise RegistrationError(f"tool {tool}: two parameters are repeated in one header: {doubled}")
     return found
+
+
+def _is_misplaced(schema: Mapping[str, Any], *, on_path: bool) -> bool:
+    for keyword, inner in _subschemas(schema):
+        reached = on_path and keyword == "properties"
+        if (KEYWORD in inner and not reached) or _is_misplaced(inner, on_path=reached):
+            return True
+    return False
+
+
+def _subschemas(schema: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for keyword, inner in schema.items():
+        if keyword == "properties" and isinstance(inner, Mapping):
+            below: Iterable[Any] = inner.values()
+        else:
+            below = inner if isinstance(inner, list) else [inner]
+        if keyword not in VALUES:
+            yield from ((keyword, part) for part in below if isinstance(part, Mapping))
 
 
 def _find(schema: Mapping[str, Any], path: tuple[str, ...], tool: str) -> Iterator[MirroredParameter]:
@@ -96,7 +118,13 @@ def check_headers(parameters: tuple[MirroredParameter, ...], raw: Raw, pairs: An
     Raises:
         RpcError: one is missing or differs.
     """
-    headers = {name.decode("latin-1"): value for name, value in pairs}
+    headers: dict[str, bytes] = {}
+    repeated = {parameter.header.lower() for parameter in parameters}
+    for header, value in pairs:
+        name = header.decode("latin-1").lower()
+        if name in headers and name in repeated:
+            raise RpcError(HEADER_MISMATCH, f"header given twice: {name}")
+        headers[name] = value
     try:
         arguments = msgspec.json.decode(raw)
     except msgspec.DecodeError:

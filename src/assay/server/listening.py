@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
-from assay.model.error import INTERNAL_ERROR, RpcError
-from assay.protocol.uri import InvalidUri, check_uri
+from assay.model.error import INTERNAL_ERROR, METHOD_NOT_FOUND, RpcError
 
 from .call import Call
 from .typed_result import SUBSCRIPTION
-
-if TYPE_CHECKING:
-    from .server import Server
 
 KINDS = {
     "tools_list_changed": "tools",
@@ -44,15 +40,18 @@ class Listener:
         )
         self.uris: frozenset[str | None] = frozenset(wanted.resource_subscriptions or ())
         self._waiting: asyncio.Queue[tuple[str, dict[str, Any]] | None] = asyncio.Queue()
+        self._ended = False
 
     def tell(self, method: str, params: dict[str, Any]) -> None:
-        if self._waiting.qsize() < self.MOST_WAITING:
-            self._waiting.put_nowait((method, params))
-        else:
+        if self._waiting.qsize() >= self.MOST_WAITING:
             self.end()
+        elif not self._ended:
+            self._waiting.put_nowait((method, params))
 
     def end(self) -> None:
-        self._waiting.put_nowait(None)
+        if not self._ended:
+            self._ended = True
+            self._waiting.put_nowait(None)
 
     async def next(self) -> tuple[str, dict[str, Any]] | None:
         """The next change; none when the stream is to end."""
@@ -62,9 +61,11 @@ class Listener:
 async def listen(call: Call, wanted: Filter) -> dict[str, Any]:
     """Serve one listen stream until its client or the server ends it."""
     server = call.server
+    if call.send is None:
+        raise RpcError(METHOD_NOT_FOUND, "listen streams are not offered here: only single answers are")
     if len(server.audience.listeners) >= server.limits.listeners:
         raise RpcError(INTERNAL_ERROR, f"too many listen streams: limit {server.limits.listeners}")
-    honoured = honour(wanted, server)
+    honoured = await honour(wanted, call)
     listener = Listener(honoured)
     meta = {SUBSCRIPTION: call.id}
     call.pause()  # silence is the normal state of a listener
@@ -79,7 +80,7 @@ async def listen(call: Call, wanted: Filter) -> dict[str, Any]:
     if call.scope.transport == "stdio":
         # On a channel that all streams share, the end of one is told by its id (basic/patterns/cancellation).
         await call.notify(
-            "notifications/cancelled", {"requestId": call.id, "reason": "the server is stopping"}
+            "notifications/cancelled", {"requestId": call.id, "reason": "the server ended this stream"}
         )
     return {"_meta": meta}
 
@@ -90,21 +91,21 @@ async def _relay(call: Call, listener: Listener, meta: dict[str, Any]) -> None:
         await call.notify(method, {"_meta": meta, **params})
 
 
-def honour(wanted: Filter, server: Server) -> Filter:
-    """The part of a filter that this server can keep."""
-    honoured = Filter()
+async def honour(wanted: Filter, call: Call) -> Filter:
+    """The part of a filter that this server can keep, and this client may ask for."""
+    server, honoured = call.server, Filter()
     for name, kind in KINDS.items():
         if getattr(wanted, name) and server.features.has(f"{kind}.listChanged"):
             setattr(honoured, name, True)
     if wanted.resource_subscriptions is not None and server.features.has("resources.subscribe"):
-        uris = [uri for uri in wanted.resource_subscriptions if _is_uri(uri)]
-        honoured.resource_subscriptions = uris[: server.limits.subscriptions]
+        uris = wanted.resource_subscriptions[: server.limits.subscriptions]
+        honoured.resource_subscriptions = [uri for uri in uris if await _is_readable(uri, call)]
     return honoured
 
 
-def _is_uri(text: str) -> bool:
+async def _is_readable(uri: str, call: Call) -> bool:
     try:
-        check_uri(text)
-    except InvalidUri:
+        await call.server.resources.find_for(uri, call)
+    except RpcError:
         return False
     return True

@@ -121,7 +121,8 @@ async def ping(call: Call) -> dict[str, Any]:
 
 async def discover(call: Call) -> dict[str, Any]:
     server = call.server
-    declared = server.features.declaration(call.peer.revision, in_session=True)
+    # Changes come on listen streams: where none can be held open, none are promised.
+    declared = server.features.declaration(call.peer.revision, in_session=call.send is not None)
     found: dict[str, Any] = {"supportedVersions": SUPPORTED, "capabilities": declared}
     return found if server.instructions is None else found | {"instructions": server.instructions}
 

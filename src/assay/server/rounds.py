@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from typing import Any, TypeVar
+from itertools import count
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct, UnsetType
@@ -23,6 +24,7 @@ from assay.protocol.seal import BrokenSeal, Sealer
 from .call import Call
 
 T = TypeVar("T")
+UNNAMED: Final = "question-"
 _sorted = msgspec.json.Encoder(order="sorted").encode
 
 
@@ -79,8 +81,11 @@ class Rounds:
         self._asked: dict[str, str] = {}
         self._outcomes: dict[str, Raw] = {}
         self._open: dict[str, InputRequest] = {}
+        self._given: frozenset[str] = frozenset()
+        """Keys of the answers that came with this very request."""
+        self._used: set[str] = set()
         self._waiting: list[asyncio.Future[Any]] = []
-        self._count = 0
+        self._ending: BaseException | None = None
 
     def resume(self, responses: Raw | UnsetType, state: str | UnsetType) -> None:
         """Take up what the client sent back.
@@ -91,7 +96,11 @@ class Rounds:
         if not isinstance(state, UnsetType):
             self._unseal(state)
         if not isinstance(responses, UnsetType):
-            self._answers |= _read_responses(responses)
+            given = _read_responses(responses)
+            if not isinstance(state, UnsetType):  # without one, nothing says what was asked
+                given = {key: answer for key, answer in given.items() if key in self._asked}
+            self._given = frozenset(given)
+            self._answers |= given
 
     def _unseal(self, sealed: str) -> None:
         try:
@@ -108,16 +117,12 @@ class Rounds:
 
     async def ask(self, request: InputRequest, read: Any, key: str | None) -> Any:
         """The answer, read; without one that fits, the handler ends here and the client is asked."""
-        self._count += 1
-        key = key or f"question-{self._count}"
         digest = _digest({"method": request.method, "params": request.params})
+        key = key or self._name(digest)
+        self._used.add(key)
         if key in self._answers:
             if self._asked.get(key, digest) != digest:
-                raise RpcError(
-                    INTERNAL_ERROR,
-                    f"the handler asked something else under {key!r} than what was answered: "
-                    "what it asks may depend only on its arguments and on earlier answers",
-                )
+                raise _asked_something_else(key)
             try:
                 answer = read(self._answers[key])
             except AskError:
@@ -127,7 +132,20 @@ class Rounds:
                 return answer
         return await self._wait(key, digest, request)
 
+    def _name(self, digest: str) -> str:
+        """A key for a question without one: that of the same question in an earlier round, else a new one.
+
+        Not by its place among all questions: those asked side by side come in another order
+        once some of them are answered.
+        """
+        earlier = (key for key, asked in self._asked.items() if asked == digest and key.startswith(UNNAMED))
+        unused = (key for key in earlier if key not in self._used)
+        fresh = (key for number in count(1) if (key := f"{UNNAMED}{number}") not in self._asked)
+        return next(unused, None) or next(fresh)
+
     async def _wait(self, key: str, digest: str, request: InputRequest) -> Any:
+        if self._ending is not None:
+            raise self._ending  # too late: the client has been asked without this one
         if key in self._open:
             raise RpcError(INTERNAL_ERROR, f"two questions under one key: {key!r}")
         self._open[key] = request
@@ -141,14 +159,20 @@ class Rounds:
         return await waiting
 
     def _end(self) -> None:
-        result = InputRequired(self._open, self._seal())
+        if self._given and not self._given & self._used:
+            # Asking on would never end: no run finds the answers to what the one before has asked.
+            self._ending = _asked_something_else(min(self._given))
+        else:
+            self._ending = Questions(InputRequired(self._open, self._seal()))
         for waiting in self._waiting:
             if not waiting.done():
-                waiting.set_exception(Questions(result))
+                waiting.set_exception(self._ending)
 
     def _seal(self) -> str:
         expires = time.time() + self._lifetime
-        state = _State(self._binding, expires, self._answers, self._asked, self._outcomes)
+        answers = {key: answer for key, answer in self._answers.items() if key in self._asked}
+        asked = {key: digest for key, digest in self._asked.items() if key in answers or key in self._open}
+        state = _State(self._binding, expires, answers, asked, self._outcomes)
         return self._sealer.seal(encode(state))
 
     def outcome(self, key: str) -> Raw | None:
@@ -170,6 +194,14 @@ def open_rounds(call: Call) -> Rounds:
         binding = bind(*call.asks_for, call.scope.principal)
         call.rounds = Rounds(binding, call.server.sealer, call.server.limits.request_state)
     return call.rounds
+
+
+def _asked_something_else(key: str) -> RpcError:
+    return RpcError(
+        INTERNAL_ERROR,
+        f"the handler asked something else than what was answered under {key!r}: "
+        "what it asks may depend only on its arguments and on earlier answers",
+    )
 
 
 def _read_responses(responses: Raw) -> dict[str, Raw]:

@@ -131,11 +131,13 @@ class Tool:
 
     def _failed(self, error: BaseException, call: Call) -> ToolResult:
         """A failure that the model can read, or the exception itself where it has its own answer."""
+        if isinstance(error, RpcError):
+            raise error
         if isinstance(error, ToolError | AskError):
             return ToolResult([Text(str(error))], is_error=True)
         if isinstance(error, TimedOut):
             return ToolResult([Text(f"tool {self.key} timed out: {error}")], is_error=True)
-        if isinstance(error, RpcError) or call.ended is not None:
+        if call.ended is not None:
             raise error
         log_failure(f"tool {self.key}", error)
         return ToolResult([Text(f"tool {self.key} failed: internal error")], is_error=True)

@@ -11,7 +11,6 @@ from typing import Any
 from msgspec import Raw
 
 from assay.model.definition import Implementation
-from assay.model.jsonrpc import RequestId
 from assay.model.result import Cache, InputRequired
 from assay.protocol.codec import encode
 from assay.protocol.declaration import PREFIX
@@ -41,9 +40,6 @@ class ResultWriter:
 
     def input_required(self, result: InputRequired) -> Raw:
         return _join(self._input_required, encode(result))
-
-    def subscription_ended(self, subscription: RequestId) -> dict[str, Any]:
-        return {"_meta": {SUBSCRIPTION: subscription}}
 
 
 def _join(head: bytes, result: bytes) -> Raw:

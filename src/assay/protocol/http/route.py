@@ -91,8 +91,9 @@ def _route_described(message: Envelope, peer: Peer, headers: Mapping[bytes, byte
 
 
 def _route_per_request(message: Envelope, admission: Admission, headers: Mapping[bytes, bytes]) -> Route:
-    if known_id(message) is None:
+    if known_id(message) is None or message.method is UNSET:
         # Headers of notifications are not defined; there is nothing that they could contradict.
+        # Responses answer nothing here, and are refused where they arrive.
         return ALONE[PER_REQUEST[-1]]
     try:
         declared = read_declaration(message)
