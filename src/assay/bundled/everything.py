@@ -160,7 +160,7 @@ async def test_elicitation_sep1330_enums(ctx: Context) -> str:
         {"const": "value2", "title": "Second Option"},
         {"const": "value3", "title": "Third Option"},
     ]
-    several = {"type": "array", "minItems": 1, "maxItems": 3}
+    several = {"type": "array", "description": "Select several options", "minItems": 1, "maxItems": 3}
     fields = {
         "untitledSingle": {"type": "string", "description": "Select one option", "enum": options},
         "titledSingle": {"type": "string", "description": "Select one titled option", "oneOf": values},
