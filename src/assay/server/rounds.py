@@ -82,7 +82,7 @@ class Rounds:
         self._outcomes: dict[str, Raw] = {}
         self._open: dict[str, InputRequest] = {}
         self._given: frozenset[str] = frozenset()
-        """Keys of the answers that came with this very request."""
+        """Keys of the answers to what the round before has asked."""
         self._used: set[str] = set()
         self._waiting: list[asyncio.Future[Any]] = []
         self._ending: BaseException | None = None
@@ -99,7 +99,7 @@ class Rounds:
             given = _read_responses(responses)
             if not isinstance(state, UnsetType):  # without one, nothing says what was asked
                 given = {key: answer for key, answer in given.items() if key in self._asked}
-            self._given = frozenset(given)
+                self._given = frozenset(given)
             self._answers |= given
 
     def _unseal(self, sealed: str) -> None:
