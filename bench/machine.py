@@ -24,6 +24,11 @@ ASK: Final = """
 import sys, importlib.metadata as found
 print(*(f"{name} {found.version(name)}" for name in sys.argv[1:]), sep=", ")
 """
+ASK_BUILD: Final = """
+import sysconfig
+optimised = "--enable-optimizations" in (sysconfig.get_config_var("CONFIG_ARGS") or "")
+print("profile-guided build" if optimised else "build without profile-guided optimisation")
+"""
 
 
 def describe() -> dict[str, Any]:
@@ -64,7 +69,8 @@ def first_match(path: str, pattern: str) -> str:
 
 def versions() -> dict[str, str]:
     """By environment. A missing one is left out here; the run itself will complain."""
-    found = {"python": output_of(str(python_of("assay")), "--version")}
+    python = str(python_of("assay"))
+    found = {"python": f"{output_of(python, '--version')}, {output_of(python, '-c', ASK_BUILD)}"}
     for environment, names in PACKAGES.items():
         if (ENVIRONMENTS / environment).exists():
             found[environment] = output_of(str(python_of(environment)), "-c", ASK, *names)

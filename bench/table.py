@@ -14,6 +14,8 @@ Rows = list[list[str]]
 TITLES: Final = {"http": "HTTP", "stdio": "stdio, on one core", "stdio_free": "stdio, free"}
 CLIENT_BOUND: Final = 0.9
 """Share of a core above which the load generator, not the server, may be what limits a figure."""
+QUIET: Final = 0.15
+"""Share of a core that other work may take; the kernel's own interrupts are part of it."""
 
 
 def target_rows(result: Result) -> Rows:
@@ -75,9 +77,14 @@ def machine_lines(result: Result) -> list[str]:
         f"{result.mode} run of {result.started}, {result.seconds:.0f} s, {result.settings['rounds']} rounds",
         f"{machine['cores']} {TIMES} {machine['cpu']}, {machine['memory_gb']} GB, {machine['system']}, "
         f"kernel {machine['kernel']}, load {machine['load_before']} before the run",
-        f"other work during the run: {machine['other_work']:.0%} of one core",
+        f"other work during the run: {machine['other_work']:.0%} of one core{disturbed(result)}",
         *(f"{name}: {version}" for name, version in result.versions.items()),
     ]
+
+
+def disturbed(result: Result) -> str:
+    """Neighbours slow the fastest subjects most, so that ratios to them come out too good."""
+    return "" if result.machine["other_work"] <= QUIET else ": DISTURBED, run it again on a quiet machine"
 
 
 def as_text(rows: Rows) -> str:

@@ -35,9 +35,7 @@ class Target:
     def shown(self, value: float) -> str:
         if self.unit == "%":
             return f"{value * 100:.3g} %"
-        digits = 1 if self.unit == "MB" or value >= 100 else 2
-        text = f"{value:.{digits}f}"
-        return f"{text.rstrip('0').rstrip('.') if '.' in text else text} {self.unit}"
+        return f"{value:.3g} {self.unit}"
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,8 @@ class Verdict:
         if self.actual is None:
             return "void: no figure"
         distance = abs(self.actual / self.target.needed - 1) * 100
-        return f"pass, {distance:.0f} % to spare" if self.passed else f"MISS by {distance:.0f} %"
+        amount = f"{distance:.0f} %" if distance >= 1 else "less than 1 %"
+        return f"pass, {amount} to spare" if self.passed else f"MISS by {amount}"
 
 
 def faster(transport: str, name: str, other: str) -> Measure:

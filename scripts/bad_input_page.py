@@ -1,7 +1,7 @@
 """Write docs/bad-input.md from the table of bad input in tests/bad_input.
 
-python scripts/bad_input_page.py           writes the page
-python scripts/bad_input_page.py --print   prints it
+python -m scripts.bad_input_page           writes the page
+python -m scripts.bad_input_page --print   prints it
 """
 
 from __future__ import annotations
@@ -9,31 +9,29 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from tests.bad_input.row import NEWEST, NOTHING, After, Answer, Reply, Row
+from tests.bad_input.table import SECTIONS
 
-from tests.bad_input.row import NEWEST, NOTHING, After, Answer, Reply, Row, Setting  # noqa: E402
-from tests.bad_input.table import SECTIONS  # noqa: E402
-
-PAGE = ROOT / "docs" / "bad-input.md"
-SHOWN = 72
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "bad-input.md"
+SHOWN = 108
 """How many characters of a message are shown."""
 
 HEAD = """\
 # Bad input
 
-What Assay does with input that is wrong, odd or hostile. This page is made by `python scripts/bad_input_page.py` from
-the table in `tests/bad_input`; the tests send every row over real pipes and real sockets, and after each one check
-that the next good request is served, on the same connection and in the same session where there still is one.
+What Assay does with input that is wrong, odd or hostile. This page is made by
+`python -m scripts.bad_input_page` from the table in `tests/bad_input`. The tests send every row over real
+pipes and real sockets, and check after each one that the next good request is served: on the same
+connection and in the same session, where there still is one.
 
 {count} cases, {sent} of them sent over stdio and {posted} over HTTP.
 
-- Without another remark a row is sent in a session of revision {newest}.
-- A number such as -32700 is the code of a JSON-RPC error; *no id* means that it carries none, because none could be
-  read. *served* means that the request got its result, *tool error* a result with `isError`.
-- The number in front is the status of HTTP. *HTTP server* marks what uvicorn refuses before Assay sees it.
-- *closes* means that the connection ends after the answer; *new connection* that the client still owes bytes on this
-  one. All others are used again.
+- Most rows are sent in a session of revision {newest}; those about hosts, lengths and the like would come
+  back alike without one.
+- A number such as -32700 is the code of a JSON-RPC error. *no id*: it carries none, because none could be
+  read or none was given. *served*: the request got its result. *tool error*: a result with `isError`.
+- In the column HTTP, the status comes first. *HTTP server*: uvicorn refuses it before Assay sees it.
+  *closes*: the connection ends after the answer. *new connection*: the client still owes bytes on this one.
 """
 
 
@@ -51,7 +49,7 @@ def section(title: str, rows: list[Row]) -> str:
     lines = [f"## {title}", "", line(columns), line(["---"] * len(columns))]
     for row in rows:
         stdio = [over_stdio(row.stdio)] if both else []
-        lines.append(line([case(row), code(what(row)), *stdio, over_http(row.http), row.because]))
+        lines.append(line([row.case, code(what(row)), *stdio, over_http(row.http), row.because]))
     return "\n".join([*lines, ""])
 
 
@@ -59,17 +57,11 @@ def line(cells: list[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def case(row: Row) -> str:
-    if row.setting is Setting.SESSION or row.setting.value in row.name or row.setting is Setting.ALONE:
-        return row.name
-    return f"{row.name}, {row.setting.value}" if row.setting is Setting.REQUIRED else row.name
-
-
 def what(row: Row) -> str:
     if row.shown:
         return row.shown
-    text = row.sent.decode("utf-8", "backslashreplace")
-    text = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+    text = "".join(chr(byte) if 32 <= byte < 127 else f"\\x{byte:02x}" for byte in row.sent)
+    text = text.replace("\\x0d\\x0a", "\\r\\n") if row.raw else text
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}… ({len(row.sent):,} bytes)"
 
 
@@ -81,13 +73,13 @@ def code(text: str) -> str:
 
 def over_stdio(replies: tuple[Reply, ...] | None) -> str:
     if replies is None:
-        return "–"
+        return "not sent"
     return " and ".join(map(str, replies)) or str(NOTHING)
 
 
 def over_http(answer: Answer | None) -> str:
     if answer is None:
-        return "–"
+        return "not sent"
     if answer.status is None:
         return "no answer"
     parts = [str(answer.status)]

@@ -34,9 +34,10 @@ def exactly(body: bytes, *headers: tuple[str, str]) -> Framing:
 
 
 def row(name: str, framing: Framing, answer: Reply | Answer, because: str, shown: str, **more: Any) -> Row:
-    head = Head(framing=framing, **more.pop("head", {}))
     sent = more.pop("sent", PING)
-    return on_http(name, sent, answer, because, head=head, shown=shown, setting=ALONE, **more)
+    return on_http(
+        name, sent, answer, because, head=Head(framing=framing), shown=shown, setting=ALONE, **more
+    )
 
 
 CHUNKED = ("transfer-encoding", "chunked")
@@ -48,46 +49,111 @@ LENGTH = "RFC 9112, 6.3"
 
 LENGTHS = [
     row("body over the limit", declared(len(LARGE)), TOO_LARGE, LIMIT, "a body of 100,057 bytes", sent=LARGE),
-    row("declared over the limit", declared(10**9), refused(413, after=After.OWED),
-        "refused on its head alone", "Content-Length: 1000000000"),
-    row("body larger than declared", declared(10), by_server(),
+    row(
+        "declared over the limit",
+        declared(10**9),
+        refused(413, after=After.OWED),
+        "refused on its head alone",
+        "Content-Length: 1000000000",
+    ),
+    row(
+        "body larger than declared",
+        declared(10),
+        by_server(),
         "the rest is no request, and ends the connection",
-        "Content-Length: 10, then 40 bytes"),
-    row("body smaller than declared", declared(len(PING) + 1), TOO_SLOW, SLOW,
-        "Content-Length: 41, then 40 bytes"),
-    row("body that never comes", exactly(b"", ("content-length", "40")), TOO_SLOW, SLOW,
-        "Content-Length: 40, then nothing"),
-    row("client gone in the middle", declared(len(PING) + 1), Answer(NOTHING, None, after=After.CLOSED),
-        "nobody is left to answer", "Content-Length: 41, then 40 bytes, then the end", head={"hangs_up": True}),
+        "Content-Length: 10, then 40 bytes",
+    ),
+    row(
+        "body smaller than declared",
+        declared(len(PING) + 1),
+        TOO_SLOW,
+        SLOW,
+        "Content-Length: 41, then 40 bytes",
+    ),
+    row(
+        "body that never comes",
+        exactly(b"", ("content-length", "40")),
+        TOO_SLOW,
+        SLOW,
+        "Content-Length: 40, then nothing",
+    ),
+    row(
+        "client gone in the middle",
+        declared(len(PING) + 1),
+        Answer(NOTHING, None, after=After.CLOSED),
+        "nobody is left to answer",
+        "Content-Length: 41, then 40 bytes, then the end",
+    ),
     row("length is no number", declared("forty"), by_server(), LENGTH, "Content-Length: forty"),
     row("length is negative", declared("-1"), by_server(), LENGTH, "Content-Length: -1"),
     row("length with a sign", declared("+40"), by_server(), LENGTH, "Content-Length: +40"),
-    row("length of 25 digits", declared("9" * 25), by_server(), "more than can be counted",
-        f"Content-Length: {'9' * 25}"),
+    row(
+        "length of 25 digits",
+        declared("9" * 25),
+        by_server(),
+        "more than can be counted",
+        f"Content-Length: {'9' * 25}",
+    ),
     row("length twice", declared(40, 41), by_server(), SMUGGLED, "Content-Length: 40 and 41"),
-    row("length and chunks", exactly(b"28\r\n" + PING + b"\r\n0\r\n\r\n", CHUNKED, ("content-length", "40")),
-        by_server(), SMUGGLED, "Content-Length and Transfer-Encoding"),
-    row("neither length nor chunks", exactly(b""), NO_JSON, "then there is no body, and an empty text is no JSON",
-        "no Content-Length"),
-]  # fmt: skip
+    row(
+        "length and chunks",
+        exactly(b"28\r\n" + PING + b"\r\n0\r\n\r\n", CHUNKED, ("content-length", "40")),
+        by_server(),
+        SMUGGLED,
+        "Content-Length and Transfer-Encoding",
+    ),
+    row(
+        "neither length nor chunks",
+        exactly(b""),
+        NO_JSON,
+        "then there is no body, and an empty text is no JSON",
+        "no Content-Length",
+    ),
+]
 
 CHUNKS = [
     row("chunks of one byte", chunked(1), Served(1), "any cutting is allowed", "40 chunks"),
-    row("chunks that end late", chunked(40, end=b"0\r\nx-trailer: 1\r\n\r\n"), Served(1), "trailers mean nothing",
-        "chunks and a trailer"),
+    row(
+        "chunks that end late",
+        chunked(40, end=b"0\r\nx-trailer: 1\r\n\r\n"),
+        Served(1),
+        "trailers mean nothing",
+        "chunks and a trailer",
+    ),
     row("chunks over the limit", chunked(8192), TOO_LARGE, LIMIT, "13 chunks, 100,057 bytes", sent=LARGE),
-    row("no chunk", exactly(b"0\r\n\r\n", CHUNKED), NO_JSON, "an empty text is no JSON", "the last chunk only"),
-    row("chunks that stop", chunked(10, end=b""), TOO_SLOW, SLOW,
-        "4 chunks, no last one"),
-    row("client gone between chunks", chunked(10, end=b""), Answer(NOTHING, None, after=After.CLOSED),
-        "nobody is left to answer", "4 chunks, then the end", head={"hangs_up": True}),
-    row("chunk size is no number", exactly(b"forty\r\n" + PING, CHUNKED), by_server(), "RFC 9112, 7.1",
-        "a chunk of size `forty`"),
-    row("chunk without its end", exactly(b"1\r\n{{{{", CHUNKED), by_server(), "RFC 9112, 7.1",
-        "a chunk of size 1, then 4 bytes"),
-    row("a coding that nobody knows", exactly(PING, ("transfer-encoding", "zip")), by_server(), "RFC 9112, 6.1",
-        "Transfer-Encoding: zip"),
-]  # fmt: skip
+    row(
+        "no chunk", exactly(b"0\r\n\r\n", CHUNKED), NO_JSON, "an empty text is no JSON", "the last chunk only"
+    ),
+    row("chunks that stop", chunked(10, end=b""), TOO_SLOW, SLOW, "4 chunks, no last one"),
+    row(
+        "client gone between chunks",
+        chunked(10, end=b""),
+        Answer(NOTHING, None, after=After.CLOSED),
+        "nobody is left to answer",
+        "4 chunks, then the end",
+    ),
+    row(
+        "chunk size is no number",
+        exactly(b"forty\r\n" + PING, CHUNKED),
+        by_server(),
+        "RFC 9112, 7.1",
+        "a chunk of size `forty`",
+    ),
+    row(
+        "chunk without its end",
+        exactly(b"1\r\n{{{{", CHUNKED),
+        by_server(),
+        "RFC 9112, 7.1",
+        "a chunk of size 1, then 4 bytes",
+    ),
+    row(
+        "a coding that nobody knows",
+        exactly(PING, ("transfer-encoding", "zip")),
+        by_server(),
+        "RFC 9112, 6.1",
+        "Transfer-Encoding: zip",
+    ),
+]
 
 
 def raw(name: str, sent: bytes, answer: Answer, because: str, shown: str = "") -> Row:
@@ -99,19 +165,30 @@ START = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n"
 BYTES = [
     raw("no HTTP at all", b"hello\r\n\r\n", by_server(), HTTP),
     raw("a JSON-RPC message without HTTP", PING + b"\r\n\r\n", by_server(), HTTP),
-    raw("TLS on a plain port", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\0" * 32, by_server(), HTTP),
+    raw(
+        "TLS on a plain port", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\0" * 32, by_server(), HTTP
+    ),
     raw("zero bytes", b"\0" * 64, by_server(), HTTP),
     raw("HTTP/2 without asking", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", by_server(), HTTP),
-    raw("HTTP/1.0", b"POST /mcp HTTP/1.0\r\nHost: localhost\r\nAccept: */*\r\nContent-Type: application/json\r\n"
-        b"Content-Length: 40\r\n\r\n" + PING, Answer(Served(1), 200, after=After.CLOSED), "old, yet in order"),
+    raw(
+        "HTTP/1.0",
+        b"POST /mcp HTTP/1.0\r\nHost: localhost\r\nAccept: */*\r\nContent-Type: application/json\r\n"
+        b"Content-Length: 40\r\n\r\n" + PING,
+        Answer(Served(1), 200, after=After.CLOSED),
+        "old, yet in order",
+    ),
     raw("HTTP of no known version", b"POST /mcp HTTP/9.9\r\nHost: localhost\r\n\r\n", by_server(), HTTP),
     raw("a header without a colon", START + b"Accept\r\n\r\n", by_server(), HTTP),
     raw("a header with a space in its name", START + b"Acc ept: */*\r\n\r\n", by_server(), HTTP),
     raw("a space before the colon", START + b"Accept : */*\r\n\r\n", by_server(), HTTP),
     raw("a NUL in a header", START + b"Accept: \0\r\n\r\n", by_server(), HTTP),
     raw("a bare CR in a header", START + b"Accept: a\rb\r\n\r\n", by_server(), HTTP),
-    raw("a header over two lines", START + b"Accept: application/json,\r\n text/event-stream\r\n\r\n", by_server(),
-        HTTP),
-]  # fmt: skip
+    raw(
+        "a header over two lines",
+        START + b"Accept: application/json,\r\n text/event-stream\r\n\r\n",
+        by_server(),
+        HTTP,
+    ),
+]
 
 SECTIONS = {"Lengths": LENGTHS, "Chunks": CHUNKS, "Hardly HTTP": BYTES}

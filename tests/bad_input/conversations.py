@@ -38,48 +38,114 @@ def opening_with(**params: object) -> bytes:
 
 
 ORDER = [
-    on_stdio("a request before `initialize`", TOOLS, (NOT_YET,), "lists what is supported, so any client can go on",
-             setting=FRESH),
+    on_stdio(
+        "a request before `initialize`",
+        TOOLS,
+        (NOT_YET,),
+        "lists what is supported, so any client can go on",
+        setting=FRESH,
+    ),
     on_stdio("`ping` before `initialize`", PING, (Served(1),), "lifecycle: pings are allowed", setting=FRESH),
-    on_stdio("`notifications/initialized` before `initialize`", message(method="notifications/initialized"), (),
-             "ignored; the handshake is still to come", setting=FRESH),
-    on_stdio("a result before `initialize`", message(id="assay-1", result={}), (), "nothing was asked",
-             setting=FRESH),
-    on_http("a request without a session", TOOLS, NEEDED, "transports: 400 where sessions are required",
-            setting=REQUIRED),
-    on_http("`ping` without a session", PING, NEEDED, "transports: 400 where sessions are required",
-            setting=REQUIRED),
-    on_http("a notification without a session", message(method="notifications/initialized"),
-            Failed(INVALID_REQUEST, text="session required"), "transports: 400 where sessions are required",
-            setting=REQUIRED),
-    on_http("a result without a session", message(id="assay-1", result={}),
-            Failed(INVALID_REQUEST, text="never sent"), "nothing was asked", setting=Setting.ALONE),
-]  # fmt: skip
+    on_stdio(
+        "`notifications/initialized` before `initialize`",
+        message(method="notifications/initialized"),
+        (),
+        "ignored; the handshake is still to come",
+        setting=FRESH,
+    ),
+    on_stdio(
+        "a result before `initialize`",
+        message(id="assay-1", result={}),
+        (),
+        "nothing was asked",
+        setting=FRESH,
+    ),
+    on_http(
+        "a request without a session",
+        TOOLS,
+        NEEDED,
+        "transports: 400 where sessions are required",
+        setting=REQUIRED,
+    ),
+    on_http(
+        "`ping` without a session",
+        PING,
+        NEEDED,
+        "transports: 400 where sessions are required",
+        setting=REQUIRED,
+    ),
+    on_http(
+        "a notification without a session",
+        message(method="notifications/initialized"),
+        Failed(INVALID_REQUEST, text="session required"),
+        "transports: 400 where sessions are required",
+        setting=REQUIRED,
+    ),
+    on_http(
+        "a result without a session",
+        message(id="assay-1", result={}),
+        Failed(INVALID_REQUEST, text="never sent"),
+        "nothing was asked",
+        setting=Setting.ALONE,
+    ),
+]
 
 INITIALIZE_PARAMS = "`initialize` needs its three parameters; on HTTP 200, and no session is opened"
 FIRST = [
     *(
-        both(f"a second `initialize`, {revision.date}", opening(revision),
-             Failed(INVALID_REQUEST, "initialize", "already initialized"), "a session is agreed once",
-             revision=revision)
+        both(
+            f"a second `initialize`, {revision.date}",
+            opening(revision),
+            Failed(INVALID_REQUEST, "initialize", "already initialized"),
+            "a session is agreed once",
+            revision=revision,
+        )
         for revision in HANDSHAKE
     ),
-    on_stdio("`initialize` without parameters", opening_with(), (Failed(INVALID_PARAMS, 1),), INITIALIZE_PARAMS,
-             setting=FRESH),
-    on_http("`initialize` without parameters, over HTTP", opening_with(), Failed(INVALID_PARAMS, 1), INITIALIZE_PARAMS,
-            setting=Setting.ALONE),
-    on_http("`initialize` with a number as version", opening_with(protocolVersion=1), Failed(INVALID_PARAMS, 1),
-            INITIALIZE_PARAMS, setting=Setting.ALONE),
-    on_http("`initialize` with an unknown version", opening("1999-01-01"),
-            Answer(Served("initialize"), 200, header="mcp-session-id"),
-            "lifecycle: answer with another version", setting=Setting.ALONE),
-    on_http("`initialize` with an unknown version header", opening(HANDSHAKE[-1]),
-            Answer(Served("initialize"), 200, header="mcp-session-id"),
-            "the header counts after the handshake", setting=Setting.ALONE,
-            head=Head(given=(("mcp-protocol-version", "1999-01-01"),))),
-    on_http("`initialize` as a notification", message(method="initialize"),
-            Answer(NOTHING, 202), "without an id it opens nothing", setting=Setting.ALONE),
-]  # fmt: skip
+    on_stdio(
+        "`initialize` without parameters",
+        opening_with(),
+        (Failed(INVALID_PARAMS, 1),),
+        INITIALIZE_PARAMS,
+        setting=FRESH,
+    ),
+    on_http(
+        "`initialize` without parameters, over HTTP",
+        opening_with(),
+        Failed(INVALID_PARAMS, 1),
+        INITIALIZE_PARAMS,
+        setting=Setting.ALONE,
+    ),
+    on_http(
+        "`initialize` with a number as version",
+        opening_with(protocolVersion=1),
+        Failed(INVALID_PARAMS, 1),
+        INITIALIZE_PARAMS,
+        setting=Setting.ALONE,
+    ),
+    on_http(
+        "`initialize` with an unknown version",
+        opening("1999-01-01"),
+        Answer(Served("initialize"), 200, header="mcp-session-id"),
+        "lifecycle: answer with another version",
+        setting=Setting.ALONE,
+    ),
+    on_http(
+        "`initialize` with an unknown version header",
+        opening(HANDSHAKE[-1]),
+        Answer(Served("initialize"), 200, header="mcp-session-id"),
+        "the header counts after the handshake",
+        setting=Setting.ALONE,
+        head=Head(given=(("mcp-protocol-version", "1999-01-01"),)),
+    ),
+    on_http(
+        "`initialize` as a notification",
+        message(method="initialize"),
+        Answer(NOTHING, 202),
+        "without an id it opens nothing",
+        setting=Setting.ALONE,
+    ),
+]
 
 
 def batch(*members: bytes) -> bytes:
@@ -98,11 +164,22 @@ def batch_rows(revision: Revision) -> list[Row]:
     reply, because = batch_reply(revision, Listed((Served(1),))), BATCHES[revision.batching]
     return [
         both(f"one request, {revision.date}", batch(PING), reply, because, revision=revision),
-        on_http(f"one request, {revision.date}, without a session", batch(PING), reply, because,
-                revision=revision, setting=Setting.ALONE),
-        both(f"empty, {revision.date}", b"[]", Failed(INVALID_REQUEST, text="must not be empty"),
-             "JSON-RPC 2.0, 6: an invalid request", revision=revision),
-    ]  # fmt: skip
+        on_http(
+            f"one request, {revision.date}, without a session",
+            batch(PING),
+            reply,
+            because,
+            revision=revision,
+            setting=Setting.ALONE,
+        ),
+        both(
+            f"empty, {revision.date}",
+            b"[]",
+            Failed(INVALID_REQUEST, text="must not be empty"),
+            "JSON-RPC 2.0, 6: an invalid request",
+            revision=revision,
+        ),
+    ]
 
 
 WITH_BATCHES = next(revision for revision in HANDSHAKE if revision.batching is Batching.ACCEPTED)
@@ -115,19 +192,42 @@ def in_batch(name: str, sent: bytes, reply: Reply, because: str) -> Row:
 
 GROUPED = [
     *(row for revision in HANDSHAKE for row in batch_rows(revision)),
-    on_http("no session and no version header", batch(PING), NO_BATCHES, "absence of a header proves nothing",
-            setting=Setting.ALONE, head=Head(without=("mcp-protocol-version",))),
-    in_batch("a bad member among good ones", batch(PING, b"7", message(id=2, method="no/such")),
-             Listed((Served(1), NO_OBJECT, Failed(-32601, 2))), "each member is answered by itself"),
-    in_batch("`initialize` inside", batch(message(id=2, method="initialize"), PING),
-             Listed((Failed(INVALID_REQUEST, 2, "must not be part of a batch"), Served(1))),
-             "lifecycle: it must not be part of one"),
+    on_http(
+        "no session and no version header",
+        batch(PING),
+        NO_BATCHES,
+        "absence of a header proves nothing",
+        setting=Setting.ALONE,
+        head=Head(without=("mcp-protocol-version",)),
+    ),
+    in_batch(
+        "a bad member among good ones",
+        batch(PING, b"7", message(id=2, method="no/such")),
+        Listed((Served(1), NO_OBJECT, Failed(-32601, 2))),
+        "each member is answered by itself",
+    ),
+    in_batch(
+        "`initialize` inside",
+        batch(message(id=2, method="initialize"), PING),
+        Listed((Failed(INVALID_REQUEST, 2, "must not be part of a batch"), Served(1))),
+        "lifecycle: it must not be part of one",
+    ),
     in_batch("a batch inside", batch(batch(PING)), Listed((NO_OBJECT,)), "members are messages"),
-    in_batch("notifications only", batch(message(method="notifications/initialized")), NOTHING,
-             "there is nothing to answer"),
-    in_batch("one member too many", batch(*[PING] * (BATCH + 1)), Failed(INVALID_REQUEST, text="batch too large"),
-             "bounded by `limits.batch`, here 10"),
-    in_batch("bad JSON inside", b'[{"jsonrpc":"2.0"', Failed(-32700, text="parse error"), "the whole is no JSON"),
-]  # fmt: skip
+    in_batch(
+        "notifications only",
+        batch(message(method="notifications/initialized")),
+        NOTHING,
+        "there is nothing to answer",
+    ),
+    in_batch(
+        "one member too many",
+        batch(*[PING] * (BATCH + 1)),
+        Failed(INVALID_REQUEST, text="batch too large"),
+        "bounded by `limits.batch`, here 10",
+    ),
+    in_batch(
+        "bad JSON inside", b'[{"jsonrpc":"2.0"', Failed(-32700, text="parse error"), "the whole is no JSON"
+    ),
+]
 
 SECTIONS = {"Order": ORDER, "Initialize": FIRST, "Batches": GROUPED}

@@ -28,9 +28,11 @@ def header(
 ) -> Row:
     """A good request in which one header has these values instead of its own."""
     given = tuple((name.lower(), value) for value in values)
-    head = Head(without=(name.lower(),), given=given, **more.pop("head", {}))
+    method = more.pop("method", "POST")
+    head = Head(method=method, without=(name.lower(),), given=given)
+    body = more.pop("sent", PING if method == "POST" else b"")
     sent = f"{name}: {shorten(values)}" if values else f"no {name}"
-    return on_http(f"`{name}` {case}", more.pop("sent", PING), answer, because, head=head, shown=sent, **more)
+    return on_http(f"`{name}` {case}", body, answer, because, head=head, shown=sent, **more)
 
 
 def shorten(values: tuple[str, ...]) -> str:
@@ -73,30 +75,61 @@ NEGOTIATION = [
     header("Content-Type", "wrong", ("text/plain",), refused(415, "content-type not supported"), TYPE),
     header("Content-Type", "nearly right", ("application/jsonl",), refused(415), TYPE),
     header("Content-Type", "of a form", ("application/x-www-form-urlencoded",), refused(415), TYPE),
-    header("Content-Type", "with UTF-8", ('Application/JSON; charset="UTF-8"',), Served(1), "names have no case"),
-    header("Content-Type", "with another charset", ("application/json; charset=latin-1",),
-           refused(415, "charset not supported"), TYPE),
+    header(
+        "Content-Type", "with UTF-8", ('Application/JSON; charset="UTF-8"',), Served(1), "names have no case"
+    ),
+    header(
+        "Content-Type",
+        "with another charset",
+        ("application/json; charset=latin-1",),
+        refused(415, "charset not supported"),
+        TYPE,
+    ),
     header("Content-Type", "with UTF-16", ("application/json; charset=utf-16",), refused(415), TYPE),
     header("Content-Type", "with an empty charset", ("application/json; charset=",), refused(415), TYPE),
     header("Content-Type", "twice", ("application/json", "text/plain"), TWICE, DECIDES),
     header("Content-Type", "oversized", (f"application/{LONG}",), refused(415), TYPE),
-    header("Content-Encoding", "gzip", ("gzip",), Failed(PARSE_ERROR, text="UTF-8"),
-           "not offered; the bytes are taken as they are", sent=gzip.compress(PING, mtime=0)),
+    header(
+        "Content-Encoding",
+        "gzip",
+        ("gzip",),
+        Failed(PARSE_ERROR, text="UTF-8"),
+        "not offered; the bytes are taken as they are",
+        sent=gzip.compress(PING, mtime=0),
+    ),
     header("Accept", "missing", (), refused(406, "accept must list"), ACCEPT),
     header("Accept", "empty", ("",), refused(406), ACCEPT),
-    header("Accept", "without event streams", ("application/json",), refused(406, "text/event-stream"), ACCEPT),
+    header(
+        "Accept", "without event streams", ("application/json",), refused(406, "text/event-stream"), ACCEPT
+    ),
     header("Accept", "without JSON", ("text/event-stream",), refused(406, "application/json"), ACCEPT),
-    header("Accept", "with JSON ruled out", ("application/json;q=0, text/event-stream",), refused(406), ACCEPT),
-    header("Accept", "with a bad quality", ("application/json;q=high, text/event-stream",), refused(406), ACCEPT),
+    header(
+        "Accept", "with JSON ruled out", ("application/json;q=0, text/event-stream",), refused(406), ACCEPT
+    ),
+    header(
+        "Accept", "with a bad quality", ("application/json;q=high, text/event-stream",), refused(406), ACCEPT
+    ),
     header("Accept", "of anything", ("*/*",), Served(1), "it admits both"),
-    header("Accept", "twice", ("application/json", "text/event-stream"), Served(1),
-           "a list may come in parts (RFC 9110, 5.3)"),
-    header("Accept", "oversized", (f"application/json, text/event-stream, {LONG}",), Served(1),
-           "long, yet in order"),
-    header("Accept", "beyond all bounds", (f"application/json, text/event-stream, {HUGE}",), TOO_LONG, REMEMBERED),
+    header(
+        "Accept",
+        "twice",
+        ("application/json", "text/event-stream"),
+        Served(1),
+        "a list may come in parts (RFC 9110, 5.3)",
+    ),
+    header(
+        "Accept",
+        "oversized",
+        (f"application/json, text/event-stream, {LONG}",),
+        Served(1),
+        "long, yet in order",
+    ),
+    header(
+        "Accept", "beyond all bounds", (f"application/json, text/event-stream, {HUGE}",), TOO_LONG, REMEMBERED
+    ),
     header("Content-Type", "beyond all bounds", (f"application/json; a={HUGE}",), TOO_LONG, REMEMBERED),
     header("Accept", "of garbage", (",;=,q;;\xff",), refused(406), ACCEPT),
-]  # fmt: skip
+]
 
 VERSION = "transports: a bad value is 400; absence is no error"
 UNKNOWN_VERSION = Answer(Failed(INVALID_REQUEST, 1, "unsupported protocol version"), 400)
@@ -113,8 +146,14 @@ STATE = [
     header(VERSION_NAME, "twice", ("2025-11-25", "2025-11-25"), TWICE, DECIDES),
     header(VERSION_NAME, "oversized", (LONG,), UNKNOWN_VERSION, VERSION),
     header(VERSION_NAME, "beyond all bounds", (HUGE,), TOO_LONG, REMEMBERED),
-    header(VERSION_NAME, "unknown, on GET", ("1999-01-01",), refused(400, "unsupported"), VERSION, sent=b"",
-           head={"method": "GET"}),
+    header(
+        VERSION_NAME,
+        "unknown, on GET",
+        ("1999-01-01",),
+        refused(400, "unsupported"),
+        VERSION,
+        method="GET",
+    ),
     header(SESSION_NAME, "missing", (), Served(1), "then the request is served alone"),
     header(SESSION_NAME, "unknown", ("no-such-session",), GONE, LOST),
     header(SESSION_NAME, "empty", ("",), GONE, LOST),
@@ -122,26 +161,62 @@ STATE = [
     header(SESSION_NAME, "twice", ("one", "two"), TWICE, DECIDES),
     header(SESSION_NAME, "oversized", (LONG,), GONE, LOST),
     header(SESSION_NAME, "beyond all bounds", (HUGE,), GONE, "looked up, never kept"),
-    header(SESSION_NAME, "unknown, on a notification", ("no-such-session",), refused(404, "session not found"),
-           LOST, sent=message(method="notifications/initialized")),
-    header(SESSION_NAME, "unknown, on GET", ("no-such-session",), refused(404), LOST, sent=b"",
-           head={"method": "GET"}),
-    header(SESSION_NAME, "unknown, on DELETE", ("no-such-session",), refused(404), LOST, sent=b"",
-           head={"method": "DELETE"}),
-    header(SESSION_NAME, "missing, on GET", (), refused(405, header="allow"), "no stream is offered there",
-           sent=b"", head={"method": "GET"}),
-    header(SESSION_NAME, "missing, on DELETE", (), refused(405, header="allow"), "there is nothing to end",
-           sent=b"", head={"method": "DELETE"}),
-    header(SESSION_NAME, "missing, on GET, where required", (), refused(400, "session required"),
-           "transports: 400 where sessions are required", sent=b"", head={"method": "GET"},
-           setting=Setting.REQUIRED),
-]  # fmt: skip
+    header(
+        SESSION_NAME,
+        "unknown, on a notification",
+        ("no-such-session",),
+        refused(404, "session not found"),
+        LOST,
+        sent=message(method="notifications/initialized"),
+    ),
+    header(
+        SESSION_NAME,
+        "unknown, on GET",
+        ("no-such-session",),
+        refused(404),
+        LOST,
+        method="GET",
+    ),
+    header(
+        SESSION_NAME,
+        "unknown, on DELETE",
+        ("no-such-session",),
+        refused(404),
+        LOST,
+        method="DELETE",
+    ),
+    header(
+        SESSION_NAME,
+        "missing, on GET",
+        (),
+        refused(405, header="allow"),
+        "no stream is offered there",
+        method="GET",
+    ),
+    header(
+        SESSION_NAME,
+        "missing, on DELETE",
+        (),
+        refused(405, header="allow"),
+        "there is nothing to end",
+        method="DELETE",
+    ),
+    header(
+        SESSION_NAME,
+        "missing, on GET",
+        (),
+        refused(400, "session required"),
+        "transports: 400 where sessions are required",
+        method="GET",
+        setting=Setting.REQUIRED,
+    ),
+]
 
 RESUME = "a gap would lose messages silently"
 
 
 def resuming(case: str, values: tuple[str, ...], answer: Answer, because: str = RESUME) -> Row:
-    return header("Last-Event-ID", case, values, answer, because, sent=b"", head={"method": "GET"})
+    return header("Last-Event-ID", case, values, answer, because, method="GET")
 
 
 NO_EVENT = refused(400, "names no message")
@@ -154,15 +229,29 @@ RESUMPTION = [
     resuming("of 5,000 digits", ("0-" + "9" * 5000,), NO_EVENT),
     resuming("oversized", (LONG,), NO_EVENT),
     resuming("twice", ("0-0", "0-1"), TWICE, DECIDES),
-    header("Accept", "missing, on GET", (), refused(406, "text/event-stream"), "a GET is answered by a stream",
-           sent=b"", head={"method": "GET"}),
-]  # fmt: skip
+    header(
+        "Accept",
+        "missing, on GET",
+        (),
+        refused(406, "text/event-stream"),
+        "a GET is answered by a stream",
+        method="GET",
+    ),
+]
 
 
-def to(method: str, path: str, answer: Reply | Answer, because: str, **more: Any) -> Row:
-    head = Head(method=method, path=path, **more)
-    return on_http(f"`{method} {path}`", PING if method == "POST" else b"", answer, because, head=head,
-                   shown=f"{method} {path}", setting=ALONE)  # fmt: skip
+def to(method: str, path: str, answer: Reply | Answer, because: str) -> Row:
+    head = Head(method=method, path=path)
+    target = f"{method} {shorten((path,))}"
+    return on_http(
+        f"`{target}`",
+        PING if method == "POST" else b"",
+        answer,
+        because,
+        head=head,
+        shown=target,
+        setting=ALONE,
+    )
 
 
 NOT_OFFERED = refused(405, "method not allowed", header="allow")

@@ -22,10 +22,10 @@ def with_id(literal: bytes) -> bytes:
 
 
 def calling(tool: bytes, arguments: bytes) -> bytes:
-    return (
-        b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"%s","arguments":%s}}'
-        % (tool, arguments)
-    )  # fmt: skip
+    return b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"%s","arguments":%s}}' % (
+        tool,
+        arguments,
+    )
 
 
 def ignored(literal: bytes) -> bytes:
@@ -60,10 +60,15 @@ JSON = [
     both("surrogates in the wrong order", ignored(b'"\\udc00\\ud800"'), NOT_JSON, "not a character"),
     apart("nothing", b"", (), NOT_JSON, "an empty line is no message; an empty body is a bad one"),
     apart("blanks", b" \t \r", (), NOT_JSON, "a blank line is no message; a blank body is a bad one"),
-    apart("a message over two lines", b'{"jsonrpc":"2.0","id":1,\n"method":"ping"}', (NOT_JSON, NOT_JSON), Served(1),
-          "on stdio each half is a bad message; a body may be laid out as it likes"),
+    apart(
+        "a message over two lines",
+        b'{"jsonrpc":"2.0","id":1,\n"method":"ping"}',
+        (NOT_JSON, NOT_JSON),
+        Served(1),
+        "on stdio each half is a bad message; a body may be laid out as it likes",
+    ),
     on_stdio("line ends with CR LF", PING + b"\r", (Served(1),), "clients on Windows write it"),
-]  # fmt: skip
+]
 
 TOO_DEEP = Failed(PARSE_ERROR, text="nested too deep")
 NESTED = "bounded by `limits.depth`, here 64"
@@ -80,17 +85,33 @@ SIZES = [
         "bounded by `limits.message_bytes`; dropped as it arrives, so the id is not known",
     ),
     both("an integer id beyond 64 bits", with_id(b"9" * 30), Served(int("9" * 30)), "JSON sets no range"),
-    both("an id of 5,000 digits", with_id(b"9" * 5000), Failed(PARSE_ERROR, text="out of range"),
-         "RFC 8259, 9: a parser may bound numbers"),
+    both(
+        "an id of 5,000 digits",
+        with_id(b"9" * 5000),
+        Failed(PARSE_ERROR, text="out of range"),
+        "RFC 8259, 9: a parser may bound numbers",
+    ),
     both("an id of 1e999", with_id(b"1e999"), Failed(PARSE_ERROR, text="out of range"), "no number we have"),
     both("1e999 where nobody looks", ignored(b"1e999"), Served(1), "it is valid JSON, and it is not read"),
-    both("1e999 as an argument", calling(b"add", b'{"a":1e999,"b":1}'), Served(1, "out of range"),
-         "a bad argument, so the model may correct it"),
-    both("an argument of 5,000 digits", calling(b"add", b'{"a":' + b"9" * 5000 + b',"b":1}'),
-         Served(1, "out of range"), "a bad argument, so the model may correct it"),
-    both("an argument beyond 64 bits", calling(b"add", b'{"a":' + b"9" * 30 + b',"b":1}'), Served(1),
-         "Python's integers have no range"),
-]  # fmt: skip
+    both(
+        "1e999 as an argument",
+        calling(b"add", b'{"a":1e999,"b":1}'),
+        Served(1, "out of range"),
+        "a bad argument, so the model may correct it",
+    ),
+    both(
+        "an argument of 5,000 digits",
+        calling(b"add", b'{"a":' + b"9" * 5000 + b',"b":1}'),
+        Served(1, "out of range"),
+        "a bad argument, so the model may correct it",
+    ),
+    both(
+        "an argument beyond 64 bits",
+        calling(b"add", b'{"a":' + b"9" * 30 + b',"b":1}'),
+        Served(1),
+        "Python's integers have no range",
+    ),
+]
 
 ENVELOPE_RULE = "JSON-RPC 2.0, 4: `jsonrpc` is exactly the string `2.0`"
 NO_METHOD = Failed(INVALID_REQUEST, 1, "a message needs a method")
@@ -108,20 +129,38 @@ ENVELOPE = [
     both("`jsonrpc` is null", b'{"jsonrpc":null,"id":1,"method":"ping"}', BAD, ENVELOPE_RULE),
     both("`JSONRPC` in capitals", b'{"JSONRPC":"2.0","id":1,"method":"ping"}', BAD, "names have a case"),
     both("`method` missing", message(id=1), NO_METHOD, "neither a request nor a reply"),
-    both("`method` empty", message(id=1, method=""), Failed(INVALID_REQUEST, 1, "must not be empty"),
-         "no method has that name"),
+    both(
+        "`method` empty",
+        message(id=1, method=""),
+        Failed(INVALID_REQUEST, 1, "must not be empty"),
+        "no method has that name",
+    ),
     both("`method` is a number", message(id=1, method=7), BAD, "a method is a string"),
     both("`method` is null", message(id=1, method=None), BAD, "a method is a string"),
     both("`method` is a list", message(id=1, method=["ping"]), BAD, "a method is a string"),
-    both("`method` unknown", message(id=1, method="no/such"), Failed(METHOD_NOT_FOUND, 1, "no/such"),
-         "JSON-RPC 2.0; HTTP 200, as 404 means a lost session"),
-    both("`method` in capitals", message(id=1, method="PING"), Failed(METHOD_NOT_FOUND, 1), "names have a case"),
-    both("a notification's name as a request", message(id=1, method="notifications/initialized"),
-         Failed(METHOD_NOT_FOUND, 1), "it is no request"),
-    both("method and result", message(id=1, method="ping", result={}),
-         Failed(INVALID_REQUEST, 1, "either a method or a result"), "a message is one kind"),
+    both(
+        "`method` unknown",
+        message(id=1, method="no/such"),
+        Failed(METHOD_NOT_FOUND, 1, "no/such"),
+        "JSON-RPC 2.0; HTTP 200, as 404 means a lost session",
+    ),
+    both(
+        "`method` in capitals", message(id=1, method="PING"), Failed(METHOD_NOT_FOUND, 1), "names have a case"
+    ),
+    both(
+        "a notification's name as a request",
+        message(id=1, method="notifications/initialized"),
+        Failed(METHOD_NOT_FOUND, 1),
+        "it is no request",
+    ),
+    both(
+        "method and result",
+        message(id=1, method="ping", result={}),
+        Failed(INVALID_REQUEST, 1, "either a method or a result"),
+        "a message is one kind",
+    ),
     both("unknown members", message(id=1, method="ping", extra=[1]), Served(1), "the schemas are open"),
-]  # fmt: skip
+]
 
 PARAMS_RULE = "MCP parameters are objects"
 BAD_PARAMS = Failed(INVALID_REQUEST, 1, "params must be an object")
@@ -131,21 +170,49 @@ PARAMS = [
     both("`params` is a number", message(id=1, method="ping", params=0), BAD_PARAMS, PARAMS_RULE),
     both("`params` is true", message(id=1, method="ping", params=True), BAD_PARAMS, PARAMS_RULE),
     both("`params` is null", message(id=1, method="ping", params=None), Served(1), "it can only mean none"),
-    both("a notification's `params` is a list", message(method="notifications/initialized", params=[]),
-         Failed(INVALID_REQUEST, text="params must be an object"), "a bad message is no notification"),
-    both("`params` of another method", message(id=1, method="tools/call", params={"uri": "a://b"}),
-         Failed(INVALID_PARAMS, 1, "name"), "JSON-RPC 2.0: invalid parameters"),
-    both("the name of a tool is a number", message(id=1, method="tools/call", params={"name": 7}),
-         Failed(INVALID_PARAMS, 1, "name"), "JSON-RPC 2.0: invalid parameters"),
-    both("an unknown tool", message(id=1, method="tools/call", params={"name": "none"}),
-         Failed(INVALID_PARAMS, 1, "none"), "so in the example of each revision"),
-    both("`arguments` is a list", calling(b"add", b"[1,2]"), Served(1, "invalid arguments"),
-         "from 2025-11-25 a tool error, so the model may correct it"),
-    both("an argument of the wrong type", calling(b"add", b'{"a":"1","b":2}'), Served(1, "invalid arguments"),
-         "from 2025-11-25 a tool error, so the model may correct it"),
-    both("a cursor that nobody gave", message(id=1, method="tools/list", params={"cursor": "x"}),
-         Failed(INVALID_PARAMS, 1, "cursor"), "pagination: invalid cursors are -32602"),
-]  # fmt: skip
+    both(
+        "a notification's `params` is a list",
+        message(method="notifications/initialized", params=[]),
+        Failed(INVALID_REQUEST, text="params must be an object"),
+        "a bad message is no notification",
+    ),
+    both(
+        "`params` of another method",
+        message(id=1, method="tools/call", params={"uri": "a://b"}),
+        Failed(INVALID_PARAMS, 1, "name"),
+        "JSON-RPC 2.0: invalid parameters",
+    ),
+    both(
+        "the name of a tool is a number",
+        message(id=1, method="tools/call", params={"name": 7}),
+        Failed(INVALID_PARAMS, 1, "name"),
+        "JSON-RPC 2.0: invalid parameters",
+    ),
+    both(
+        "an unknown tool",
+        message(id=1, method="tools/call", params={"name": "none"}),
+        Failed(INVALID_PARAMS, 1, "none"),
+        "so in the example of each revision",
+    ),
+    both(
+        "`arguments` is a list",
+        calling(b"add", b"[1,2]"),
+        Served(1, "invalid arguments"),
+        "from 2025-11-25 a tool error, so the model may correct it",
+    ),
+    both(
+        "an argument of the wrong type",
+        calling(b"add", b'{"a":"1","b":2}'),
+        Served(1, "invalid arguments"),
+        "from 2025-11-25 a tool error, so the model may correct it",
+    ),
+    both(
+        "a cursor that nobody gave",
+        message(id=1, method="tools/list", params={"cursor": "x"}),
+        Failed(INVALID_PARAMS, 1, "cursor"),
+        "pagination: invalid cursors are -32602",
+    ),
+]
 
 IDS_RULE = "MCP: an id is a string or an integer; what is neither is not echoed"
 BAD_ID = Failed(INVALID_REQUEST, text="invalid request")
@@ -158,20 +225,32 @@ IDS = [
     both("a list", with_id(b"[1]"), BAD_ID, IDS_RULE),
     both("an empty string", with_id(b'""'), Served(""), "a string all the same"),
     both("zero, negative", with_id(b"-0"), Served(0), "an integer all the same"),
-    both("a string of 10,000 characters", with_id(b'"' + b"i" * 10_000 + b'"'), Served("i" * 10_000),
-         "echoed as it came"),
-]  # fmt: skip
+    both(
+        "a string of 10,000 characters",
+        with_id(b'"' + b"i" * 10_000 + b'"'),
+        Served("i" * 10_000),
+        "echoed as it came",
+    ),
+]
 
 LAST = "RFC 8259, 4: names should be unique; the last one counts, here as in most parsers"
 DUPLICATES = [
     both("`id` twice", b'{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', Served(2), LAST),
     both("`method` twice", b'{"jsonrpc":"2.0","id":1,"method":"no/such","method":"ping"}', Served(1), LAST),
-    both("`jsonrpc` twice, once wrong", b'{"jsonrpc":"1.0","jsonrpc":"2.0","id":1,"method":"ping"}', BAD,
-         "each value must be right"),
-    both("`id` twice, the last one bad", b'{"jsonrpc":"2.0","id":1,"id":null,"method":"ping"}', BAD_ID,
-         "each value must be right"),
+    both(
+        "`jsonrpc` twice, once wrong",
+        b'{"jsonrpc":"1.0","jsonrpc":"2.0","id":1,"method":"ping"}',
+        BAD,
+        "each value must be right",
+    ),
+    both(
+        "`id` twice, the last one bad",
+        b'{"jsonrpc":"2.0","id":1,"id":null,"method":"ping"}',
+        BAD_ID,
+        "each value must be right",
+    ),
     both("an argument twice", calling(b"add", b'{"a":1,"a":2,"b":3}'), Served(1), LAST),
-]  # fmt: skip
+]
 
 UNASKED = "nothing was asked; stdio has no place for an answer"
 NEVER_SENT = Failed(INVALID_REQUEST, text="never sent")
@@ -187,22 +266,38 @@ REPLIES = [
     unasked("a result with a number as id", message(id=99, result={})),
     unasked("an error for nothing", message(id="assay-99", error={"code": 1, "message": "no"})),
     unasked("an error without an id", message(error={"code": 1, "message": "no"})),
-    both("result and error", message(id=1, result={}, error={"code": 1, "message": "no"}), NO_METHOD, NEITHER),
+    both(
+        "result and error", message(id=1, result={}, error={"code": 1, "message": "no"}), NO_METHOD, NEITHER
+    ),
     both("neither result nor error", message(id="assay-1"), replace(NO_METHOD, id="assay-1"), NEITHER),
-    both("a result without an id", message(result={}), Failed(INVALID_REQUEST, text="needs the id"),
-         "nobody could tell what it answers"),
-]  # fmt: skip
+    both(
+        "a result without an id",
+        message(result={}),
+        Failed(INVALID_REQUEST, text="needs the id"),
+        "nobody could tell what it answers",
+    ),
+]
 
 IGNORED = "notifications are never answered"
 NOTIFICATIONS = [
     both("an unknown one", message(method="notifications/no/such"), NOTHING, IGNORED),
     both("a request's name without an id", message(method="tools/list"), NOTHING, IGNORED),
-    both("cancelling what does not run", message(method="notifications/cancelled", params={"requestId": 99}),
-         NOTHING, "the request may just have ended"),
-    both("cancelling nothing", message(method="notifications/cancelled"), NOTHING, "malformed ones are ignored"),
-    both("cancelling an object", message(method="notifications/cancelled", params={"requestId": {}}), NOTHING,
-         "malformed ones are ignored"),
-]  # fmt: skip
+    both(
+        "cancelling what does not run",
+        message(method="notifications/cancelled", params={"requestId": 99}),
+        NOTHING,
+        "the request may just have ended",
+    ),
+    both(
+        "cancelling nothing", message(method="notifications/cancelled"), NOTHING, "malformed ones are ignored"
+    ),
+    both(
+        "cancelling an object",
+        message(method="notifications/cancelled", params={"requestId": {}}),
+        NOTHING,
+        "malformed ones are ignored",
+    ),
+]
 
 SECTIONS = {
     "JSON": JSON,

@@ -107,7 +107,7 @@ class After(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What comes back on HTTP. A status of none means that the connection ends without an answer."""
+    """What comes back on HTTP. A status of none means that the client hangs up without waiting for it."""
 
     reply: Reply
     status: int | None
@@ -146,8 +146,6 @@ class Head:
     given: tuple[tuple[str, str], ...] = ()
     """Takes the place of all usual headers of the same names; a name may come twice."""
     framing: Framing = whole
-    hangs_up: bool = False
-    """Leaves when everything is sent, without reading an answer."""
 
 
 GOOD_HEAD = Head()
@@ -172,7 +170,12 @@ class Row:
 
     @property
     def id(self) -> str:
-        return f"{self.section}: {self.name}"
+        return f"{self.section}: {self.case}"
+
+    @property
+    def case(self) -> str:
+        """The name, with the circumstances where it does not tell them."""
+        return f"{self.name}, {self.setting.value}" if self.setting is Setting.REQUIRED else self.name
 
 
 def shown_id(request_id: int | str) -> str:

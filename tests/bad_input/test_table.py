@@ -1,4 +1,4 @@
-"""Everything in the table, over real pipes and real sockets; after each row the next good request is served."""
+"""Every row of the table, over real pipes and real sockets; then the next good request must be served."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ from assay.model.error import AskError, Undeclared
 from assay.model.jsonrpc import Notification, Request
 from assay.model.result import InputRequest, Message
 from assay.protocol.codec import encode
+from assay.protocol.lifecycle import State
 from assay.revisions.revision import Asking
 
 from .call import Call
@@ -193,8 +194,8 @@ async def _ask_by_request(call: Call, question: Question[T], how: How) -> T:
 
 
 async def _withdraw(call: Call, request_id: str, reason: str) -> None:
-    """Tell the client that its answer is no longer needed."""
-    if call.send is not None:
+    """Tell the client that its answer is no longer needed, unless the whole session is over."""
+    if call.send is not None and call.session is not None and call.session.state is not State.CLOSED:
         params = {"requestId": request_id, "reason": reason}
         await call.send(encode(Notification("notifications/cancelled", params)))
 

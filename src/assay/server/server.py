@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from assay.model.content import Annotations, Icon
 from assay.model.definition import Implementation, ToolAnnotations
-from assay.model.error import MalformedMessage, RpcError
+from assay.model.error import PARSE_ERROR, MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope, Outcome
 from assay.model.limits import Limits
 from assay.model.result import Cache
@@ -309,7 +309,11 @@ def _as_bytes(message: bytes | str | Mapping[str, Any]) -> bytes:
     if isinstance(message, str):
         # Lone surrogates stay what they are, invalid UTF-8, for the decoder to refuse.
         return message.encode("utf-8", "surrogatepass")
-    return encode(message)
+    try:
+        return encode(message)
+    except UnicodeEncodeError:
+        # `json.loads` lets lone surrogates through, so a client can put them into a host's mapping.
+        raise MalformedMessage(PARSE_ERROR, "parse error: a lone surrogate is no character") from None
 
 
 def make_sealer(given: Sealer | Sequence[bytes] | None) -> Sealer:

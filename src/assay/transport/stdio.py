@@ -25,6 +25,8 @@ from .port import Endpoint
 READ_SIZE = 64 * 1024
 PENDING_LINES = 1024
 """Requests in progress beyond which no more input is read until some have finished."""
+UNREAD_BYTES = 1024 * 1024
+"""Output that a client has not read, beyond which it misses what nobody waits for."""
 
 
 def serve_stdio(endpoint: Endpoint) -> None:
@@ -148,6 +150,11 @@ class Writer(asyncio.BaseProtocol):
         self._resumed.set()
 
     def post(self, message: bytes) -> None:
+        """Send what belongs to no request. Nobody waits for it, so only a bound keeps it from piling up."""
+        if self._transport is None or self._transport.get_write_buffer_size() <= UNREAD_BYTES:
+            self._write(message)
+
+    def _write(self, message: bytes) -> None:
         data = frame(message)
         if self._transport is not None:
             self._transport.write(data)
@@ -156,7 +163,7 @@ class Writer(asyncio.BaseProtocol):
                 os.write(self._file, data)
 
     async def send(self, message: bytes) -> None:
-        self.post(message)
+        self._write(message)
         if not self._resumed.is_set():
             await self._resumed.wait()
 

@@ -32,6 +32,7 @@ class HttpSession:
     async def open_stream(self) -> Stream:
         self._opened += 1
         stream = self.streams[str(self._opened)] = Stream(self.id, str(self._opened), self._events)
+        stream.finished = self.standalone.finished  # nothing is kept for a session that has ended meanwhile
         finished = [name for name, kept in self.streams.items() if kept.finished]
         for name in finished[:-FINISHED_STREAMS_KEPT]:
             del self.streams[name]

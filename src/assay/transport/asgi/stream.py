@@ -29,6 +29,9 @@ class Stream:
         return f"{self.name}-{number}"
 
     async def append(self, data: bytes) -> str:
+        if self.finished:
+            # The session has ended, and its events are forgotten: keeping one more would keep it for ever.
+            return self.event_id(self.last)
         self.last = await self._events.append(self._session_id, self.name, data)
         self._wake()
         return self.event_id(self.last)

@@ -1,0 +1,96 @@
+"""What a process holds: tasks, descriptors and memory; and the server under load, in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import os
+import tracemalloc
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import uvicorn
+
+from assay.transport.http_server import listen
+from tests.driving.answer import PATIENCE
+
+
+async def turn() -> None:
+    """One turn of the event loop; sockets that are ready get theirs."""
+    gone = asyncio.Event()
+    asyncio.get_running_loop().call_soon(gone.set)
+    await gone.wait()
+
+
+async def until(fact: Callable[[], bool]) -> None:
+    async with asyncio.timeout(2 * PATIENCE):
+        while not fact():
+            await turn()
+
+
+async def until_still(count: Callable[[], int], turns: int = 300) -> int:
+    """Wait until a count has not moved for so many turns."""
+    last, quiet = count(), 0
+    async with asyncio.timeout(2 * PATIENCE):
+        while quiet < turns:
+            await turn()
+            quiet = quiet + 1 if count() == last else 0
+            last = count()
+    return last
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    tasks: int
+    descriptors: int
+    memory: int
+
+    @classmethod
+    def now(cls) -> Held:
+        gc.collect()
+        descriptors = len(os.listdir("/proc/self/fd"))
+        return cls(len(asyncio.all_tasks()), descriptors, tracemalloc.get_traced_memory()[0])
+
+
+async def returned_to(before: Held, *, slack: int) -> None:
+    """Everything is let go of; memory may differ by `slack` bytes, for caches and counters."""
+    # uvicorn takes a turn or two to see that a client has gone.
+    with contextlib.suppress(TimeoutError):
+        await until(
+            lambda: (
+                (len(asyncio.all_tasks()), len(os.listdir("/proc/self/fd")))
+                == (before.tasks, before.descriptors)
+            )
+        )
+    after = Held.now()
+    assert (before.tasks, before.descriptors) == (after.tasks, after.descriptors), asyncio.all_tasks()
+    assert after.memory - before.memory < slack
+
+
+@contextlib.contextmanager
+def tracing() -> Iterator[None]:
+    tracemalloc.start()
+    try:
+        yield
+    finally:
+        tracemalloc.stop()
+
+
+@contextlib.asynccontextmanager
+async def on_uvicorn(app: Any) -> AsyncIterator[int]:
+    """The port on which the application is served."""
+    bound = listen("127.0.0.1", 0)
+    # Connections are used once here, and one that waits for its next request would count as held.
+    config = uvicorn.Config(app, log_level="critical", lifespan="off", timeout_keep_alive=0)
+    server = uvicorn.Server(config)
+    serving = asyncio.get_running_loop().create_task(server.serve(sockets=[bound]))
+    try:
+        await until(lambda: server.started)
+        yield bound.getsockname()[1]
+    finally:
+        await app.close()
+        server.should_exit = True
+        await serving
+        bound.close()
