@@ -52,7 +52,9 @@ def test_everything_that_a_request_says_reaches_its_peer() -> None:
 
 
 def test_only_version_and_capabilities_must_be_said() -> None:
-    assert declared_peer(read_declaration(envelope(LEAST))) == Peer(REVISION, ClientCapabilities(), None, None)
+    assert declared_peer(read_declaration(envelope(LEAST))) == Peer(
+        REVISION, ClientCapabilities(), None, None
+    )
 
 
 @pytest.mark.parametrize("meta", [FULL, LEAST])

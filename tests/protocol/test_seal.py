@@ -18,7 +18,7 @@ SEALER = HmacSealer([KEY])
 
 
 class NonceSealer:
-    """Another implementation of the port: the signature covers a nonce too, so equal payloads look different."""
+    """Another implementation of the port: it signs a nonce too, so equal payloads look different."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
@@ -52,10 +52,9 @@ def test_sealed_text_can_stand_anywhere() -> None:
     assert sealed.replace("-", "").replace("_", "").replace(".", "").isalnum()
 
 
-@pytest.mark.parametrize("sealer", [SEALER, NonceSealer(KEY)], ids=["hmac", "nonce"])
 @given(payload=st.binary(max_size=60), position=st.integers(0, 10_000), bit=st.integers(0, 6))
-def test_one_changed_bit_breaks_the_seal(sealer: Sealer, payload: bytes, position: int, bit: int) -> None:
-    sealed = sealer.seal(payload)
+def test_one_changed_bit_breaks_the_seal(payload: bytes, position: int, bit: int) -> None:
+    sealed = SEALER.seal(payload)
     place = position % len(sealed)
     changed = sealed[:place] + chr(ord(sealed[place]) ^ (1 << bit)) + sealed[place + 1 :]
     with pytest.raises(BrokenSeal):

@@ -71,6 +71,9 @@ class Undeclared(RpcError, AskError):
     """The client did not declare a capability, where a request that cannot do without it is answered
     with an error of its own. A handler that can do without catches it like any `AskError`."""
 
+    def __str__(self) -> str:
+        return self.message
+
 
 class RegistrationError(AssayError, ValueError):
     """A tool, resource, prompt or completion was declared in a way that cannot be served."""

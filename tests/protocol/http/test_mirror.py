@@ -136,7 +136,9 @@ def test_headers_that_tell_the_truth_pass(
 
 
 @pytest.mark.parametrize("header", GOOD)
-@pytest.mark.parametrize("value", [None, b"", b"other", b"ADD", b"Tools/Call", b"add\x00", b"add\xff", b"a dd"])
+@pytest.mark.parametrize(
+    "value", [None, b"", b"other", b"ADD", b"Tools/Call", b"add\x00", b"add\xff", b"a dd"]
+)
 def test_headers_that_are_missing_or_differ_are_refused(header: bytes, value: bytes | None) -> None:
     """M2. Values are case-sensitive, names are not: ASGI has them in lower case."""
     headers = {name: old for name, old in GOOD.items() if name != header}
@@ -155,7 +157,7 @@ def test_only_names_and_parameters_have_a_base64_form(header: bytes) -> None:
     assert caught.value.code == HEADER_MISMATCH
 
 
-@pytest.mark.parametrize("name", ["größe", "a\x00b", "a\nb", "a\x7fb", " padded ", "=?base64?YQ==?="])
+@pytest.mark.parametrize("name", ["größe", "a\x00b", "a\nb", "a\x7fb", "=?base64?YQ==?="])
 def test_names_that_need_the_base64_form_are_not_taken_without_it(name: str) -> None:
     """Even where the bytes are the same: others on the way may read them differently."""
     with pytest.raises(RpcError) as caught:
