@@ -28,8 +28,11 @@ T = TypeVar("T")
 encode: Final = msgspec.json.Encoder().encode
 _decode_envelope: Final = msgspec.json.Decoder(Envelope).decode
 _decode_items: Final = msgspec.json.Decoder(list[Raw]).decode
+# As numbers, because bytes look up a number at once and anything else by way of an exception.
 _OBJECT: Final = ord("{")
+_ARRAY: Final = ord("[")
 _RESERVED: Final = b"io.modelcontextprotocol"
+_ESCAPE: Final = ord("\\")
 
 
 class _WithMeta(Struct):
@@ -61,7 +64,7 @@ def check_bytes(body: bytes, limits: Limits) -> None:
         # that nobody reads would pass.
         _check_utf8(body)
     # Nesting cannot exceed the number of opening brackets, and counting those is nearly free.
-    if body.count(b"{") + body.count(b"[") > limits.depth and _depth(body) > limits.depth:
+    if body.count(_OBJECT) + body.count(_ARRAY) > limits.depth and _depth(body) > limits.depth:
         raise MalformedMessage(PARSE_ERROR, f"nested too deep: limit {limits.depth}")
 
 
@@ -83,7 +86,7 @@ def decode_message(body: bytes) -> Envelope:
         if memoryview(message.params)[0] != _OBJECT:
             _check_params(message)
         # Few handshake requests hold these bytes, so few are decoded twice; an escape may hide them.
-        if _RESERVED in body or b"\\u" in body:
+        if body.find(_RESERVED) >= 0 or _ESCAPE in body:
             message.meta = _meta_of(message)
     return message
 

@@ -18,7 +18,7 @@ from .call import Call, TimedOut
 from .failure import log_failure, unwrap
 from .gate import Gate
 from .header import check_headers, mirrored_parameters
-from .invoke import Invocable
+from .invoke import Invocable, Pending
 from .output import Output
 from .schema import Validator, read_custom, schema_of
 from .shape import shape_result
@@ -118,7 +118,10 @@ class Tool:
                 return await self.call(Raw(b"{}"), call)
             return self._bad_arguments(error, call)
         try:
-            result = self._output.result(await self._invoke(arguments, call), revision.structured)
+            value = self._invoke.begin(arguments, call)
+            if type(value) is Pending:
+                value = await value.outcome
+            result = self._output.result(value, revision.structured)
         except Exception as error:
             result = self._failed(unwrap(error), call)
         return shape_result(result, revision)

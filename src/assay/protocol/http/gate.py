@@ -56,6 +56,10 @@ class Head(NamedTuple):
     version: bytes | None
 
 
+HeadValues = tuple[str, bytes | None, bytes | None, bytes | None, bytes | None, bytes | None]
+"""The same without names: what a head is looked up by, on every request."""
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """An answer that ends the request: status, extra headers, and a JSON-RPC error without an id."""
@@ -98,11 +102,12 @@ class Gate:
         # Small, because its keys come from strangers: 128 heads of at most HEAD_BYTES each stay under 8 MiB.
         self.judge = lru_cache(maxsize=128)(self._judge)
 
-    def _judge(self, head: Head) -> Admission | Refusal:
+    def _judge(self, values: HeadValues) -> Admission | Refusal:
         """
         Raises:
             HeadTooLarge: these values are not worth remembering.
         """
+        head = Head(*values)
         if sum(len(value) for value in head if value is not None) > HEAD_BYTES:
             raise HeadTooLarge
         host = (head.host or b"").decode("latin-1")
