@@ -23,9 +23,10 @@ from tests.transport import travel
 
 SERVED = [revision for revision in REVISIONS if "form" in revision.elicitation]
 PROGRAM = "tests/transport/travel.py"
-HTTP_PROGRAM = "from tests.transport.travel import server; server.run('http', port=0, announce=lambda url: print(url, flush=True))"
-
-Asked = dict[str, Any]
+HTTP_PROGRAM = """
+from tests.transport.travel import server
+server.run("http", port=0, announce=lambda url: print(url, flush=True))
+"""
 
 
 class User:

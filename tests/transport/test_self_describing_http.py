@@ -56,12 +56,12 @@ class Row(NamedTuple):
     data: Any = None
 
 
-def rows() -> list[Row]:
+def single_rows() -> list[Row]:
     """Digest 3.3, M1 to M6. `headers` are changes to those that repeat the message; none leaves one out."""
     missing, unsupported = {"supported": SUPPORTED}, {"supported": SUPPORTED, "requested": "1999-01-01"}
     handshake, unknown = HANDSHAKE[-1].date, saying(version="1999-01-01")
     naming = describe("tools/call", {"name": "größe", "arguments": {}})
-    plain = [
+    return [
         Row("M1 no _meta", without(ADD), {}, 400, -32602, missing),
         Row("M1 no version", without(ADD, VERSION), {}, 400, -32602, missing),
         Row("M1 no capabilities", without(ADD, CAPABILITIES), {}, 400, -32602, missing),
@@ -93,10 +93,14 @@ def rows() -> list[Row]:
         Row("M6 undeclared capability", describe("tools/call", {"name": "roots"}), {}, 400, -32021,
             {"requiredCapabilities": {"roots": {}}}),
     ]  # fmt: skip
-    legacy = [
-        Row(f"M3 {one}", saying(version=one.date), {}, 400, -32022, unsupported | {"requested": one.date})
-        for one in HANDSHAKE
-    ]
+
+
+def rows() -> list[Row]:
+    handshake = [
+        Row(f"M3 {version}", saying(version=version), {}, 400, -32022,
+            {"supported": SUPPORTED, "requested": version})
+        for version in (one.date for one in HANDSHAKE)
+    ]  # fmt: skip
     removed = ("initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe")
     gone = [Row(f"M4 {method}", describe(method), {}, 404, -32601) for method in removed]
     controls = [
@@ -104,7 +108,7 @@ def rows() -> list[Row]:
         for header, value in mirrors(ADD).items()
         for character in ("\x00", "\r\nMcp-Name: add", "\n", "\x1f", "\x7f", "\x85", "\xff")
     ]
-    return plain + legacy + gone + controls
+    return single_rows() + handshake + gone + controls
 
 
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row.case)

@@ -53,24 +53,21 @@ _decode_meta = msgspec.json.Decoder(_Meta).decode
 
 
 class Call:
-    __slots__ = (
-        "_deadline",
-        "_paused",
-        "_task",
-        "_timer",
-        "asks_for", "cache",
-        "ended",
-        "id",
-        "over",
-        "params",
-        "peer",
-        "rounds",
-        "scope",
-        "send",
-        "server",
-        "session",
-        "waits",
-    )  # fmt: skip
+    # Defaults on the class: most calls are over before any of these is needed.
+    ended: EndedEarly | None = None
+    over = False
+    cache: Cache | None = None
+    """How its result may be cached, where the item itself says so."""
+    asks_for: tuple[str, str, Any] | None = None
+    """Method, target and arguments that questions by retry are bound to; none where there are none."""
+    rounds: Rounds | None = None
+    """Questions to the client, where those are asked by retry."""
+    waits: frozenset[Future[Any]] = frozenset()
+    """What the handler's thread is waiting for; a request that ends early lets go of it."""
+    _task: asyncio.Task[Any] | None = None
+    _timer: asyncio.TimerHandle | None = None
+    _deadline = 0.0
+    _paused = 0
 
     def __init__(
         self, server: Server, message: Envelope, peer: Peer, scope: Scope, send: Send | None
@@ -82,20 +79,6 @@ class Call:
         self.scope = scope
         self.session: Session | None = scope.session
         self.send = send
-        self.cache: Cache | None = None
-        """How its result may be cached, where the item itself says so."""
-        self.asks_for: tuple[str, str, Any] | None = None
-        """Method, target and arguments that questions by retry are bound to; none where there are none."""
-        self.rounds: Rounds | None = None
-        """Questions to the client, where those are asked by retry."""
-        self.ended: EndedEarly | None = None
-        self.over = False
-        self.waits: set[Future[Any]] = set()
-        """What the handler's thread is waiting for; a request that ends early lets go of it."""
-        self._task: asyncio.Task[Any] | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        self._deadline = 0.0
-        self._paused = 0
 
     @property
     def raw_meta(self) -> Raw:

@@ -124,7 +124,7 @@ class Context:
                 action.close()
             raise Cancelled("cancelled")
         outcome = asyncio.run_coroutine_threadsafe(_as_coroutine(action), self._loop)
-        self._call.waits.add(outcome)
+        self._call.waits |= {outcome}
         if self.cancelled:  # it may have ended before the wait was known
             outcome.cancel()
         try:
@@ -132,7 +132,7 @@ class Context:
         except CancelledError:
             raise Cancelled("cancelled") from None
         finally:
-            self._call.waits.discard(outcome)
+            self._call.waits -= {outcome}
 
     async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Report progress, if the client asked for it. A value that does not grow is left out,

@@ -57,7 +57,8 @@ async def dispatch(server: Server, message: Envelope, send: Send | None, scope: 
     try:
         if scope.session is not None:
             _admit(scope.session, message, method, call.peer)
-        serve = server.methods(call.peer.revision).get(method)
+        revision = call.peer.revision
+        serve = (server.tables.get(revision) or server.methods(revision)).get(method)
         if serve is None:
             raise RpcError(METHOD_NOT_FOUND, f"method not found: {method}")
         result = await serve(call)
@@ -71,7 +72,7 @@ async def dispatch(server: Server, message: Envelope, send: Send | None, scope: 
         return Reply(call.id, server.writer.input_required(questions.result))
     finally:
         call.over = True
-    if call.peer.revision.results is Results.TYPED:
+    if revision.results is Results.TYPED:
         result = server.writer.complete(result, cache_of(call, method))
     return Reply(call.id, result)
 

@@ -23,6 +23,8 @@ from .schema import Validator, read_custom, schema_of, write_custom
 PLAIN: Final = (inspect.Parameter.empty, None, type(None), Any, object, str, bytes, ToolResult, *BLOCKS)
 """Return types that carry their own form, or none: they get no output schema."""
 
+SCALARS: Final = (int, bool)
+
 _encode: Final = msgspec.json.Encoder(enc_hook=write_custom).encode
 
 
@@ -33,10 +35,12 @@ class BadOutput(TypeError):
 class Output:
     """Turns a tool's return value into its result."""
 
-    __slots__ = ("_check", "_wrap", "own_schema", "schema")
+    __slots__ = ("_check", "_exact", "_wrap", "own_schema", "schema")
 
     def __init__(self, returns: Any, given: Mapping[str, Any] | None = None) -> None:
         self._wrap = False
+        self._exact = returns if returns in SCALARS else None
+        """A type whose values fit by being of it: there is nothing more to check."""
         self._check: Callable[[bytes], Any] | None = None
         self.schema: Mapping[str, Any] | None = None
         """What is returned, as an object."""
@@ -79,10 +83,11 @@ class Output:
         if self._check is None:
             return ToolResult(_blocks(value))
         encoded = _encode_or_refuse(value)
-        try:
-            self._check(encoded)
-        except msgspec.ValidationError as error:
-            raise BadOutput(str(error)) from None
+        if type(value) is not self._exact:
+            try:
+                self._check(encoded)
+            except msgspec.ValidationError as error:
+                raise BadOutput(str(error)) from None
         if self._wrap and form is not Structured.ANY:
             encoded = b'{"result":' + encoded + b"}"
         return ToolResult([Text(encoded.decode())], Raw(encoded))

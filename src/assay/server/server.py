@@ -78,7 +78,7 @@ class Server:
         self.writer = ResultWriter(self.info)
         self.cache = cache or Cache()
         self.sealer = make_sealer(sealing)
-        self._tables: dict[Revision, dict[str, Callable[[Call], Awaitable[Any]]]] = {}
+        self.tables: dict[Revision, dict[str, Callable[[Call], Awaitable[Any]]]] = {}
         self._build(page_size, access)
         registered = {
             "tools": lambda: self.tools.shelf.used,
@@ -103,7 +103,7 @@ class Server:
         self.completions = Completions(self.prompts, self.resources, gate)
 
     def _on_change(self, kind: str) -> None:
-        self._tables.clear()
+        self.tables.clear()
         self.audience.list_changed(kind)
 
     def _direct_call(self) -> Call:
@@ -203,7 +203,7 @@ class Server:
 
         def register(decorated: F) -> F:
             self.completions.add(target, argument, decorated)
-            self._tables.clear()
+            self.tables.clear()
             return decorated
 
         return register
@@ -251,9 +251,9 @@ class Server:
 
     def methods(self, revision: Revision) -> dict[str, Callable[[Call], Awaitable[Any]]]:
         """What may be called under a revision, as long as the registries do not change."""
-        table = self._tables.get(revision)
+        table = self.tables.get(revision)
         if table is None:
-            table = self._tables[revision] = {
+            table = self.tables[revision] = {
                 name: method.serve
                 for name, method in METHODS.items()
                 if name in revision.requests and (method.feature is None or self.features.has(method.feature))
