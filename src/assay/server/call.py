@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -62,7 +62,7 @@ class Call:
     """Method, target and arguments that questions by retry are bound to; none where there are none."""
     rounds: Rounds | None = None
     """Questions to the client, where those are asked by retry."""
-    waits: frozenset[Future[Any]] = frozenset()
+    waits: Collection[Future[Any]] = ()
     """What the handler's thread is waiting for; a request that ends early lets go of it."""
     _task: asyncio.Task[Any] | None = None
     _timer: asyncio.TimerHandle | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 import msgspec
@@ -124,7 +124,9 @@ class Context:
                 action.close()
             raise Cancelled("cancelled")
         outcome = asyncio.run_coroutine_threadsafe(_as_coroutine(action), self._loop)
-        self._call.waits |= {outcome}
+        # Atomic, because a handler may wait in several threads of its own.
+        waits: set[Future[Any]] = self._call.__dict__.setdefault("waits", set())
+        waits.add(outcome)
         if self.cancelled:  # it may have ended before the wait was known
             outcome.cancel()
         try:
@@ -132,7 +134,7 @@ class Context:
         except CancelledError:
             raise Cancelled("cancelled") from None
         finally:
-            self._call.waits -= {outcome}
+            waits.discard(outcome)
 
     async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Report progress, if the client asked for it. A value that does not grow is left out,
