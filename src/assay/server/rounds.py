@@ -19,7 +19,7 @@ from msgspec import Raw, Struct, UnsetType
 from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS, AskError, RpcError
 from assay.model.result import InputRequest, InputRequired
 from assay.protocol.codec import encode
-from assay.protocol.seal import BrokenSeal, Sealer
+from assay.protocol.seal import Sealer
 
 from .call import Call
 
@@ -105,7 +105,7 @@ class Rounds:
     def _unseal(self, sealed: str) -> None:
         try:
             state = _decode_state(self._sealer.open(sealed))
-        except (BrokenSeal, msgspec.DecodeError):
+        except Exception:  # whatever a sealer raises, what it could not open is not to be believed
             raise RpcError(
                 INVALID_PARAMS, "requestState was changed, or does not come from this server"
             ) from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from secrets import token_bytes
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast, overload
 
 from msgspec import Raw
 
@@ -69,7 +69,7 @@ class Server:
         page_size: int = 1000,
         access: Access | None = None,
         cache: Cache | None = None,
-        sealing: Sealer | Sequence[bytes] | None = None,
+        sealing: Sealer | bytes | Sequence[bytes] | None = None,
     ) -> None:
         self.info = Implementation(name, version, title, description, website_url, icons)
         self.instructions = instructions
@@ -316,9 +316,9 @@ def _as_bytes(message: bytes | str | Mapping[str, Any]) -> bytes:
         raise MalformedMessage(PARSE_ERROR, "parse error: a lone surrogate is no character") from None
 
 
-def make_sealer(given: Sealer | Sequence[bytes] | None) -> Sealer:
+def make_sealer(given: Sealer | bytes | Sequence[bytes] | None) -> Sealer:
     if given is None:
-        return HmacSealer([token_bytes(32)])
-    if isinstance(given, bytes | bytearray):
-        return HmacSealer([bytes(given)])
-    return HmacSealer(given) if isinstance(given, Sequence) else given
+        given = token_bytes(32)
+    if isinstance(given, bytes):
+        return HmacSealer([given])
+    return HmacSealer(given) if isinstance(given, list | tuple) else cast(Sealer, given)
