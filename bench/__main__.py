@@ -16,10 +16,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Final
 
-from . import http_load, machine, plot, stdio_load, tool_count
+from . import http_load, machine, plot, state_cost, stdio_load, tool_count
 from .process import TookTooLong, interrupt_on_termination, say
 from .report import PAGE, write
-from .request import WrongAnswer
+from .request import HANDSHAKE_WIRE, PER_REQUEST_WIRE, Wire, WrongAnswer
 from .result import STORED, Result, Sample, Spawns, store
 from .subject import ROOT, SUBJECTS, Subject, missing_environments
 from .table import whole_text
@@ -57,19 +57,24 @@ class Run:
             # Every other round backwards: whoever warms the machine up for whom changes sides.
             subjects = SUBJECTS if number % 2 == 0 else SUBJECTS[::-1]
             for subject in subjects:
-                self._http(subject, number)
+                self._http(subject, number, HANDSHAKE_WIRE)
+                if subject.per_request:
+                    self._http(subject, number, PER_REQUEST_WIRE)
             for subject in subjects:
                 if subject.on_stdio:
                     self._stdio(subject, number)
         with self._or_void("cost per number of tools"):
             self.result.tools_us = tool_count.measure(self.settings.batches, self._log)
+        with self._or_void("cost of request state"):
+            self.result.state_us = state_cost.measure(self.settings.batches, self._log)
 
-    def _http(self, subject: Subject, number: int) -> None:
+    def _http(self, subject: Subject, number: int, wire: Wire) -> None:
         seconds, warmup = self.settings.http_seconds, self.settings.http_warmup
-        title = f"round {number + 1}  http   {subject.label}"
+        revision = ", 2026-07-28" if wire is PER_REQUEST_WIRE else ""
+        title = f"round {number + 1}  http   {subject.label}{revision}"
         with self._or_void(title):
-            sample = http_load.measure(subject, number, seconds, warmup, self._log)
-            self.result.http.setdefault(subject.name, []).append(sample)
+            sample = http_load.measure(subject, wire, number, seconds, warmup, self._log)
+            self.result.samples_of(wire.name).setdefault(subject.name, []).append(sample)
             tell(title, sample)
 
     def _stdio(self, subject: Subject, number: int) -> None:
@@ -93,7 +98,7 @@ class Run:
 
 def tell(title: str, sample: Sample) -> None:
     figures = f"{sample.rate:>9,.0f} calls/s {sample.cpu_us:>7.1f} µs CPU {sample.rss_mb:>7.1f} MB"
-    say(f"{title:<42} {figures}")
+    say(f"{title:<48} {figures}")
 
 
 def run(settings: Settings, mode: str) -> Result:

@@ -1,9 +1,9 @@
 -- One request, sent again and again; the last line of the output is a JSON object with the figures.
 wrk.method = "POST"
 wrk.body = os.getenv("BENCH_BODY")
-wrk.headers["content-type"] = os.getenv("BENCH_CONTENT_TYPE")
-wrk.headers["accept"] = os.getenv("BENCH_ACCEPT")
-wrk.headers["mcp-protocol-version"] = os.getenv("BENCH_REVISION")
+for name, value in string.gmatch(os.getenv("BENCH_HEADERS"), "([^:\n]+): ([^\n]+)") do
+    wrk.headers[name] = value
+end
 
 done = function(summary, latency)
     local errors = summary.errors

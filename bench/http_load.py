@@ -11,14 +11,13 @@ import subprocess
 from typing import IO, Any, Final
 
 from .process import Stopwatch, rss_mb, running, time_limit
-from .request import CALL, HEADERS, REVISION, WrongAnswer, expect_sum
+from .request import Wire, WrongAnswer, expect_answer
 from .result import Sample
 from .subject import HERE, Subject
 
 CONNECTIONS: Final = 32
 START_TIMEOUT: Final = 60.0
 PATH: Final = "/mcp"
-BODY: Final = CALL % 1
 FAULTS: Final = {
     "refused": "answers were not 2xx",
     "connect": "connections failed",
@@ -32,7 +31,7 @@ class VoidFigure(Exception):
     """The load did not go through as it should: the figure must not be used."""
 
 
-def measure(subject: Subject, number: int, seconds: int, warmup: int, log: IO[bytes]) -> Sample:
+def measure(subject: Subject, wire: Wire, number: int, seconds: int, warmup: int, log: IO[bytes]) -> Sample:
     """Start the subject, check its answer, load it, and check its answer again.
 
     Raises:
@@ -43,16 +42,16 @@ def measure(subject: Subject, number: int, seconds: int, warmup: int, log: IO[by
         descriptor = listening.fileno()
         with running(subject.http_command(descriptor), log, keep=(descriptor,)) as child:
             with time_limit(START_TIMEOUT, subject.name):
-                check(port)
+                check(port, wire)
             if warmup:
-                run_wrk(port, warmup)
+                run_wrk(port, wire, warmup)
             watch, before = Stopwatch(child.pid), children_cpu()
-            figures = run_wrk(port, seconds)
+            figures = run_wrk(port, wire, seconds)
             server_cpu = watch.cpu_share()
             client_cpu = (children_cpu() - before) / (figures["duration_us"] / 1e6)
             memory = rss_mb(child.pid)
             with time_limit(START_TIMEOUT, subject.name):
-                check(port)
+                check(port, wire)
     return Sample(
         number,
         figures["requests"] / (figures["duration_us"] / 1e6),
@@ -64,7 +63,7 @@ def measure(subject: Subject, number: int, seconds: int, warmup: int, log: IO[by
     )
 
 
-def check(port: int) -> None:
+def check(port: int, wire: Wire) -> None:
     """Make one real call.
 
     Raises:
@@ -72,7 +71,7 @@ def check(port: int) -> None:
     """
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=START_TIMEOUT)
     try:
-        connection.request("POST", PATH, BODY, HEADERS)
+        connection.request("POST", PATH, wire.body, wire.headers)
         answer = connection.getresponse()
         body = answer.read()
     except (OSError, http.client.HTTPException) as error:
@@ -82,20 +81,18 @@ def check(port: int) -> None:
     media = answer.getheader("content-type", "")
     if answer.status != 200 or not media.startswith("application/json"):
         raise WrongAnswer(f"answered {answer.status} {media}: {body[:300]!r}")
-    expect_sum(body, 1)
+    expect_answer(body, wire)
 
 
-def run_wrk(port: int, seconds: int) -> dict[str, Any]:
+def run_wrk(port: int, wire: Wire, seconds: int) -> dict[str, Any]:
     command = [
         *("wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "10s"),
         *("-s", str(HERE / "call.lua"), f"http://127.0.0.1:{port}{PATH}"),
     ]
     environment = {
         **os.environ,
-        "BENCH_BODY": BODY,
-        "BENCH_CONTENT_TYPE": HEADERS["content-type"],
-        "BENCH_ACCEPT": HEADERS["accept"],
-        "BENCH_REVISION": REVISION,
+        "BENCH_BODY": wire.body,
+        "BENCH_HEADERS": "\n".join(f"{name}: {value}" for name, value in wire.headers.items()),
     }
     try:
         done = subprocess.run(

@@ -23,6 +23,7 @@ from .table import (
     load_rows,
     machine_lines,
     spawn_rows,
+    state_rows,
     target_rows,
     tool_rows,
 )
@@ -39,10 +40,12 @@ PARTS: Final[dict[str, Callable[[Result], str]]] = {
     "targets": lambda result: as_markdown(target_rows(result)) + warning(result),
     "also": lambda result: as_markdown(also_rows(result)),
     "http": lambda result: as_markdown(load_rows(result, "http")),
+    "http_per_request": lambda result: as_markdown(load_rows(result, "http_per_request")),
     "stdio": lambda result: as_markdown(load_rows(result, "stdio")),
     "stdio_free": lambda result: as_markdown(load_rows(result, "stdio_free")),
     "spawn": lambda result: as_markdown(spawn_rows(result)),
     "tools": lambda result: as_markdown(tool_rows(result)),
+    "state": lambda result: as_markdown(state_rows(result)),
     "machine": lambda result: "\n".join(f"- {line}" for line in machine_lines(result)),
 }
 BLOCK: Final = re.compile(r"(<!-- begin bench:(\w+) -->\n)(.*?)(<!-- end bench:\2 -->)", re.DOTALL)

@@ -47,18 +47,25 @@ class Result(msgspec.Struct, kw_only=True):
     versions: dict[str, str]
     settings: dict[str, Any]
     http: dict[str, list[Sample]] = {}
+    http_per_request: dict[str, list[Sample]] = {}
+    """The same on the wire where each request describes itself."""
     stdio: dict[str, list[Sample]] = {}
     """Client and server on one core: the figure that repeats."""
     stdio_free: dict[str, list[Sample]] = {}
     """The same where the scheduler puts them: it depends on how deep the cores sleep."""
     spawn: dict[str, list[Spawns]] = {}
     tools_us: dict[str, list[float]] = {}
+    state_us: list[float] = []
+    """Microseconds to sign and open request state once, the median of each batch."""
     voids: list[str] = []
 
     def samples(self, transport: str, name: str) -> list[Sample]:
-        """`transport` is the name of one of the three tables above."""
+        """`transport` is the name of one of the tables above."""
+        return self.samples_of(transport).get(name, [])
+
+    def samples_of(self, transport: str) -> dict[str, list[Sample]]:
         table: dict[str, list[Sample]] = getattr(self, transport)
-        return table.get(name, [])
+        return table
 
     def rate(self, transport: str, name: str) -> float | None:
         return _median([sample.rate for sample in self.samples(transport, name)])
@@ -75,6 +82,15 @@ class Result(msgspec.Struct, kw_only=True):
         ours = {sample.round: sample.rate for sample in self.samples(transport, name)}
         theirs = {sample.round: sample.rate for sample in self.samples(transport, other)}
         return _median([ours[number] / theirs[number] for number in ours.keys() & theirs.keys()])
+
+    def wire_ratio(self, name: str) -> float | None:
+        """How fast a subject is on the wire without a handshake, beside its own speed with one."""
+        new = {sample.round: sample.rate for sample in self.http_per_request.get(name, [])}
+        old = {sample.round: sample.rate for sample in self.http.get(name, [])}
+        return _median([new[number] / old[number] for number in new.keys() & old.keys()])
+
+    def state_cost(self) -> float | None:
+        return _median(self.state_us)
 
     def cpu_ratio(self, transport: str, name: str, other: str) -> float | None:
         """How many times less processor time the server takes for a call."""

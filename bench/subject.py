@@ -32,6 +32,8 @@ class Subject:
     environment: str
     module: str
     on_stdio: bool = True
+    per_request: bool = False
+    """Whether it is measured on the wire without a handshake, too."""
 
     @property
     def executable(self) -> Path:
@@ -53,11 +55,11 @@ def python_of(environment: str) -> Path:
 
 SUBJECTS: Final = (
     Subject(BARE, "bare msgspec", "bare", "bare"),
-    Subject(ASSAY, "Assay, async def", "assay", "assay_async"),
+    Subject(ASSAY, "Assay, async def", "assay", "assay_async", per_request=True),
     Subject(ASSAY_DEF, "Assay, def", "assay", "assay_def"),
     Subject(MINIMCP, "minimcp, async def", "minimcp", "minimcp_async"),
     Subject(MINIMCP_DEF, "minimcp, def", "minimcp", "minimcp_def"),
-    Subject(OFFICIAL, "official Python SDK", "mcp", "official"),
+    Subject(OFFICIAL, "official Python SDK", "mcp", "official", per_request=True),
     Subject(FASTMCP, "fastmcp", "fastmcp", "fast"),
     Subject(TYPESCRIPT, "TypeScript SDK v2", TYPESCRIPT, "typescript/server.mjs", on_stdio=False),
 )

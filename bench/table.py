@@ -11,7 +11,12 @@ from .subject import SUBJECTS, TIMES
 from .target import ALSO, judge
 
 Rows = list[list[str]]
-TITLES: Final = {"http": "HTTP", "stdio": "stdio, on one core", "stdio_free": "stdio, free"}
+TITLES: Final = {
+    "http": "HTTP",
+    "http_per_request": "HTTP, 2026-07-28",
+    "stdio": "stdio, on one core",
+    "stdio_free": "stdio, free",
+}
 CLIENT_BOUND: Final = 0.9
 """Share of a core above which the load generator, not the server, may be what limits a figure."""
 QUIET: Final = 0.15
@@ -71,6 +76,13 @@ def tool_rows(result: Result) -> Rows:
     return rows
 
 
+def state_rows(result: Result) -> Rows:
+    rows = [["1 KB of request state, signed and opened", "median", "least"]]
+    if result.state_us:
+        rows.append(["Assay", f"{median(result.state_us):.1f} µs", f"{min(result.state_us):.1f} µs"])
+    return rows
+
+
 def machine_lines(result: Result) -> list[str]:
     machine = result.machine
     return [
@@ -109,6 +121,7 @@ def whole_text(result: Result) -> str:
         *(as_text(load_rows(result, transport)) for transport in TITLES),
         as_text(spawn_rows(result)),
         as_text(tool_rows(result)),
+        as_text(state_rows(result)),
         as_text(also_rows(result)),
         as_text(target_rows(result)),
     ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from .request import PER_REQUEST_WIRE
 from .result import Result
 from .subject import ASSAY, ASSAY_DEF, BARE, FASTMCP, MINIMCP, MINIMCP_DEF, OFFICIAL, TIMES, TYPESCRIPT
 
@@ -83,12 +84,16 @@ def dearest_rss(transport: str) -> Measure:
     return measure
 
 
+NEW_WIRE: Final = PER_REQUEST_WIRE.name
 LEAST, MOST = Bound.AT_LEAST, Bound.AT_MOST
 TARGETS: Final = (
     Target("HTTP calls, async def / bare ASGI app", LEAST, 0.6, TIMES, faster("http", ASSAY, BARE)),
     Target("HTTP calls, async def / minimcp", LEAST, 3.0, TIMES, faster("http", ASSAY, MINIMCP)),
     Target("HTTP calls, async def / official SDK", LEAST, 8.0, TIMES, faster("http", ASSAY, OFFICIAL)),
     Target("HTTP calls, def / minimcp", LEAST, 1.5, TIMES, faster("http", ASSAY_DEF, MINIMCP_DEF)),
+    Target("HTTP calls, 2026-07-28 / handshake", LEAST, 0.85, TIMES, lambda r: r.wire_ratio(ASSAY)),
+    Target("HTTP calls, 2026-07-28 / official SDK", LEAST, 6.0, TIMES, faster(NEW_WIRE, ASSAY, OFFICIAL)),
+    Target("signing and opening 1 KB of request state", MOST, 50.0, "µs", lambda r: r.state_cost()),
     Target("stdio calls, async def / minimcp", LEAST, 3.0, TIMES, faster("stdio", ASSAY, MINIMCP)),
     Target("stdio calls, def / minimcp", LEAST, 1.3, TIMES, faster("stdio", ASSAY_DEF, MINIMCP_DEF)),
     Target("spawn to initialize / minimcp", MOST, 0.3, TIMES, lambda r: r.spawn_ratio(ASSAY, MINIMCP)),
@@ -104,6 +109,8 @@ ALSO: Final[tuple[tuple[str, Measure], ...]] = (
     ("CPU per HTTP call, bare ASGI app / async def", cheaper("http", ASSAY, BARE)),
     ("CPU per HTTP call, minimcp / async def", cheaper("http", ASSAY, MINIMCP)),
     ("CPU per HTTP call, official SDK / async def", cheaper("http", ASSAY, OFFICIAL)),
+    ("CPU per HTTP call, 2026-07-28, official SDK / async def", cheaper(NEW_WIRE, ASSAY, OFFICIAL)),
+    ("HTTP calls, official SDK, 2026-07-28 / handshake", lambda r: r.wire_ratio(OFFICIAL)),
     ("stdio calls, async def / minimcp, not on one core", faster("stdio_free", ASSAY, MINIMCP)),
     ("stdio calls, def / minimcp, not on one core", faster("stdio_free", ASSAY_DEF, MINIMCP_DEF)),
     ("stdio calls, async def / bare loop", faster("stdio", ASSAY, BARE)),

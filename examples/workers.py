@@ -6,6 +6,7 @@
 Each request may reach another process, and this one keeps nothing between requests: `sessions="off"` serves
 every message on its own. Clients need no change: a server that gives out no session id has no sessions.
 What needs a session is then not offered: subscriptions, announcements of changes, questions to the client.
+Clients of 2026-07-28 can be asked all the same, once the workers share a key: `Server(..., sealing=[key])`.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Let the clients of other SDKs use our servers on every transport, and print one table of what worked.
+"""Let the clients of other SDKs use our servers on every revision and transport, and print what worked.
 
 Each client is a program of ours in `interop/peers/<name>/`, on that SDK's public API, in an environment of
 its own. To add one, write its folder and add a row to `PEERS`.
@@ -21,7 +21,9 @@ from pathlib import Path
 
 from interop.children import child, http_server, lines_until_end
 from interop.matrix import (
+    HANDSHAKE,
     RESUME,
+    REVISIONS,
     TRANSPORTS,
     Cell,
     Column,
@@ -29,6 +31,7 @@ from interop.matrix import (
     as_json,
     is_complete,
     markdown,
+    meaningless,
     read_lines,
     table,
     with_block,
@@ -49,12 +52,14 @@ PROGRAM_TIMEOUT = 120.0
 
 @dataclass(frozen=True)
 class Peer:
-    """A client of another SDK: the folder of its program, what people call it, the package it pins."""
+    """A client of another SDK: the folder of its program, what people call it, the package it pins, and on
+    which revisions it can work."""
 
     name: str
     title: str
     package: str
     quick: bool = True
+    revisions: tuple[str, ...] = REVISIONS
 
     @property
     def folder(self) -> Path:
@@ -86,22 +91,25 @@ class Peer:
 PEERS = (
     Peer("python-sdk", "Python SDK", "mcp"),
     Peer("fastmcp", "fastmcp", "fastmcp"),
-    Peer("typescript-sdk-1", "TypeScript SDK", "@modelcontextprotocol/sdk", quick=False),
+    Peer(
+        "typescript-sdk-1", "TypeScript SDK", "@modelcontextprotocol/sdk", quick=False, revisions=(HANDSHAKE,)
+    ),
     Peer("typescript-sdk-2", "TypeScript SDK", "@modelcontextprotocol/client"),
 )
 
 
 @dataclass(frozen=True)
 class Job:
-    """One client on one transport."""
+    """One client on one revision and transport."""
 
     peer: Peer
+    revision: str
     transport: str
     command: tuple[str, ...]
 
     @property
     def name(self) -> str:
-        return f"{self.peer.name}-{self.transport}"
+        return f"{self.peer.name}-{self.revision}-{self.transport}"
 
 
 @asynccontextmanager
@@ -122,21 +130,23 @@ async def servers(job: Job, results: Path) -> AsyncIterator[tuple[Mapping[str, o
 async def run_job(job: Job, results: Path) -> Column:
     began = time.monotonic()
     async with servers(job, results) as (targets, relay):
-        argument = json.dumps({"transport": job.transport, **targets})
+        argument = json.dumps({"transport": job.transport, "revision": job.revision, **targets})
         environment = {"PYTHONPATH": str(PROGRAMS)}
         log = results / f"{job.name}.log"
         async with child((*job.command, argument), log, environment) as process:
             lines, problem = await lines_until_end(process, PROGRAM_TIMEOUT)
-    cells = judge(lines, problem, job.transport, relay)
+    cells = judge(lines, problem, meaningless(job.revision, job.transport), relay)
     marks = [cell.mark for cell in cells.values()]
     counts = ", ".join(f"{marks.count(mark)} {mark.value}" for mark in Mark if mark in marks)
     print(f"  {job.name}: {counts} in {time.monotonic() - began:.1f} s", flush=True)
-    return Column(f"{job.peer.title} {job.peer.version()}", job.transport, cells)
+    return Column(f"{job.peer.title} {job.peer.version()}", job.revision, job.transport, cells)
 
 
-def judge(lines: Sequence[str], problem: str, transport: str, relay: Relay | None) -> dict[str, Cell]:
+def judge(
+    lines: Sequence[str], problem: str, excused: frozenset[str], relay: Relay | None
+) -> dict[str, Cell]:
     """Read the lines, and doubt a resumption where nothing was interrupted."""
-    cells = read_lines(lines, transport, problem)
+    cells = read_lines(lines, excused, problem)
     if relay is not None and not relay.cuts and cells[RESUME].mark is Mark.WORKS:
         cells[RESUME] = Cell(Mark.FAILS, "the relay cut no connection")
     return cells
@@ -179,6 +189,7 @@ def parse() -> argparse.Namespace:
     add = parser.add_argument
     names = [peer.name for peer in PEERS]
     add("names", metavar="CLIENT", nargs="*", help=f"which clients; default all of: {', '.join(names)}")
+    add("--revision", choices=REVISIONS, help="this one only; default: all that a client knows")
     add("--transport", choices=TRANSPORTS, help="this one only; default: all")
     add("--quick", action="store_true", help="leave out the clients that take long to install")
     add("--node", default="node", help="the Node to run programs with")
@@ -189,8 +200,8 @@ def parse() -> argparse.Namespace:
     options = parser.parse_args()
     if unknown := set(options.names) - {*names}:
         parser.error(f"unknown client: {', '.join(sorted(unknown))}; one of {', '.join(names)}")
-    if options.docs is not None and (options.names or options.quick or options.transport):
-        parser.error("--docs needs all clients and transports: the page would lose the others")
+    if options.docs is not None and (options.names or options.quick or options.revision or options.transport):
+        parser.error("--docs needs all clients, revisions and transports: the page would lose the others")
     return options
 
 
@@ -198,10 +209,11 @@ def chosen(options: argparse.Namespace) -> list[Job]:
     peers = [peer for peer in PEERS if peer.name in options.names or not options.names]
     peers = [peer for peer in peers if peer.quick or not options.quick]
     return [
-        Job(peer, transport, peer.command(options.node, options.environments))
+        Job(peer, revision, transport, peer.command(options.node, options.environments))
         for peer in peers
+        for revision in peer.revisions
         for transport in TRANSPORTS
-        if options.transport in (transport, None)
+        if options.revision in (revision, None) and options.transport in (transport, None)
     ]
 
 

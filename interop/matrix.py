@@ -1,7 +1,7 @@
-"""What the clients said, as one table: client by transport by feature. No process is touched here.
+"""What the clients said, as one table: client, revision, transport, feature. No process is touched here.
 
-A cell is ✓ (seen to work), ✗ (failed, or nothing was said about it) or a dash (the transport has no such
-thing). Only `MEANINGLESS` may be a dash: a client cannot excuse itself from the rest.
+A cell is ✓ (seen to work), ✗ (failed, or nothing was said about it) or a dash (the transport or the revision
+has no such thing). Only what is `meaningless` may be a dash: a client cannot excuse itself from the rest.
 """
 
 import json
@@ -18,12 +18,13 @@ FEATURES = (
     *("logging", "progress", "subscription", "sampling", "elicitation", "cancel", "pagination"),
     *("reconnect", "polling", RESUME, "delete session", CLOSE),
 )
+HANDSHAKE = "2025-11-25"
+PER_REQUEST = "2026-07-28"
+REVISIONS = (HANDSHAKE, PER_REQUEST)
 TRANSPORTS = ("stdio", "http")
 WIDEST = max(map(len, TRANSPORTS))
-MEANINGLESS: Mapping[str, frozenset[str]] = {
-    "stdio": frozenset({"polling", RESUME, "delete session"}),
-    "http": frozenset(),
-}
+# These need a session, or a stream to return to: stdio has neither, nor has the revision without a handshake.
+IN_SESSIONS = frozenset({"polling", RESUME, "delete session"})
 BEGIN = "<!-- interop table: written by `make interop` -->"
 END = "<!-- end of interop table -->"
 
@@ -42,27 +43,33 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """One client on one transport, with a cell for every feature."""
+    """One client on one revision and transport, with a cell for every feature."""
 
     client: str
+    revision: str
     transport: str
     cells: Mapping[str, Cell]
 
     @property
     def name(self) -> str:
-        return f"{self.client}, {self.transport}"
+        return f"{self.client}, {self.revision}, {self.transport}"
 
 
-def read_lines(lines: Iterable[str], transport: str, problem: str) -> dict[str, Cell]:
+def meaningless(revision: str, transport: str) -> frozenset[str]:
+    return IN_SESSIONS if transport == "stdio" or revision == PER_REQUEST else frozenset()
+
+
+def read_lines(lines: Iterable[str], excused: frozenset[str], problem: str) -> dict[str, Cell]:
     """Turn the output of a client program into a cell for each feature; `problem` is how it ended, if badly.
 
-    Whatever is not understood counts against `close`: it is never skipped.
+    `excused` are the features that it may lack. Whatever is not understood counts against `close`: it is
+    never skipped.
     """
     cells: dict[str, Cell] = {}
     complaints = [problem] if problem else []
     for line in lines:
         try:
-            feature, cell = read_line(line, transport)
+            feature, cell = read_line(line, excused)
         except ValueError as error:
             complaints.append(str(error))
             continue
@@ -75,7 +82,7 @@ def read_lines(lines: Iterable[str], transport: str, problem: str) -> dict[str, 
     return cells
 
 
-def read_line(line: str, transport: str) -> tuple[str, Cell]:
+def read_line(line: str, excused: frozenset[str]) -> tuple[str, Cell]:
     """Raises:
     ValueError: this is no line of a report.
     """
@@ -88,7 +95,7 @@ def read_line(line: str, transport: str) -> tuple[str, Cell]:
         raise ValueError(f"unknown feature: {feature!r}")
     if ok is True:
         return feature, Cell(Mark.WORKS, detail)
-    if ok is None and feature in MEANINGLESS[transport]:
+    if ok is None and feature in excused:
         return feature, Cell(Mark.NO_API, detail)
     return feature, Cell(Mark.FAILS, f"excused itself: {detail}" if ok is None else detail)
 
@@ -110,7 +117,7 @@ def failures(columns: Iterable[Column]) -> list[str]:
 def reasons(columns: Iterable[Column]) -> list[str]:
     """Say once for each feature and reason why there is a dash."""
     found = {
-        f"{feature} on {column.transport}: {one_line(cell.detail)}": None
+        f"{feature} on {column.revision} over {column.transport}: {one_line(cell.detail)}": None
         for feature in FEATURES
         for column in columns
         if (cell := column.cells[feature]).mark is Mark.NO_API
@@ -126,15 +133,25 @@ def table(columns: Sequence[Column]) -> str:
     """Lay everything out for a terminal, with what failed and why there is a dash below."""
     first = max(map(len, FEATURES))
     clients = Counter(column.client for column in columns)
-    # Each transport gets its share of the width of its client's name.
-    shares = {client: max(-(-len(client) // count), WIDEST) for client, count in clients.items()}
+    revisions = Counter((column.client, column.revision) for column in columns)
+    shares = dict.fromkeys(clients, WIDEST)
+    # Each column gets its share of the width of the names above it.
+    for (client, revision), count in revisions.items():
+        shares[client] = max(shares[client], -(-len(client) // clients[client]), -(-len(revision) // count))
+
+    def span(text: str, client: str, count: int) -> str:
+        return f"{text:^{shares[client] * count + 2 * (count - 1)}}"
 
     def row(title: str, texts: Iterable[str]) -> str:
-        cells = (f"{text:^{shares[column.client]}}" for text, column in zip(texts, columns, strict=True))
+        cells = (span(text, column.client, 1) for text, column in zip(texts, columns, strict=True))
         return f"{title:<{first}}  " + "  ".join(cells)
 
-    names = (f"{client:^{shares[client] * count + 2 * (count - 1)}}" for client, count in clients.items())
-    lines = [" " * (first + 2) + "  ".join(names), row("", (column.transport for column in columns))]
+    margin = " " * (first + 2)
+    lines = [
+        margin + "  ".join(span(client, client, count) for client, count in clients.items()),
+        margin + "  ".join(span(revision, client, count) for (client, revision), count in revisions.items()),
+        row("", (column.transport for column in columns)),
+    ]
     for feature in FEATURES:
         lines.append(row(feature, (column.cells[feature].mark.value for column in columns)))
     lines += [f"{Mark.NO_API.value} {reason}" for reason in reasons(columns)]
@@ -144,8 +161,9 @@ def table(columns: Sequence[Column]) -> str:
 
 def markdown(columns: Sequence[Column]) -> str:
     """The same for a page; only what does not change from run to run."""
+    heads = (f"{column.client}<br>{column.revision}<br>{column.transport}" for column in columns)
     lines = [
-        "| feature | " + " | ".join(f"{column.client}<br>{column.transport}" for column in columns) + " |",
+        f"| feature | {' | '.join(heads)} |",
         "|---|" + ":-:|" * len(columns),
     ]
     for feature in FEATURES:

@@ -1,7 +1,8 @@
-"""Talk to the everything server on each handshake revision and transport, and print the conversation.
+"""Talk to the everything server on each revision and transport, and print the conversation.
 
 The servers are processes of their own, the client is plain code over pipes and sockets (`demo_link.py`), and
-every answer is checked (`demo_talk.py`). Exit codes: 0 all is well, 1 something is not, 130 interrupted.
+every answer is checked (`demo_talk.py`, `demo_described.py`). Exit codes: 0 all is well, 1 something is not,
+130 interrupted.
 """
 
 import os
@@ -17,17 +18,22 @@ from contextlib import contextmanager
 from http.client import HTTPException
 from typing import IO, Final, NoReturn
 
+import demo_described
 import demo_show as show
-from demo_link import PATIENCE, HttpLink, StdioLink, Unexpected
-from demo_talk import hold, respond
+import demo_talk
+from demo_link import PATIENCE, HttpLink, Link, StdioLink, Unexpected
 
-from assay.revisions.registry import HANDSHAKE
-from assay.revisions.revision import Revision
+from assay.revisions.registry import REVISIONS
+from assay.revisions.revision import Opening, Revision
 
 COMMAND: Final = (sys.executable, "-m", "assay", "serve", "everything")
 HTTP_COMMAND: Final = (*COMMAND, "--transport", "http", "--port", "0")
 ENDPOINT: Final = re.compile(rb"MCP endpoint: (\S+)")
 OK: Final = "ok"
+HOLD: Final[Mapping[Opening, Callable[[Link, Revision], None]]] = {
+    Opening.HANDSHAKE: demo_talk.hold,
+    Opening.PER_REQUEST: demo_described.hold,
+}
 Outcomes = dict[tuple[str, str], str]
 
 
@@ -84,11 +90,11 @@ def announced(process: subprocess.Popen[bytes]) -> str | None:
 
 def talk_over_stdio(revision: Revision) -> None:
     with started(COMMAND) as process:
-        hold(StdioLink(process, respond), revision)
+        HOLD[revision.opening](StdioLink(process, demo_talk.respond), revision)
 
 
 def talk_over_http(revision: Revision, url: str) -> None:
-    hold(HttpLink(url, respond), revision)
+    HOLD[revision.opening](HttpLink(url, demo_talk.respond), revision)
 
 
 def attempt(talk: Callable[..., None], *arguments: object) -> str:
@@ -104,13 +110,13 @@ def attempt(talk: Callable[..., None], *arguments: object) -> str:
 
 def talk_over_all() -> Outcomes:
     outcomes: Outcomes = {}
-    for revision in HANDSHAKE:
+    for revision in REVISIONS:
         show.heading(f"{revision} over stdio: {as_typed(COMMAND)}")
         outcomes[revision.date, "stdio"] = attempt(talk_over_stdio, revision)
-    outcomes |= {(revision.date, "HTTP"): "the server did not start" for revision in HANDSHAKE}
+    outcomes |= {(revision.date, "HTTP"): "the server did not start" for revision in REVISIONS}
     with started(HTTP_COMMAND) as process:
         url = announced(process)
-        for revision in HANDSHAKE if url else ():
+        for revision in REVISIONS if url else ():
             show.heading(f"{revision} over HTTP: {as_typed(HTTP_COMMAND)}, at {url}")
             outcomes[revision.date, "HTTP"] = attempt(talk_over_http, revision, url)
     return outcomes

@@ -6,6 +6,7 @@ one request at a time and, while it waits for the answer, takes whatever else th
 
 import json
 import queue
+import socket
 import subprocess
 import threading
 from abc import ABC, abstractmethod
@@ -24,6 +25,8 @@ PATIENCE: Final = 10.0
 LONGEST_EVENT: Final = 1024 * 1024
 JSON_TYPE: Final = "application/json"
 EVENT_STREAM: Final = "text/event-stream"
+META: Final = "io.modelcontextprotocol/"
+"""How the members of `_meta` begin that the protocol itself defines."""
 
 
 class Unexpected(Exception):
@@ -36,6 +39,8 @@ class Answer(NamedTuple):
     """What the server sent between the request and this answer."""
     form: str
     """`line` on stdio; on HTTP the media type of the response."""
+    status: int | None = None
+    """On HTTP."""
 
     @property
     def result(self) -> Json:
@@ -61,6 +66,14 @@ class Link(ABC):
     @abstractmethod
     def tell(self, message: Json) -> None:
         """Send a notification or a response."""
+
+    @abstractmethod
+    def open(self, request: Json) -> None:
+        """Send a request that stays open; what comes on it is found by `wait_for`."""
+
+    @abstractmethod
+    def leave(self, request: Json) -> None:
+        """End a request that stays open."""
 
     @abstractmethod
     def close(self) -> None:
@@ -126,6 +139,14 @@ class StdioLink(Link):
             before.append(message)
             self._take(message)
 
+    def open(self, request: Json) -> None:
+        self.tell(request)
+
+    def leave(self, request: Json) -> None:
+        self.tell(
+            {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": request["id"]}}
+        )
+
     def close(self) -> None:
         assert self._process.stdin is not None
         self._process.stdin.close()
@@ -140,7 +161,7 @@ class StdioLink(Link):
 
 
 class HttpLink(Link):
-    """Streamable HTTP: each message is a POST, and one GET brings what belongs to no request."""
+    """Streamable HTTP: each message is a POST; a GET or a listen stream brings what belongs to no request."""
 
     def __init__(self, url: str, respond: Callable[[Json], Json]) -> None:
         super().__init__(respond)
@@ -149,6 +170,8 @@ class HttpLink(Link):
         self._path = parts.path
         self._headers: dict[str, str] = {}
         self._listener: threading.Thread | None = None
+        self._latest_socket: socket.socket | None = None
+        self._open_socket: socket.socket | None = None
 
     def use_revision(self, date: str) -> None:
         """Name the negotiated revision from now on, as clients must after `initialize`."""
@@ -158,13 +181,14 @@ class HttpLink(Link):
         connection = HTTPConnection(*self._address, timeout=PATIENCE)
         try:
             connection.request(verb, self._path, body, {"Connection": "close", **self._headers, **headers})
+            self._latest_socket = connection.sock
             return connection.getresponse()
         except BaseException:
             connection.close()
             raise
 
     def _post(self, message: Json) -> HTTPResponse:
-        headers = {"Content-Type": JSON_TYPE, "Accept": f"{JSON_TYPE}, {EVENT_STREAM}"}
+        headers = {"Content-Type": JSON_TYPE, "Accept": f"{JSON_TYPE}, {EVENT_STREAM}", **mirrors(message)}
         show.message(TO_SERVER, message, "POST")
         return self._send("POST", headers, json.dumps(message).encode())
 
@@ -183,7 +207,7 @@ class HttpLink(Link):
             if form == JSON_TYPE:
                 message = json.loads(response.read())
                 show.message(FROM_SERVER, message, f"{response.status} {form}")
-                return Answer(message, [], form)
+                return Answer(message, [], form, response.status)
             if form == EVENT_STREAM and response.status == 200:
                 show.remark(f"{FROM_SERVER} {response.status} {form}")
                 return self._read_answer(request, response)
@@ -194,7 +218,7 @@ class HttpLink(Link):
         for message in events(response):
             if "method" not in message and message.get("id") == request["id"]:
                 show.message(FROM_SERVER, message, "event")
-                return Answer(message, before, EVENT_STREAM)
+                return Answer(message, before, EVENT_STREAM, response.status)
             before.append(message)
             self._take(message, "event")
         raise Unexpected("the stream ended without the answer")
@@ -206,6 +230,23 @@ class HttpLink(Link):
         show.remark(f"{FROM_SERVER} {response.status} {response.getheader('Content-Type')}")
         if response.status != 200:
             raise Unexpected(f"no GET stream: {response.status} {response.read()!r}")
+        self._follow(response)
+
+    def open(self, request: Json) -> None:
+        response = self._post(request)
+        show.remark(f"{FROM_SERVER} {response.status} {response.getheader('Content-Type')}")
+        if response.status != 200:
+            raise Unexpected(f"no listen stream: {response.status} {response.read()!r}")
+        self._open_socket = self._latest_socket
+        self._follow(response)
+
+    def leave(self, request: Json) -> None:
+        show.remark(f"{TO_SERVER} hang up on #{request['id']}")
+        assert self._open_socket is not None
+        # Not closed here: the thread still reads from it, sees its end, and closes it.
+        self._open_socket.shutdown(socket.SHUT_RDWR)
+
+    def _follow(self, response: HTTPResponse) -> None:
         self._listener = threading.Thread(target=self._listen, args=(response,), daemon=True)
         self._listener.start()
 
@@ -218,17 +259,37 @@ class HttpLink(Link):
         self._inbox.put(None)
 
     def close(self) -> None:
+        in_session = "Mcp-Session-Id" in self._headers
+        if in_session:
+            self._delete()
+        while self._listener is not None and (left := self._inbox.get(timeout=PATIENCE)) is not None:
+            self._take(left, "event")
+        if in_session:
+            self._return_late()
+
+    def _delete(self) -> None:
         with self._send("DELETE", {}) as response:
             show.remark(f"{TO_SERVER} DELETE")
             show.remark(f"{FROM_SERVER} {response.status}")
             if response.status != 204:
                 raise Unexpected(f"DELETE should end the session with 204: {response.status}")
-        while self._listener is not None and (left := self._inbox.get(timeout=PATIENCE)) is not None:
-            self._take(left, "event")
+
+    def _return_late(self) -> None:
         with self._post({"jsonrpc": "2.0", "id": "late", "method": "ping"}) as response:
             show.message(FROM_SERVER, json.loads(response.read()), str(response.status))
             if response.status != 404:
                 raise Unexpected(f"a request in an ended session should get 404: {response.status}")
+
+
+def mirrors(message: Json) -> dict[str, str]:
+    """The headers that repeat what a request says of itself; none for one that does not."""
+    params = message.get("params", {})
+    version = params.get("_meta", {}).get(f"{META}protocolVersion")
+    if version is None:
+        return {}
+    name = params.get("name", params.get("uri"))
+    headers = {"MCP-Protocol-Version": version, "Mcp-Method": message["method"]}
+    return headers if name is None else {**headers, "Mcp-Name": name}
 
 
 def events(response: HTTPResponse) -> Iterator[Any]:

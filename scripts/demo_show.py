@@ -57,6 +57,9 @@ def describe(content: Mapping[str, Any]) -> str:
 
 
 def _compact(value: Any) -> str:
+    if isinstance(value, dict) and "_meta" in value:
+        # Last, since a line is cut at its end and `_meta` is much the same in all messages.
+        value = {**{key: inner for key, inner in value.items() if key != "_meta"}, "_meta": value["_meta"]}
     return "" if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 

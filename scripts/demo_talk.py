@@ -1,4 +1,4 @@
-"""One conversation with the everything server: every step says what it asks, and checks what comes back."""
+"""One conversation that begins with a handshake: every step says what it asks, and checks what comes back."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final
@@ -39,10 +39,13 @@ class Talk:
         self.revision = revision
         self._last_id = 0
 
-    def ask(self, method: str, params: Json | None = None) -> Answer:
+    def request(self, method: str, params: Json | None = None) -> Json:
         self._last_id += 1
         request: Json = {"jsonrpc": "2.0", "id": self._last_id, "method": method}
-        return self.link.ask(request if params is None else {**request, "params": params})
+        return request if params is None else {**request, "params": params}
+
+    def ask(self, method: str, params: Json | None = None) -> Answer:
+        return self.link.ask(self.request(method, params))
 
     def call(self, name: str, arguments: Json | None = None, meta: Json | None = None) -> Answer:
         params: Json = {"name": name, "arguments": arguments or {}}
@@ -177,8 +180,8 @@ def part(talk: Talk) -> None:
     """part"""
     talk.link.close()
     late = [notice["method"] for notice in talk.link.notices if notice["method"] == UPDATED]
-    expect("updates after unsubscribe", late, [])
-    show.remark("and no update came after unsubscribe")
+    expect("updates that nobody asked for any more", late, [])
+    show.remark("and no update came after we had stopped watching")
 
 
 STEPS: Final[Iterable[Callable[[Talk], None]]] = (

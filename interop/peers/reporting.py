@@ -15,6 +15,9 @@ from dataclasses import dataclass
 STEP_TIMEOUT = 20.0
 # How long nothing must arrive before a client believes that nothing will.
 SILENCE = 0.5
+# The revision whose requests describe themselves; the others begin with a handshake.
+PER_REQUEST = "2026-07-28"
+LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 
 
 class NoApi(Exception):
@@ -23,9 +26,11 @@ class NoApi(Exception):
 
 @dataclass(frozen=True)
 class Targets:
-    """Where the servers are: a command on stdio, a URL on HTTP. `relayed` is the fixture behind the relay."""
+    """Where the servers are: a command on stdio, a URL on HTTP. `relayed` is the fixture behind the relay.
+    `revision` is the one to negotiate."""
 
     transport: str
+    revision: str
     everything: list[str] | str
     fixture: list[str] | str
     relayed: list[str] | str | None
@@ -33,6 +38,19 @@ class Targets:
     @classmethod
     def from_arguments(cls) -> "Targets":
         return cls(**json.loads(sys.argv[1]))
+
+    @property
+    def mode(self) -> str:
+        """How a client of the Python SDK comes to the revision: by a handshake, or asking for the newest."""
+        return "auto" if self.revision == PER_REQUEST else "legacy"
+
+    def demand_sessions(self) -> None:
+        """
+        Raises:
+            NoApi: the revision has no session, so there is nothing to return to or to delete.
+        """
+        if self.revision == PER_REQUEST:
+            raise NoApi(f"revision {PER_REQUEST} has no sessions and no streams to return to")
 
 
 Step = Callable[[], Awaitable[str]]

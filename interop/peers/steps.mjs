@@ -10,6 +10,9 @@ const STEP_TIMEOUT = 20_000
 // How long nothing must arrive before a client believes that nothing will.
 const SILENCE = 500
 const WATCHED = 'test://watched-resource'
+const LOG_LEVEL = 'io.modelcontextprotocol/logLevel'
+// The revision whose requests describe themselves; the others begin with a handshake.
+export const PER_REQUEST = '2026-07-28'
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47])
 
 class NoApi extends Error {}
@@ -58,12 +61,13 @@ class Program {
     this.peer = peer
     this.targets = targets
     this.seen = new Seen()
+    this.perRequest = targets.revision === PER_REQUEST
   }
 
-  // `options`: `mode` chooses the negotiation, `fetch` replaces the transport's own.
+  // `options`: `fetch` replaces the transport's own.
   async open(target, options = {}) {
     const transport = Array.isArray(target) ? this.peer.stdio(target) : this.peer.http(new URL(target), options)
-    const client = this.peer.client(this.seen.handlers, options)
+    const client = this.peer.client(this.seen.handlers, this.targets.revision)
     await client.connect(transport)
     return { client, transport, close: () => client.close() }
   }
@@ -86,6 +90,7 @@ class Program {
   // Connect over HTTP in view of a `Wire`; what stdio lacks is told by `without`.
   async watched(url, without, work) {
     if (typeof url !== 'string') throw new NoApi(without)
+    if (this.perRequest) throw new NoApi(`revision ${PER_REQUEST} has no sessions and no streams to return to`)
     const wire = new Wire()
     const connection = await this.open(url, { fetch: wire.fetch })
     try {
@@ -96,11 +101,13 @@ class Program {
   }
 
   async connect() {
-    const { client, transport, close } = await this.open(this.targets.everything, { mode: 'auto' })
+    const { client, transport, close } = await this.open(this.targets.everything)
     assert.equal(client.getServerVersion().name, 'mcp-conformance-test-server')
     await client.listTools()
     const revision = this.peer.revision(client, transport)
     await close()
+    // Version 1 tells what was negotiated only over HTTP.
+    if (revision !== undefined) assert.equal(revision, this.targets.revision)
     return revision ? `negotiated ${revision}` : 'connected'
   }
 
@@ -160,8 +167,9 @@ class Program {
   async logging() {
     this.seen.logs.length = 0
     for (const level of ['info', 'error']) {
-      await this.everything.setLoggingLevel(level)
-      await this.text('test_tool_with_logging')
+      if (!this.perRequest) await this.everything.setLoggingLevel(level)
+      const _meta = this.perRequest ? { [LOG_LEVEL]: level } : undefined
+      await this.peer.callTool(this.everything, { name: 'test_tool_with_logging', arguments: {}, _meta })
       await pause(SILENCE)
       assert.equal(this.seen.logs.length, 3, `messages after level ${level}`)
     }
@@ -188,16 +196,23 @@ class Program {
   }
 
   async subscription() {
-    await this.everything.subscribeResource({ uri: WATCHED })
+    const unsubscribe = await this.subscribe()
     await this.text('test_update_watched_resource', { text: 'changed by TypeScript' })
     assert.equal(await this.seen.update(), WATCHED)
     const { contents } = await this.everything.readResource({ uri: WATCHED })
     assert.equal(contents[0].text, 'changed by TypeScript')
-    await this.everything.unsubscribeResource({ uri: WATCHED })
+    await unsubscribe()
     await this.text('test_update_watched_resource', { text: 'changed again' })
     await pause(SILENCE)
     assert.deepEqual(this.seen.updates, [])
-    return 'updated once, silent after unsubscribe'
+    return 'updated once, silent after the subscription ended'
+  }
+
+  // Subscribe in the way of the revision, and give what ends it.
+  async subscribe() {
+    if (this.perRequest) return this.peer.listen(this.everything, WATCHED)
+    await this.everything.subscribeResource({ uri: WATCHED })
+    return () => this.everything.unsubscribeResource({ uri: WATCHED })
   }
 
   async sampling() {

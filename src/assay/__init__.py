@@ -29,12 +29,14 @@ if TYPE_CHECKING:
     from assay.model.error import RpcError as RpcError
     from assay.model.error import ToolError as ToolError
     from assay.model.limits import Limits as Limits
+    from assay.model.result import Cache as Cache
     from assay.model.result import Completion as Completion
     from assay.model.result import Message as Message
     from assay.model.result import PromptResult as PromptResult
     from assay.model.result import ToolResult as ToolResult
     from assay.model.scope import Scope as Scope
     from assay.server.context import Context as Context
+    from assay.server.header import Header as Header
     from assay.server.server import Server as Server
 
 _HOMES = {
@@ -59,9 +61,10 @@ _HOMES = {
         "ToolError",
     ),
     "assay.model.limits": ("Limits",),
-    "assay.model.result": ("Completion", "Message", "PromptResult", "ToolResult"),
+    "assay.model.result": ("Cache", "Completion", "Message", "PromptResult", "ToolResult"),
     "assay.model.scope": ("Scope",),
     "assay.server.context": ("Context",),
+    "assay.server.header": ("Header",),
     "assay.server.server": ("Server",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

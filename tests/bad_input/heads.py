@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 from typing import Any
 
-from assay.model.error import INVALID_REQUEST, PARSE_ERROR
+from assay.model.error import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR
 from tests.bad_input.messages import PING, message
 from tests.bad_input.row import NOTHING, After, Answer, Failed, Head, Reply, Row, Served, Setting, on_http
 
@@ -132,19 +132,20 @@ NEGOTIATION = [
 ]
 
 VERSION = "transports: a bad value is 400; absence is no error"
-UNKNOWN_VERSION = Answer(Failed(INVALID_REQUEST, 1, "unsupported protocol version"), 400)
+UNDESCRIBED = "no handshake revision: then the request has to describe itself"
+UNKNOWN_VERSION = Answer(Failed(INVALID_PARAMS, 1, "_meta needs"), 400)
 GONE = Answer(Failed(INVALID_REQUEST, 1, "session not found"), 404)
 LOST = "transports: 404 makes a client start again"
 VERSION_NAME, SESSION_NAME = "MCP-Protocol-Version", "Mcp-Session-Id"
 STATE = [
     header(VERSION_NAME, "missing", (), Served(1), "then the session knows it"),
     header(VERSION_NAME, "missing, without a session", (), Served(1), "then it is 2025-03-26", setting=ALONE),
-    header(VERSION_NAME, "unknown", ("1999-01-01",), UNKNOWN_VERSION, VERSION),
-    header(VERSION_NAME, "empty", ("",), UNKNOWN_VERSION, VERSION),
-    header(VERSION_NAME, "of two dates in one", ("2025-06-18, 2025-11-25",), UNKNOWN_VERSION, VERSION),
-    header(VERSION_NAME, "in other bytes", ("2025\xa011\xa025",), UNKNOWN_VERSION, VERSION),
+    header(VERSION_NAME, "unknown", ("1999-01-01",), UNKNOWN_VERSION, UNDESCRIBED),
+    header(VERSION_NAME, "empty", ("",), UNKNOWN_VERSION, UNDESCRIBED),
+    header(VERSION_NAME, "of two dates in one", ("2025-06-18, 2025-11-25",), UNKNOWN_VERSION, UNDESCRIBED),
+    header(VERSION_NAME, "in other bytes", ("2025\xa011\xa025",), UNKNOWN_VERSION, UNDESCRIBED),
     header(VERSION_NAME, "twice", ("2025-11-25", "2025-11-25"), TWICE, DECIDES),
-    header(VERSION_NAME, "oversized", (LONG,), UNKNOWN_VERSION, VERSION),
+    header(VERSION_NAME, "oversized", (LONG,), UNKNOWN_VERSION, UNDESCRIBED),
     header(VERSION_NAME, "beyond all bounds", (HUGE,), TOO_LONG, REMEMBERED),
     header(
         VERSION_NAME,

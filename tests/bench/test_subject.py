@@ -6,8 +6,19 @@ from typing import Any
 
 import pytest
 
-from bench.peers import assay_async, assay_def, assay_many, bare
-from bench.request import CALL, HEADERS, INITIALIZE, INITIALIZED, expect_sum
+from assay import Server
+from bench.peers import assay_async, assay_def, assay_many, assay_state, bare
+from bench.request import (
+    CALL,
+    HANDSHAKE_WIRE,
+    HEADERS,
+    INITIALIZE,
+    INITIALIZED,
+    PER_REQUEST_WIRE,
+    Wire,
+    expect_answer,
+    expect_sum,
+)
 from bench.subject import ASSAY, ASSAY_DEF, SUBJECTS, Subject
 from tests.driving.asgi import AsgiPeer
 from tests.driving.process import stdio_process
@@ -34,11 +45,25 @@ def test_the_subject_is_the_module_that_is_tested_here(subject: Subject) -> None
 
 
 @measured
-async def test_it_answers_the_measured_request_with_the_sum(subject: Subject) -> None:
+@pytest.mark.parametrize("wire", [HANDSHAKE_WIRE, PER_REQUEST_WIRE], ids=lambda wire: wire.name)
+async def test_it_answers_the_measured_request_with_the_sum(subject: Subject, wire: Wire) -> None:
     async with peer(subject) as client:
-        answer = await client.post(CALL_1, headers=HEADERS)
+        answer = await client.post(wire.body.encode(), headers=wire.headers)
     assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
-    expect_sum(answer.body, 1)
+    expect_answer(answer.body, wire)
+
+
+@measured
+@pytest.mark.parametrize(
+    "headers",
+    [{"mcp-name": "other"}, {"mcp-method": "tools/list"}, {"mcp-protocol-version": "2025-11-25"}],
+    ids=lambda headers: next(iter(headers)),
+)
+async def test_it_refuses_headers_that_say_something_else(subject: Subject, headers: dict[str, str]) -> None:
+    wire = PER_REQUEST_WIRE
+    async with peer(subject) as client:
+        answer = await client.post(wire.body.encode(), headers={**wire.headers, **headers})
+    assert (answer.status, answer.json["error"]["code"]) == (400, -32020)
 
 
 @measured
@@ -97,6 +122,13 @@ async def test_the_limit_answers_the_same_request_and_checks_nothing() -> None:
         answer = await client.post(CALL_1, headers={**HEADERS, "host": "evil.example"})
     assert answer.status == 200
     expect_sum(answer.body, 1)
+
+
+def test_the_state_that_is_signed_is_that_of_a_default_server() -> None:
+    server = Server("bench")
+    assert assay_state.run_batch(server, 3) > 0
+    with pytest.raises(ValueError, match="signature"):
+        server.sealer.open(Server("another").sealer.seal(b"state"))
 
 
 async def test_the_tool_among_many_is_found_and_called() -> None:

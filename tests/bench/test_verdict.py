@@ -12,7 +12,7 @@ import pytest
 from bench.http_load import FAULTS, VoidFigure, read_figures
 from bench.plot import draw
 from bench.report import PARTS, fill
-from bench.request import WrongAnswer, expect_sum
+from bench.request import HANDSHAKE_WIRE, PER_REQUEST_WIRE, WrongAnswer, expect_answer, expect_sum
 from bench.result import Result, Sample, Spawns, load, store
 from bench.subject import ASSAY, ASSAY_DEF, BARE, HERE, MINIMCP, MINIMCP_DEF, OFFICIAL
 from bench.table import whole_text
@@ -40,6 +40,8 @@ def sample_result(**changes: Any) -> Result:
         "http": {name: samples(*rates) for name, rates in {**http, MINIMCP_DEF: [3_000]}.items()},
         "stdio": {name: samples(*rates) for name, rates in stdio.items()},
         "spawn": {ASSAY: [Spawns(0, [100, 120, 110])], MINIMCP: [Spawns(0, [600])]},
+        "http_per_request": {ASSAY: samples(12_600), OFFICIAL: samples(900)},
+        "state_us": [9.0, 12.0, 10.0],
         "tools_us": {"1": [20.0, 19.0], "100": [19.5], "10000": [25.0, 20.0]},
     }
     return Result(**{**fields, **changes})
@@ -48,7 +50,7 @@ def sample_result(**changes: Any) -> Result:
 def test_a_good_result_passes_every_target() -> None:
     verdicts = judge(sample_result())
     assert [v.target.measure for v in verdicts if not v.passed] == []
-    assert len(verdicts) == len(TARGETS) == 10
+    assert len(verdicts) == len(TARGETS) == 13
 
 
 def test_a_miss_says_by_how_much() -> None:
@@ -68,7 +70,7 @@ def test_the_dearer_of_both_kinds_of_tool_counts_for_memory(name: str) -> None:
 
 
 def test_a_target_without_a_figure_is_not_met() -> None:
-    result = sample_result(http={}, stdio={}, spawn={}, tools_us={})
+    result = sample_result(http={}, http_per_request={}, stdio={}, spawn={}, tools_us={}, state_us=[])
     assert {v.word for v in judge(result)} == {"void: no figure"}
     assert not any(v.passed for v in judge(result))
 
@@ -77,6 +79,27 @@ def test_ratios_compare_neighbours_in_time() -> None:
     # The machine was twice as slow in the second round; the third has no counterpart.
     result = sample_result(http={ASSAY: samples(3_000, 1_500, 9_000), MINIMCP: samples(1_000, 500)})
     assert result.rate_ratio("http", ASSAY, MINIMCP) == 3.0
+
+
+def test_the_wire_without_a_handshake_is_measured_against_our_own_and_the_official_one() -> None:
+    result = sample_result()
+    assert (result.wire_ratio(ASSAY), result.state_cost()) == (0.9, 10.0)
+    result.http_per_request[ASSAY] = samples(7_000 * 0.85)
+    result.state_us = [75.0]
+    words = {v.target.measure: v.word for v in judge(result)}
+    assert words["HTTP calls, 2026-07-28 / handshake"] == "MISS by 50 %"
+    assert words["HTTP calls, 2026-07-28 / official SDK"] == "pass, 10 % to spare"
+    assert words["signing and opening 1 KB of request state"] == "MISS by 50 %"
+
+
+def test_an_answer_of_another_wire_is_a_wrong_one() -> None:
+    old = json.dumps({"jsonrpc": "2.0", "id": 1, "result": GOOD}).encode()
+    new = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {**GOOD, "resultType": "complete"}}).encode()
+    expect_answer(old, HANDSHAKE_WIRE)
+    expect_answer(new, PER_REQUEST_WIRE)
+    for answer, wire in ((new, HANDSHAKE_WIRE), (old, PER_REQUEST_WIRE)):
+        with pytest.raises(WrongAnswer, match="another wire"):
+            expect_answer(answer, wire)
 
 
 def test_the_spread_over_tools_takes_the_cheapest_batches() -> None:

@@ -193,6 +193,20 @@ async def test_the_tool_list_begins_with_the_harmless_one_and_describes_all(
         "test_elicitation",
         "test_elicitation_sep1034_defaults",
         "test_elicitation_sep1330_enums",
+        "test_input_required_result_elicitation",
+        "test_input_required_result_sampling",
+        "test_input_required_result_list_roots",
+        "test_input_required_result_multiple_inputs",
+        "test_input_required_result_multi_round",
+        "test_streaming_elicitation",
+        "test_input_required_result_tampered_state",
+        "test_input_required_result_request_state",
+        "test_input_required_result_capabilities",
+        "test_missing_capability",
+        "test_logging_tool",
+        "test_header_parameter",
+        "test_trigger_tool_change",
+        "test_trigger_prompt_change",
         "json_schema_2020_12_tool",
     ]
     assert all(tool["description"] and tool["inputSchema"]["type"] == "object" for tool in tools)
@@ -521,6 +535,10 @@ async def test_prompts_are_listed_with_their_arguments(connect: Connect, date: s
 
     assert await (await connect(date)).result("prompts/list") == {
         "prompts": [
+            {
+                "name": "test_input_required_result_prompt",
+                "description": "A prompt that asks before it can be filled in",
+            },
             {"name": "test_simple_prompt", "description": "A simple prompt without arguments"},
             {
                 "name": "test_prompt_with_arguments",

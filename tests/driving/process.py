@@ -110,8 +110,9 @@ async def http_process(*command: str) -> AsyncIterator[str]:
 
 
 def environment() -> dict[str, str]:
-    # An empty value means that output is buffered, as it is for most people.
-    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", "PYTHONUNBUFFERED": ""}
+    # The source beside these tests, whatever is installed; with output buffered, as it is for most people.
+    path = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
+    return {**os.environ, "PYTHONPATH": path, "PYTHONWARNINGS": "error", "PYTHONUNBUFFERED": ""}
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:

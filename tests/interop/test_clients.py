@@ -14,7 +14,7 @@ import pytest
 
 from interop import clients
 from interop.clients import EVERYTHING, PEERS, Job, judge, run_job, run_jobs
-from interop.matrix import CLOSE, FEATURES, RESUME, Mark
+from interop.matrix import CLOSE, FEATURES, HANDSHAKE, PER_REQUEST, RESUME, Mark
 from interop.official import Aborted, Exit
 from interop.relay import Relay
 from tests.meta.test_pins import lock_breaches, pin_breaches
@@ -29,7 +29,7 @@ TELL_ALL = (
 def job(tmp_path: Path, program: str, transport: str = "stdio") -> Job:
     script = tmp_path / "program.py"
     script.write_text(program)
-    return Job(PEERS[0], transport, (sys.executable, str(script)))
+    return Job(PEERS[0], HANDSHAKE, transport, (sys.executable, str(script)))
 
 
 def ended(pid: int, timeout: float = 10) -> bool:
@@ -55,6 +55,7 @@ async def test_a_program_learns_where_the_servers_are(tmp_path: Path) -> None:
     await run_job(job(tmp_path, wish), tmp_path)
     told = json.loads((tmp_path / "program.py.told").read_text())
     assert (told["transport"], told["everything"], told["relayed"]) == ("stdio", [*EVERYTHING], None)
+    assert told["revision"] == HANDSHAKE
     await run_job(job(tmp_path, wish, "http"), tmp_path)
     told = json.loads((tmp_path / "program.py.told").read_text())
     urls = [told[name] for name in ("everything", "fixture", "relayed")]
@@ -105,9 +106,9 @@ async def test_a_server_that_does_not_start_is_told_apart(
 def test_a_resumption_without_a_cut_is_not_believed() -> None:
     lines = [json.dumps({"feature": feature, "ok": True, "detail": ""}) for feature in TOLD]
     relay = Relay("localhost", 1)
-    assert judge(lines, "", "http", relay)[RESUME].mark is Mark.FAILS
+    assert judge(lines, "", frozenset(), relay)[RESUME].mark is Mark.FAILS
     relay.cuts.append("token")
-    assert judge(lines, "", "http", relay)[RESUME].mark is Mark.WORKS
+    assert judge(lines, "", frozenset(), relay)[RESUME].mark is Mark.WORKS
 
 
 def runner(tmp_path: Path, program: str, *arguments: str) -> list[str]:
@@ -135,6 +136,7 @@ def test_the_exit_code_and_the_table_tell(tmp_path: Path, program: str, code: in
         (["no-such-sdk"], 2, "unknown client: no-such-sdk"),
         (["--quick", "--docs", "page.md"], 2, "--docs needs all clients"),
         (["--transport", "http", "--docs", "page.md"], 2, "--docs needs all clients"),
+        (["--revision", PER_REQUEST, "--docs", "page.md"], 2, "--docs needs all clients"),
         (["fastmcp"], 3, "fastmcp is not installed"),
     ],
 )
@@ -164,6 +166,11 @@ def test_the_packages_of_a_client_are_pinned_without_an_address(peer: clients.Pe
     else:
         expect_none(lock_breaches((peer.folder / "package-lock.json").read_text("utf-8")))
     assert peer.version()[0].isdigit()
+
+
+def test_only_the_client_that_cannot_is_not_asked_for_the_newest_revision() -> None:
+    assert [peer.name for peer in PEERS if PER_REQUEST not in peer.revisions] == ["typescript-sdk-1"]
+    assert all(HANDSHAKE in peer.revisions for peer in PEERS)
 
 
 def test_the_versions_are_the_ones_we_promise() -> None:

@@ -9,6 +9,8 @@ from interop.matrix import (
     CLOSE,
     END,
     FEATURES,
+    HANDSHAKE,
+    PER_REQUEST,
     TRANSPORTS,
     Cell,
     Column,
@@ -17,6 +19,7 @@ from interop.matrix import (
     failures,
     is_complete,
     markdown,
+    meaningless,
     read_lines,
     reasons,
     table,
@@ -30,8 +33,9 @@ def line(feature: object, ok: object = True, detail: str = "fine") -> str:
     return json.dumps({"feature": feature, "ok": ok, "detail": detail}) + "\n"
 
 
-def column(*lines: str, transport: str = "http", problem: str = "") -> Column:
-    return Column("Some SDK 1.0", transport, read_lines(lines, transport, problem))
+def column(*lines: str, revision: str = HANDSHAKE, transport: str = "http", problem: str = "") -> Column:
+    cells = read_lines(lines, meaningless(revision, transport), problem)
+    return Column("Some SDK 1.0", revision, transport, cells)
 
 
 def all_but(*features: str) -> list[str]:
@@ -53,7 +57,7 @@ def test_nothing_at_all_is_not_complete() -> None:
 
 @pytest.mark.parametrize("feature", TOLD)
 def test_a_missing_line_fails(feature: str) -> None:
-    assert failures([column(*all_but(feature))]) == [f"Some SDK 1.0, http: {feature}: no line"]
+    assert failures([column(*all_but(feature))]) == [f"Some SDK 1.0, 2025-11-25, http: {feature}: no line"]
 
 
 @pytest.mark.parametrize(
@@ -70,11 +74,13 @@ def test_a_missing_line_fails(feature: str) -> None:
 def test_what_is_not_true_fails(spoiled: str, complaint: str) -> None:
     feature = "resume" if "resume" in spoiled else "tools"
     (failure, *_) = reversed(failures([column(*all_but(feature), spoiled)]))
-    assert failure.startswith(f"Some SDK 1.0, http: {complaint}")
+    assert failure.startswith(f"Some SDK 1.0, 2025-11-25, http: {complaint}")
 
 
 def test_a_feature_told_twice_fails() -> None:
-    assert failures([column(*all_but(), line("tools"))]) == ["Some SDK 1.0, http: tools: told twice"]
+    assert failures([column(*all_but(), line("tools"))]) == [
+        "Some SDK 1.0, 2025-11-25, http: tools: told twice"
+    ]
 
 
 @pytest.mark.parametrize("noise", ["hello\n", "[]\n", "null\n", "{}\n", line("juggling"), line(CLOSE)])
@@ -86,23 +92,25 @@ def test_noise_fails_the_end(noise: str) -> None:
 def test_a_program_that_ended_badly_explains_what_is_missing() -> None:
     told = column(*all_but("cancel"), problem="the program ended with code 9")
     assert failures([told]) == [
-        "Some SDK 1.0, http: cancel: no line: the program ended with code 9",
-        "Some SDK 1.0, http: close: the program ended with code 9",
+        "Some SDK 1.0, 2025-11-25, http: cancel: no line: the program ended with code 9",
+        "Some SDK 1.0, 2025-11-25, http: close: the program ended with code 9",
     ]
 
 
-def test_stdio_may_lack_what_has_no_meaning_there() -> None:
-    told = column(*all_but("polling"), line("polling", None, "no streams"), transport="stdio")
+@pytest.mark.parametrize(("revision", "transport"), [(HANDSHAKE, "stdio"), (PER_REQUEST, "http")])
+def test_a_client_may_lack_what_has_no_meaning_there(revision: str, transport: str) -> None:
+    lines = [*all_but("polling"), line("polling", None, "no streams")]
+    told = column(*lines, revision=revision, transport=transport)
     assert told.cells["polling"] == Cell(Mark.NO_API, "no streams")
     assert is_complete([told, told])
-    assert reasons([told, told]) == ["polling on stdio: no streams"]
+    assert reasons([told, told]) == [f"polling on {revision} over {transport}: no streams"]
 
 
 def test_the_tables_show_every_feature_of_every_client() -> None:
-    told = [column(*all_but("tools")), column(*all_but(), transport="stdio")]
+    told = [column(*all_but("tools")), column(*all_but(), transport="stdio", revision=PER_REQUEST)]
     shown = table(told).splitlines()
-    assert [row.split()[-2:] for row in shown[2:4]] == [["✓", "✓"], ["✗", "✓"]]
-    assert len(shown) == 2 + len(FEATURES) + 1
+    assert [row.split()[-2:] for row in shown[3:5]] == [["✓", "✓"], ["✗", "✓"]]
+    assert len(shown) == 3 + len(FEATURES) + 1
     page = markdown(told)
     assert all(f"| {feature} |" in page for feature in FEATURES)
     assert "| tools | ✗ | ✓ |" in page

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from assay import AskError, AssayError, RegistrationError, ResourceNotFound, RpcError, ToolError
-from assay.model.error import INVALID_REQUEST, RESOURCE_NOT_FOUND, MalformedMessage
+from assay.model.error import INVALID_REQUEST, RESOURCE_NOT_FOUND, MalformedMessage, Undeclared
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,7 @@ from assay.model.error import INVALID_REQUEST, RESOURCE_NOT_FOUND, MalformedMess
         (ResourceNotFound("a:b"), "resource not found: a:b (-32002)"),
         (ToolError("no such city"), "no such city"),
         (AskError("the client is gone"), "the client is gone"),
+        (Undeclared(-32021, "no sampling", {}), "no sampling"),
         (RegistrationError("tool x: bad"), "tool x: bad"),
     ],
 )

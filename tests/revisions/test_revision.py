@@ -7,15 +7,16 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from mcp_types.methods import CLIENT_NOTIFICATIONS, CLIENT_REQUESTS
+from mcp_types.methods import CACHEABLE_METHODS, CLIENT_NOTIFICATIONS, CLIENT_REQUESTS
 
-from assay.revisions.registry import BY_DATE, HANDSHAKE, REVISIONS
+from assay.revisions.registry import BY_DATE, HANDSHAKE, PER_REQUEST, REVISIONS
 from assay.revisions.revision import (
     Asking,
     BadArguments,
     Batching,
     HttpRules,
     Opening,
+    Results,
     Revision,
     Structured,
 )
@@ -27,6 +28,11 @@ FIRST = {
     "bad_arguments": BadArguments.RPC_ERROR,
     "structured": Structured.ABSENT,
     "resource_not_found": -32002,
+    "results": Results.PLAIN,
+    "cacheable": set(),
+    "missing_capability": None,
+    "logs_on_demand": False,
+    "elicitation_ids": True,
     "content": {"text", "image", "resource"},
     "elicitation": set(),
     "multi_select": False,
@@ -52,6 +58,26 @@ CHANGES: dict[str, dict[str, Any]] = {
         "elicitation": {"form", "url"},
         "multi_select": True,
         "sampling_tools": True,
+    },
+    "2026-07-28": {
+        "opening": Opening.PER_REQUEST,
+        "asking": Asking.BY_RETRY,
+        "structured": Structured.ANY,
+        "resource_not_found": -32602,
+        "results": Results.TYPED,
+        "cacheable": CACHEABLE_METHODS,
+        "missing_capability": -32021,
+        "logs_on_demand": True,
+        "elicitation_ids": False,
+        "capabilities": {
+            "completions",
+            "experimental",
+            "extensions",
+            "logging",
+            "prompts",
+            "resources",
+            "tools",
+        },
     },
 }
 
@@ -82,7 +108,20 @@ def test_revision_has_the_http_rules_of_its_changelog(date: str, priming: bool) 
         "resumable": True,
         "priming": priming,
         "disconnect_cancels": False,
+        "mirrored": None,
         "statuses": {-32700: 400, -32600: 400},
+    }
+
+
+def test_revision_without_a_handshake_has_http_rules_of_its_own() -> None:
+    (revision,) = PER_REQUEST
+    assert {field.name: getattr(revision.http, field.name) for field in fields(HttpRules)} == {
+        "sessions": False,
+        "resumable": False,
+        "priming": False,
+        "disconnect_cancels": True,
+        "mirrored": {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"},
+        "statuses": {-32700: 400, -32600: 400, -32020: 400, -32021: 400, -32022: 400, -32601: 404},
     }
 
 

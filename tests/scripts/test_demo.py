@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from assay.revisions.registry import HANDSHAKE
+from assay.revisions.registry import REVISIONS
 from tests.meta.tree import ROOT
 
 SCRIPT = str(ROOT / "scripts" / "demo.py")
@@ -27,10 +27,10 @@ def test_every_conversation_goes_well() -> None:
     )
     assert (shown.returncode, shown.stderr) == (0, "")
     lines = shown.stdout.splitlines()
-    for revision in HANDSHAKE:
+    for revision in REVISIONS:
         assert f"{revision.date:<12}ok      ok" in lines
         assert sum(line.startswith(f"{revision.date} over ") for line in lines) == 2
-    assert lines[-1].startswith(f"{2 * len(HANDSHAKE)} of {2 * len(HANDSHAKE)} conversations went well")
+    assert lines[-1].startswith(f"{2 * len(REVISIONS)} of {2 * len(REVISIONS)} conversations went well")
     assert all(arrow in shown.stdout for arrow in ARROWS)
     assert "\033" not in shown.stdout
 

@@ -75,7 +75,7 @@ async def test_notification_and_response_have_no_answer(message: dict[str, Any],
         assert await server.handle(message, scope=scope) is None
 
 
-@pytest.mark.parametrize("method", ["nobody/knows", "notifications/initialized", "Ping", "server/discover"])
+@pytest.mark.parametrize("method", ["nobody/knows", "notifications/initialized", "Ping", "server/Discover"])
 async def test_unknown_method_is_not_found(method: str) -> None:
     assert await ask(Server("test"), method) == {
         "jsonrpc": "2.0",

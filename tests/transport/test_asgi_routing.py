@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assay import Limits, Server
-from assay.revisions.registry import ASSUMED, HANDSHAKE
+from assay.revisions.registry import ASSUMED, DATES, HANDSHAKE
 from assay.revisions.revision import Batching, Revision
 from tests.driving.asgi import BOTH, AsgiPeer
 from tests.driving.messages import call, initialize, notification, request
@@ -108,11 +108,13 @@ async def test_absent_version_header_means_the_assumed_revision() -> None:
 
 @pytest.mark.parametrize("version", ["2024-01-01", "latest", "", "2025-11-25, 2025-11-25"])
 async def test_unsupported_version_header_gets_400_except_on_initialize(version: str) -> None:
-    """HTTP-47; the answer to `initialize` settles the version, whatever the header says."""
+    """HTTP-47, META-08; the answer to `initialize` settles the version, whatever the header says."""
     async with peer() as client:
         refused = await client.post(PING, headers={"mcp-protocol-version": version})
-        assert (refused.status, refused.json["error"]["code"], refused.json["id"]) == (400, -32600, 1)
-        assert NEWEST.date in refused.json["error"]["message"]
+        prefix = "io.modelcontextprotocol/"
+        text = f"_meta needs {prefix}protocolVersion and {prefix}clientCapabilities"
+        error = {"code": -32602, "message": text, "data": {"supported": [*reversed(DATES)]}}
+        assert (refused.status, refused.json) == (400, {"jsonrpc": "2.0", "id": 1, "error": error})
         opened = await client.post(initialize(NEWEST), headers={"mcp-protocol-version": version})
         assert opened.status == 200
 

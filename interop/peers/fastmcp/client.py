@@ -1,8 +1,7 @@
 """The client of fastmcp, used for every feature of our servers.
 
-`connect` lets fastmcp find the revision, its default; everything else runs on the handshake revisions, since
-levels, subscriptions and sessions exist there only. Where `Client` has no method of its own, its `session`,
-which fastmcp offers for that, is used.
+It runs once on the handshake revisions and once on the newest, which fastmcp asks for by default. Where
+`Client` has no method of its own, its `session`, which fastmcp offers for that, is used.
 """
 
 import asyncio
@@ -21,12 +20,23 @@ from fastmcp.client.messages import MessageHandler
 from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 from fastmcp.exceptions import ToolError
 from mcp import MCPDeprecationWarning
-from reporting import SILENCE, NoApi, Step, Targets, expect, expect_silence, run_steps, text_of
+from mcp.client.subscriptions import listen
+from reporting import (
+    LOG_LEVEL,
+    PER_REQUEST,
+    SILENCE,
+    NoApi,
+    Step,
+    Targets,
+    expect,
+    expect_silence,
+    run_steps,
+    text_of,
+)
 from wire import Wire
 
 WATCHED = "test://watched-resource"
 PNG = b"\x89PNG"
-HANDSHAKE = "legacy"
 
 
 class Updates(MessageHandler):
@@ -49,13 +59,13 @@ class Program:
         self.updates = Updates()
         self.asked: list[str] = []
 
-    def client(self, target: list[str] | str | StreamableHttpTransport, mode: str = HANDSHAKE) -> Client[Any]:
+    def client(self, target: list[str] | str | StreamableHttpTransport) -> Client[Any]:
         server: Any = target
         if isinstance(target, list):
             server = StdioTransport(target[0], target[1:], keep_alive=False)
         return Client(
             server,
-            mode=mode,
+            mode=self.targets.mode,
             sampling_handler=self.on_sampling,
             elicitation_handler=self.on_elicitation,
             log_handler=self.on_log,
@@ -81,11 +91,13 @@ class Program:
         return text_of((await self.everything.call_tool(tool, arguments)).content)
 
     async def connect(self) -> str:
-        async with self.client(self.targets.everything, mode="auto") as client:
+        async with self.client(self.targets.everything) as client:
             assert client.server_info is not None
             expect(client.server_info.name, "mcp-conformance-test-server", "server name")
             await client.list_tools()
-            return f"negotiated {client.protocol_version}"
+            expect(client.protocol_version, self.targets.revision, "negotiated")
+        expect(self.everything.protocol_version, self.targets.revision, "negotiated by the other connection")
+        return f"negotiated {self.targets.revision}"
 
     async def tools(self) -> str:
         names = [tool.name for tool in await self.everything.list_tools()]
@@ -138,16 +150,21 @@ class Program:
         return ", ".join(found.values)
 
     async def logging(self) -> str:
-        await self.everything.set_logging_level("info")
         self.logs.clear()
-        await self.text("test_tool_with_logging")
-        await asyncio.sleep(SILENCE)
+        await self.log_at("info")
         expect(len(self.logs), 3, "messages at level info")
-        await self.everything.set_logging_level("error")
-        await self.text("test_tool_with_logging")
-        await asyncio.sleep(SILENCE)
+        await self.log_at("error")
         expect(len(self.logs), 3, "messages after level error")
         return "3 messages at info, none at error"
+
+    async def log_at(self, level: types.LoggingLevel) -> None:
+        """Call the tool that logs, with the level set as the revision wants: for good, or in the call."""
+        meta: Any = {LOG_LEVEL: level}
+        if self.targets.revision != PER_REQUEST:
+            await self.everything.set_logging_level(level)
+            meta = None
+        await self.everything.call_tool("test_tool_with_logging", {}, meta=meta)
+        await asyncio.sleep(SILENCE)
 
     async def progress(self) -> str:
         seen: list[tuple[float, float | None]] = []
@@ -160,16 +177,28 @@ class Program:
         return "0, 50, 100 of 100"
 
     async def subscription(self) -> str:
-        await self.everything.session.subscribe_resource(WATCHED)
-        await self.text("test_update_watched_resource", text="changed by fastmcp")
-        expect(await self.updates.inbox.get(), WATCHED, "updated")
-        (text,) = await self.everything.read_resource(WATCHED)
-        assert isinstance(text, types.TextResourceContents)
-        expect(text.text, "changed by fastmcp", "text")
-        await self.everything.session.unsubscribe_resource(WATCHED)
+        async with self.subscribed():
+            await self.text("test_update_watched_resource", text="changed by fastmcp")
+            expect(await self.updates.inbox.get(), WATCHED, "updated")
+            (text,) = await self.everything.read_resource(WATCHED)
+            assert isinstance(text, types.TextResourceContents)
+            expect(text.text, "changed by fastmcp", "text")
         await self.text("test_update_watched_resource", text="changed again")
         await expect_silence(self.updates.inbox)
-        return "updated once, silent after unsubscribe"
+        return "updated once, silent after the subscription ended"
+
+    @asynccontextmanager
+    async def subscribed(self) -> AsyncIterator[None]:
+        """Subscribed to the watched resource in the way of the revision."""
+        if self.targets.revision == PER_REQUEST:
+            async with listen(self.everything.session, resource_subscriptions=[WATCHED]):
+                yield
+            # The SDK cancels in the background, and would send the next call first.
+            await asyncio.sleep(SILENCE)
+            return
+        await self.everything.session.subscribe_resource(WATCHED)
+        yield
+        await self.everything.session.unsubscribe_resource(WATCHED)
 
     async def sampling(self) -> str:
         self.asked.clear()
@@ -250,6 +279,7 @@ class Program:
         """Connect over HTTP with a client that `self.wire` watches; leaving it deletes the session."""
         if not isinstance(url, str):
             raise NoApi(without)
+        self.targets.demand_sessions()
         self.wire = Wire()
         factory: Any = self.wire.client
         transport = StreamableHttpTransport(url, httpx_client_factory=factory)

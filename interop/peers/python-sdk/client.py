@@ -1,7 +1,6 @@
 """The client of the official Python SDK, used for every feature of our servers.
 
-`connect` lets the SDK find the revision, its default; everything else runs on the handshake revisions, since
-levels, subscriptions and sessions exist there only.
+It runs once on the handshake revisions and once on the newest, which the SDK asks for by default.
 """
 
 import asyncio
@@ -16,12 +15,22 @@ import mcp_types as types
 from mcp import Client, MCPDeprecationWarning, StdioServerParameters
 from mcp.client import Transport
 from mcp.client.streamable_http import streamable_http_client
-from reporting import SILENCE, NoApi, Step, Targets, expect, expect_silence, run_steps, text_of
+from reporting import (
+    LOG_LEVEL,
+    PER_REQUEST,
+    SILENCE,
+    NoApi,
+    Step,
+    Targets,
+    expect,
+    expect_silence,
+    run_steps,
+    text_of,
+)
 from wire import Wire
 
 WATCHED = "test://watched-resource"
 PNG = b"\x89PNG"
-HANDSHAKE = "legacy"
 
 
 class Program:
@@ -34,13 +43,13 @@ class Program:
         self.updates: asyncio.Queue[str] = asyncio.Queue()
         self.asked: list[str] = []
 
-    def client(self, target: list[str] | str | Transport, mode: str = HANDSHAKE) -> Client:
+    def client(self, target: list[str] | str | Transport) -> Client:
         server: Any = target
         if isinstance(target, list):
             server = StdioServerParameters(command=target[0], args=target[1:])
         return Client(
             server,
-            mode=mode,
+            mode=self.targets.mode,
             sampling_callback=self.on_sampling,
             elicitation_callback=self.on_elicitation,
             logging_callback=self.on_log,
@@ -73,11 +82,13 @@ class Program:
         return text_of(result.content)
 
     async def connect(self) -> str:
-        async with self.client(self.targets.everything, mode="auto") as client:
+        async with self.client(self.targets.everything) as client:
             assert client.server_info is not None
             expect(client.server_info.name, "mcp-conformance-test-server", "server name")
             await client.list_tools()
-            return f"negotiated {client.protocol_version}"
+            expect(client.protocol_version, self.targets.revision, "negotiated")
+        expect(self.everything.protocol_version, self.targets.revision, "negotiated by the other connection")
+        return f"negotiated {self.targets.revision}"
 
     async def tools(self) -> str:
         names = [tool.name for tool in (await self.everything.list_tools()).tools]
@@ -127,16 +138,21 @@ class Program:
         return ", ".join(result.completion.values)
 
     async def logging(self) -> str:
-        await self.everything.set_logging_level("info")
         self.logs.clear()
-        await self.text("test_tool_with_logging")
-        await asyncio.sleep(SILENCE)
+        await self.log_at("info")
         expect(len(self.logs), 3, "messages at level info")
-        await self.everything.set_logging_level("error")
-        await self.text("test_tool_with_logging")
-        await asyncio.sleep(SILENCE)
+        await self.log_at("error")
         expect(len(self.logs), 3, "messages after level error")
         return "3 messages at info, none at error"
+
+    async def log_at(self, level: types.LoggingLevel) -> None:
+        """Call the tool that logs, with the level set as the revision wants: for good, or in the call."""
+        meta: Any = {LOG_LEVEL: level}
+        if self.targets.revision != PER_REQUEST:
+            await self.everything.set_logging_level(level)
+            meta = None
+        await self.everything.call_tool("test_tool_with_logging", {}, meta=meta)
+        await asyncio.sleep(SILENCE)
 
     async def progress(self) -> str:
         seen: list[tuple[float, float | None]] = []
@@ -149,16 +165,28 @@ class Program:
         return "0, 50, 100 of 100"
 
     async def subscription(self) -> str:
-        await self.everything.subscribe_resource(WATCHED)
-        await self.text("test_update_watched_resource", text="changed by python-sdk")
-        expect(await self.updates.get(), WATCHED, "updated")
-        (text,) = (await self.everything.read_resource(WATCHED)).contents
-        assert isinstance(text, types.TextResourceContents)
-        expect(text.text, "changed by python-sdk", "text")
-        await self.everything.unsubscribe_resource(WATCHED)
+        async with self.subscribed():
+            await self.text("test_update_watched_resource", text="changed by python-sdk")
+            expect(await self.updates.get(), WATCHED, "updated")
+            (text,) = (await self.everything.read_resource(WATCHED)).contents
+            assert isinstance(text, types.TextResourceContents)
+            expect(text.text, "changed by python-sdk", "text")
         await self.text("test_update_watched_resource", text="changed again")
         await expect_silence(self.updates)
-        return "updated once, silent after unsubscribe"
+        return "updated once, silent after the subscription ended"
+
+    @asynccontextmanager
+    async def subscribed(self) -> AsyncIterator[None]:
+        """Subscribed to the watched resource in the way of the revision."""
+        if self.targets.revision == PER_REQUEST:
+            async with self.everything.listen(resource_subscriptions=[WATCHED]):
+                yield
+            # The SDK cancels in the background, and would send the next call first.
+            await asyncio.sleep(SILENCE)
+            return
+        await self.everything.subscribe_resource(WATCHED)
+        yield
+        await self.everything.unsubscribe_resource(WATCHED)
 
     async def sampling(self) -> str:
         self.asked.clear()
@@ -237,6 +265,7 @@ class Program:
         """Connect over HTTP with a client that `self.wire` watches; leaving it deletes the session."""
         if not isinstance(url, str):
             raise NoApi(without)
+        self.targets.demand_sessions()
         self.wire = Wire()
         async with (
             self.wire.client() as http,

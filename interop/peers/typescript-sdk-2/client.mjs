@@ -1,19 +1,19 @@
 // The client of version 2 of the TypeScript SDK: messages are named by their methods.
-// `connect` looks for the newest revision; everything else runs on the handshake revisions, because levels,
-// subscriptions and sessions exist there only.
+// It runs once on the handshake revisions and once on the newest.
 
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 
-import { main } from '../steps.mjs'
+import { PER_REQUEST, main } from '../steps.mjs'
 
 await main({
   stdio: ([command, ...args]) => new StdioClientTransport({ command, args }),
 
   http: (url, { fetch }) => new StreamableHTTPClientTransport(url, { fetch }),
 
-  client(handlers, { mode = 'legacy' }) {
+  client(handlers, revision) {
     const capabilities = { sampling: {}, elicitation: {} }
+    const mode = revision === PER_REQUEST ? 'auto' : 'legacy'
     const options = { capabilities, versionNegotiation: { mode } }
     const client = new Client({ name: 'interop', version: '1.0.0' }, options)
     client.setRequestHandler('sampling/createMessage', handlers.sampling)
@@ -24,6 +24,11 @@ await main({
   },
 
   callTool: (client, params, options) => client.callTool(params, options),
+
+  async listen(client, uri) {
+    const subscription = await client.listen({ resourceSubscriptions: [uri] })
+    return () => subscription.close()
+  },
 
   firstPage: (client) => client.request({ method: 'tools/list' }),
 

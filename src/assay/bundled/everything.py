@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 import json
 from base64 import b64decode
+from collections.abc import Sequence
 from typing import Annotated, Any
 
-from assay import Audio, Contents, Context, Elicited, EmbeddedResource, Image, Server, Text, ToolError
+from assay import Audio, Contents, Context, Elicited, EmbeddedResource, Header, Image, Server, Text, ToolError
 
 RED_PIXEL = b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP4z8AAAAMBAQD3A0FDAAAAAElFTkSuQmCC"
@@ -65,11 +66,7 @@ async def test_multiple_content_types() -> list[Text | Image | EmbeddedResource]
     """Tests response with multiple content types (text, image, resource)"""
     data = compact({"test": "data", "value": 123})
     contents = Contents("test://mixed-content-resource", text=data, mime_type="application/json")
-    return [
-        Text("Multiple content types test:"),
-        Image(RED_PIXEL, "image/png"),
-        EmbeddedResource(contents),
-    ]
+    return [Text("Multiple content types test:"), Image(RED_PIXEL, "image/png"), EmbeddedResource(contents)]
 
 
 @server.tool
@@ -132,33 +129,25 @@ async def test_sampling(prompt: Annotated[str, "The prompt to send to the LLM"],
 @server.tool
 async def test_elicitation(message: Annotated[str, "The message to show the user"], ctx: Context) -> str:
     """Tests server-initiated elicitation (user input request)"""
-    form = {
-        "type": "object",
-        "properties": {
-            "username": {"type": "string", "description": "User's response"},
-            "email": {"type": "string", "description": "User's email address"},
-        },
-        "required": ["username", "email"],
+    fields = {
+        "username": {"type": "string", "description": "User's response"},
+        "email": {"type": "string", "description": "User's email address"},
     }
-    return f"User response: {outcome(await ctx.elicit(message, form))}"
+    return f"User response: {outcome(await ctx.elicit(message, form(fields, required=list(fields))))}"
 
 
 @server.tool
 async def test_elicitation_sep1034_defaults(ctx: Context) -> str:
     """Tests elicitation with default values for every primitive type (SEP-1034)"""
     status = ["active", "inactive", "pending"]
-    form = {
-        "type": "object",
-        "properties": {
-            "name": {"type": "string", "description": "User name", "default": "John Doe"},
-            "age": {"type": "integer", "description": "User age", "default": 30},
-            "score": {"type": "number", "description": "User score", "default": 95.5},
-            "status": {"type": "string", "description": "User status", "enum": status, "default": "active"},
-            "verified": {"type": "boolean", "description": "Verification status", "default": True},
-        },
-        "required": [],
+    fields = {
+        "name": {"type": "string", "description": "User name", "default": "John Doe"},
+        "age": {"type": "integer", "description": "User age", "default": 30},
+        "score": {"type": "number", "description": "User score", "default": 95.5},
+        "status": {"type": "string", "description": "User status", "enum": status, "default": "active"},
+        "verified": {"type": "boolean", "description": "Verification status", "default": True},
     }
-    elicited = await ctx.elicit("Please review and update the form fields with defaults", form)
+    elicited = await ctx.elicit("Please review and update the form fields with defaults", form(fields))
     return f"Elicitation completed: {outcome(elicited)}"
 
 
@@ -171,40 +160,139 @@ async def test_elicitation_sep1330_enums(ctx: Context) -> str:
         {"const": "value2", "title": "Second Option"},
         {"const": "value3", "title": "Third Option"},
     ]
-    form = {
-        "type": "object",
-        "properties": {
-            "untitledSingle": {"type": "string", "description": "Select one option", "enum": options},
-            "titledSingle": {"type": "string", "description": "Select one titled option", "oneOf": values},
-            "legacyEnum": {
-                "type": "string",
-                "description": "Select one option named beside its value",
-                "enum": ["opt1", "opt2", "opt3"],
-                "enumNames": ["Option One", "Option Two", "Option Three"],
-            },
-            "untitledMulti": {
-                "type": "array",
-                "description": "Select several options",
-                "minItems": 1,
-                "maxItems": 3,
-                "items": {"type": "string", "enum": options},
-            },
-            "titledMulti": {
-                "type": "array",
-                "description": "Select several titled options",
-                "minItems": 1,
-                "maxItems": 3,
-                "items": {"anyOf": values},
-            },
+    several = {"type": "array", "description": "Select several options", "minItems": 1, "maxItems": 3}
+    fields = {
+        "untitledSingle": {"type": "string", "description": "Select one option", "enum": options},
+        "titledSingle": {"type": "string", "description": "Select one titled option", "oneOf": values},
+        "legacyEnum": {
+            "type": "string",
+            "description": "Select one option named beside its value",
+            "enum": ["opt1", "opt2", "opt3"],
+            "enumNames": ["Option One", "Option Two", "Option Three"],
         },
-        "required": [],
+        "untitledMulti": several | {"items": {"type": "string", "enum": options}},
+        "titledMulti": several | {"items": {"anyOf": values}},
     }
-    elicited = await ctx.elicit("Please select options from the enum fields", form)
+    elicited = await ctx.elicit("Please select options from the enum fields", form(fields))
     return f"Elicitation completed: {outcome(elicited)}"
+
+
+def form(fields: dict[str, Any], required: Sequence[str] = ()) -> dict[str, Any]:
+    return {"type": "object", "properties": fields, "required": list(required)}
 
 
 def outcome(elicited: Elicited) -> str:
     return f"action={elicited.action}, content={compact(elicited.content or {})}"
+
+
+# Tools whose questions have names. Where a revision asks by retry, the client answers by name.
+
+
+def one(name: str, kind: str = "string") -> dict[str, Any]:
+    return form({name: {"type": kind}}, required=[name])
+
+
+@server.tool
+async def test_input_required_result_elicitation(ctx: Context) -> str:
+    """Asks for a name"""
+    elicited = await ctx.elicit("What is your name?", one("name"), key="user_name")
+    return f"Hello, {elicited.content['name']}!" if elicited.accepted else "Hello, whoever you are!"
+
+
+@server.tool
+async def test_input_required_result_sampling(ctx: Context) -> str:
+    """Asks the client's model"""
+    return (await ctx.sample("What is the capital of France?", max_tokens=100, key="capital_question")).text
+
+
+@server.tool
+async def test_input_required_result_list_roots(ctx: Context) -> str:
+    """Asks for the client's roots"""
+    return compact([root.uri for root in await ctx.roots(key="client_roots")])
+
+
+@server.tool
+async def test_input_required_result_multiple_inputs(ctx: Context) -> str:
+    """Asks three questions at once"""
+    elicited, sampled, roots = await asyncio.gather(
+        ctx.elicit("What is your name?", one("name"), key="user_name"),
+        ctx.sample("Say hello", max_tokens=100, key="greeting"),
+        ctx.roots(key="client_roots"),
+    )
+    return f"{outcome(elicited)}; {sampled.text}; {len(roots)} roots"
+
+
+@server.tool
+async def test_input_required_result_multi_round(ctx: Context) -> str:
+    """Asks a second question after the first is answered"""
+    first = await ctx.elicit("Step 1: What is your name?", one("name"), key="step1")
+    second = await ctx.elicit("Step 2: What is your favorite color?", one("color"), key="step2")
+    return f"{outcome(first)}; {outcome(second)}"
+
+
+@server.tool(name="test_input_required_result_request_state")
+@server.tool(name="test_input_required_result_tampered_state")
+@server.tool(name="test_streaming_elicitation")
+async def confirm(ctx: Context) -> str:
+    """Asks for a confirmation, and needs to know on the way back what it had asked"""
+    return f"state-ok: {outcome(await ctx.elicit('Please confirm', one('ok', 'boolean'), key='confirm'))}"
+
+
+@server.tool
+async def test_input_required_result_capabilities(ctx: Context) -> str:
+    """Asks in a way that the client can answer"""
+    if ctx.client_capabilities.elicitation is not None:
+        return outcome(await ctx.elicit("What is your name?", one("name"), key="user_name"))
+    return (await ctx.sample("Invent a name", max_tokens=100, key="invented_name")).text
+
+
+@server.prompt
+async def test_input_required_result_prompt(ctx: Context) -> str:
+    """A prompt that asks before it can be filled in"""
+    asked = await ctx.elicit("What context should the prompt use?", one("context"), key="user_context")
+    return f"Use this context: {compact(asked.content)}"
+
+
+@server.tool
+async def test_missing_capability(ctx: Context) -> str:
+    """Needs a client whose model can be asked"""
+    return (await ctx.sample("Hello", max_tokens=10)).text
+
+
+@server.tool
+async def test_logging_tool(ctx: Context) -> str:
+    """Logs one message, for whoever asked to hear it"""
+    await ctx.log("info", "A message from the logging tool", logger=LOGGER)
+    return "Logged"
+
+
+@server.tool
+async def test_header_parameter(region: Annotated[str, "Where to look", Header("Region")]) -> str:
+    """A tool with a parameter that clients repeat in the header Mcp-Param-Region"""
+    return f"Looked in {region}"
+
+
+# Tools that change what the server offers, so that clients hear of it.
+
+
+@server.tool
+async def test_trigger_tool_change(ctx: Context) -> str:
+    """Adds a tool, or removes it again"""
+    return toggle(ctx.server.tools, confirm, "passing_tool")
+
+
+@server.tool
+async def test_trigger_prompt_change(ctx: Context) -> str:
+    """Adds a prompt, or removes it again"""
+    return toggle(ctx.server.prompts, test_simple_prompt, "passing_prompt")
+
+
+def toggle(registry: Any, function: Any, name: str) -> str:
+    if any(registered.name == name for registered in registry.list()):
+        registry.remove(name)
+        return f"Removed {name}"
+    registry.add(function, name=name)
+    return f"Added {name}"
 
 
 # A tool whose input schema is given ready-made: clients see it as it is, and arguments are held to it.

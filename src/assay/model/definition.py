@@ -87,6 +87,7 @@ class ClientCapabilities(Struct, frozen=True):
     sampling: dict[str, Any] | None = None
     elicitation: dict[str, Any] | None = None
     experimental: dict[str, Any] | None = None
+    extensions: dict[str, Any] | None = None
 
 
 class InitializeParams(Struct, rename="camel"):

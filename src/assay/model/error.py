@@ -6,6 +6,7 @@ AssayError
 │   └── ResourceNotFound   the code depends on the revision
 ├── ToolError              a tool failed on purpose; answered as a result with `isError`
 ├── AskError               the client could not be asked, or did not answer as it must
+│   └── Undeclared         it did not declare what the question needs; also an RpcError
 ├── MissingExtra           an optional part of Assay is not installed
 └── RegistrationError      a mistake of the server's author, found when the server is put together
 """
@@ -20,6 +21,9 @@ METHOD_NOT_FOUND: Final = -32601
 INVALID_PARAMS: Final = -32602
 INTERNAL_ERROR: Final = -32603
 RESOURCE_NOT_FOUND: Final = -32002
+HEADER_MISMATCH: Final = -32020
+MISSING_CAPABILITY: Final = -32021
+UNSUPPORTED_VERSION: Final = -32022
 
 
 class AssayError(Exception):
@@ -61,6 +65,14 @@ class ToolError(AssayError):
 
 class AskError(AssayError):
     """The client could not be asked, refused, or answered with something that was not asked for."""
+
+
+class Undeclared(RpcError, AskError):
+    """The client did not declare a capability, where a request that cannot do without it is answered
+    with an error of its own. A handler that can do without catches it like any `AskError`."""
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class RegistrationError(AssayError, ValueError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 RequestId = int | str
 
@@ -19,6 +19,9 @@ class Envelope(Struct):
     params: Raw = Raw(b"{}")
     result: Raw | UnsetType = UNSET
     error: Raw | UnsetType = UNSET
+    meta: Raw | UnsetType = field(name="_meta", default=UNSET)
+    """The request's own `params._meta`, where it declares the protocol; set by `protocol.codec`, whatever
+    stood beside `params` under that name."""
 
 
 # The tag writes `"jsonrpc":"2.0"` first on every outgoing message without a field that callers could change.

@@ -35,6 +35,12 @@ class Limits(Struct, frozen=True, kw_only=True):
     subscriptions: int = 1000
     """Resource subscriptions of one session."""
 
+    listeners: int = 1000
+    """Open `subscriptions/listen` streams in the whole server."""
+
+    request_state: float = 900.0
+    """Seconds a client has to answer what a request asked it, in the revision where it asks by retry."""
+
     drain: float = 3.0
     """Seconds that running handlers get to finish when the server is told to stop."""
 

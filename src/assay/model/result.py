@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
-from msgspec import Struct, field
+from msgspec import UNSET, Struct, field
 
 from .content import Block, Contents, Role
 
@@ -51,3 +51,30 @@ class Completion(Struct, omit_defaults=True, rename="camel"):
 
 class CompleteResult(Struct):
     completion: Completion
+
+
+class InputRequest(Struct):
+    """One question to the client: a request without an id."""
+
+    method: str
+    params: Any = UNSET
+
+
+class InputRequired(Struct, rename="camel"):
+    """The request goes on once the client has answered these questions."""
+
+    input_requests: dict[str, InputRequest]
+    request_state: str
+
+
+class Cache(Struct, frozen=True, rename="camel"):
+    """How long, and by whom, a result may be reused: `ttl_ms` from when it was received."""
+
+    ttl_ms: int = 0
+    cache_scope: Literal["public", "private"] = "public"
+
+    def __post_init__(self) -> None:
+        if self.ttl_ms < 0:
+            raise ValueError(f"ttl_ms must not be negative: {self.ttl_ms}")
+        if self.cache_scope not in ("public", "private"):
+            raise ValueError(f"cache_scope must be public or private: {self.cache_scope!r}")

@@ -26,10 +26,16 @@ class Scope(Struct, kw_only=True):
     revision: Any = None
     """For a message without a session: the revision it was sent under, as a value or as its date."""
 
+    peer: Any = None
+    """What the message declared of its client, where the transport has read that already."""
+
     raw_headers: Iterable[tuple[bytes, bytes]] = ()
 
     state: dict[str, Any] = field(default_factory=dict)
     """Anything a host wants its handlers to see."""
+
+    departure: Callable[[], Awaitable[None]] | None = None
+    """Set by transports whose client cancels by hanging up: returns when it has."""
 
     detach: Callable[[float | None], Awaitable[None]] | None = None
     """Set by transports whose client may be told to come back later for the answer."""

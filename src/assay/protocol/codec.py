@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 import msgspec
-from msgspec import UNSET, Raw
+from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 from assay.model.error import (
     INTERNAL_ERROR,
@@ -28,7 +28,18 @@ T = TypeVar("T")
 encode: Final = msgspec.json.Encoder().encode
 _decode_envelope: Final = msgspec.json.Decoder(Envelope).decode
 _decode_items: Final = msgspec.json.Decoder(list[Raw]).decode
+# As numbers, because bytes look up a number at once and anything else by way of an exception.
 _OBJECT: Final = ord("{")
+_ARRAY: Final = ord("[")
+_RESERVED: Final = b"io.modelcontextprotocol"
+_ESCAPE: Final = ord("\\")
+
+
+class _WithMeta(Struct):
+    meta: Raw | UnsetType = field(name="_meta", default=UNSET)
+
+
+_decode_meta: Final = msgspec.json.Decoder(_WithMeta).decode
 
 
 def decode(body: bytes, limits: Limits) -> Envelope | list[Envelope | MalformedMessage]:
@@ -53,15 +64,16 @@ def check_bytes(body: bytes, limits: Limits) -> None:
         # that nobody reads would pass.
         _check_utf8(body)
     # Nesting cannot exceed the number of opening brackets, and counting those is nearly free.
-    if body.count(b"{") + body.count(b"[") > limits.depth and _depth(body) > limits.depth:
+    if body.count(_OBJECT) + body.count(_ARRAY) > limits.depth and _depth(body) > limits.depth:
         raise MalformedMessage(PARSE_ERROR, f"nested too deep: limit {limits.depth}")
 
 
-def decode_message(body: bytes | Raw) -> Envelope:
+def decode_message(body: bytes) -> Envelope:
     try:
         message = _decode_envelope(body)
     except (msgspec.DecodeError, RecursionError) as error:
         raise _diagnose(bytes(body), error) from None
+    message.meta = UNSET
     if message.method is UNSET:
         _check_response(message)
     elif not message.method:
@@ -70,9 +82,20 @@ def decode_message(body: bytes | Raw) -> Envelope:
         raise MalformedMessage(
             INVALID_REQUEST, "a message has either a method or a result", known_id(message)
         )
-    elif memoryview(message.params)[0] != _OBJECT:
-        _check_params(message)
+    else:
+        if memoryview(message.params)[0] != _OBJECT:
+            _check_params(message)
+        # Few handshake requests hold these bytes, so few are decoded twice; an escape may hide them.
+        if body.find(_RESERVED) >= 0 or _ESCAPE in body:
+            message.meta = _meta_of(message)
     return message
+
+
+def _meta_of(message: Envelope) -> Raw | UnsetType:
+    try:
+        return _decode_meta(message.params).meta
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise MalformedMessage(PARSE_ERROR, f"parse error: {error}", known_id(message)) from None
 
 
 def decode_params(params: Raw, decoder: Callable[[Raw], T]) -> T:
@@ -117,7 +140,7 @@ def _decode_batch(body: bytes, limits: Limits) -> list[Envelope | MalformedMessa
 
 def _decode_member(item: Raw) -> Envelope | MalformedMessage:
     try:
-        return decode_message(item)
+        return decode_message(bytes(item))
     except MalformedMessage as error:
         return error
 

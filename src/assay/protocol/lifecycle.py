@@ -78,6 +78,8 @@ def _refusal(state: State, received: Input) -> RpcError:
         return RpcError(INVALID_REQUEST, "the session is closed")
     if received is Input.INITIALIZE:
         return RpcError(INVALID_REQUEST, "the session is already initialized")
-    return RpcError(
-        INVALID_PARAMS, "not initialized: send an initialize request first", {"supported": list(DATES)}
+    text = (
+        "not initialized: send an initialize request first, or describe each request with "
+        "io.modelcontextprotocol/protocolVersion and /clientCapabilities in its _meta"
     )
+    return RpcError(INVALID_PARAMS, text, {"supported": list(DATES)})

@@ -21,7 +21,14 @@ def _load() -> tuple[Revision, ...]:
 REVISIONS: Final = _load()
 BY_DATE: Final = {revision.date: revision for revision in REVISIONS}
 HANDSHAKE: Final = tuple(revision for revision in REVISIONS if revision.opening is Opening.HANDSHAKE)
+PER_REQUEST: Final = tuple(revision for revision in REVISIONS if revision.opening is Opening.PER_REQUEST)
 DATES: Final = tuple(BY_DATE)
+SELF_DESCRIBING: Final = (
+    frozenset()
+    .union(*(revision.requests for revision in PER_REQUEST))
+    .difference(*(revision.requests for revision in HANDSHAKE))
+)
+"""Methods that only exist where each request describes itself."""
 
 ASSUMED: Final = BY_DATE["2025-03-26"]
 """The revision of an HTTP request that carries neither a session nor a version header

@@ -34,6 +34,14 @@ class Batching(Enum):
     ACCEPTED = "accepted"
 
 
+class Results(Enum):
+    """What a result says of itself."""
+
+    PLAIN = "plain"
+    TYPED = "typed"
+    """`resultType`, the server's identity in `_meta`, and hints for caches where they apply."""
+
+
 class BadArguments(Enum):
     """How a tool call whose arguments do not fit the tool's schema is answered."""
 
@@ -59,6 +67,9 @@ class HttpRules:
     priming: bool = False
     """A stream opens with an event that has an id and no data; `retry` may precede a close."""
     disconnect_cancels: bool = False
+    """Hanging up ends the request; otherwise its work goes on."""
+    mirrored: Mapping[str, str] | None = None
+    """Headers must repeat what the body says: which parameter `Mcp-Name` repeats, by method."""
     statuses: Mapping[int, int] = field(
         default_factory=lambda: MappingProxyType({PARSE_ERROR: 400, INVALID_REQUEST: 400})
     )
@@ -75,6 +86,16 @@ class Revision:
     bad_arguments: BadArguments = BadArguments.RPC_ERROR
     structured: Structured = Structured.ABSENT
     resource_not_found: int = RESOURCE_NOT_FOUND
+    results: Results = Results.PLAIN
+    cacheable: frozenset[str] = frozenset()
+    """Methods whose results carry hints for caches."""
+    missing_capability: int | None = None
+    """Code of the error for a request that needs what its client did not declare; none where a
+    handler is told instead."""
+    logs_on_demand: bool = False
+    """Log messages go only to a request that asks for them."""
+    elicitation_ids: bool = True
+    """Whether a url elicitation is named, so that its end can be announced."""
     content: frozenset[str] = frozenset()
     """Types of content blocks that its messages may hold."""
     elicitation: frozenset[str] = frozenset()

@@ -9,16 +9,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from secrets import token_urlsafe
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import msgspec
-from msgspec import Raw
+from msgspec import UNSET, Raw
 
 from assay.model.asking import ElicitAnswer, Elicited, Root, RootsAnswer, Sampled
 from assay.model.content import BLOCKS, Block, Text
-from assay.model.error import AskError
+from assay.model.error import AskError, Undeclared
 from assay.model.jsonrpc import Notification, Request
-from assay.model.result import Message
+from assay.model.result import InputRequest, Message
 from assay.protocol.codec import encode
 from assay.protocol.lifecycle import State
 from assay.revisions.revision import Asking
@@ -26,12 +26,27 @@ from assay.revisions.revision import Asking
 from .call import Call
 from .form import Form
 from .naming import camel
+from .rounds import open_rounds
 from .shape import kind_of
 
 T = TypeVar("T")
 SAMPLED: Final = frozenset({"text", "image", "audio"})
 """Content that a sampling message may hold, where the revision has it."""
-Strategy = Callable[[Call, str, Any, float | None], Awaitable[Raw]]
+
+
+class How(NamedTuple):
+    """What a handler says about the way it asks."""
+
+    timeout: float | None = None
+    key: str | None = None
+    """Names the question where it is asked by retry; by default questions are counted."""
+
+
+class Question(NamedTuple, Generic[T]):
+    method: str
+    params: Any
+    read: Callable[[Raw], T]
+    """Reads an answer; raises AskError for one that does not fit."""
 
 
 async def ask_for_sample(
@@ -39,46 +54,57 @@ async def ask_for_sample(
     messages: str | Block | Message | Sequence[str | Block | Message],
     max_tokens: int,
     options: dict[str, Any],
-    timeout: float | None,
+    how: How,
 ) -> Sampled:
     declared = _need(call, "sampling")
     offers_tools = bool({"tools", "tool_choice"} & {*options})
     if offers_tools and not (call.peer.revision.sampling_tools and declared.get("tools") is not None):
-        raise AskError("the client does not support sampling with tools")
+        raise _missing(call, {"sampling": {"tools": {}}}, "the client does not support sampling with tools")
     listed: list[Any] = list(messages) if isinstance(messages, list | tuple) else [messages]
     shaped = [_sampling_message(message, call) for message in listed]
     params = {"messages": shaped, "maxTokens": max_tokens}
     params |= {camel(name): value for name, value in options.items()}
-    return _decode(await _ask(call, "sampling/createMessage", params, timeout), Sampled)
+    return await _ask(call, Question("sampling/createMessage", params, _reader(Sampled)), how)
 
 
 async def ask_for_input(
-    call: Call, message: str, schema: type[Any] | Mapping[str, Any], timeout: float | None
+    call: Call, message: str, schema: type[Any] | Mapping[str, Any], how: How
 ) -> Elicited:
     _need_mode(call, "form")
     form = Form(schema)
     form.check_for(call.peer.revision)
     params: dict[str, Any] = {"message": message, "requestedSchema": form.schema}
-    answer = _decode(await _ask(call, "elicitation/create", params, timeout), ElicitAnswer)
-    content = form.read(answer.content) if answer.action == "accept" else None
-    return Elicited(answer.action, content)
+
+    def read(raw: Raw) -> Elicited:
+        answer = _decode(raw, ElicitAnswer)
+        return Elicited(answer.action, form.read(answer.content) if answer.action == "accept" else None)
+
+    return await _ask(call, Question("elicitation/create", params, read), how)
 
 
-async def ask_for_visit(call: Call, message: str, url: str, timeout: float | None) -> Elicited:
+async def ask_for_visit(call: Call, message: str, url: str, how: How) -> Elicited:
     _need_mode(call, "url")
-    elicitation_id = token_urlsafe(16)
-    params = {"mode": "url", "message": message, "url": url, "elicitationId": elicitation_id}
-    answer = _decode(await _ask(call, "elicitation/create", params, timeout), ElicitAnswer)
-    return Elicited(answer.action, None, elicitation_id)
+    elicitation_id = token_urlsafe(16) if call.peer.revision.elicitation_ids else None
+    params = {"mode": "url", "message": message, "url": url}
+    if elicitation_id is not None:
+        params["elicitationId"] = elicitation_id
+
+    def read(raw: Raw) -> Elicited:
+        return Elicited(_decode(raw, ElicitAnswer).action, None, elicitation_id)
+
+    return await _ask(call, Question("elicitation/create", params, read), how)
 
 
-async def ask_for_roots(call: Call, timeout: float | None) -> list[Root]:
+async def ask_for_roots(call: Call, how: How) -> list[Root]:
     _need(call, "roots")
-    return _decode(await _ask(call, "roots/list", None, timeout), RootsAnswer).roots
+    answer = await _ask(call, Question("roots/list", None, _reader(RootsAnswer)), how)
+    return answer.roots
 
 
-async def ask_for_ping(call: Call, timeout: float | None) -> None:
-    await _ask(call, "ping", None, timeout)
+async def ask_for_ping(call: Call, how: How) -> None:
+    if call.peer.revision.asking is not Asking.BY_REQUEST:
+        raise AskError("the client's protocol revision has no ping")
+    await _ask(call, Question("ping", None, _reader(dict[str, Any])), how)
 
 
 def _sampling_message(message: str | Block | Message, call: Call) -> Any:
@@ -100,7 +126,7 @@ def _check_sampled(block: Block, call: Call) -> None:
 def _need(call: Call, capability: str) -> dict[str, Any]:
     declared: dict[str, Any] | None = getattr(call.peer.capabilities, capability)
     if declared is None:
-        raise AskError(f"the client does not support {capability}")
+        raise _missing(call, {capability: {}}, f"the client does not support {capability}")
     return declared
 
 
@@ -109,7 +135,14 @@ def _need_mode(call: Call, mode: str) -> None:
     # An empty object means forms only: clients that declared elicitation before modes existed.
     modes = declared or {"form": {}}
     if mode not in call.peer.revision.elicitation or mode not in modes:
-        raise AskError(f"the client does not support elicitation in {mode} mode")
+        needed: dict[str, Any] = {"elicitation": {mode: {}}}
+        raise _missing(call, needed, f"the client does not support elicitation in {mode} mode")
+
+
+def _missing(call: Call, needed: dict[str, Any], text: str) -> AskError:
+    """What to raise when the client did not declare what a question needs."""
+    code = call.peer.revision.missing_capability
+    return AskError(text) if code is None else Undeclared(code, text, {"requiredCapabilities": needed})
 
 
 def _decode(raw: Raw, expected: type[T]) -> T:
@@ -119,12 +152,23 @@ def _decode(raw: Raw, expected: type[T]) -> T:
         raise AskError(f"the client's answer does not fit the question: {error}") from None
 
 
-async def _ask(call: Call, method: str, params: Any, timeout: float | None) -> Raw:
-    return await STRATEGIES[call.peer.revision.asking](call, method, params, timeout)
+def _reader(expected: type[T]) -> Callable[[Raw], T]:
+    return lambda raw: _decode(raw, expected)
 
 
-async def _ask_by_request(call: Call, method: str, params: Any, timeout: float | None) -> Raw:
-    session, send = call.session, call.send
+async def _ask(call: Call, question: Question[T], how: How) -> T:
+    answer: T = await STRATEGIES[call.peer.revision.asking](call, question, how)
+    return answer
+
+
+async def _ask_by_retry(call: Call, question: Question[T], how: How) -> T:
+    request = InputRequest(question.method, UNSET if question.params is None else question.params)
+    answer: T = await open_rounds(call).ask(request, question.read, how.key)
+    return answer
+
+
+async def _ask_by_request(call: Call, question: Question[T], how: How) -> T:
+    session, send, method, params = call.session, call.send, question.method, question.params
     if session is None or send is None:
         raise AskError("the client cannot be asked: its request came without a session")
     if call.over:
@@ -135,12 +179,12 @@ async def _ask_by_request(call: Call, method: str, params: Any, timeout: float |
     request_id = session.asked.ask(answer)
     call.pause()
     try:
-        await send(encode(Request(request_id, method, msgspec.UNSET if params is None else params)))
-        async with asyncio.timeout(timeout):
-            return await answer
+        await send(encode(Request(request_id, method, UNSET if params is None else params)))
+        async with asyncio.timeout(how.timeout):
+            return question.read(await answer)
     except TimeoutError:
         await _withdraw(call, request_id, "timed out")
-        raise AskError(f"the client did not answer {method} within {timeout:g} s") from None
+        raise AskError(f"the client did not answer {method} within {how.timeout:g} s") from None
     except asyncio.CancelledError:
         await _withdraw(call, request_id, "the request that needed it was cancelled")
         raise
@@ -156,4 +200,7 @@ async def _withdraw(call: Call, request_id: str, reason: str) -> None:
         await call.send(encode(Notification("notifications/cancelled", params)))
 
 
-STRATEGIES: Final[Mapping[Asking, Strategy]] = {Asking.BY_REQUEST: _ask_by_request}
+STRATEGIES: Final[Mapping[Asking, Callable[[Call, Question[Any], How], Awaitable[Any]]]] = {
+    Asking.BY_REQUEST: _ask_by_request,
+    Asking.BY_RETRY: _ask_by_retry,
+}

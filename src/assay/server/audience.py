@@ -10,12 +10,15 @@ from assay.model.jsonrpc import Notification
 from assay.protocol.codec import encode
 from assay.protocol.session import Session
 
+from .port import Listener
+
 
 class Audience:
     def __init__(self, announces: Callable[[str], bool]) -> None:
         self._announces = announces
         """Whether a feature such as `tools.listChanged` is declared."""
         self._sessions: set[Session] = set()
+        self.listeners: set[Listener] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: int | None = None
         self._changed: dict[str, None] = {}
@@ -26,9 +29,24 @@ class Audience:
         return len(self._sessions)
 
     def join(self, session: Session) -> None:
+        self._note_loop()
+        self._sessions.add(session)
+
+    def listen(self, listener: Listener) -> None:
+        self._note_loop()
+        self.listeners.add(listener)
+
+    def stop_listening(self, listener: Listener) -> None:
+        self.listeners.discard(listener)
+
+    def end_listening(self) -> None:
+        """End all listen streams, each with its proper last words."""
+        for listener in list(self.listeners):
+            listener.end()
+
+    def _note_loop(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
-        self._sessions.add(session)
 
     def leave(self, session: Session) -> None:
         self._sessions.discard(session)
@@ -43,7 +61,7 @@ class Audience:
         self._note(self._updated, uri)
 
     def _note(self, pending: dict[str, None], what: str) -> None:
-        if not self._sessions or self._loop is None:
+        if self._loop is None or not (self._sessions or self.listeners):
             return
         if threading.get_ident() == self._thread:
             self._schedule(pending, what)
@@ -63,9 +81,16 @@ class Audience:
         for kind in changed:
             ready = (session for session in self._sessions if session.ready)
             _post(ready, Notification(f"notifications/{kind}/list_changed"))
+            for listener in self._hearing(kind, None):
+                listener.tell(f"notifications/{kind}/list_changed", {})
         for uri in updated:
             subscribed = (s for s in self._sessions if s.ready and uri in s.subscriptions)
             _post(subscribed, Notification("notifications/resources/updated", {"uri": uri}))
+            for listener in self._hearing(None, uri):
+                listener.tell("notifications/resources/updated", {"uri": uri})
+
+    def _hearing(self, kind: str | None, uri: str | None) -> list[Listener]:
+        return [one for one in self.listeners if kind in one.kinds or uri in one.uris]
 
 
 def _post(sessions: Iterable[Session], notification: Notification) -> None:

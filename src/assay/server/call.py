@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Collection
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,11 +15,13 @@ import msgspec
 from msgspec import Raw, Struct, field
 
 from assay.model.jsonrpc import Envelope, Notification, RequestId
+from assay.model.result import Cache
 from assay.model.scope import Scope, Send
 from assay.protocol.codec import decode_params, encode
 from assay.protocol.session import Peer, Session
 
 if TYPE_CHECKING:
+    from .rounds import Rounds
     from .server import Server
 
 T = TypeVar("T")
@@ -51,10 +53,21 @@ _decode_meta = msgspec.json.Decoder(_Meta).decode
 
 
 class Call:
-    __slots__ = (
-        "_deadline", "_paused", "_task", "_timer", "ended", "id", "over", "params", "peer",
-        "scope", "send", "server", "session", "waits",
-    )  # fmt: skip
+    # Defaults on the class: most calls are over before any of these is needed.
+    ended: EndedEarly | None = None
+    over = False
+    cache: Cache | None = None
+    """How its result may be cached, where the item itself says so."""
+    asks_for: tuple[str, str, Any] | None = None
+    """Method, target and arguments that questions by retry are bound to; none where there are none."""
+    rounds: Rounds | None = None
+    """Questions to the client, where those are asked by retry."""
+    waits: Collection[Future[Any]] = ()
+    """What the handler's thread is waiting for; a request that ends early lets go of it."""
+    _task: asyncio.Task[Any] | None = None
+    _timer: asyncio.TimerHandle | None = None
+    _deadline = 0.0
+    _paused = 0
 
     def __init__(
         self, server: Server, message: Envelope, peer: Peer, scope: Scope, send: Send | None
@@ -66,14 +79,6 @@ class Call:
         self.scope = scope
         self.session: Session | None = scope.session
         self.send = send
-        self.ended: EndedEarly | None = None
-        self.over = False
-        self.waits: set[Future[Any]] = set()
-        """What the handler's thread is waiting for; a request that ends early lets go of it."""
-        self._task: asyncio.Task[Any] | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        self._deadline = 0.0
-        self._paused = 0
 
     @property
     def raw_meta(self) -> Raw:
@@ -100,6 +105,7 @@ class Call:
         if session is not None:
             session.in_flight[self.id] = self
         self._arm()
+        watching = self._watch_departure()
         try:
             value = await work
         except (asyncio.CancelledError, Exception):
@@ -111,6 +117,8 @@ class Call:
         finally:
             self._task = None
             self._disarm()
+            if watching is not None:
+                watching.cancel()
             if session is not None:
                 session.in_flight.pop(self.id, None)
         if self.ended is not None:
@@ -118,6 +126,14 @@ class Call:
             self._acknowledge_cancel()
             raise self.ended
         return value
+
+    def _watch_departure(self) -> asyncio.Task[None] | None:
+        departure = self.scope.departure
+        return None if departure is None else asyncio.get_running_loop().create_task(self._depart(departure))
+
+    async def _depart(self, departure: Callable[[], Awaitable[None]]) -> None:
+        await departure()
+        self.cancel("the client hung up")
 
     def cancel(self, reason: str | None) -> None:
         logger.info("request %r cancelled: %s", self.id, reason or "no reason given")

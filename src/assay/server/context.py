@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
-from concurrent.futures import CancelledError
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import CancelledError, Future
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 import msgspec
@@ -16,8 +17,9 @@ from assay.model.jsonrpc import RequestId
 from assay.model.result import Message
 from assay.model.scope import Scope
 
-from .asking import ask_for_input, ask_for_ping, ask_for_roots, ask_for_sample, ask_for_visit
+from .asking import How, ask_for_input, ask_for_ping, ask_for_roots, ask_for_sample, ask_for_visit
 from .call import Call, Cancelled
+from .rounds import open_rounds
 
 if TYPE_CHECKING:
     from .server import Server
@@ -31,6 +33,7 @@ LEVELS: Final = {
     )
 }
 DEFAULT_LEVEL: Final = "info"
+TRACE_KEYS: Final = ("traceparent", "tracestate", "baggage")
 
 
 class Context:
@@ -76,8 +79,30 @@ class Context:
     @property
     def meta(self) -> dict[str, Any]:
         """The `_meta` of the request."""
-        meta: dict[str, Any] = msgspec.json.decode(self._call.raw_meta)
-        return meta
+        meta = msgspec.json.decode(self._call.raw_meta)
+        return meta if isinstance(meta, dict) else {}
+
+    @property
+    def trace(self) -> dict[str, str]:
+        """W3C trace context that came with the request: `traceparent`, `tracestate`, `baggage`."""
+        meta = self.meta
+        return {name: meta[name] for name in TRACE_KEYS if isinstance(meta.get(name), str)}
+
+    async def once(self, key: str, function: Callable[[], Any]) -> Any:
+        """Do something only once, although this handler may run again for each round of questions.
+
+        The outcome travels with the client, signed but readable, so it must be plain JSON.
+        """
+        rounds = None if self._call.asks_for is None else open_rounds(self._call)
+        kept = None if rounds is None else rounds.outcome(key)
+        if kept is not None:
+            return msgspec.json.decode(kept)
+        value = function()
+        if inspect.isawaitable(value):
+            value = await value
+        if rounds is not None:
+            rounds.keep(key, value)
+        return value
 
     @property
     def cancelled(self) -> bool:
@@ -99,7 +124,9 @@ class Context:
                 action.close()
             raise Cancelled("cancelled")
         outcome = asyncio.run_coroutine_threadsafe(_as_coroutine(action), self._loop)
-        self._call.waits.add(outcome)
+        # Atomic, because a handler may wait in several threads of its own.
+        waits: set[Future[Any]] = self._call.__dict__.setdefault("waits", set())
+        waits.add(outcome)
         if self.cancelled:  # it may have ended before the wait was known
             outcome.cancel()
         try:
@@ -107,7 +134,7 @@ class Context:
         except CancelledError:
             raise Cancelled("cancelled") from None
         finally:
-            self._call.waits.discard(outcome)
+            waits.discard(outcome)
 
     async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Report progress, if the client asked for it. A value that does not grow is left out,
@@ -127,8 +154,10 @@ class Context:
         """Send a log message, unless the client set a higher level or logging is off."""
         if level not in LEVELS:
             raise ValueError(f"unknown log level: {level!r}; one of {', '.join(LEVELS)}")
-        threshold = self._call.peer.log_level or DEFAULT_LEVEL
-        if LEVELS[level] < LEVELS[threshold] or not self.server.features.has("logging"):
+        peer = self._call.peer
+        unwanted = peer.revision.logs_on_demand and peer.log_level is None
+        threshold = peer.log_level or DEFAULT_LEVEL
+        if unwanted or LEVELS[level] < LEVELS[threshold] or not self.server.features.has("logging"):
             return self._call.keep_alive()
         params = {"level": level, "data": data}
         if logger is not None:
@@ -141,6 +170,7 @@ class Context:
         *,
         max_tokens: int = 1000,
         timeout: float | None = None,
+        key: str | None = None,
         **options: Any,
     ) -> Sampled:
         """Ask the client's model. Options are those of the protocol in snake case: `system_prompt`,
@@ -149,37 +179,46 @@ class Context:
         Raises:
             AskError: the client cannot be asked, or refused.
         """
-        return await ask_for_sample(self._call, messages, max_tokens, options, timeout)
+        return await ask_for_sample(self._call, messages, max_tokens, options, How(timeout, key))
 
     async def elicit(
-        self, message: str, schema: type[Any] | Mapping[str, Any], *, timeout: float | None = None
+        self,
+        message: str,
+        schema: type[Any] | Mapping[str, Any],
+        *,
+        timeout: float | None = None,
+        key: str | None = None,
     ) -> Elicited:
         """Ask the user to fill in a form: a class with plain fields, or a ready-made JSON Schema.
 
         Raises:
             AskError: the client cannot be asked, or answered with something that does not fit the form.
         """
-        return await ask_for_input(self._call, message, schema, timeout)
+        return await ask_for_input(self._call, message, schema, How(timeout, key))
 
-    async def elicit_url(self, message: str, url: str, *, timeout: float | None = None) -> Elicited:
+    async def elicit_url(
+        self, message: str, url: str, *, timeout: float | None = None, key: str | None = None
+    ) -> Elicited:
         """Ask the user to open a page, for what must not pass through the client: passwords, payments.
 
         Raises:
             AskError: the client cannot be asked this way.
         """
-        return await ask_for_visit(self._call, message, url, timeout)
+        return await ask_for_visit(self._call, message, url, How(timeout, key))
 
     async def elicitation_complete(self, elicitation_id: str) -> None:
-        """Tell the client that what `elicit_url` started has come to its end."""
-        await self._call.notify("notifications/elicitation/complete", {"elicitationId": elicitation_id})
+        """Tell the client that what `elicit_url` started has come to its end; nothing where the client
+        learns that by asking again."""
+        if self._call.peer.revision.elicitation_ids:
+            await self._call.notify("notifications/elicitation/complete", {"elicitationId": elicitation_id})
 
-    async def roots(self, *, timeout: float | None = None) -> list[Root]:
+    async def roots(self, *, timeout: float | None = None, key: str | None = None) -> list[Root]:
         """The folders the client lets this server work in.
 
         Raises:
             AskError: the client cannot be asked.
         """
-        return await ask_for_roots(self._call, timeout)
+        return await ask_for_roots(self._call, How(timeout, key))
 
     async def ping(self, *, timeout: float | None = None) -> None:
         """Wait until the client shows that it is alive.
@@ -187,7 +226,7 @@ class Context:
         Raises:
             AskError: the client cannot be asked, or did not answer in time.
         """
-        await ask_for_ping(self._call, timeout)
+        await ask_for_ping(self._call, How(timeout))
 
     async def close_stream(self, retry: float | None = None) -> None:
         """Close the connection that waits for this answer; the client returns for it after `retry` seconds.

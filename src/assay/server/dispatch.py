@@ -10,15 +10,23 @@ from msgspec import UNSET, Struct
 
 from assay.model.error import INVALID_REQUEST, METHOD_NOT_FOUND, MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope, Outcome, Reply, RequestId
+from assay.model.result import Cache
 from assay.model.scope import Scope, Send
 from assay.protocol.codec import decode_params, error_reply, known_id
+from assay.protocol.declaration import (
+    declared_peer,
+    describes_itself,
+    read_declaration,
+    remembered_peer,
+)
 from assay.protocol.lifecycle import State, input_of
 from assay.protocol.session import STATELESS, Peer, Session
-from assay.revisions.registry import BY_DATE, DATES, HANDSHAKE
-from assay.revisions.revision import Batching
+from assay.revisions.registry import BY_DATE, DATES, HANDSHAKE, SELF_DESCRIBING
+from assay.revisions.revision import Batching, Results
 
 from .call import Call
 from .failure import to_rpc_error
+from .rounds import find_questions
 
 if TYPE_CHECKING:
     from .server import Server
@@ -43,22 +51,37 @@ async def dispatch(server: Server, message: Envelope, send: Send | None, scope: 
         receive(message, scope.session)
         return None
     try:
-        call = Call(server, message, peer_of(scope), scope, send)
+        call = Call(server, message, peer_of(message, scope), scope, send)
     except RpcError as error:
         return error_reply(error, message.id)
     try:
         if scope.session is not None:
-            _admit(scope.session, message, method)
-        serve = server.methods(call.peer.revision).get(method)
+            _admit(scope.session, message, method, call.peer)
+        revision = call.peer.revision
+        serve = (server.tables.get(revision) or server.methods(revision)).get(method)
         if serve is None:
             raise RpcError(METHOD_NOT_FOUND, f"method not found: {method}")
         result = await serve(call)
     except (Exception, SystemExit) as error:  # a handler that calls sys.exit ends itself, not the server
         failure = to_rpc_error(error, call, method)
         return None if failure is None else error_reply(failure, call.id)
+    except BaseException as error:
+        questions = find_questions(error)
+        if questions is None:
+            raise
+        return Reply(call.id, server.writer.input_required(questions.result))
     finally:
         call.over = True
+    if revision.results is Results.TYPED:
+        result = server.writer.complete(result, cache_of(call, method))
     return Reply(call.id, result)
+
+
+def cache_of(call: Call, method: str) -> Cache | None:
+    """The hints for caches that a result carries."""
+    if method not in call.peer.revision.cacheable:
+        return None
+    return call.cache or call.server.cache
 
 
 async def dispatch_batch(
@@ -69,7 +92,7 @@ async def dispatch_batch(
     Raises:
         RpcError: the client's revision has no batches.
     """
-    if peer_of(scope).revision.batching is Batching.REFUSED:
+    if peer_of(None, scope).revision.batching is Batching.REFUSED:
         raise RpcError(INVALID_REQUEST, "batches are not part of this protocol revision")
     async with asyncio.TaskGroup() as tasks:
         served = [tasks.create_task(_serve_member(server, member, send, scope)) for member in members]
@@ -92,12 +115,21 @@ async def _serve_member(
         return None  # nobody can be told: the member was a notification or a response
 
 
-def peer_of(scope: Scope) -> Peer:
-    """The client as this message sees it.
+def peer_of(message: Envelope | None, scope: Scope) -> Peer:
+    """The client as this message sees it: as it says itself, as its session knows, or as its scope has it.
 
     Raises:
-        RpcError: the scope names a revision that is not served.
+        RpcError: it describes itself badly, or names a revision that is not served.
     """
+    if scope.peer is not None:
+        peer: Peer = scope.peer
+        return peer
+    if message is not None and (message.meta is not UNSET or message.method in SELF_DESCRIBING):
+        described = remembered_peer(message)
+        if described is not None:
+            return described
+        if describes_itself(message):
+            return declared_peer(read_declaration(message))
     if scope.session is not None:
         session: Session = scope.session
         return session.peer
@@ -109,11 +141,12 @@ def peer_of(scope: Scope) -> Peer:
     return STATELESS[revision]
 
 
-def _admit(session: Session, message: Envelope, method: str) -> None:
+def _admit(session: Session, message: Envelope, method: str, peer: Peer) -> None:
     if message.id in session.in_flight:
         raise RpcError(INVALID_REQUEST, f"id is already in use by a request in progress: {message.id!r}")
-    # `initialize` advances the session itself, once its parameters are known to be good.
-    if session.state is not State.READY and method != "initialize":
+    # `initialize` advances the session itself, once its parameters are known to be good; a request that
+    # describes itself asks nothing of the session.
+    if session.state is not State.READY and method != "initialize" and peer is session.peer:
         session.receive(input_of(method, is_request=True))
 
 

@@ -20,6 +20,15 @@ from .context import Context
 from .gate import Gate
 
 
+class Pending:
+    """A function that goes on; await its outcome at once."""
+
+    __slots__ = ("outcome",)
+
+    def __init__(self, outcome: Awaitable[Any]) -> None:
+        self.outcome = outcome
+
+
 class Invocable:
     """A function, how to run it, and what limits it."""
 
@@ -34,23 +43,28 @@ class Invocable:
         self.is_async = _is_async(function)
 
     async def __call__(self, arguments: dict[str, Any], call: Call) -> Any:
+        value = self.begin(arguments, call)
+        return await value.outcome if type(value) is Pending else value
+
+    def begin(self, arguments: dict[str, Any], call: Call) -> Any:
+        """Start the function: its value if it returned at once, else `Pending`."""
         if self.context_name is not None:
             arguments[self.context_name] = Context(call)
         for gate in self.gates:
             if not gate.is_open:
-                return await call.supervise(self._wait_and_run(arguments, call))
+                return Pending(call.supervise(self._wait_and_run(arguments, call)))
         if not self.is_async:
             for gate in self.gates:
                 gate.enter()
-            return await call.supervise(self._run_in_thread(arguments, call))
+            return Pending(call.supervise(self._run_in_thread(arguments, call)))
         coroutine = self.function(**arguments)
         if type(coroutine) is not CoroutineType:
-            return await call.supervise(self._hold_gates(coroutine))
+            return Pending(call.supervise(self._hold_gates(coroutine)))
         try:
             waiting_for = coroutine.send(None)
         except StopIteration as returned:
             return returned.value
-        return await call.supervise(self._hold_gates(Resumed(coroutine, waiting_for)))
+        return Pending(call.supervise(self._hold_gates(Resumed(coroutine, waiting_for))))
 
     def _run_in_thread(self, arguments: dict[str, Any], call: Call) -> asyncio.Future[Any]:
         """The places that were taken are given back by the thread, when it is really through."""

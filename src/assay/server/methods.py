@@ -6,20 +6,24 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from assay.model.definition import InitializeParams, InitializeResult
 from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from assay.model.result import CompleteResult
 from assay.protocol.codec import decode_params
+from assay.protocol.declaration import SUPPORTED
 from assay.protocol.lifecycle import Input
 from assay.protocol.session import Session
 from assay.revisions.registry import negotiate
+from assay.revisions.revision import Asking
 
 from .call import Call
 from .context import Level
 from .failure import ReadFailed
+from .listening import Filter, listen
 from .registry import Shelf
+from .rounds import open_rounds
 
 EMPTY: Final[dict[str, Any]] = {}
 
@@ -28,18 +32,29 @@ class _ListParams(Struct):
     cursor: str | None = None
 
 
-class _CallParams(Struct):
+class _Answered(Struct, rename="camel", kw_only=True):
+    """What a client adds when it sends a request again with answers."""
+
+    input_responses: Raw | UnsetType = UNSET
+    request_state: str | UnsetType = UNSET
+
+
+class _CallParams(_Answered):
     name: str
     arguments: Raw = Raw(b"{}")
 
 
-class _GetParams(Struct):
+class _GetParams(_Answered):
     name: str
     arguments: dict[str, str] | None = None
 
 
-class _UriParams(Struct):
+class _UriParams(_Answered):
     uri: str
+
+
+class _ListenParams(Struct):
+    notifications: Filter
 
 
 class _LevelParams(Struct):
@@ -78,6 +93,15 @@ _get_params = _decoder(_GetParams)
 _uri_params = _decoder(_UriParams)
 _level_params = _decoder(_LevelParams)
 _complete_params = _decoder(_CompleteParams)
+_listen_params = _decoder(_ListenParams)
+
+
+def _begin_rounds(call: Call, method: str, target: str, arguments: Any, params: _Answered) -> None:
+    """Let a handler ask, where that is done by retry, and take up what the client has answered already."""
+    if call.peer.revision.asking is Asking.BY_RETRY:
+        call.asks_for = (method, target, arguments)
+        if params.input_responses is not UNSET or params.request_state is not UNSET:
+            open_rounds(call).resume(params.input_responses, params.request_state)
 
 
 async def initialize(call: Call) -> InitializeResult:
@@ -95,17 +119,34 @@ async def ping(call: Call) -> dict[str, Any]:
     return EMPTY
 
 
+async def discover(call: Call) -> dict[str, Any]:
+    server = call.server
+    # Changes come on listen streams: where none can be held open, none are promised.
+    declared = server.features.declaration(call.peer.revision, in_session=call.send is not None)
+    found: dict[str, Any] = {"supportedVersions": SUPPORTED, "capabilities": declared}
+    return found if server.instructions is None else found | {"instructions": server.instructions}
+
+
+def open_listener(call: Call) -> Awaitable[dict[str, Any]]:
+    params: _ListenParams = decode_params(call.params, _listen_params)
+    return listen(call, params.notifications)
+
+
 def _page(call: Call, shelf: Shelf[Any], key: str) -> dict[str, Any]:
     definitions, following = shelf.page(decode_params(call.params, _list_params).cursor)
     return {key: definitions} if following is None else {key: definitions, "nextCursor": following}
 
 
 async def list_tools(call: Call) -> dict[str, Any]:
-    return _page(call, call.server.tools.shelf, "tools")
+    cursor = decode_params(call.params, _list_params).cursor
+    tools, following = call.server.tools.shelf.components(cursor)
+    definitions = [tool.definition_for(call.peer.revision) for tool in tools]
+    return {"tools": definitions} if following is None else {"tools": definitions, "nextCursor": following}
 
 
 def call_tool(call: Call) -> Awaitable[Any]:
     params: _CallParams = decode_params(call.params, _call_params)
+    _begin_rounds(call, "tools/call", params.name, params.arguments, params)
     return call.server.tools.find(params.name).call(params.arguments, call)
 
 
@@ -118,7 +159,9 @@ async def list_templates(call: Call) -> dict[str, Any]:
 
 
 async def read_resource(call: Call) -> Any:
-    uri = decode_params(call.params, _uri_params).uri
+    params: _UriParams = decode_params(call.params, _uri_params)
+    uri = params.uri
+    _begin_rounds(call, "resources/read", uri, None, params)
     try:
         return await call.server.resources.read_for(uri, call)
     except Exception as error:
@@ -150,6 +193,7 @@ async def list_prompts(call: Call) -> dict[str, Any]:
 
 async def get_prompt(call: Call) -> Any:
     params: _GetParams = decode_params(call.params, _get_params)
+    _begin_rounds(call, "prompts/get", params.name, params.arguments, params)
     return await call.server.prompts.find(params.name).get(params.arguments or {}, call)
 
 
@@ -185,6 +229,8 @@ class Method(NamedTuple):
 
 METHODS: Final[Mapping[str, Method]] = {
     "initialize": Method(initialize),
+    "server/discover": Method(discover),
+    "subscriptions/listen": Method(open_listener),
     "ping": Method(ping),
     "tools/list": Method(list_tools, "tools"),
     "tools/call": Method(call_tool, "tools"),

@@ -16,11 +16,14 @@ from msgspec import Raw
 from assay.model.content import BLOCKS, Text
 from assay.model.error import RegistrationError
 from assay.model.result import ToolResult
+from assay.revisions.revision import Structured
 
 from .schema import Validator, read_custom, schema_of, write_custom
 
 PLAIN: Final = (inspect.Parameter.empty, None, type(None), Any, object, str, bytes, ToolResult, *BLOCKS)
 """Return types that carry their own form, or none: they get no output schema."""
+
+SCALARS: Final = (int, bool)
 
 _encode: Final = msgspec.json.Encoder(enc_hook=write_custom).encode
 
@@ -32,12 +35,17 @@ class BadOutput(TypeError):
 class Output:
     """Turns a tool's return value into its result."""
 
-    __slots__ = ("_check", "_wrap", "schema")
+    __slots__ = ("_check", "_exact", "_wrap", "own_schema", "schema")
 
     def __init__(self, returns: Any, given: Mapping[str, Any] | None = None) -> None:
         self._wrap = False
+        self._exact = returns if returns in SCALARS else None
+        """A type whose values fit by being of it: there is nothing more to check."""
         self._check: Callable[[bytes], Any] | None = None
         self.schema: Mapping[str, Any] | None = None
+        """What is returned, as an object."""
+        self.own_schema: Mapping[str, Any] | None = None
+        """What is returned, as it is."""
         if given is not None:
             self._use_given(given)
         elif not _is_plain(returns):
@@ -53,16 +61,19 @@ class Output:
             if problem is not None:
                 raise BadOutput(problem)
 
-        self.schema, self._check = schema, check
+        self.schema = self.own_schema = schema
+        self._check = check
 
     def _derive(self, returns: Any) -> None:
         schema = schema_of(returns)
         self._wrap = schema.get("type") != "object"
+        self.own_schema = schema
         self.schema = wrapped(schema) if self._wrap else schema
         self._check = msgspec.json.Decoder(returns, dec_hook=read_custom).decode
 
-    def result(self, value: Any) -> ToolResult:
-        """
+    def result(self, value: Any, form: Structured = Structured.OBJECT) -> ToolResult:
+        """The whole result; a value that is no object is wrapped where only objects will do.
+
         Raises:
             BadOutput: the value is not what the tool declared to return.
         """
@@ -72,11 +83,12 @@ class Output:
         if self._check is None:
             return ToolResult(_blocks(value))
         encoded = _encode_or_refuse(value)
-        try:
-            self._check(encoded)
-        except msgspec.ValidationError as error:
-            raise BadOutput(str(error)) from None
-        if self._wrap:
+        if type(value) is not self._exact:
+            try:
+                self._check(encoded)
+            except msgspec.ValidationError as error:
+                raise BadOutput(str(error)) from None
+        if self._wrap and form is not Structured.ANY:
             encoded = b'{"result":' + encoded + b"}"
         return ToolResult([Text(encoded.decode())], Raw(encoded))
 

@@ -73,16 +73,21 @@ class Shelf(Generic[C]):
         self._on_change()
 
     def page(self, cursor: str | None) -> tuple[list[Any], str | None]:
-        """Definitions of one page, and the cursor of the next.
+        """Definitions of one page, and the cursor of the next; see `components`."""
+        components, following = self.components(cursor)
+        return [component.definition for component in components], following
+
+    def components(self, cursor: str | None) -> tuple[list[C], str | None]:
+        """What is on one page, and the cursor of the next.
 
         Raises:
             RpcError: the cursor was not issued here.
         """
         start = 0 if cursor is None else bisect_right(self._numbers, self._position(cursor))
         end = start + self._page_size
-        definitions = [self._by_key[key].definition for key in self._keys[start:end]]
+        components = [self._by_key[key] for key in self._keys[start:end]]
         more = end < len(self._keys)
-        return definitions, encode_cursor(self.kind, self._numbers[end - 1]) if more else None
+        return components, encode_cursor(self.kind, self._numbers[end - 1]) if more else None
 
     def _position(self, cursor: str) -> int:
         try:

@@ -11,7 +11,7 @@ import msgspec
 from assay.model.content import Annotations, Contents, Icon
 from assay.model.definition import ResourceDefinition, TemplateDefinition
 from assay.model.error import INVALID_PARAMS, RegistrationError, ResourceNotFound, RpcError
-from assay.model.result import ReadResult
+from assay.model.result import Cache, ReadResult
 from assay.model.scope import Scope
 from assay.protocol.uri import InvalidUri, check_uri
 from assay.protocol.uri_template import InvalidTemplate, UnsafeVariable, UriTemplate
@@ -36,7 +36,7 @@ False hides the resource; an exception is answered as it is."""
 class Resource:
     """A registered resource or template."""
 
-    __slots__ = ("_invoke", "_struct", "access", "definition", "template")
+    __slots__ = ("_invoke", "_struct", "access", "cache", "definition", "template")
 
     def __init__(
         self,
@@ -45,7 +45,9 @@ class Resource:
         signature: Signature,
         invoke: Invocable,
         access: Access | None,
+        cache: Cache | None = None,
     ) -> None:
+        self.cache = cache
         self.definition = definition
         self.template = template
         self._struct = signature.struct()
@@ -116,6 +118,7 @@ def make_resource(
     icons: list[Icon] | None = None,
     meta: dict[str, Any] | None = None,
     access: Access | None = None,
+    cache: Cache | None = None,
 ) -> Resource:
     signature = read_signature(function)
     template = _template(uri)
@@ -138,7 +141,7 @@ def make_resource(
     else:
         definition = TemplateDefinition(uri_template=uri, **about)
     return Resource(
-        definition, template, signature, Invocable(function, signature.context_name, gates), access
+        definition, template, signature, Invocable(function, signature.context_name, gates), access, cache
     )
 
 

@@ -8,13 +8,16 @@ from typing import Any
 from assay.model.content import Contents
 from assay.model.definition import ResourceDefinition, TemplateDefinition
 from assay.model.error import INVALID_PARAMS, ResourceNotFound, RpcError
-from assay.model.result import ReadResult
+from assay.model.result import Cache, ReadResult
 from assay.protocol.uri import InvalidUri, check_uri
 
 from .call import Call
 from .gate import Gate
 from .registry import Shelf
 from .resource import Access, Resource, check_access, make_resource, match_variables
+
+PRIVATE = Cache(0, "private")
+"""What a resource holds may depend on who reads it, unless its author says otherwise."""
 
 
 class Resources:
@@ -61,6 +64,7 @@ class Resources:
 
     async def read_for(self, uri: str, call: Call) -> ReadResult:
         resource, variables = await self.find_for(uri, call)
+        call.cache = resource.cache or PRIVATE
         return await resource.read(uri, variables, call)
 
     async def find_for(self, uri: str, call: Call) -> tuple[Resource, dict[str, str]]:

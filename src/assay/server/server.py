@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from secrets import token_bytes
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast, overload
 
 from msgspec import Raw
 
@@ -12,9 +13,11 @@ from assay.model.definition import Implementation, ToolAnnotations
 from assay.model.error import PARSE_ERROR, MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope, Outcome
 from assay.model.limits import Limits
+from assay.model.result import Cache
 from assay.model.scope import Scope, Send
 from assay.model.session import SessionRecord
 from assay.protocol.codec import decode, encode, encode_outcome, error_reply
+from assay.protocol.seal import HmacSealer, Sealer
 from assay.protocol.session import STATELESS, Session
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Revision
@@ -33,6 +36,7 @@ from .resource_registry import Resources
 from .serving import make_app, run
 from .threads import Threads
 from .tool_registry import Tools
+from .typed_result import ResultWriter
 
 if TYPE_CHECKING:
     from assay.transport.asgi.app import AsgiApp
@@ -45,7 +49,9 @@ class Server:
     """An MCP server. Functions become tools, resources and prompts; `run` or `asgi` serves them.
 
     `capabilities` switches a capability on although nothing is registered yet, or off although
-    something is: `{"tools": True, "logging": False, "resources.subscribe": False}`.
+    something is: `{"tools": True, "logging": False, "resources.subscribe": False}`. `cache` is what
+    clients are told of reusing lists. `sealing` is the key, or several where keys are rotated, that
+    signs what clients carry between two rounds of questions: workers that share a load share it.
     """
 
     def __init__(
@@ -62,12 +68,17 @@ class Server:
         limits: Limits | None = None,
         page_size: int = 1000,
         access: Access | None = None,
+        cache: Cache | None = None,
+        sealing: Sealer | bytes | Sequence[bytes] | None = None,
     ) -> None:
         self.info = Implementation(name, version, title, description, website_url, icons)
         self.instructions = instructions
         self.limits = limits or Limits()
         self.threads = Threads(self.limits.threads)
-        self._tables: dict[Revision, dict[str, Callable[[Call], Awaitable[Any]]]] = {}
+        self.writer = ResultWriter(self.info)
+        self.cache = cache or Cache()
+        self.sealer = make_sealer(sealing)
+        self.tables: dict[Revision, dict[str, Callable[[Call], Awaitable[Any]]]] = {}
         self._build(page_size, access)
         registered = {
             "tools": lambda: self.tools.shelf.used,
@@ -92,7 +103,7 @@ class Server:
         self.completions = Completions(self.prompts, self.resources, gate)
 
     def _on_change(self, kind: str) -> None:
-        self._tables.clear()
+        self.tables.clear()
         self.audience.list_changed(kind)
 
     def _direct_call(self) -> Call:
@@ -143,6 +154,7 @@ class Server:
         icons: list[Icon] | None = None,
         meta: dict[str, Any] | None = None,
         access: Access | None = None,
+        cache: Cache | None = None,
     ) -> Callable[[F], F]:
         """Register a function as the resource at a URI, or at every URI of an RFC 6570 template.
 
@@ -155,6 +167,7 @@ class Server:
             "mime_type": mime_type,
         }
         about |= {"size": size, "annotations": annotations, "icons": icons, "meta": meta, "access": access}
+        about["cache"] = cache
 
         def register(decorated: F) -> F:
             self.resources.add(uri, decorated, **about)
@@ -190,7 +203,7 @@ class Server:
 
         def register(decorated: F) -> F:
             self.completions.add(target, argument, decorated)
-            self._tables.clear()
+            self.tables.clear()
             return decorated
 
         return register
@@ -238,9 +251,9 @@ class Server:
 
     def methods(self, revision: Revision) -> dict[str, Callable[[Call], Awaitable[Any]]]:
         """What may be called under a revision, as long as the registries do not change."""
-        table = self._tables.get(revision)
+        table = self.tables.get(revision)
         if table is None:
-            table = self._tables[revision] = {
+            table = self.tables[revision] = {
                 name: method.serve
                 for name, method in METHODS.items()
                 if name in revision.requests and (method.feature is None or self.features.has(method.feature))
@@ -263,6 +276,10 @@ class Server:
         session = Session.restore(record, post)
         self.audience.join(session)
         return session
+
+    def end_listening(self) -> None:
+        """End all listen streams, so that a transport can stop."""
+        self.audience.end_listening()
 
     def close_session(self, session: Session) -> None:
         """End a conversation: what runs for it is cancelled. Closing twice is harmless."""
@@ -297,3 +314,11 @@ def _as_bytes(message: bytes | str | Mapping[str, Any]) -> bytes:
     except UnicodeEncodeError:
         # `json.loads` lets lone surrogates through, so a client can put them into a host's mapping.
         raise MalformedMessage(PARSE_ERROR, "parse error: a lone surrogate is no character") from None
+
+
+def make_sealer(given: Sealer | bytes | Sequence[bytes] | None) -> Sealer:
+    if given is None:
+        given = token_bytes(32)
+    if isinstance(given, bytes):
+        return HmacSealer([given])
+    return HmacSealer(given) if isinstance(given, list | tuple) else cast(Sealer, given)

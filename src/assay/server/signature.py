@@ -16,6 +16,7 @@ from assay.model.error import RegistrationError
 
 from .context import Context
 from .docstring import parse
+from .header import KEYWORD, Header
 from .naming import handler_name
 
 REFUSED_KINDS = {
@@ -31,6 +32,8 @@ class Parameter:
     annotation: Any
     default: Any
     description: str | None
+    header: str | None = None
+    """The header that repeats it, where the revision has such."""
 
     @property
     def required(self) -> bool:
@@ -104,7 +107,8 @@ def _parameter(parameter: inspect.Parameter, annotation: Any, documented: str | 
     kept = tuple(extra for extra in metadata if isinstance(extra, msgspec.Meta))
     if kept:
         annotation = Annotated[(annotation, *kept)]
-    return Parameter(parameter.name, annotation, parameter.default, described)
+    header = next((extra.name for extra in metadata if isinstance(extra, Header)), None)
+    return Parameter(parameter.name, annotation, parameter.default, described, header)
 
 
 def _description(metadata: Any) -> str | None:
@@ -117,6 +121,8 @@ def _field(parameter: Parameter) -> tuple[str, Any] | tuple[str, Any, Any]:
     annotation = parameter.annotation
     if parameter.description:
         annotation = Annotated[annotation, msgspec.Meta(description=parameter.description)]
+    if parameter.header is not None:
+        annotation = Annotated[annotation, msgspec.Meta(extra_json_schema={KEYWORD: parameter.header})]
     if parameter.required:
         return parameter.name, annotation
     default = parameter.default

@@ -12,12 +12,13 @@ from assay.model.content import Icon, Text
 from assay.model.definition import ToolAnnotations, ToolDefinition
 from assay.model.error import INVALID_PARAMS, AskError, RegistrationError, RpcError, ToolError
 from assay.model.result import ToolResult
-from assay.revisions.revision import BadArguments
+from assay.revisions.revision import BadArguments, Revision, Structured
 
 from .call import Call, TimedOut
 from .failure import log_failure, unwrap
 from .gate import Gate
-from .invoke import Invocable
+from .header import check_headers, mirrored_parameters
+from .invoke import Invocable, Pending
 from .output import Output
 from .schema import Validator, read_custom, schema_of
 from .shape import shape_result
@@ -84,21 +85,32 @@ def _argument_schema(struct: type[msgspec.Struct], name: str) -> dict[str, Any]:
 class Tool:
     """A registered tool."""
 
-    __slots__ = ("_arguments", "_invoke", "_output", "definition")
+    __slots__ = ("_arguments", "_invoke", "_mirrored", "_output", "definition", "open_definition")
 
     def __init__(
         self, definition: ToolDefinition, arguments: Arguments, invoke: Invocable, output: Output
     ) -> None:
         self.definition = definition
+        self.open_definition = definition
+        """For revisions whose structured content may be any value, not only an object."""
+        if output.own_schema is not output.schema:
+            self.open_definition = msgspec.structs.replace(definition, output_schema=output.own_schema)
         self._arguments = arguments
         self._invoke = invoke
         self._output = output
+        self._mirrored = mirrored_parameters(arguments.schema, definition.name)
 
     @property
     def key(self) -> str:
         return self.definition.name
 
+    def definition_for(self, revision: Revision) -> ToolDefinition:
+        return self.open_definition if revision.structured is Structured.ANY else self.definition
+
     async def call(self, raw: Raw, call: Call) -> ToolResult:
+        revision = call.peer.revision
+        if self._mirrored and revision.http.mirrored is not None and call.scope.transport == "http":
+            check_headers(self._mirrored, raw, call.scope.raw_headers)
         try:
             arguments = self._arguments.read(raw)
         except (ValueError, RecursionError) as error:
@@ -106,10 +118,13 @@ class Tool:
                 return await self.call(Raw(b"{}"), call)
             return self._bad_arguments(error, call)
         try:
-            result = self._output.result(await self._invoke(arguments, call))
+            value = self._invoke.begin(arguments, call)
+            if type(value) is Pending:
+                value = await value.outcome
+            result = self._output.result(value, revision.structured)
         except Exception as error:
             result = self._failed(unwrap(error), call)
-        return shape_result(result, call.peer.revision)
+        return shape_result(result, revision)
 
     def _bad_arguments(self, error: Exception, call: Call) -> ToolResult:
         text = f"invalid arguments for tool {self.key}: {error}"
@@ -119,11 +134,13 @@ class Tool:
 
     def _failed(self, error: BaseException, call: Call) -> ToolResult:
         """A failure that the model can read, or the exception itself where it has its own answer."""
+        if isinstance(error, RpcError):
+            raise error
         if isinstance(error, ToolError | AskError):
             return ToolResult([Text(str(error))], is_error=True)
         if isinstance(error, TimedOut):
             return ToolResult([Text(f"tool {self.key} timed out: {error}")], is_error=True)
-        if isinstance(error, RpcError) or call.ended is not None:
+        if call.ended is not None:
             raise error
         log_failure(f"tool {self.key}", error)
         return ToolResult([Text(f"tool {self.key} failed: internal error")], is_error=True)

@@ -45,6 +45,8 @@ class Endpoint(Protocol):
 
     def close_session(self, session: Any) -> None: ...
 
+    def end_listening(self) -> None: ...
+
     async def handle(
         self,
         message: bytes | str | Mapping[str, Any],

@@ -14,6 +14,7 @@ import stat
 import sys
 import threading
 from collections.abc import Iterator
+from typing import cast
 
 from assay.model.error import INVALID_REQUEST, MalformedMessage
 from assay.model.scope import Scope
@@ -115,6 +116,7 @@ class Connection:
 
     async def drain(self) -> None:
         """Let what runs finish, for a while; then end the session, which cancels the rest."""
+        self._endpoint.end_listening()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=self._endpoint.limits.drain)
         self._endpoint.close_session(self._scope.session)
@@ -135,8 +137,8 @@ class Writer(asyncio.BaseProtocol):
         self._file = descriptor
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.WriteTransport)
-        self._transport = transport
+        # Not every event loop derives its transports from asyncio's classes.
+        self._transport = cast(asyncio.WriteTransport, transport)
 
     def pause_writing(self) -> None:
         self._resumed.clear()
@@ -187,37 +189,49 @@ async def open_writer(descriptor: int) -> Writer:
     return writer
 
 
-class Reader(asyncio.Protocol):
-    """The receiving side on a pipe; holds back input while too much is in progress."""
+class Reader:
+    """The receiving side on a pipe; holds back input while too much is in progress.
 
-    def __init__(self, connection: Connection, ended: asyncio.Event) -> None:
+    It reads by itself instead of through asyncio's pipe transport, whose buffer of 256 KiB is large
+    enough that getting and giving it back can cost more than the message.
+    """
+
+    def __init__(self, descriptor: int, connection: Connection, ended: asyncio.Event) -> None:
+        self._descriptor = descriptor
         self._connection = connection
         self._ended = ended
-        self._transport: asyncio.ReadTransport | None = None
+        self._loop = asyncio.get_running_loop()
         self._waiting: asyncio.Task[None] | None = None
+        self._closed = False
+        os.set_blocking(descriptor, False)
+        self._loop.add_reader(descriptor, self._read)
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.ReadTransport)
-        self._transport = transport
-
-    def data_received(self, data: bytes) -> None:
-        self._connection.feed(data)
-        if self._connection.is_busy and self._transport is not None:
-            self._transport.pause_reading()
-            self._waiting = asyncio.get_running_loop().create_task(self._go_on())
+    def _read(self) -> None:
+        try:
+            data = os.read(self._descriptor, READ_SIZE)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            data = b""  # a terminal that went away ends the input like any other end
+        if data:
+            self._connection.feed(data)
+            if self._connection.is_busy:
+                self._loop.remove_reader(self._descriptor)
+                self._waiting = self._loop.create_task(self._go_on())
+        else:
+            self.close()
+            self._connection.end()
+            self._ended.set()
 
     async def _go_on(self) -> None:
         await self._connection.idle.wait()
-        if self._transport is not None and not self._transport.is_closing():
-            self._transport.resume_reading()
-
-    def connection_lost(self, error: Exception | None) -> None:
-        self._connection.end()
-        self._ended.set()
+        if not self._closed:
+            self._loop.add_reader(self._descriptor, self._read)
 
     def close(self) -> None:
-        if self._transport is not None:
-            self._transport.close()
+        if not self._closed:
+            self._closed = True
+            self._loop.remove_reader(self._descriptor)
 
 
 class ThreadReader:
@@ -252,13 +266,10 @@ async def start_reading(
 ) -> Reader | ThreadReader:
     if not _can_be_watched(descriptor):
         return ThreadReader(descriptor, connection, ended)
-    reader = Reader(connection, ended)
-    source = os.fdopen(descriptor, "rb", buffering=0, closefd=False)
     try:
-        await asyncio.get_running_loop().connect_read_pipe(lambda: reader, source)
-    except (ValueError, OSError, NotImplementedError):
+        return Reader(descriptor, connection, ended)
+    except (OSError, NotImplementedError):
         return ThreadReader(descriptor, connection, ended)
-    return reader
 
 
 def _can_be_watched(descriptor: int) -> bool:

@@ -130,7 +130,7 @@ def test_page_of_an_allowed_origin_may_read_the_answer() -> None:
 
 
 def test_preflight_allows_what_clients_send() -> None:
-    assert dict(Gate(STREAMING).preflight(b"http://localhost")) == {
+    assert dict(Gate(STREAMING).preflight({b"origin": b"http://localhost"})) == {
         b"access-control-allow-origin": b"http://localhost",
         b"access-control-expose-headers": EXPOSED,
         b"vary": b"origin",
@@ -139,6 +139,12 @@ def test_preflight_allows_what_clients_send() -> None:
         b"access-control-allow-headers": ALLOWED_HEADERS,
         b"access-control-max-age": b"600",
     }
+
+
+def test_preflight_allows_the_headers_of_tool_parameters_that_it_is_asked_for() -> None:
+    asked = {b"access-control-request-headers": b"content-type, Mcp-Param-Region,mcp-param-b, x-other"}
+    allowed = dict(Gate(STREAMING).preflight(asked))[b"access-control-allow-headers"]
+    assert allowed == ALLOWED_HEADERS + b", mcp-param-region, mcp-param-b"
 
 
 def test_verdict_on_the_same_head_is_remembered() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec import Raw
 
-from assay.model.error import INVALID_REQUEST, MalformedMessage
+from assay.model.error import INVALID_PARAMS, INVALID_REQUEST, MalformedMessage
 from assay.model.jsonrpc import Envelope
 from assay.protocol.http.gate import Admission, Refusal
 from assay.protocol.http.policy import Sessions
@@ -15,10 +16,13 @@ from assay.revisions.registry import ASSUMED, BY_DATE, DATES
 
 REQUEST = Envelope("2.0", id=7, method="tools/list")
 INITIALIZE = Envelope("2.0", id=7, method="initialize")
+NOTE = Envelope("2.0", method="notifications/cancelled")
+RESPONSE = Envelope("2.0", id=7, result=Raw(b"{}"))
 BATCH: list[Envelope | MalformedMessage] = [REQUEST]
+SELF_DESCRIBING = Envelope("2.0", id=7, method="server/discover")
 ABSENT, UNKNOWN = Admission(None, None, ()), Admission(None, "1999-01-01", ())
-FIRST, BATCHING, NEWEST = (
-    Admission(BY_DATE[date], None, ()) for date in ("2024-11-05", "2025-03-26", "2025-11-25")
+FIRST, BATCHING, NEWEST, PER_REQUEST = (
+    Admission(BY_DATE[date], None, ()) for date in ("2024-11-05", "2025-03-26", "2025-11-25", "2026-07-28")
 )
 OPTIONAL, REQUIRED, OFF = Sessions.OPTIONAL, Sessions.REQUIRED, Sessions.OFF
 
@@ -33,6 +37,7 @@ OPTIONAL, REQUIRED, OFF = Sessions.OPTIONAL, Sessions.REQUIRED, Sessions.OFF
         # A client of the future names its own revision and learns ours from the answer.
         (INITIALIZE, UNKNOWN, None, OPTIONAL, OpenSession()),
         (INITIALIZE, UNKNOWN, None, OFF, Alone(ASSUMED)),
+        (INITIALIZE, PER_REQUEST, None, OPTIONAL, OpenSession()),
         (INITIALIZE, ABSENT, b"s1", OPTIONAL, InSession("s1")),
         (REQUEST, NEWEST, b"s1", OPTIONAL, InSession("s1")),
         (REQUEST, ABSENT, b"s1", REQUIRED, InSession("s1")),
@@ -44,12 +49,19 @@ OPTIONAL, REQUIRED, OFF = Sessions.OPTIONAL, Sessions.REQUIRED, Sessions.OFF
         (BATCH, NEWEST, b"s1", OPTIONAL, InSession("s1")),
         (BATCH, BATCHING, None, OPTIONAL, Alone(BATCHING.revision)),
         (BATCH, BATCHING, None, OFF, Alone(BATCHING.revision)),
+        # A notification has no headers that it could contradict; a response is refused where it arrives.
+        (NOTE, PER_REQUEST, b"s1", REQUIRED, Alone(PER_REQUEST.revision)),
+        (RESPONSE, PER_REQUEST, b"s1", REQUIRED, Alone(PER_REQUEST.revision)),
     ],
 )
 def test_route(
     posted: Any, admission: Admission, header: bytes | None, sessions: Sessions, expected: Any
 ) -> None:
-    assert route(posted, admission, header, sessions) == expected
+    assert route(posted, admission, session_header(header), sessions) == expected
+
+
+def session_header(value: bytes | None) -> dict[bytes, bytes]:
+    return {} if value is None else {b"mcp-session-id": value}
 
 
 @pytest.mark.parametrize(
@@ -58,24 +70,47 @@ def test_route(
         (REQUEST, ABSENT, None, REQUIRED, 7),
         (REQUEST, NEWEST, None, REQUIRED, 7),
         (BATCH, BATCHING, None, REQUIRED, None),
-        (REQUEST, UNKNOWN, None, OPTIONAL, 7),
-        (REQUEST, UNKNOWN, b"s1", OPTIONAL, 7),
         (BATCH, UNKNOWN, None, OPTIONAL, None),
         (BATCH, ABSENT, None, OPTIONAL, None),
         (BATCH, NEWEST, None, OPTIONAL, None),
         (BATCH, FIRST, None, OFF, None),
+        (BATCH, PER_REQUEST, None, OPTIONAL, None),
     ],
 )
 def test_refusal(
     posted: Any, admission: Admission, header: bytes | None, sessions: Sessions, request_id: int | None
 ) -> None:
-    refusal = route(posted, admission, header, sessions)
+    refusal = route(posted, admission, session_header(header), sessions)
     assert isinstance(refusal, Refusal)
     assert (refusal.status, refusal.code, refusal.request_id) == (400, INVALID_REQUEST, request_id)
 
 
-def test_unsupported_version_is_told_what_is_supported() -> None:
-    refusal = route(REQUEST, UNKNOWN, None, OPTIONAL)
+@pytest.mark.parametrize(
+    ("posted", "admission", "header"),
+    [
+        (REQUEST, UNKNOWN, None),
+        (REQUEST, UNKNOWN, b"s1"),
+        (REQUEST, PER_REQUEST, None),
+        (REQUEST, PER_REQUEST, b"s1"),
+        (SELF_DESCRIBING, ABSENT, None),
+        (SELF_DESCRIBING, NEWEST, b"s1"),
+    ],
+)
+def test_request_that_must_describe_itself_is_told_what_is_missing(
+    posted: Envelope, admission: Admission, header: bytes | None
+) -> None:
+    prefix = "io.modelcontextprotocol/"
+    assert route(posted, admission, session_header(header), OPTIONAL) == Refusal(
+        400,
+        f"_meta needs {prefix}protocolVersion and {prefix}clientCapabilities",
+        code=INVALID_PARAMS,
+        request_id=7,
+        data={"supported": [*reversed(DATES)]},
+    )
+
+
+def test_batch_of_an_unsupported_version_is_told_what_is_supported() -> None:
+    refusal = route(BATCH, UNKNOWN, {}, OPTIONAL)
     assert isinstance(refusal, Refusal)
     assert [date for date in ("1999-01-01", *DATES) if date not in refusal.reason] == []
 

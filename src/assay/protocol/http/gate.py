@@ -6,9 +6,10 @@ and again: so verdicts are remembered, and a repeated head costs one look-up.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from assay.model.error import INVALID_REQUEST, RpcError
 from assay.model.jsonrpc import RequestId
@@ -23,8 +24,10 @@ Headers = list[tuple[bytes, bytes]]
 JSON: Final = (b"content-type", b"application/json")
 EXPOSED: Final = b"mcp-session-id, mcp-protocol-version"
 ALLOWED_HEADERS: Final = (
-    b"content-type, accept, authorization, last-event-id, mcp-protocol-version, mcp-session-id"
+    b"content-type, accept, authorization, last-event-id, "
+    b"mcp-protocol-version, mcp-session-id, mcp-method, mcp-name"
 )
+PARAMETER: Final = b"mcp-param-"
 HEAD_BYTES: Final = 64 * 1024
 """What the values of one `Head` may come to; HTTP servers differ in whether they set a bound at all."""
 READ_ONCE: Final = frozenset(
@@ -34,6 +37,8 @@ READ_ONCE: Final = frozenset(
         b"content-type",
         b"mcp-protocol-version",
         b"mcp-session-id",
+        b"mcp-method",
+        b"mcp-name",
         b"last-event-id",
     }
 )
@@ -51,6 +56,10 @@ class Head(NamedTuple):
     version: bytes | None
 
 
+HeadValues = tuple[str, bytes | None, bytes | None, bytes | None, bytes | None, bytes | None]
+"""The same without names: what a head is looked up by, on every request."""
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """An answer that ends the request: status, extra headers, and a JSON-RPC error without an id."""
@@ -60,9 +69,10 @@ class Refusal:
     headers: tuple[tuple[bytes, bytes], ...] = ()
     code: int = INVALID_REQUEST
     request_id: RequestId | None = None
+    data: Any = None
 
     def body(self) -> bytes:
-        return encode(error_reply(RpcError(self.code, self.reason), self.request_id))
+        return encode(error_reply(RpcError(self.code, self.reason, self.data), self.request_id))
 
 
 class HeadTooLarge(Exception):
@@ -92,11 +102,12 @@ class Gate:
         # Small, because its keys come from strangers: 128 heads of at most HEAD_BYTES each stay under 8 MiB.
         self.judge = lru_cache(maxsize=128)(self._judge)
 
-    def _judge(self, head: Head) -> Admission | Refusal:
+    def _judge(self, values: HeadValues) -> Admission | Refusal:
         """
         Raises:
             HeadTooLarge: these values are not worth remembering.
         """
+        head = Head(*values)
         if sum(len(value) for value in head if value is not None) > HEAD_BYTES:
             raise HeadTooLarge
         host = (head.host or b"").decode("latin-1")
@@ -138,13 +149,16 @@ class Gate:
     def methods(self) -> bytes:
         return b"GET, POST, DELETE, OPTIONS" if self.policy.streaming else b"POST, OPTIONS"
 
-    def preflight(self, origin: bytes | None) -> Headers:
-        """Headers that answer an OPTIONS request."""
+    def preflight(self, headers: Mapping[bytes, bytes]) -> Headers:
+        """Headers that answer an OPTIONS request. Those of tool parameters are allowed by their prefix,
+        which CORS cannot say, so the ones that were asked for are named."""
+        asked = headers.get(b"access-control-request-headers", b"").lower().split(b",")
+        parameters = [name.strip() for name in asked if name.strip().startswith(PARAMETER)]
         return [
-            *_cors(origin),
+            *_cors(headers.get(b"origin")),
             (b"allow", self.methods),
             (b"access-control-allow-methods", self.methods),
-            (b"access-control-allow-headers", ALLOWED_HEADERS),
+            (b"access-control-allow-headers", b", ".join([ALLOWED_HEADERS, *parameters])),
             (b"access-control-max-age", b"600"),
         ]
 

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from msgspec import UNSET
 
-from assay.model.error import INVALID_REQUEST, MalformedMessage
+from assay.model.error import INVALID_REQUEST, MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope
 from assay.protocol.codec import known_id
-from assay.revisions.registry import ASSUMED, DATES, REVISIONS
+from assay.protocol.declaration import (
+    declared_peer,
+    describes_itself,
+    read_declaration,
+    remembered_peer,
+)
+from assay.protocol.session import Peer
+from assay.revisions.registry import ASSUMED, BY_DATE, DATES, PER_REQUEST, REVISIONS
 from assay.revisions.revision import Batching, Revision
 
 from .gate import Admission, Refusal
+from .mirror import check_mirrors
 from .policy import Sessions
 
 Posted = Envelope | list[Envelope | MalformedMessage]
@@ -32,9 +42,10 @@ class InSession:
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """A message that is served by itself under this revision."""
+    """A message that is served by itself: under this revision, for the client it describes, if it does."""
 
     revision: Revision
+    peer: Peer | None = None
 
 
 ALONE = {revision: Alone(revision) for revision in REVISIONS}
@@ -43,23 +54,68 @@ OPEN_SESSION = OpenSession()
 Route = OpenSession | InSession | Alone | Refusal
 
 
-def route(posted: Posted, admission: Admission, session_header: bytes | None, sessions: Sessions) -> Route:
-    # Without an id it is a notification, and those open nothing.
-    opening = not isinstance(posted, list) and posted.method == "initialize" and posted.id is not UNSET
-    if admission.unknown_version is not None and not opening:
-        return unsupported_version(admission.unknown_version, posted)
-    if session_header is not None and sessions is not Sessions.OFF:
-        return InSession(session_header.decode("latin-1"))
-    if opening and sessions is not Sessions.OFF:
-        return OPEN_SESSION
-    if sessions is Sessions.REQUIRED:
-        return _refuse(posted, "session required: send initialize first, then its Mcp-Session-Id")
+def route(posted: Posted, admission: Admission, headers: Mapping[bytes, bytes], sessions: Sessions) -> Route:
     if isinstance(posted, list):
-        return _route_batch(admission)
+        return _route_batch(posted, admission, headers, sessions)
+    peer = remembered_peer(posted) if posted.id is not UNSET else None
+    if peer is not None:
+        return _route_described(posted, peer, headers)
+    # Without an id it is a notification, and those open nothing.
+    opening = posted.method == "initialize" and posted.id is not UNSET
+    if _is_per_request(posted, admission, opening=opening):
+        return _route_per_request(posted, admission, headers)
+    session = headers.get(b"mcp-session-id")
+    if session is not None and sessions is not Sessions.OFF:
+        return InSession(session.decode("latin-1"))
+    if opening:
+        return OPEN_SESSION if sessions is not Sessions.OFF else ALONE[ASSUMED]
+    if sessions is Sessions.REQUIRED:
+        return _session_required(posted)
     return ALONE[admission.revision or ASSUMED]
 
 
-def _route_batch(admission: Admission) -> Route:
+def _is_per_request(message: Envelope, admission: Admission, *, opening: bool) -> bool:
+    if describes_itself(message):
+        return True
+    # Without a description only an `initialize` can be meant for the handshake under such a header.
+    unknown = admission.unknown_version is not None
+    return not opening and (unknown or admission.revision in PER_REQUEST)
+
+
+def _route_described(message: Envelope, peer: Peer, headers: Mapping[bytes, bytes]) -> Route:
+    try:
+        check_mirrors(message, peer.revision.date, headers, peer.revision.http)
+    except RpcError as error:
+        return Refusal(400, error.message, code=error.code, request_id=known_id(message), data=error.data)
+    return Alone(peer.revision, peer)
+
+
+def _route_per_request(message: Envelope, admission: Admission, headers: Mapping[bytes, bytes]) -> Route:
+    if known_id(message) is None or message.method is UNSET:
+        # Headers of notifications are not defined; there is nothing that they could contradict.
+        # Responses answer nothing here, and are refused where they arrive.
+        return ALONE[PER_REQUEST[-1]]
+    try:
+        declared = read_declaration(message)
+        version = str(declared.protocol_version)
+        revision = BY_DATE.get(version)
+        check_mirrors(message, version, headers, None if revision is None else revision.http)
+        peer = declared_peer(declared)
+    except RpcError as error:
+        return Refusal(400, error.message, code=error.code, request_id=known_id(message), data=error.data)
+    return Alone(peer.revision, peer)
+
+
+def _route_batch(
+    posted: list[Any], admission: Admission, headers: Mapping[bytes, bytes], sessions: Sessions
+) -> Route:
+    if admission.unknown_version is not None:
+        return unsupported_version(admission.unknown_version)
+    session = headers.get(b"mcp-session-id")
+    if session is not None and sessions is not Sessions.OFF:
+        return InSession(session.decode("latin-1"))
+    if sessions is Sessions.REQUIRED:
+        return _session_required(posted)
     # Without a session only an explicit header shows that the client speaks a revision with batches.
     if admission.revision is None or admission.revision.batching is Batching.REFUSED:
         return batch_refused()
@@ -70,12 +126,16 @@ def batch_refused() -> Refusal:
     return Refusal(400, "batches are not part of this protocol revision: send one message at a time")
 
 
-def unsupported_version(version: str, posted: Posted) -> Refusal:
-    return _refuse(posted, f"unsupported protocol version: {version}; supported: {', '.join(DATES)}")
+def unsupported_version(version: str) -> Refusal:
+    return Refusal(400, f"unsupported protocol version: {version}; supported: {', '.join(DATES)}")
 
 
 def session_gone(posted: Posted) -> Refusal:
     return _refuse(posted, "session not found: it ended or expired; send initialize again", status=404)
+
+
+def _session_required(posted: Posted) -> Refusal:
+    return _refuse(posted, "session required: send initialize first, then its Mcp-Session-Id")
 
 
 def _refuse(posted: Posted, reason: str, *, status: int = 400) -> Refusal:

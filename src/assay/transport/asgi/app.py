@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from assay.model.error import MalformedMessage, RpcError
-from assay.model.jsonrpc import Envelope, Reply
+from assay.model.jsonrpc import Envelope, Outcome, Reply
 from assay.model.scope import Scope
 from assay.protocol.codec import decode, known_id
-from assay.protocol.http.gate import Admission, Gate, Head, Headers, HeadTooLarge, Refusal, read_headers
+from assay.protocol.http.gate import Admission, Gate, Headers, HeadTooLarge, Refusal, read_headers
 from assay.protocol.http.policy import HttpPolicy, Sessions
-from assay.protocol.http.route import Alone, InSession, Posted, batch_refused, route, session_gone
+from assay.protocol.http.route import Alone, InSession, Posted, Route, batch_refused, route, session_gone
 from assay.revisions.registry import ASSUMED
 from assay.revisions.revision import Batching, Revision
 from assay.transport.port import Endpoint
 
 from .body import ClientGone, read_body
-from .exchange import Exchange, refuse, respond
+from .exchange import Exchange, Pace, refuse, respond
 from .follow import Follower, locate
 from .sessions import HttpSession, HttpSessions
 from .types import AsgiScope, Receive, Transmit
@@ -45,10 +45,19 @@ class Incoming:
     def cors(self) -> Headers:
         return list(self.admission.cors)
 
-    def scope(self, revision: Revision | None = None) -> Scope:
+    async def departure(self) -> None:
+        """Return when the client has hung up."""
+        while (await self.receive())["type"] != "http.disconnect":
+            pass
+
+    def scope(self, where: Alone | None = None) -> Scope:
         """What the handlers will see of this request; the host may have put a scope of its own here."""
         given: Scope | None = self.asgi.get("assay")
-        scope = Scope(transport="http", revision=revision, raw_headers=self.asgi["headers"])
+        scope = Scope(transport="http", raw_headers=self.asgi["headers"])
+        if where is not None:
+            scope.revision, scope.peer = where.revision, where.peer
+            if where.revision.http.disconnect_cancels:
+                scope.departure = self.departure
         if given is not None:
             scope.principal, scope.state = given.principal, given.state
         return scope
@@ -71,8 +80,7 @@ class AsgiApp:
         self._endpoint = endpoint
         self._sessions = sessions
         self._gate = Gate(policy)
-        self._heartbeat = heartbeat
-        self._retry = retry
+        self._pace = Pace(heartbeat, retry)
         self._methods: dict[str, Callable[[Incoming], Awaitable[None]]] = {
             "POST": self._post,
             "GET": self._get,
@@ -94,12 +102,13 @@ class AsgiApp:
         return await self._methods[scope["method"]](Incoming(scope, headers, verdict, receive, send))
 
     async def close(self) -> None:
-        """End all sessions and their streams, so that the HTTP server can stop."""
+        """End all sessions and streams, so that the HTTP server can stop."""
+        self._endpoint.end_listening()
         await self._sessions.close()
 
     def _judge(self, method: str, headers: dict[bytes, bytes]) -> Admission | Refusal:
         get = headers.get
-        head = Head(
+        head = (
             method,
             get(b"host"),
             get(b"origin"),
@@ -128,38 +137,46 @@ class AsgiApp:
 
     async def _post(self, incoming: Incoming) -> None:
         try:
-            body = await read_body(
-                incoming.receive, incoming.headers.get(b"content-length"), self._endpoint.limits
-            )
+            length = incoming.headers.get(b"content-length")
+            body = await read_body(incoming.receive, length, self._endpoint.limits)
         except ClientGone:
             return None
+        posted, where = self._route(body, incoming)
+        if type(where) is not Alone or type(posted) is not Envelope:
+            return await self._post_otherwise(posted, where, incoming)
+        # The way of most requests, without a call more than it needs.
+        scope, exchange = incoming.scope(where), self._exchange(incoming)
+        try:
+            outcome = await self._endpoint.dispatch(
+                posted, exchange.send if self.policy.streaming else None, scope
+            )
+        except RpcError as error:
+            return await refuse(incoming.transmit, _unacceptable(error), incoming.cors)
+        return await _answer(posted, outcome, exchange, where.revision)
+
+    def _route(self, body: bytes | Refusal, incoming: Incoming) -> tuple[Posted | None, Route]:
         if isinstance(body, Refusal):
-            return await refuse(incoming.transmit, body, incoming.cors)
+            return None, body
         try:
             posted = decode(body, self._endpoint.limits)
         except MalformedMessage as error:
-            return await refuse(incoming.transmit, _malformed(error), incoming.cors)
-        where = route(
-            posted, incoming.admission, incoming.headers.get(b"mcp-session-id"), self.policy.sessions
-        )
-        if isinstance(where, Alone):
-            scope = incoming.scope(where.revision)
-            return await self._serve(posted, incoming, scope, self._exchange(incoming), where.revision)
+            return None, _malformed(error)
+        return posted, route(posted, incoming.admission, incoming.headers, self.policy.sessions)
+
+    async def _post_otherwise(self, posted: Posted | None, where: Route, incoming: Incoming) -> None:
+        if isinstance(where, Refusal) or posted is None:
+            assert isinstance(where, Refusal)
+            return await refuse(incoming.transmit, where, incoming.cors)
         if isinstance(where, InSession):
             return await self._post_in_session(posted, incoming, where.session_id)
-        if isinstance(where, Refusal):
-            return await refuse(incoming.transmit, where, incoming.cors)
-        assert isinstance(posted, Envelope)
+        if isinstance(posted, list):
+            assert isinstance(where, Alone)
+            scope, exchange = incoming.scope(where), self._exchange(incoming)
+            return await self._serve_batch(posted, incoming, scope, exchange, where.revision)
         return await self._open(posted, incoming)
 
     def _exchange(self, incoming: Incoming) -> Exchange:
-        return Exchange(
-            incoming.transmit,
-            incoming.cors,
-            heartbeat=self._heartbeat,
-            retry=self._retry,
-            prefers_stream=incoming.admission.prefers_stream,
-        )
+        return Exchange(incoming.transmit, incoming.admission, self._pace)
 
     async def _open(self, message: Envelope, incoming: Incoming) -> None:
         """Serve an `initialize`; the session exists for others only once it has succeeded."""
@@ -188,22 +205,16 @@ class AsgiApp:
         exchange = self._exchange(incoming)
         exchange.belong_to(live)
         scope.detach = exchange.detach
-        await self._serve(posted, incoming, scope, exchange, live.session.peer.revision)
-        return await self._sessions.update(live)
-
-    async def _serve(
-        self, posted: Posted, incoming: Incoming, scope: Scope, exchange: Exchange, revision: Revision
-    ) -> None:
-        send = exchange.send if self.policy.streaming else None
+        revision = live.session.peer.revision
         if isinstance(posted, list):
-            return await self._serve_batch(posted, incoming, scope, exchange, revision)
+            await self._serve_batch(posted, incoming, scope, exchange, revision)
+            return await self._sessions.update(live)
         try:
-            outcome = await self._endpoint.dispatch(posted, send, scope)
+            outcome = await self._endpoint.dispatch(posted, exchange.send, scope)
         except RpcError as error:
             return await refuse(incoming.transmit, _unacceptable(error), incoming.cors)
-        if outcome is None and (known_id(posted) is None or not isinstance(posted.method, str)):
-            return await respond(incoming.transmit, 202, exchange.headers)
-        return await exchange.answer(outcome, revision)
+        await _answer(posted, outcome, exchange, revision)
+        return await self._sessions.update(live)
 
     async def _serve_batch(
         self,
@@ -218,7 +229,7 @@ class AsgiApp:
         send = exchange.send if self.policy.streaming else None
         outcomes = await self._endpoint.dispatch_batch(members, send, scope)
         if not outcomes:
-            return await respond(incoming.transmit, 202, exchange.headers)
+            return await exchange.accept()
         return await exchange.answer_batch(outcomes)
 
     async def _get(self, incoming: Incoming) -> None:
@@ -228,8 +239,8 @@ class AsgiApp:
         position = await locate(live, incoming.headers.get(b"last-event-id"))
         if isinstance(position, Refusal):
             return await refuse(incoming.transmit, position, incoming.cors)
-        follower = Follower(live, position, incoming.transmit, self._heartbeat, self._sessions.touch)
-        return await follower.run(incoming.receive, incoming.cors)
+        follower = Follower(live, position, incoming.transmit, self._pace.heartbeat, self._sessions.touch)
+        return await follower.run(incoming.departure, incoming.cors)
 
     async def _delete(self, incoming: Incoming) -> None:
         live = await self._session_of(incoming)
@@ -253,7 +264,7 @@ class AsgiApp:
         return live or Refusal(404, "session not found: it ended or expired; send initialize again")
 
     async def _options(self, incoming: Incoming) -> None:
-        await respond(incoming.transmit, 204, self._gate.preflight(incoming.headers.get(b"origin")))
+        await respond(incoming.transmit, 204, self._gate.preflight(incoming.headers))
 
     async def _lifespan(self, receive: Receive, send: Transmit) -> None:
         while True:
@@ -263,6 +274,14 @@ class AsgiApp:
             await send({"type": f"{message['type']}.complete"})
             if message["type"] == "lifespan.shutdown":
                 return
+
+
+def _answer(
+    posted: Envelope, outcome: Outcome | None, exchange: Exchange, revision: Revision
+) -> Awaitable[None]:
+    if outcome is None and (known_id(posted) is None or not isinstance(posted.method, str)):
+        return exchange.accept()
+    return exchange.answer(outcome, revision)
 
 
 def _malformed(error: MalformedMessage) -> Refusal:

@@ -25,31 +25,26 @@ async def read_body(receive: Receive, declared: bytes | None, limits: Limits) ->
     # Only so many digits are read: `int` refuses thousands of them.
     if declared is not None and declared.isdigit() and int(declared[:20]) > limits.message_bytes:
         return _too_large(limits)
-    try:
-        message = await _first(receive, limits.body_timeout)
-    except TimeoutError:
-        return _too_slow(limits)
+    arriving: Any = receive()
+    message: Message | None = None
+    if type(arriving) is CoroutineType:
+        # The first part has nearly always arrived by now, and then no timer is needed.
+        try:
+            arriving = Resumed(arriving, arriving.send(None))
+        except StopIteration as arrived:
+            message = arrived.value
+    if message is None:
+        try:
+            async with asyncio.timeout(limits.body_timeout):
+                message = await arriving
+        except TimeoutError:
+            return _too_slow(limits)
     if message["type"] == "http.disconnect":
         raise ClientGone
     body: bytes = message.get("body", b"")
     if message.get("more_body", False):
         return await _read_rest(receive, body, limits)
     return body if len(body) <= limits.message_bytes else _too_large(limits)
-
-
-async def _first(receive: Receive, timeout: float) -> Message:
-    """The first part. It has nearly always arrived by now, and then no timer is needed."""
-    arriving: Any = receive()
-    if type(arriving) is CoroutineType:
-        try:
-            waiting_for = arriving.send(None)
-        except StopIteration as arrived:
-            message: Message = arrived.value
-            return message
-        arriving = Resumed(arriving, waiting_for)
-    async with asyncio.timeout(timeout):
-        message = await arriving
-        return message
 
 
 async def _read_rest(receive: Receive, first: bytes, limits: Limits) -> bytes | Refusal:

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
-from typing import Final
+from typing import Final, NamedTuple
 
 from assay.model.jsonrpc import ErrorReply, Outcome
 from assay.protocol.codec import encode_outcome
 from assay.protocol.framing import sse
-from assay.protocol.http.gate import JSON, Headers, Refusal
+from assay.protocol.http.gate import JSON, Admission, Headers, Refusal
 from assay.revisions.revision import Revision
 
 from .sessions import HttpSession
@@ -36,6 +36,13 @@ async def refuse(transmit: Transmit, refusal: Refusal, headers: Headers) -> None
     await respond(transmit, refusal.status, [JSON, *refusal.headers, *headers], refusal.body())
 
 
+class Pace(NamedTuple):
+    """How streams behave in time, in seconds."""
+
+    heartbeat: float
+    retry: float
+
+
 class Exchange:
     """The answering side of one POST."""
 
@@ -46,14 +53,11 @@ class Exchange:
     _lock: asyncio.Lock | None = None
     _pulse: asyncio.Task[None] | None = None
 
-    def __init__(
-        self, transmit: Transmit, headers: Headers, *, heartbeat: float, retry: float, prefers_stream: bool
-    ) -> None:
+    def __init__(self, transmit: Transmit, admission: Admission, pace: Pace) -> None:
         self._transmit = transmit
-        self.headers = headers
-        self._heartbeat = heartbeat
-        self._retry = retry
-        self._prefers_stream = prefers_stream
+        self._admission = admission
+        self._pace = pace
+        self.headers: Headers = list(admission.cors)
 
     def belong_to(self, live: HttpSession) -> None:
         """Keep what is sent, so that the client can resume."""
@@ -75,9 +79,13 @@ class Exchange:
         if self._attached is None:
             await self._open_stream()
         if self._attached:
-            delay = self._retry if retry is None else retry
+            delay = self._pace.retry if retry is None else retry
             await self._transmit_part(sse.retry(round(delay * 1000)))
             await self._end()
+
+    def accept(self) -> Awaitable[None]:
+        """Finish without an answer, because none is due."""
+        return respond(self._transmit, 202, self.headers)
 
     def answer(self, outcome: Outcome | None, revision: Revision) -> Awaitable[None]:
         """Finish with the answer; none when the request was cancelled."""
@@ -87,7 +95,7 @@ class Exchange:
             # Something must be said on HTTP; a stream that ends empty says that no answer follows.
             return respond(self._transmit, 200, [*EVENT_STREAM, *self.headers])
         status = status_of(outcome, revision)
-        if self._prefers_stream and status == 200:
+        if self._admission.prefers_stream and status == 200:
             return self._answer_on_stream(outcome)
         return respond(self._transmit, status, [JSON, *self.headers], encode_outcome(outcome))
 
@@ -156,7 +164,7 @@ class Exchange:
     async def _beat(self) -> None:
         """Keep a silent connection alive, so that nothing on the way takes it for dead."""
         while self._attached:
-            await asyncio.sleep(self._heartbeat)
+            await asyncio.sleep(self._pace.heartbeat)
             await self._transmit_part(sse.comment())
 
 

@@ -13,7 +13,7 @@ from assay.store.port import Event
 from .exchange import EVENT_STREAM
 from .sessions import HttpSession
 from .stream import Stream, parse_event_id
-from .types import Receive, Transmit
+from .types import Transmit
 
 Touch = Callable[[str], Awaitable[object]]
 
@@ -53,11 +53,11 @@ class Follower:
         self._touch = touch
         self._reader = position.stream.take_over()
 
-    async def run(self, receive: Receive, headers: Headers) -> None:
+    async def run(self, depart: Callable[[], Awaitable[None]], headers: Headers) -> None:
         await self._transmit(
             {"type": "http.response.start", "status": 200, "headers": [*EVENT_STREAM, *headers]}
         )
-        departure = asyncio.get_running_loop().create_task(_departure(receive))
+        departure = asyncio.get_running_loop().create_task(_departed(depart))
         try:
             if self._live.session.peer.revision.http.priming:
                 await self._part(sse.priming(self._stream.event_id(self._number)))
@@ -115,6 +115,5 @@ class Follower:
         await self._transmit({"type": "http.response.body", "body": part, "more_body": True})
 
 
-async def _departure(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
+async def _departed(depart: Callable[[], Awaitable[None]]) -> None:
+    await depart()

@@ -1,0 +1,117 @@
+"""What a self-describing request says of its client, in `params._meta`."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Literal
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType, field
+
+from assay.model.definition import ClientCapabilities, Implementation
+from assay.model.error import INVALID_PARAMS, UNSUPPORTED_VERSION, RpcError
+from assay.model.jsonrpc import Envelope
+from assay.revisions.registry import BY_DATE, DATES, PER_REQUEST, SELF_DESCRIBING
+
+from .session import Peer
+
+PREFIX = "io.modelcontextprotocol/"
+SUPPORTED = list(reversed(DATES))
+"""Newest first, so that a client which takes the first it knows takes the best."""
+
+Level = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
+
+
+class Declaration(Struct):
+    protocol_version: str | UnsetType = field(name=f"{PREFIX}protocolVersion", default=UNSET)
+    client_capabilities: ClientCapabilities | UnsetType = field(
+        name=f"{PREFIX}clientCapabilities", default=UNSET
+    )
+    client_info: Implementation | None = field(name=f"{PREFIX}clientInfo", default=None)
+    log_level: Level | None = field(name=f"{PREFIX}logLevel", default=None)
+
+
+class _VersionOnly(Struct):
+    protocol_version: msgspec.Raw | UnsetType = field(name=f"{PREFIX}protocolVersion", default=UNSET)
+
+
+_decode = msgspec.json.Decoder(Declaration).decode
+_decode_version = msgspec.json.Decoder(_VersionOnly).decode
+
+
+MEMORABLE = 1024
+"""Longer declarations are not remembered: they come from strangers, and 256 of them are kept."""
+
+
+@lru_cache(maxsize=256)
+def _remember(meta: bytes) -> Peer:
+    return declared_peer(_check(_decode(meta)))
+
+
+def remembered_peer(message: Envelope) -> Peer | None:
+    """The client that a request describes, if it does so properly. A client says the same of itself
+    each time, so it is read once and looked up from then on."""
+    if message.meta is UNSET:
+        return None
+    try:
+        meta = bytes(message.meta)
+        return _remember(meta) if len(meta) <= MEMORABLE else _remember.__wrapped__(meta)
+    except (RpcError, msgspec.DecodeError):
+        return None  # whoever needs to know what is wrong with it reads it step by step
+
+
+def describes_itself(message: Envelope) -> bool:
+    """Whether a request belongs to a revision without a handshake: it names its protocol version, or
+    is of a method that only exists there."""
+    if message.meta is UNSET:
+        return message.method in SELF_DESCRIBING
+    try:
+        return (
+            _decode_version(message.meta).protocol_version is not UNSET or message.method in SELF_DESCRIBING
+        )
+    except msgspec.DecodeError:
+        return message.method in SELF_DESCRIBING
+
+
+def read_declaration(message: Envelope) -> Declaration:
+    """
+    Raises:
+        RpcError: a required field is missing, or one has the wrong type.
+    """
+    try:
+        declared = Declaration() if message.meta is UNSET else _decode(message.meta)
+    except msgspec.DecodeError as error:
+        raise RpcError(INVALID_PARAMS, f"invalid _meta: {error}") from None
+    return _check(declared)
+
+
+def _check(declared: Declaration) -> Declaration:
+    missing = [
+        name
+        for name, value in (
+            ("protocolVersion", declared.protocol_version),
+            ("clientCapabilities", declared.client_capabilities),
+        )
+        if value is UNSET
+    ]
+    if missing:
+        names = " and ".join(f"{PREFIX}{name}" for name in missing)
+        raise RpcError(INVALID_PARAMS, f"_meta needs {names}", {"supported": SUPPORTED})
+    return declared
+
+
+def declared_peer(declared: Declaration) -> Peer:
+    """
+    Raises:
+        RpcError: the version is not served this way.
+    """
+    revision = BY_DATE.get(declared.protocol_version)  # type: ignore[arg-type]
+    if revision is None or revision not in PER_REQUEST:
+        requested = declared.protocol_version
+        raise RpcError(
+            UNSUPPORTED_VERSION,
+            f"unsupported protocol version: {requested}",
+            {"supported": SUPPORTED, "requested": requested},
+        )
+    assert isinstance(declared.client_capabilities, ClientCapabilities)
+    return Peer(revision, declared.client_capabilities, declared.client_info, declared.log_level)

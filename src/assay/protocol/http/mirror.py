@@ -1,0 +1,101 @@
+"""Headers that repeat what the body says, so that whatever stands between can route without reading it.
+
+They are only worth something if they tell the truth: every difference is refused.
+"""
+
+from __future__ import annotations
+
+import binascii
+from base64 import b64decode
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from assay.model.error import HEADER_MISMATCH, RpcError
+from assay.model.jsonrpc import Envelope
+from assay.revisions.revision import HttpRules
+
+OPEN: Final = "=?base64?"
+CLOSE: Final = "?="
+VERSION: Final = ("MCP-Protocol-Version", b"mcp-protocol-version")
+METHOD: Final = ("Mcp-Method", b"mcp-method")
+NAME: Final = ("Mcp-Name", b"mcp-name")
+
+
+class _WithName(Struct):
+    name: str | UnsetType = UNSET
+
+
+class _WithUri(Struct):
+    uri: str | UnsetType = UNSET
+
+
+# Each reads one parameter only: a bad value of the other must not let this one go unchecked.
+_decode_name = msgspec.json.Decoder(_WithName).decode
+_decode_uri = msgspec.json.Decoder(_WithUri).decode
+
+
+def read_value(raw: bytes) -> str:
+    """The text of a header value: as it stands, or decoded from its Base64 form.
+
+    Raises:
+        RpcError: it holds what no header may hold, or is no proper Base64.
+    """
+    value = read_plain(raw)
+    if not (value.startswith(OPEN) and value.endswith(CLOSE) and len(value) >= len(OPEN) + len(CLOSE)):
+        return value
+    try:
+        return b64decode(value[len(OPEN) : -len(CLOSE)], validate=True).decode("utf-8")
+    except (binascii.Error, ValueError):
+        raise RpcError(HEADER_MISMATCH, "a header value is no proper Base64") from None
+
+
+def read_plain(raw: bytes) -> str:
+    """
+    Raises:
+        RpcError: it holds what must not stand in a header.
+    """
+    value = raw.strip(b" \t").decode("latin-1")
+    if not (value.isascii() and value.isprintable()):
+        raise RpcError(HEADER_MISMATCH, "a header value holds characters that must be sent in Base64 form")
+    return value
+
+
+def check_mirrors(
+    message: Envelope, version: str, headers: Mapping[bytes, bytes], rules: HttpRules | None
+) -> None:
+    """Compare the standard headers with the message.
+
+    Raises:
+        RpcError: one is missing or differs.
+    """
+    _compare(headers, VERSION, version, read_plain)
+    _compare(headers, METHOD, str(message.method), read_plain)
+    parameter = None if rules is None or rules.mirrored is None else rules.mirrored.get(str(message.method))
+    if parameter is not None:
+        _compare_name(message, headers, parameter)
+
+
+def _compare_name(message: Envelope, headers: Mapping[bytes, bytes], parameter: str) -> None:
+    try:
+        params = message.params
+        value = _decode_name(params).name if parameter == "name" else _decode_uri(params).uri
+    except msgspec.DecodeError:
+        return  # the method itself refuses parameters of the wrong type, and says which
+    if value is not UNSET:
+        _compare(headers, NAME, value, read_value)
+
+
+def _compare(
+    headers: Mapping[bytes, bytes], header: tuple[str, bytes], expected: str, read: Callable[[bytes], str]
+) -> None:
+    name, key = header
+    raw = headers.get(key)
+    if raw is None:
+        raise RpcError(HEADER_MISMATCH, f"header missing: {name}")
+    if raw == expected.encode() and raw.isascii() and expected.isprintable() and raw[:1] != b"=":
+        return  # nearly always: the plain text itself
+    if read(raw) != expected:
+        raise RpcError(HEADER_MISMATCH, f"header differs from the body: {name}")

@@ -1,0 +1,69 @@
+"""Sealing: bytes that go through a client's hands and must come back unchanged.
+
+The sealer is a port. The default signs, so the client can read but not alter what it carries; one
+that encrypts with authentication can be given where it must not read either.
+"""
+
+from __future__ import annotations
+
+import binascii
+import hashlib
+import hmac
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
+from typing import Protocol
+
+
+class BrokenSeal(ValueError):
+    """The text was not sealed with one of our keys, or was changed since."""
+
+
+class Sealer(Protocol):
+    def seal(self, payload: bytes) -> str:
+        """Text that only `open` turns back into the payload."""
+        ...
+
+    def open(self, sealed: str) -> bytes:
+        """
+        Raises:
+            BrokenSeal: nothing of it may be believed.
+        """
+        ...
+
+
+class HmacSealer:
+    """Signs with the first key and accepts all of them, so that keys can be rotated and shared by workers."""
+
+    def __init__(self, keys: Sequence[bytes]) -> None:
+        if not keys or any(len(key) < 16 for key in keys):
+            raise ValueError("a sealing key has at least 16 bytes, and there is at least one")
+        self._keys = tuple(keys)
+
+    def seal(self, payload: bytes) -> str:
+        return f"{_text(payload)}.{_text(_sign(self._keys[0], payload))}"
+
+    def open(self, sealed: str) -> bytes:
+        body, _, signature = sealed.partition(".")
+        payload, given = _bytes(body), _bytes(signature)
+        if not any(hmac.compare_digest(_sign(key, payload), given) for key in self._keys):
+            raise BrokenSeal("signature does not match")
+        return payload
+
+
+def _sign(key: bytes, payload: bytes) -> bytes:
+    return hmac.digest(key, payload, hashlib.sha256)
+
+
+def _text(data: bytes) -> str:
+    return urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def _bytes(text: str) -> bytes:
+    try:
+        data = urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
+    except (binascii.Error, ValueError):
+        raise BrokenSeal("not in sealed form") from None
+    # The decoder skips what is not Base64: only the one spelling that we write is ours.
+    if _text(data) != text:
+        raise BrokenSeal("not in sealed form")
+    return data

@@ -1,0 +1,178 @@
+"""What a request says of its client."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from assay.model.definition import ClientCapabilities, Implementation
+from assay.model.error import RpcError
+from assay.model.jsonrpc import Envelope
+from assay.model.limits import Limits
+from assay.protocol.codec import decode
+from assay.protocol.declaration import (
+    MEMORABLE,
+    SUPPORTED,
+    declared_peer,
+    describes_itself,
+    read_declaration,
+    remembered_peer,
+)
+from assay.protocol.session import Peer
+from assay.revisions.registry import DATES, HANDSHAKE
+from tests.driving.describing import CAPABILITIES, LOG_LEVEL, PREFIX, REVISION, VERSION
+
+INFO = f"{PREFIX}clientInfo"
+FULL = {
+    VERSION: REVISION.date,
+    CAPABILITIES: {"sampling": {}},
+    INFO: {"name": "c", "version": "1", "unknown": True},
+    LOG_LEVEL: "notice",
+    "com.example/own": 1,
+}
+LEAST = {VERSION: REVISION.date, CAPABILITIES: {}}
+
+
+def envelope(meta: Any, method: str = "tools/list") -> Envelope:
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"_meta": meta}}
+    decoded = decode(json.dumps(message).encode(), Limits())
+    assert isinstance(decoded, Envelope)
+    return decoded
+
+
+BARE = decode(b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}', Limits())
+
+
+def test_everything_that_a_request_says_reaches_its_peer() -> None:
+    assert declared_peer(read_declaration(envelope(FULL))) == Peer(
+        REVISION, ClientCapabilities(sampling={}), Implementation("c", "1"), "notice"
+    )
+
+
+def test_only_version_and_capabilities_must_be_said() -> None:
+    assert declared_peer(read_declaration(envelope(LEAST))) == Peer(
+        REVISION, ClientCapabilities(), None, None
+    )
+
+
+@pytest.mark.parametrize("meta", [FULL, LEAST])
+def test_a_client_that_says_the_same_again_is_the_same_peer(meta: Any) -> None:
+    first = remembered_peer(envelope(meta))
+    assert first == declared_peer(read_declaration(envelope(meta)))
+    assert remembered_peer(envelope(meta, "tools/call")) is first
+
+
+def test_a_client_that_says_very_much_is_read_each_time() -> None:
+    """Strangers fill the memory: what they may put there is bounded."""
+    meta = LEAST | {"com.example/own": "x" * MEMORABLE}
+    first = remembered_peer(envelope(meta))
+    assert first == Peer(REVISION)
+    assert remembered_peer(envelope(meta)) is not first
+
+
+@pytest.mark.parametrize(
+    ("meta", "method", "expected"),
+    [
+        (LEAST, "tools/list", True),
+        (LEAST, "initialize", True),
+        ({VERSION: "1999-01-01"}, "tools/list", True),
+        ({VERSION: HANDSHAKE[-1].date}, "tools/list", True),
+        ({VERSION: None}, "tools/list", True),
+        ({VERSION: 5}, "tools/list", True),
+        ({CAPABILITIES: {}}, "tools/list", False),
+        ({INFO: {}}, "tools/list", False),
+        ({}, "tools/list", False),
+        (5, "tools/list", False),
+        (VERSION, "tools/list", False),
+        ({"progressToken": 1}, "tools/list", False),
+        ({}, "server/discover", True),
+        (VERSION, "subscriptions/listen", True),
+        ({"progressToken": 1}, "subscriptions/listen", True),
+    ],
+)
+def test_a_request_describes_itself_by_its_version_or_its_method(
+    meta: Any, method: str, expected: bool
+) -> None:
+    assert describes_itself(envelope(meta, method)) is expected
+
+
+def test_escapes_do_not_hide_a_description() -> None:
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "x", "params": {"_meta": LEAST}})
+    for hidden in (PREFIX, "_meta", "params"):
+        escaped = "".join(f"\\u{ord(character):04x}" for character in hidden)
+        message = decode(body.replace(hidden, escaped).encode(), Limits())
+        assert isinstance(message, Envelope)
+        assert describes_itself(message)
+
+
+def test_meta_beside_the_parameters_describes_nothing() -> None:
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "_meta": LEAST, "params": {}})
+    message = decode(body.encode(), Limits())
+    assert isinstance(message, Envelope)
+    assert not describes_itself(message)
+
+
+@pytest.mark.parametrize(
+    ("meta", "text"),
+    [
+        ({}, f"_meta needs {VERSION} and {CAPABILITIES}"),
+        ({CAPABILITIES: {}}, f"_meta needs {VERSION}"),
+        ({VERSION: REVISION.date}, f"_meta needs {CAPABILITIES}"),
+        ({VERSION: "1999-01-01"}, f"_meta needs {CAPABILITIES}"),
+    ],
+)
+def test_what_is_missing_is_named_with_the_versions_that_are_served(meta: Any, text: str) -> None:
+    with pytest.raises(RpcError) as caught:
+        read_declaration(envelope(meta))
+    error = caught.value
+    assert (error.code, error.message, error.data) == (-32602, text, {"supported": [*reversed(DATES)]})
+    assert remembered_peer(envelope(meta)) is None
+
+
+def test_a_request_without_meta_lacks_both() -> None:
+    assert isinstance(BARE, Envelope)
+    assert remembered_peer(BARE) is None
+    with pytest.raises(RpcError, match=f"{VERSION} and {CAPABILITIES}"):
+        read_declaration(BARE)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {VERSION: 20260728},
+        {VERSION: None},
+        {VERSION: [REVISION.date]},
+        {CAPABILITIES: None},
+        {CAPABILITIES: []},
+        {CAPABILITIES: True},
+        {CAPABILITIES: {"sampling": 5}},
+        {INFO: "me"},
+        {INFO: {"name": 5, "version": "1"}},
+        {INFO: {"name": "without a version"}},
+        {LOG_LEVEL: "loud"},
+        {LOG_LEVEL: 3},
+    ],
+)
+def test_a_value_of_the_wrong_type_is_refused(changes: dict[str, Any]) -> None:
+    message = envelope(LEAST | changes)
+    with pytest.raises(RpcError) as caught:
+        read_declaration(message)
+    assert (caught.value.code, caught.value.message[:15]) == (-32602, "invalid _meta: ")
+    assert remembered_peer(message) is None
+
+
+@pytest.mark.parametrize("version", ["1999-01-01", "", "2026-7-28", *(one.date for one in HANDSHAKE)])
+def test_a_version_that_is_not_served_this_way_is_answered_with_those_that_are(version: str) -> None:
+    """VER-01; digest 3.3: a description that names a handshake revision is covered by no revision."""
+    message = envelope(LEAST | {VERSION: version})
+    with pytest.raises(RpcError) as caught:
+        declared_peer(read_declaration(message))
+    error = caught.value
+    assert (error.code, error.data) == (-32022, {"supported": [*reversed(DATES)], "requested": version})
+    assert remembered_peer(message) is None
+
+
+def test_the_newest_version_is_offered_first() -> None:
+    assert [REVISION.date, *(one.date for one in reversed(HANDSHAKE))] == SUPPORTED

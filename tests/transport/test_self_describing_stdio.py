@@ -1,0 +1,303 @@
+"""Both kinds of client on one pair of pipes: each message is read by what it says itself."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+
+from assay.revisions.registry import DATES, HANDSHAKE
+from assay.server.server import Server
+from tests.driving.answer import PATIENCE
+from tests.driving.describing import CAPABILITIES, REVISION, SUBSCRIPTION, VERSION, describe
+from tests.driving.links import PipeLink
+from tests.driving.messages import call, initialize, notification, request
+from tests.driving.process import stdio_process
+from tests.server.scripted import quiescence, reached
+from tests.transport.subject import WATCHED, Subject
+
+NEWEST = HANDSHAKE[-1]
+SUPPORTED = [*reversed(DATES)]
+ADD = {"name": "add", "arguments": {"a": 1, "b": 2}}
+
+
+class Wire:
+    """Everything that has come from the server, in order."""
+
+    def __init__(self) -> None:
+        self.seen: list[dict[str, Any]] = []
+        self._changed = asyncio.Event()
+        self.link: PipeLink
+
+    def take(self, message: Any) -> None:
+        self.seen.append(message)
+        self._changed.set()
+
+    async def until(self, find: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        async with asyncio.timeout(PATIENCE):
+            while (found := next(filter(find, self.seen), None)) is None:
+                self._changed.clear()
+                await self._changed.wait()
+        return found
+
+    async def ask(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Send a request and wait for its answer."""
+        await self.link.send(message)
+        return await self.answer(message["id"])
+
+    async def answer(self, request_id: Any) -> dict[str, Any]:
+        return await self.until(lambda one: one.get("id") == request_id and "method" not in one)
+
+    async def received(self, method: str) -> dict[str, Any]:
+        return await self.until(lambda one: one.get("method") == f"notifications/{method}")
+
+    async def shake_hands(self, **capabilities: Any) -> None:
+        answer = await self.ask(initialize(NEWEST, capabilities))
+        assert answer["result"]["protocolVersion"] == NEWEST.date
+        await self.link.send(notification("notifications/initialized"))
+
+    async def cancel(self, request_id: Any) -> None:
+        await self.link.send(notification("notifications/cancelled", {"requestId": request_id}))
+
+
+@contextlib.asynccontextmanager
+async def wired(server: Server) -> AsyncIterator[Wire]:
+    wire = Wire()
+    wire.link = await PipeLink.open(server, wire.take)
+    try:
+        yield wire
+    finally:
+        await wire.link.close()
+
+
+def lacking(*names: str) -> dict[str, Any]:
+    return {"code": -32602, "message": f"_meta needs {' and '.join(names)}", "data": {"supported": SUPPORTED}}
+
+
+@pytest.mark.parametrize("handshake", ["none", "before"])
+@pytest.mark.parametrize(
+    ("message", "error"),
+    [
+        (request("server/discover"), lacking(VERSION, CAPABILITIES)),
+        (request("server/discover", {"_meta": {}}), lacking(VERSION, CAPABILITIES)),
+        (request("server/discover", {"_meta": {VERSION: REVISION.date}}), lacking(CAPABILITIES)),
+        (request("subscriptions/listen"), lacking(VERSION, CAPABILITIES)),
+        (request("tools/list", {"_meta": {VERSION: REVISION.date}}), lacking(CAPABILITIES)),
+        *(
+            (
+                describe("server/discover", meta={VERSION: version}),
+                {
+                    "code": -32022,
+                    "message": f"unsupported protocol version: {version}",
+                    "data": {"supported": SUPPORTED, "requested": version},
+                },
+            )
+            for version in ("1999-01-01", *(one.date for one in HANDSHAKE))
+        ),
+        *(
+            (describe(method), {"code": -32601, "message": f"method not found: {method}"})
+            for method in ("initialize", "ping", "logging/setLevel", "resources/subscribe", "nobody/knows")
+        ),
+    ],
+)
+async def test_request_that_describes_itself_badly_is_refused(
+    message: dict[str, Any], error: dict[str, Any], handshake: str
+) -> None:
+    """Digest 3.4; a session that is open makes no difference."""
+    async with wired(Subject().server) as wire:
+        if handshake == "before":
+            await wire.shake_hands()
+        assert await wire.ask(message) == {"jsonrpc": "2.0", "id": 1, "error": error}
+
+
+async def test_request_without_description_or_session_learns_of_both() -> None:
+    """Digest 3.4: the error names what either kind of client would have to send."""
+    async with wired(Subject().server) as wire:
+        error = (await wire.ask(call("add", a=1, b=2)))["error"]
+        assert (error["code"], error["data"]) == (-32602, {"supported": [*DATES]})
+        assert "initialize" in error["message"]
+        assert VERSION in error["message"]
+        assert (await wire.ask(request("ping", request_id=2)))["result"] == {}
+
+
+async def test_probe_is_answered_and_opens_nothing() -> None:
+    """VER-11."""
+    async with wired(Subject().server) as wire:
+        found = (await wire.ask(describe("server/discover")))["result"]
+        assert (found["resultType"], found["supportedVersions"]) == ("complete", SUPPORTED)
+        assert found["capabilities"]["tools"] == {"listChanged": True}
+        assert "error" in await wire.ask(call("add", 2, a=1, b=2))
+        await wire.shake_hands()
+        assert "result" in await wire.ask(call("add", 3, a=1, b=2))
+
+
+async def test_both_kinds_are_served_in_any_order() -> None:
+    """Before, during and after a handshake; neither changes how the other is answered."""
+    described = {"a": 1, "resultType": "complete", "structuredContent": 3}
+    async with wired(Subject().server) as wire:
+        results = [(await wire.ask(describe("tools/call", ADD, 1)))["result"]]
+        await wire.ask(initialize(NEWEST))
+        results.append((await wire.ask(describe("tools/call", ADD, 2)))["result"])
+        await wire.link.send(notification("notifications/initialized"))
+        plain = (await wire.ask(call("add", 3, a=1, b=2)))["result"]
+        results.append((await wire.ask(describe("tools/call", ADD, 4)))["result"])
+        assert plain["structuredContent"] == {"result": 3}
+        assert "resultType" not in plain
+        for result in results:
+            assert {"a": 1} | {
+                name: result[name] for name in ("resultType", "structuredContent")
+            } == described
+
+
+async def test_both_kinds_are_served_at_once() -> None:
+    async with wired(Subject().server) as wire:
+        await wire.shake_hands()
+        meeting = {"name": "meet", "arguments": {"parties": 2}}
+        await wire.link.send(describe("tools/call", meeting, "described"))
+        await wire.link.send(request("tools/call", meeting, "plain"))
+        for request_id in ("described", "plain"):
+            assert (await wire.answer(request_id))["result"]["content"][0]["text"] == "met"
+
+
+async def test_a_level_of_the_session_is_none_of_a_request_that_describes_itself() -> None:
+    async with wired(Subject().server) as wire:
+        await wire.shake_hands()
+        await wire.ask(request("logging/setLevel", {"level": "debug"}, "level"))
+        speech = {"name": "say", "arguments": {"level": "error", "text": "x"}}
+        await wire.ask(describe("tools/call", speech, "described"))
+        assert [one for one in wire.seen if one.get("method") == "notifications/message"] == []
+        await wire.ask(request("tools/call", speech, "plain"))
+        await wire.received("message")
+
+
+async def test_capabilities_of_the_session_are_none_of_a_request_that_describes_itself() -> None:
+    """META-09; and what it asks it asks by a result, never by a request (digest 3.4)."""
+    async with wired(Subject().server) as wire:
+        await wire.shake_hands(roots={})
+        answer = await wire.ask(describe("tools/call", {"name": "roots"}, "lacking"))
+        assert answer["error"]["data"] == {"requiredCapabilities": {"roots": {}}}
+        asked = await wire.ask(describe("tools/call", {"name": "roots"}, "able", capabilities={"roots": {}}))
+        assert asked["result"]["inputRequests"] == {"question-1": {"method": "roots/list"}}
+        await wire.link.send(request("tools/call", {"name": "roots"}, "plain"))
+        question = await wire.until(lambda one: one.get("method") == "roots/list")
+        await wire.link.send({"jsonrpc": "2.0", "id": question["id"], "result": {"roots": []}})
+        assert (await wire.answer("plain"))["result"]["structuredContent"] == {"result": []}
+
+
+@pytest.mark.parametrize("kind", ["described", "plain"])
+@pytest.mark.parametrize("request_id", ["held", 7])
+async def test_requests_of_either_kind_are_cancelled_by_id(kind: str, request_id: Any) -> None:
+    """Digest 3.4: a cancellation does not say of which kind it is."""
+    subject = Subject()
+    holding = {"name": "hold", "arguments": {}}
+    async with wired(subject.server) as wire:
+        if kind == "plain":
+            await wire.shake_hands()
+        make = describe if kind == "described" else request
+        await wire.link.send(make("tools/call", holding, request_id))
+        await reached(subject.started)
+        await wire.cancel("another")
+        await wire.cancel(request_id)
+        await reached(subject.cancelled)
+        await wire.ask(describe("tools/call", ADD, "after"))
+        assert [one for one in wire.seen if one.get("id") == request_id] == []
+
+
+async def test_an_id_in_use_by_one_kind_is_not_free_for_the_other() -> None:
+    subject = Subject()
+    async with wired(subject.server) as wire:
+        await wire.shake_hands()
+        await wire.link.send(describe("tools/call", {"name": "hold"}, 5))
+        await reached(subject.started)
+        assert (await wire.ask(call("add", 5, a=1, b=2)))["error"]["code"] == -32600
+        subject.release.set()
+        await wire.until(lambda one: one.get("id") == 5 and "result" in one)
+
+
+async def test_changes_come_as_each_kind_asked_for_them() -> None:
+    """Digest 3.4: unsolicited to the session, tagged to each stream."""
+    subject = Subject()
+    async with wired(subject.server) as wire:
+        await wire.shake_hands()
+        for request_id, wanted in (
+            ("a", {"toolsListChanged": True}),
+            ("b", {"resourceSubscriptions": [WATCHED]}),
+        ):
+            await wire.link.send(describe("subscriptions/listen", {"notifications": wanted}, request_id))
+        await wire.until(lambda one: one.get("params", {}).get("_meta") == {SUBSCRIPTION: "b"})
+        subject.server.tools.add(subject.note, name="another")
+        subject.server.resource_updated(WATCHED)
+        await wire.received("resources/updated")
+        came = [
+            (one["method"].removeprefix("notifications/"), one.get("params", {}).get("_meta"))
+            for one in wire.seen
+            if "method" in one
+        ]
+        assert sorted(came, key=str) == sorted(
+            [
+                ("subscriptions/acknowledged", {SUBSCRIPTION: "a"}),
+                ("subscriptions/acknowledged", {SUBSCRIPTION: "b"}),
+                ("tools/list_changed", None),
+                ("tools/list_changed", {SUBSCRIPTION: "a"}),
+                ("resources/updated", {SUBSCRIPTION: "b"}),
+            ],
+            key=str,
+        )
+
+
+async def test_a_client_ends_its_stream_by_id() -> None:
+    subject = Subject()
+    async with wired(subject.server) as wire:
+        message = describe("subscriptions/listen", {"notifications": {"toolsListChanged": True}}, "a")
+        await wire.link.send(message)
+        await wire.received("subscriptions/acknowledged")
+        await wire.cancel("a")
+        await wire.ask(describe("tools/call", ADD, "after"))
+        await quiescence()
+        assert subject.server.audience.listeners == set()
+        subject.server.tools.add(subject.note, name="another")
+        await wire.ask(describe("tools/call", ADD, "later"))
+        assert len(wire.seen) == 3
+
+
+async def test_the_end_of_input_ends_streams_with_their_last_words() -> None:
+    """CAN-12, SUB-08."""
+    subject = Subject()
+    async with wired(subject.server) as wire:
+        for request_id in ("a", 2):
+            await wire.link.send(describe("subscriptions/listen", {"notifications": {}}, request_id))
+        await wire.until(lambda one: one.get("params", {}).get("_meta") == {SUBSCRIPTION: 2})
+    for request_id in ("a", 2):
+        ending = [one for one in wire.seen if one.get("params", {}).get("requestId") == request_id]
+        assert [one["method"] for one in ending] == ["notifications/cancelled"]
+        answer = await wire.answer(request_id)
+        assert answer["result"]["_meta"][SUBSCRIPTION] == request_id
+        assert wire.seen.index(ending[0]) < wire.seen.index(answer)
+    assert subject.server.audience.listeners == set()
+
+
+async def test_a_response_that_nothing_asked_for_is_ignored() -> None:
+    async with wired(Subject().server) as wire:
+        await wire.link.send({"jsonrpc": "2.0", "id": 1, "result": {"_meta": {VERSION: REVISION.date}}})
+        await wire.ask(describe("tools/call", ADD, "after"))
+        assert len(wire.seen) == 1
+
+
+async def test_a_process_of_its_own_serves_both_kinds() -> None:
+    async with stdio_process("-m", "tests.transport.talker") as process:
+        found = await process.ask(describe("server/discover", request_id="probe"))
+        assert found["result"]["supportedVersions"] == SUPPORTED
+        assert (await process.ask(initialize(NEWEST)))["result"]["protocolVersion"] == NEWEST.date
+        echo = {"name": "echo", "arguments": {"text": "x"}}
+        described = await process.ask(describe("tools/call", echo, 1))
+        plain = await process.ask(request("tools/call", echo, 2))
+        assert described["result"]["content"] == plain["result"]["content"]
+        await process.send(describe("subscriptions/listen", {"notifications": {}}, "s"))
+        assert (await process.receive())["params"]["_meta"] == {SUBSCRIPTION: "s"}
+        process.end_input()
+        cancelled, last = await process.rest()
+        assert (cancelled["method"], last["id"]) == ("notifications/cancelled", "s")
+        assert await process.exit_code() == 0
