@@ -163,11 +163,9 @@ class Gate:
         ]
 
 
-def read_headers(pairs: Headers) -> dict[bytes, bytes] | Refusal:
-    """Headers by name. One that decides something may come once; `Accept`, being a list, is joined."""
-    headers = dict(pairs)
-    if len(headers) == len(pairs):
-        return headers
+def merge_headers(pairs: Headers, headers: dict[bytes, bytes]) -> Refusal | None:
+    """Look at headers that come more than once: one that decides something may not; `Accept`, being a
+    list, is joined in place."""
     seen: set[bytes] = set()
     for name, _ in pairs:
         if name in seen and name in READ_ONCE:
@@ -175,7 +173,7 @@ def read_headers(pairs: Headers) -> dict[bytes, bytes] | Refusal:
         seen.add(name)
     if b"accept" in headers:
         headers[b"accept"] = b", ".join(value for name, value in pairs if name == b"accept")
-    return headers
+    return None
 
 
 def content_type_problem(value: bytes | None) -> str | None:

@@ -57,9 +57,10 @@ Route = OpenSession | InSession | Alone | Refusal
 def route(posted: Posted, admission: Admission, headers: Mapping[bytes, bytes], sessions: Sessions) -> Route:
     if isinstance(posted, list):
         return _route_batch(posted, admission, headers, sessions)
-    peer = remembered_peer(posted) if posted.id is not UNSET else None
-    if peer is not None:
-        return _route_described(posted, peer, headers)
+    if posted.meta is not UNSET and posted.id is not UNSET:
+        peer = remembered_peer(posted)
+        if peer is not None:
+            return _route_described(posted, peer, headers)
     # Without an id it is a notification, and those open nothing.
     opening = posted.method == "initialize" and posted.id is not UNSET
     if _is_per_request(posted, admission, opening=opening):

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from assay.model.error import MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope, Outcome, Reply
 from assay.model.scope import Scope
-from assay.protocol.codec import decode, known_id
-from assay.protocol.http.gate import Admission, Gate, Headers, HeadTooLarge, Refusal, read_headers
+from assay.protocol.codec import decode, encode_outcome, known_id
+from assay.protocol.http.gate import JSON, Admission, Gate, Headers, HeadTooLarge, Refusal, merge_headers
 from assay.protocol.http.policy import HttpPolicy, Sessions
 from assay.protocol.http.route import Alone, InSession, Posted, Route, batch_refused, route, session_gone
 from assay.revisions.registry import ASSUMED
@@ -91,25 +91,29 @@ class AsgiApp:
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Transmit) -> None:
         if scope["type"] != "http":
             return await self._not_http(scope, receive, send)
-        if not self._is_here(scope):
-            return await respond(send, 404, [])
-        headers = read_headers(scope["headers"])
-        if isinstance(headers, Refusal):
-            return await refuse(send, headers, [])
-        verdict = self._judge(scope["method"], headers)
-        if isinstance(verdict, Refusal):
-            return await refuse(send, verdict, [])
-        return await self._methods[scope["method"]](Incoming(scope, headers, verdict, receive, send))
+        headers = dict(scope["headers"])
+        verdict = self._judge(scope, headers)
+        if not isinstance(verdict, Admission):
+            return await self._turn_away(verdict, send)
+        incoming = Incoming(scope, headers, verdict, receive, send)
+        return await self._methods[scope["method"]](incoming)
 
     async def close(self) -> None:
         """End all sessions and streams, so that the HTTP server can stop."""
         self._endpoint.end_listening()
         await self._sessions.close()
 
-    def _judge(self, method: str, headers: dict[bytes, bytes]) -> Admission | Refusal:
+    def _judge(self, asgi: AsgiScope, headers: dict[bytes, bytes]) -> Admission | Refusal | None:
+        """The verdict on a request's path and head; none when it is not for this endpoint."""
+        if asgi["path"] != self.policy.path and not self._is_here(asgi):
+            return None
+        if len(headers) != len(asgi["headers"]):
+            refusal = merge_headers(asgi["headers"], headers)
+            if refusal is not None:
+                return refusal
         get = headers.get
         head = (
-            method,
+            asgi["method"],
             get(b"host"),
             get(b"origin"),
             get(b"content-type"),
@@ -121,6 +125,11 @@ class AsgiApp:
         except HeadTooLarge as error:
             return error.refusal
 
+    async def _turn_away(self, refusal: Refusal | None, send: Transmit) -> None:
+        if refusal is None:
+            return await respond(send, 404, [])
+        return await refuse(send, refusal, [])
+
     async def _not_http(self, asgi: AsgiScope, receive: Receive, send: Transmit) -> None:
         if asgi["type"] == "lifespan":
             return await self._lifespan(receive, send)
@@ -128,7 +137,7 @@ class AsgiApp:
 
     def _is_here(self, asgi: AsgiScope) -> bool:
         path: str = asgi["path"]
-        if path == self.policy.path or self.policy.path is None:
+        if self.policy.path is None:
             return True
         mounted_at = asgi.get("root_path", "")
         return path.removeprefix(mounted_at).rstrip("/") in (
@@ -152,6 +161,8 @@ class AsgiApp:
             )
         except RpcError as error:
             return await refuse(incoming.transmit, _unacceptable(error), incoming.cors)
+        if type(outcome) is Reply and exchange.is_untouched:
+            return await respond(incoming.transmit, 200, [JSON, *exchange.headers], encode_outcome(outcome))
         return await _answer(posted, outcome, exchange, where.revision)
 
     def _route(self, body: bytes | Refusal, incoming: Incoming) -> tuple[Posted | None, Route]:
