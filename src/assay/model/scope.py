@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct, field
@@ -28,6 +28,9 @@ class Scope(Struct, kw_only=True):
 
     peer: Any = None
     """What the message declared of its client, where the transport has read that already."""
+
+    mirrors: Mapping[bytes, bytes] | None = None
+    """Headers that must repeat the name in the message's parameters, where the revision wants that."""
 
     raw_headers: Iterable[tuple[bytes, bytes]] = ()
 

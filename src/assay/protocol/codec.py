@@ -48,13 +48,23 @@ def decode(body: bytes, limits: Limits) -> Envelope | list[Envelope | MalformedM
     Raises:
         MalformedMessage: the body as a whole cannot be served.
     """
-    check_bytes(body, limits)
+    # Nesting cannot exceed the number of opening brackets, and counting those is nearly free.
+    if (
+        len(body) > limits.message_bytes
+        or not body.isascii()
+        or body.count(_OBJECT) + body.count(_ARRAY) > limits.depth
+    ):
+        check_bytes(body, limits)
     if body[:1] != b"{" and body.lstrip(b" \t\r\n")[:1] == b"[":
         return _decode_batch(body, limits)
     return decode_message(body)
 
 
 def check_bytes(body: bytes, limits: Limits) -> None:
+    """
+    Raises:
+        MalformedMessage: too large, not UTF-8, or nested too deep.
+    """
     if len(body) > limits.message_bytes:
         raise MalformedMessage(
             INVALID_REQUEST, f"message too large: {len(body)} bytes, limit {limits.message_bytes}"
@@ -63,8 +73,7 @@ def check_bytes(body: bytes, limits: Limits) -> None:
         # Raw parameters are skipped over, not decoded: without this, bad UTF-8 in a part
         # that nobody reads would pass.
         _check_utf8(body)
-    # Nesting cannot exceed the number of opening brackets, and counting those is nearly free.
-    if body.count(_OBJECT) + body.count(_ARRAY) > limits.depth and _depth(body) > limits.depth:
+    if _depth(body) > limits.depth:
         raise MalformedMessage(PARSE_ERROR, f"nested too deep: limit {limits.depth}")
 
 

@@ -51,7 +51,7 @@ async def dispatch(server: Server, message: Envelope, send: Send | None, scope: 
         receive(message, scope.session)
         return None
     try:
-        call = Call(server, message, peer_of(message, scope), scope, send)
+        call = Call(server, message, scope.peer or peer_of(message, scope), scope, send)
     except RpcError as error:
         return error_reply(error, message.id)
     try:

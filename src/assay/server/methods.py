@@ -13,6 +13,7 @@ from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from assay.model.result import CompleteResult
 from assay.protocol.codec import decode_params
 from assay.protocol.declaration import SUPPORTED
+from assay.protocol.http.mirror import check_name
 from assay.protocol.lifecycle import Input
 from assay.protocol.session import Session
 from assay.revisions.registry import negotiate
@@ -146,8 +147,14 @@ async def list_tools(call: Call) -> dict[str, Any]:
 
 def call_tool(call: Call) -> Awaitable[Any]:
     params: _CallParams = decode_params(call.params, _call_params)
-    _begin_rounds(call, "tools/call", params.name, params.arguments, params)
-    return call.server.tools.find(params.name).call(params.arguments, call)
+    if call.scope.mirrors is not None:
+        check_name(call.scope.mirrors, params.name)
+    if call.peer.revision.asking is Asking.BY_RETRY:
+        _begin_rounds(call, "tools/call", params.name, params.arguments, params)
+    tool = call.server.tools.shelf.by_key.get(params.name)
+    if tool is None:
+        raise RpcError(INVALID_PARAMS, f"unknown tool: {params.name}")
+    return tool.call(params.arguments, call)
 
 
 async def list_resources(call: Call) -> dict[str, Any]:
@@ -161,6 +168,8 @@ async def list_templates(call: Call) -> dict[str, Any]:
 async def read_resource(call: Call) -> Any:
     params: _UriParams = decode_params(call.params, _uri_params)
     uri = params.uri
+    if call.scope.mirrors is not None:
+        check_name(call.scope.mirrors, uri)
     _begin_rounds(call, "resources/read", uri, None, params)
     try:
         return await call.server.resources.read_for(uri, call)
@@ -193,6 +202,8 @@ async def list_prompts(call: Call) -> dict[str, Any]:
 
 async def get_prompt(call: Call) -> Any:
     params: _GetParams = decode_params(call.params, _get_params)
+    if call.scope.mirrors is not None:
+        check_name(call.scope.mirrors, params.name)
     _begin_rounds(call, "prompts/get", params.name, params.arguments, params)
     return await call.server.prompts.find(params.name).get(params.arguments or {}, call)
 

@@ -34,16 +34,16 @@ class Shelf(Generic[C]):
         self.kind = kind
         self._page_size = page_size
         self._on_change = on_change
-        self._by_key: dict[str, C] = {}
+        self.by_key: dict[str, C] = {}
         self._numbers: list[int] = []
         self._keys: list[str] = []
         self._last = 0
 
     def __len__(self) -> int:
-        return len(self._by_key)
+        return len(self.by_key)
 
     def __iter__(self) -> Iterator[C]:
-        return iter(self._by_key.values())
+        return iter(self.by_key.values())
 
     @property
     def used(self) -> bool:
@@ -51,13 +51,13 @@ class Shelf(Generic[C]):
         return self._last > 0
 
     def get(self, key: str) -> C | None:
-        return self._by_key.get(key)
+        return self.by_key.get(key)
 
     def add(self, component: C) -> None:
-        if component.key in self._by_key:
+        if component.key in self.by_key:
             raise RegistrationError(f"{self.kind} already has {component.key!r}: remove it first")
         self._last += 1
-        self._by_key[component.key] = component
+        self.by_key[component.key] = component
         self._numbers.append(self._last)
         self._keys.append(component.key)
         self._on_change()
@@ -67,7 +67,7 @@ class Shelf(Generic[C]):
         Raises:
             KeyError: nothing is registered under that key.
         """
-        del self._by_key[key]
+        del self.by_key[key]
         position = self._keys.index(key)
         del self._keys[position], self._numbers[position]
         self._on_change()
@@ -85,7 +85,7 @@ class Shelf(Generic[C]):
         """
         start = 0 if cursor is None else bisect_right(self._numbers, self._position(cursor))
         end = start + self._page_size
-        components = [self._by_key[key] for key in self._keys[start:end]]
+        components = [self.by_key[key] for key in self._keys[start:end]]
         more = end < len(self._keys)
         return components, encode_cursor(self.kind, self._numbers[end - 1]) if more else None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from secrets import token_bytes
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast, overload
 
@@ -11,7 +12,7 @@ from msgspec import Raw
 from assay.model.content import Annotations, Icon
 from assay.model.definition import Implementation, ToolAnnotations
 from assay.model.error import PARSE_ERROR, MalformedMessage, RpcError
-from assay.model.jsonrpc import Envelope, Outcome
+from assay.model.jsonrpc import Envelope
 from assay.model.limits import Limits
 from assay.model.result import Cache
 from assay.model.scope import Scope, Send
@@ -76,6 +77,9 @@ class Server:
         self.limits = limits or Limits()
         self.threads = Threads(self.limits.threads)
         self.writer = ResultWriter(self.info)
+        # For transports: serve one decoded message, or the members of a batch.
+        self.dispatch = partial(dispatch, self)
+        self.dispatch_batch = partial(dispatch_batch, self)
         self.cache = cache or Cache()
         self.sealer = make_sealer(sealing)
         self.tables: dict[Revision, dict[str, Callable[[Call], Awaitable[Any]]]] = {}
@@ -237,17 +241,6 @@ class Server:
         except RpcError:
             return None  # a notification or response that cannot be accepted has no answer
         return None if outcome is None else encode_outcome(outcome)
-
-    # Plain functions that hand back a coroutine: one frame less on every call.
-    def dispatch(self, message: Envelope, send: Send | None, scope: Scope) -> Awaitable[Outcome | None]:
-        """Serve one decoded message; for transports."""
-        return dispatch(self, message, send, scope)
-
-    def dispatch_batch(
-        self, members: list[Envelope | MalformedMessage], send: Send | None, scope: Scope
-    ) -> Awaitable[list[Outcome]]:
-        """Serve the decoded members of a batch; for transports."""
-        return dispatch_batch(self, members, send, scope)
 
     def methods(self, revision: Revision) -> dict[str, Callable[[Call], Awaitable[Any]]]:
         """What may be called under a revision, as long as the registries do not change."""

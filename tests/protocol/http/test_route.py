@@ -11,7 +11,7 @@ from assay.model.error import INVALID_PARAMS, INVALID_REQUEST, MalformedMessage
 from assay.model.jsonrpc import Envelope
 from assay.protocol.http.gate import Admission, Refusal
 from assay.protocol.http.policy import Sessions
-from assay.protocol.http.route import Alone, InSession, OpenSession, route, session_gone
+from assay.protocol.http.route import ALONE, InSession, OpenSession, route, session_gone
 from assay.revisions.registry import ASSUMED, BY_DATE, DATES
 
 REQUEST = Envelope("2.0", id=7, method="tools/list")
@@ -32,26 +32,26 @@ OPTIONAL, REQUIRED, OFF = Sessions.OPTIONAL, Sessions.REQUIRED, Sessions.OFF
     [
         (INITIALIZE, ABSENT, None, OPTIONAL, OpenSession()),
         (INITIALIZE, ABSENT, None, REQUIRED, OpenSession()),
-        (INITIALIZE, ABSENT, None, OFF, Alone(ASSUMED)),
+        (INITIALIZE, ABSENT, None, OFF, ALONE[ASSUMED]),
         (INITIALIZE, NEWEST, None, OPTIONAL, OpenSession()),
         # A client of the future names its own revision and learns ours from the answer.
         (INITIALIZE, UNKNOWN, None, OPTIONAL, OpenSession()),
-        (INITIALIZE, UNKNOWN, None, OFF, Alone(ASSUMED)),
+        (INITIALIZE, UNKNOWN, None, OFF, ALONE[ASSUMED]),
         (INITIALIZE, PER_REQUEST, None, OPTIONAL, OpenSession()),
         (INITIALIZE, ABSENT, b"s1", OPTIONAL, InSession("s1")),
         (REQUEST, NEWEST, b"s1", OPTIONAL, InSession("s1")),
         (REQUEST, ABSENT, b"s1", REQUIRED, InSession("s1")),
-        (REQUEST, NEWEST, b"s1", OFF, Alone(NEWEST.revision)),
-        (REQUEST, NEWEST, None, OPTIONAL, Alone(NEWEST.revision)),
-        (REQUEST, FIRST, None, OPTIONAL, Alone(FIRST.revision)),
-        (REQUEST, ABSENT, None, OPTIONAL, Alone(ASSUMED)),
-        (REQUEST, ABSENT, None, OFF, Alone(ASSUMED)),
+        (REQUEST, NEWEST, b"s1", OFF, ALONE[NEWEST.revision]),
+        (REQUEST, NEWEST, None, OPTIONAL, ALONE[NEWEST.revision]),
+        (REQUEST, FIRST, None, OPTIONAL, ALONE[FIRST.revision]),
+        (REQUEST, ABSENT, None, OPTIONAL, ALONE[ASSUMED]),
+        (REQUEST, ABSENT, None, OFF, ALONE[ASSUMED]),
         (BATCH, NEWEST, b"s1", OPTIONAL, InSession("s1")),
-        (BATCH, BATCHING, None, OPTIONAL, Alone(BATCHING.revision)),
-        (BATCH, BATCHING, None, OFF, Alone(BATCHING.revision)),
+        (BATCH, BATCHING, None, OPTIONAL, ALONE[BATCHING.revision]),
+        (BATCH, BATCHING, None, OFF, ALONE[BATCHING.revision]),
         # A notification has no headers that it could contradict; a response is refused where it arrives.
-        (NOTE, PER_REQUEST, b"s1", REQUIRED, Alone(PER_REQUEST.revision)),
-        (RESPONSE, PER_REQUEST, b"s1", REQUIRED, Alone(PER_REQUEST.revision)),
+        (NOTE, PER_REQUEST, b"s1", REQUIRED, ALONE[PER_REQUEST.revision]),
+        (RESPONSE, PER_REQUEST, b"s1", REQUIRED, ALONE[PER_REQUEST.revision]),
     ],
 )
 def test_route(

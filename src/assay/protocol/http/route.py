@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from assay.model.error import INVALID_REQUEST, MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope
@@ -17,7 +16,7 @@ from assay.protocol.declaration import (
     read_declaration,
     remembered_peer,
 )
-from assay.protocol.session import Peer
+from assay.protocol.session import STATELESS, Peer
 from assay.revisions.registry import ASSUMED, BY_DATE, DATES, PER_REQUEST, REVISIONS
 from assay.revisions.revision import Batching, Revision
 
@@ -28,27 +27,26 @@ from .policy import Sessions
 Posted = Envelope | list[Envelope | MalformedMessage]
 
 
-@dataclass(frozen=True, slots=True)
-class OpenSession:
+class OpenSession(Struct, frozen=True):
     """An `initialize` that starts a conversation."""
 
 
-@dataclass(frozen=True, slots=True)
-class InSession:
+class InSession(Struct, frozen=True):
     """A message of a session; `session_id` has yet to be looked up."""
 
     session_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Alone:
-    """A message that is served by itself: under this revision, for the client it describes, if it does."""
+class Alone(Struct, frozen=True):
+    """A message that is served by itself, for a client that it describes or that nothing is known of."""
 
     revision: Revision
-    peer: Peer | None = None
+    peer: Peer
+    mirrors: Mapping[bytes, bytes] | None = None
+    """Headers that have yet to be compared with the name that the message's parameters hold."""
 
 
-ALONE = {revision: Alone(revision) for revision in REVISIONS}
+ALONE = {revision: Alone(revision, STATELESS[revision]) for revision in REVISIONS}
 OPEN_SESSION = OpenSession()
 
 Route = OpenSession | InSession | Alone | Refusal
@@ -85,10 +83,11 @@ def _is_per_request(message: Envelope, admission: Admission, *, opening: bool) -
 
 def _route_described(message: Envelope, peer: Peer, headers: Mapping[bytes, bytes]) -> Route:
     try:
-        check_mirrors(message, peer.revision.date, headers, peer.revision.http)
+        # Without the rules for names: a name is compared where the parameters are decoded anyway.
+        check_mirrors(message, peer.revision.date, headers, None)
     except RpcError as error:
         return Refusal(400, error.message, code=error.code, request_id=known_id(message), data=error.data)
-    return Alone(peer.revision, peer)
+    return Alone(peer.revision, peer, headers)
 
 
 def _route_per_request(message: Envelope, admission: Admission, headers: Mapping[bytes, bytes]) -> Route:

@@ -15,7 +15,7 @@ from assay.revisions.registry import ASSUMED
 from assay.revisions.revision import Batching, Revision
 from assay.transport.port import Endpoint
 
-from .body import ClientGone, read_body
+from .body import ClientGone, first_part, is_whole, read_body
 from .exchange import Exchange, Pace, refuse, respond
 from .follow import Follower, locate
 from .sessions import HttpSession, HttpSessions
@@ -25,7 +25,7 @@ from .types import AsgiScope, Receive, Transmit
 class Incoming:
     """One HTTP request: what ASGI gave us, its headers, and the verdict on them."""
 
-    __slots__ = ("admission", "asgi", "headers", "receive", "transmit")
+    _exchange: Exchange | None = None
 
     def __init__(
         self,
@@ -34,12 +34,29 @@ class Incoming:
         admission: Admission,
         receive: Receive,
         transmit: Transmit,
+        pace: Pace,
     ) -> None:
         self.asgi = asgi
         self.headers = headers
         self.admission = admission
         self.receive = receive
         self.transmit = transmit
+        self.pace = pace
+
+    @property
+    def exchange(self) -> Exchange:
+        """The answering side, made when something has to be said that is not one plain answer."""
+        if self._exchange is None:
+            self._exchange = Exchange(self.transmit, self.admission, self.pace)
+        return self._exchange
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the answer is all that will be said, as one JSON object."""
+        return self._exchange is None and not self.admission.prefers_stream
+
+    async def send(self, data: bytes) -> None:
+        await self.exchange.send(data)
 
     @property
     def cors(self) -> Headers:
@@ -55,7 +72,7 @@ class Incoming:
         given: Scope | None = self.asgi.get("assay")
         scope = Scope(transport="http", raw_headers=self.asgi["headers"])
         if where is not None:
-            scope.revision, scope.peer = where.revision, where.peer
+            scope.revision, scope.peer, scope.mirrors = where.revision, where.peer, where.mirrors
             if where.revision.http.disconnect_cancels:
                 scope.departure = self.departure
         if given is not None:
@@ -95,7 +112,7 @@ class AsgiApp:
         verdict = self._judge(scope, headers)
         if not isinstance(verdict, Admission):
             return await self._turn_away(verdict, send)
-        incoming = Incoming(scope, headers, verdict, receive, send)
+        incoming = Incoming(scope, headers, verdict, receive, send, self._pace)
         return await self._methods[scope["method"]](incoming)
 
     async def close(self) -> None:
@@ -145,34 +162,35 @@ class AsgiApp:
         )
 
     async def _post(self, incoming: Incoming) -> None:
+        endpoint = self._endpoint
+        first, length = first_part(incoming.receive), incoming.headers.get(b"content-length", b"")
+        # The way of most requests is in this function alone, without a call more than it needs.
+        if type(first) is dict and is_whole(first, length, endpoint.limits):
+            body: bytes | Refusal = first["body"]
+        else:
+            try:
+                body = await read_body(first, incoming.receive, length, endpoint.limits)
+            except ClientGone:
+                return None
         try:
-            length = incoming.headers.get(b"content-length")
-            body = await read_body(incoming.receive, length, self._endpoint.limits)
-        except ClientGone:
-            return None
-        posted, where = self._route(body, incoming)
+            posted = decode(body, endpoint.limits) if type(body) is bytes else None
+            where = _refused(body) if posted is None else self._route(posted, incoming)
+        except MalformedMessage as error:
+            posted, where = None, _malformed(error)
         if type(where) is not Alone or type(posted) is not Envelope:
             return await self._post_otherwise(posted, where, incoming)
-        # The way of most requests, without a call more than it needs.
-        scope, exchange = incoming.scope(where), self._exchange(incoming)
         try:
-            outcome = await self._endpoint.dispatch(
-                posted, exchange.send if self.policy.streaming else None, scope
-            )
+            send = incoming.send if self.policy.streaming else None
+            outcome = await endpoint.dispatch(posted, send, incoming.scope(where))
         except RpcError as error:
             return await refuse(incoming.transmit, _unacceptable(error), incoming.cors)
-        if type(outcome) is Reply and exchange.is_untouched:
-            return await respond(incoming.transmit, 200, [JSON, *exchange.headers], encode_outcome(outcome))
-        return await _answer(posted, outcome, exchange, where.revision)
+        if type(outcome) is Reply and incoming.is_plain:
+            headers = [JSON, *incoming.admission.cors]
+            return await respond(incoming.transmit, 200, headers, encode_outcome(outcome))
+        return await _answer(posted, outcome, incoming.exchange, where.revision)
 
-    def _route(self, body: bytes | Refusal, incoming: Incoming) -> tuple[Posted | None, Route]:
-        if isinstance(body, Refusal):
-            return None, body
-        try:
-            posted = decode(body, self._endpoint.limits)
-        except MalformedMessage as error:
-            return None, _malformed(error)
-        return posted, route(posted, incoming.admission, incoming.headers, self.policy.sessions)
+    def _route(self, posted: Posted, incoming: Incoming) -> Route:
+        return route(posted, incoming.admission, incoming.headers, self.policy.sessions)
 
     async def _post_otherwise(self, posted: Posted | None, where: Route, incoming: Incoming) -> None:
         if isinstance(where, Refusal) or posted is None:
@@ -182,19 +200,15 @@ class AsgiApp:
             return await self._post_in_session(posted, incoming, where.session_id)
         if isinstance(posted, list):
             assert isinstance(where, Alone)
-            scope, exchange = incoming.scope(where), self._exchange(incoming)
-            return await self._serve_batch(posted, incoming, scope, exchange, where.revision)
+            return await self._serve_batch(posted, incoming, incoming.scope(where), where.revision)
         return await self._open(posted, incoming)
-
-    def _exchange(self, incoming: Incoming) -> Exchange:
-        return Exchange(incoming.transmit, incoming.admission, self._pace)
 
     async def _open(self, message: Envelope, incoming: Incoming) -> None:
         """Serve an `initialize`; the session exists for others only once it has succeeded."""
         scope = incoming.scope()
         live = self._sessions.open(scope.principal)
         scope.session = live.session
-        exchange = self._exchange(incoming)
+        exchange = incoming.exchange
         try:
             outcome = await self._endpoint.dispatch(message, None, scope)
         except RpcError as error:
@@ -213,12 +227,12 @@ class AsgiApp:
         if live is None:
             return await refuse(incoming.transmit, session_gone(posted), incoming.cors)
         scope.session = live.session
-        exchange = self._exchange(incoming)
+        exchange = incoming.exchange
         exchange.belong_to(live)
         scope.detach = exchange.detach
         revision = live.session.peer.revision
         if isinstance(posted, list):
-            await self._serve_batch(posted, incoming, scope, exchange, revision)
+            await self._serve_batch(posted, incoming, scope, revision)
             return await self._sessions.update(live)
         try:
             outcome = await self._endpoint.dispatch(posted, exchange.send, scope)
@@ -232,11 +246,11 @@ class AsgiApp:
         members: list[Envelope | MalformedMessage],
         incoming: Incoming,
         scope: Scope,
-        exchange: Exchange,
         revision: Revision,
     ) -> None:
         if revision.batching is Batching.REFUSED:
             return await refuse(incoming.transmit, batch_refused(), incoming.cors)
+        exchange = incoming.exchange
         send = exchange.send if self.policy.streaming else None
         outcomes = await self._endpoint.dispatch_batch(members, send, scope)
         if not outcomes:
@@ -293,6 +307,11 @@ def _answer(
     if outcome is None and (known_id(posted) is None or not isinstance(posted.method, str)):
         return exchange.accept()
     return exchange.answer(outcome, revision)
+
+
+def _refused(body: bytes | Refusal) -> Refusal:
+    assert isinstance(body, Refusal)
+    return body
 
 
 def _malformed(error: MalformedMessage) -> Refusal:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 from types import CoroutineType
 from typing import Any
 
@@ -17,28 +18,48 @@ class ClientGone(Exception):
     """The client hung up before it had sent its whole request."""
 
 
-async def read_body(receive: Receive, declared: bytes | None, limits: Limits) -> bytes | Refusal:
-    """
+def first_part(receive: Receive) -> Message | Awaitable[Message]:
+    """The first part of a body if it has arrived, as it nearly always has; else what to await for it."""
+    arriving: Any = receive()
+    if type(arriving) is CoroutineType:
+        try:
+            return Resumed(arriving, arriving.send(None))
+        except StopIteration as arrived:
+            message: Message = arrived.value
+            return message
+    awaited: Awaitable[Message] = arriving
+    return awaited
+
+
+def is_whole(first: Message, declared: bytes, limits: Limits) -> bool:
+    """Whether a first part is all there is, and within the limit. Seven digits are under 10 MB."""
+    body = first.get("body")
+    return (
+        body is not None
+        and not first.get("more_body")
+        and len(body) <= limits.message_bytes
+        and len(declared) < 8
+    )
+
+
+async def read_body(
+    first: Message | Awaitable[Message], receive: Receive, declared: bytes, limits: Limits
+) -> bytes | Refusal:
+    """The whole body, from its first part on.
+
     Raises:
         ClientGone: there is nobody left to answer.
     """
     # Only so many digits are read: `int` refuses thousands of them.
-    if declared is not None and declared.isdigit() and int(declared[:20]) > limits.message_bytes:
+    if declared.isdigit() and int(declared[:20]) > limits.message_bytes:
         return _too_large(limits)
-    arriving: Any = receive()
-    message: Message | None = None
-    if type(arriving) is CoroutineType:
-        # The first part has nearly always arrived by now, and then no timer is needed.
-        try:
-            arriving = Resumed(arriving, arriving.send(None))
-        except StopIteration as arrived:
-            message = arrived.value
-    if message is None:
+    if not isinstance(first, dict):
         try:
             async with asyncio.timeout(limits.body_timeout):
-                message = await arriving
+                first = await first  # type: ignore[misc]
         except TimeoutError:
             return _too_slow(limits)
+    message: Message = first  # type: ignore[assignment]
     if message["type"] == "http.disconnect":
         raise ClientGone
     body: bytes = message.get("body", b"")

@@ -59,11 +59,6 @@ class Exchange:
         self._pace = pace
         self.headers: Headers = list(admission.cors)
 
-    @property
-    def is_untouched(self) -> bool:
-        """Whether the answer is all that will be sent, as plain JSON."""
-        return self._attached is None and not self._admission.prefers_stream
-
     def belong_to(self, live: HttpSession) -> None:
         """Keep what is sent, so that the client can resume."""
         self._live = live
