@@ -172,11 +172,13 @@ class AsgiApp:
                 body = await read_body(first, incoming.receive, length, endpoint.limits)
             except ClientGone:
                 return None
+        if isinstance(body, Refusal):
+            return await refuse(incoming.transmit, body, incoming.cors)
         try:
-            posted = decode(body, endpoint.limits) if type(body) is bytes else None
-            where = _refused(body) if posted is None else self._route(posted, incoming)
+            posted = decode(body, endpoint.limits)
         except MalformedMessage as error:
-            posted, where = None, _malformed(error)
+            return await refuse(incoming.transmit, _malformed(error), incoming.cors)
+        where = route(posted, incoming.admission, incoming.headers, self.policy.sessions)
         if type(where) is not Alone or type(posted) is not Envelope:
             return await self._post_otherwise(posted, where, incoming)
         try:
@@ -189,12 +191,8 @@ class AsgiApp:
             return await respond(incoming.transmit, 200, headers, encode_outcome(outcome))
         return await _answer(posted, outcome, incoming.exchange, where.revision)
 
-    def _route(self, posted: Posted, incoming: Incoming) -> Route:
-        return route(posted, incoming.admission, incoming.headers, self.policy.sessions)
-
-    async def _post_otherwise(self, posted: Posted | None, where: Route, incoming: Incoming) -> None:
-        if isinstance(where, Refusal) or posted is None:
-            assert isinstance(where, Refusal)
+    async def _post_otherwise(self, posted: Posted, where: Route, incoming: Incoming) -> None:
+        if isinstance(where, Refusal):
             return await refuse(incoming.transmit, where, incoming.cors)
         if isinstance(where, InSession):
             return await self._post_in_session(posted, incoming, where.session_id)
@@ -307,11 +305,6 @@ def _answer(
     if outcome is None and (known_id(posted) is None or not isinstance(posted.method, str)):
         return exchange.accept()
     return exchange.answer(outcome, revision)
-
-
-def _refused(body: bytes | Refusal) -> Refusal:
-    assert isinstance(body, Refusal)
-    return body
 
 
 def _malformed(error: MalformedMessage) -> Refusal:
