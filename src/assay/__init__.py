@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from assay.model.definition import ToolAnnotations as ToolAnnotations
     from assay.model.error import AskError as AskError
     from assay.model.error import AssayError as AssayError
+    from assay.model.error import MissingExtra as MissingExtra
     from assay.model.error import RegistrationError as RegistrationError
     from assay.model.error import ResourceNotFound as ResourceNotFound
     from assay.model.error import RpcError as RpcError
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from assay.model.result import PromptResult as PromptResult
     from assay.model.result import ToolResult as ToolResult
     from assay.model.scope import Scope as Scope
+    from assay.model.strictness import Strictness as Strictness
     from assay.server.context import Context as Context
     from assay.server.header import Header as Header
     from assay.server.server import Server as Server
@@ -55,6 +57,7 @@ _HOMES = {
     "assay.model.error": (
         "AskError",
         "AssayError",
+        "MissingExtra",
         "RegistrationError",
         "ResourceNotFound",
         "RpcError",
@@ -63,6 +66,7 @@ _HOMES = {
     "assay.model.limits": ("Limits",),
     "assay.model.result": ("Cache", "Completion", "Message", "PromptResult", "ToolResult"),
     "assay.model.scope": ("Scope",),
+    "assay.model.strictness": ("Strictness",),
     "assay.server.context": ("Context",),
     "assay.server.header": ("Header",),
     "assay.server.server": ("Server",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from .definition import ClientCapabilities, Implementation
 
@@ -20,3 +20,5 @@ class SessionRecord(Struct, kw_only=True):
     log_level: str | None = None
     subscriptions: list[str]
     state: str
+    kept: dict[str, bytes] = field(default_factory=dict)
+    """What handlers keep for this client: JSON by key."""

@@ -6,6 +6,7 @@ A pair that is absent from STEPS is refused and leaves the state as it was. CLOS
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
 from types import MappingProxyType
 from typing import Final
@@ -50,6 +51,13 @@ STEPS: Final = MappingProxyType(
     }
 )
 
+STRICT_STEPS: Final = MappingProxyType(
+    {pair: state for pair, state in STEPS.items() if pair != (State.INITIALIZING, Input.REQUEST)}
+)
+"""For servers that refuse requests until `notifications/initialized` has come."""
+
+Steps = Mapping[tuple[State, Input], State]
+
 REQUESTS: Final = MappingProxyType({"initialize": Input.INITIALIZE, "ping": Input.PING})
 NOTIFICATIONS: Final = MappingProxyType({"notifications/initialized": Input.INITIALIZED})
 
@@ -61,13 +69,13 @@ def input_of(method: str, *, is_request: bool) -> Input:
     return NOTIFICATIONS.get(method, Input.NOTIFICATION)
 
 
-def step(state: State, received: Input) -> State:
+def step(state: State, received: Input, steps: Steps = STEPS) -> State:
     """The state after this input.
 
     Raises:
         RpcError: the input is out of order; the state stays.
     """
-    following = STEPS.get((state, received))
+    following = steps.get((state, received))
     if following is None:
         raise _refusal(state, received)
     return following
@@ -78,6 +86,8 @@ def _refusal(state: State, received: Input) -> RpcError:
         return RpcError(INVALID_REQUEST, "the session is closed")
     if received is Input.INITIALIZE:
         return RpcError(INVALID_REQUEST, "the session is already initialized")
+    if state is State.INITIALIZING:
+        return RpcError(INVALID_REQUEST, "not initialized: send notifications/initialized first")
     text = (
         "not initialized: send an initialize request first, or describe each request with "
         "io.modelcontextprotocol/protocolVersion and /clientCapabilities in its _meta"

@@ -15,7 +15,7 @@ from assay.revisions.registry import ASSUMED, BY_DATE, REVISIONS
 from assay.revisions.revision import Revision
 
 from .correlation import Correlation
-from .lifecycle import Input, State, step
+from .lifecycle import STEPS, Input, State, Steps, step
 
 NO_CAPABILITIES = ClientCapabilities()
 
@@ -42,10 +42,21 @@ class Running(Protocol):
 class Session:
     """A client that has shaken hands, or is about to."""
 
-    __slots__ = ("asked", "changed", "id", "in_flight", "peer", "post", "principal", "state", "subscriptions")
+    __slots__ = (
+        *("asked", "changed", "id", "in_flight", "kept", "peer", "post", "principal", "state", "steps"),
+        "subscriptions",
+    )
 
-    def __init__(self, post: Callable[[bytes], None], *, session_id: str = "", principal: Any = None) -> None:
+    def __init__(
+        self,
+        post: Callable[[bytes], None],
+        *,
+        session_id: str = "",
+        principal: Any = None,
+        steps: Steps = STEPS,
+    ) -> None:
         self.id = session_id
+        self.steps = steps
         self.principal = principal
         self.post = post
         """Carries a message that belongs to no request. Never blocks, never raises."""
@@ -54,6 +65,8 @@ class Session:
         self.subscriptions: set[str] = set()
         self.in_flight: dict[RequestId, Running] = {}
         self.asked = Correlation()
+        self.kept: dict[str, bytes] = {}
+        """What handlers keep for this client: JSON by key."""
         self.changed = False
         """Whether what `record` keeps has changed since the host last looked."""
 
@@ -67,7 +80,7 @@ class Session:
         Raises:
             RpcError: the message is out of order.
         """
-        following = step(self.state, received)
+        following = step(self.state, received, self.steps)
         if following is not self.state:
             self.state = following
             self.changed = True
@@ -97,12 +110,16 @@ class Session:
             log_level=self.peer.log_level,
             subscriptions=sorted(self.subscriptions),
             state=self.state.value,
+            kept=dict(self.kept),
         )
 
     @classmethod
-    def restore(cls, record: SessionRecord, post: Callable[[bytes], None]) -> Session:
-        session = cls(post, session_id=record.id, principal=record.principal)
+    def restore(
+        cls, record: SessionRecord, post: Callable[[bytes], None], *, steps: Steps = STEPS
+    ) -> Session:
+        session = cls(post, session_id=record.id, principal=record.principal, steps=steps)
         session.state = State(record.state)
         session.peer = Peer(BY_DATE[record.revision], record.capabilities, record.client, record.log_level)
         session.subscriptions = set(record.subscriptions)
+        session.kept = dict(record.kept)
         return session

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from concurrent.futures import CancelledError, Future
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
@@ -75,6 +75,17 @@ class Context:
     @property
     def client_capabilities(self) -> ClientCapabilities:
         return self._call.peer.capabilities
+
+    @property
+    def capabilities(self) -> dict[str, Any]:
+        """What the server declares to this client."""
+        return self.server.declaration(self._call.peer.revision, self._call)
+
+    @property
+    def session(self) -> MutableMapping[str, Any]:
+        """What handlers keep for this client: as long as its session lasts, and for its principal where
+        there is no session. Values are plain JSON; what is read is a copy."""
+        return self.server.keeping.of(self._call)
 
     @property
     def meta(self) -> dict[str, Any]:

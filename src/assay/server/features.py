@@ -38,7 +38,7 @@ class Features:
         return on and (not detail or self._switches.get(name, True))
 
     def declaration(self, revision: Revision, *, in_session: bool) -> dict[str, Any]:
-        """The `capabilities` of an `initialize` answer.
+        """The `capabilities` that the protocol knows.
 
         A client without a session has no stream for what a server sends on its own, so it is
         not promised any.

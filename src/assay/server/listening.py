@@ -68,6 +68,7 @@ async def listen(call: Call, wanted: Filter) -> dict[str, Any]:
     honoured = await honour(wanted, call)
     listener = Listener(honoured)
     meta = {SUBSCRIPTION: call.id}
+    server.start()
     call.pause()  # silence is the normal state of a listener
     server.audience.listen(listener)
     try:

@@ -112,7 +112,7 @@ async def initialize(call: Call) -> InitializeResult:
     if session is not None:
         session.receive(Input.INITIALIZE)
         session.agree(revision, params.capabilities, params.client_info)
-    capabilities = server.features.declaration(revision, in_session=session is not None)
+    capabilities = server.declaration(revision, call)
     return InitializeResult(revision.date, capabilities, server.info, server.instructions)
 
 
@@ -122,8 +122,7 @@ async def ping(call: Call) -> dict[str, Any]:
 
 async def discover(call: Call) -> dict[str, Any]:
     server = call.server
-    # Changes come on listen streams: where none can be held open, none are promised.
-    declared = server.features.declaration(call.peer.revision, in_session=call.send is not None)
+    declared = server.declaration(call.peer.revision, call)
     found: dict[str, Any] = {"supportedVersions": SUPPORTED, "capabilities": declared}
     return found if server.instructions is None else found | {"instructions": server.instructions}
 
@@ -151,9 +150,8 @@ def call_tool(call: Call) -> Awaitable[Any]:
         check_name(call.scope.mirrors, params.name)
     if call.peer.revision.asking is Asking.BY_RETRY:
         _begin_rounds(call, "tools/call", params.name, params.arguments, params)
-    tool = call.server.tools.shelf.by_key.get(params.name)
-    if tool is None:
-        raise RpcError(INVALID_PARAMS, f"unknown tool: {params.name}")
+    tools = call.server.tools
+    tool = tools.shelf.by_key.get(params.name) or tools.find(params.name)
     return tool.call(params.arguments, call)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from assay.model.content import Contents
 from assay.model.definition import ResourceDefinition, TemplateDefinition
 from assay.model.error import INVALID_PARAMS, ResourceNotFound, RpcError
@@ -53,6 +55,15 @@ class Resources:
             KeyError: no resource or template has that URI.
         """
         (self.shelf if self.shelf.get(uri) is not None else self.template_shelf).remove(uri)
+
+    def describe(self, uri: str, **changes: Any) -> None:
+        """Change what the list says of a resource, such as its `size`; nobody is told.
+
+        Raises:
+            KeyError: no resource or template has that URI.
+        """
+        resource = self.shelf.by_key.get(uri) or self.template_shelf.by_key[uri]
+        resource.definition = msgspec.structs.replace(resource.definition, **changes)
 
     async def read(self, uri: str) -> list[Contents]:
         """Read a resource as a client would.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
 from secrets import token_bytes
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast, overload
@@ -11,30 +11,35 @@ from msgspec import Raw
 
 from assay.model.content import Annotations, Icon
 from assay.model.definition import Implementation, ToolAnnotations
-from assay.model.error import PARSE_ERROR, MalformedMessage, RpcError
+from assay.model.error import INVALID_PARAMS, METHOD_NOT_FOUND, PARSE_ERROR, MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope
 from assay.model.limits import Limits
 from assay.model.result import Cache
 from assay.model.scope import Scope, Send
 from assay.model.session import SessionRecord
+from assay.model.strictness import LENIENT, Strictness
 from assay.protocol.codec import decode, encode, encode_outcome, error_reply
+from assay.protocol.lifecycle import STEPS, STRICT_STEPS
 from assay.protocol.seal import HmacSealer, Sealer
 from assay.protocol.session import STATELESS, Session
-from assay.revisions.registry import HANDSHAKE
-from assay.revisions.revision import Revision
+from assay.revisions.registry import DATES, HANDSHAKE
+from assay.revisions.revision import Opening, Revision
 
 from .audience import Audience
+from .background import Background
 from .call import Call
 from .completions import Completions
 from .dispatch import dispatch, dispatch_batch
 from .features import Features
 from .gate import Gate
+from .keeping import Keeping
+from .method import OwnMethods
 from .methods import METHODS
 from .prompt_registry import Prompts
 from .registry import Shelf
 from .resource import Access
 from .resource_registry import Resources
-from .serving import make_app, run
+from .serving import TRANSPORTS, make_app, run
 from .threads import Threads
 from .tool_registry import Tools
 from .typed_result import ResultWriter
@@ -53,7 +58,13 @@ class Server:
     something is: `{"tools": True, "logging": False, "resources.subscribe": False}`. `cache` is what
     clients are told of reusing lists. `sealing` is the key, or several where keys are rotated, that
     signs what clients carry between two rounds of questions: workers that share a load share it.
+    `strictness` is what it insists on although the specification does not.
     """
+
+    revisions = DATES
+    """Dates of the protocol revisions that are served, oldest first."""
+    transports = tuple(TRANSPORTS)
+    """Names that `run` takes."""
 
     def __init__(
         self,
@@ -71,10 +82,13 @@ class Server:
         access: Access | None = None,
         cache: Cache | None = None,
         sealing: Sealer | bytes | Sequence[bytes] | None = None,
+        strictness: Strictness = LENIENT,
     ) -> None:
         self.info = Implementation(name, version, title, description, website_url, icons)
         self.instructions = instructions
         self.limits = limits or Limits()
+        self.strictness = strictness
+        self._steps = STRICT_STEPS if strictness.initialized else STEPS
         self.threads = Threads(self.limits.threads)
         self.writer = ResultWriter(self.info)
         # For transports: serve one decoded message, or the members of a batch.
@@ -100,11 +114,17 @@ class Server:
         def shelf(kind: str, announced_as: str) -> Shelf[Any]:
             return Shelf(kind, page_size, lambda: self._on_change(announced_as))
 
-        self.tools = Tools(shelf("tools", "tools"), gate, self.limits.backlog, self._direct_call)
+        unknown = METHOD_NOT_FOUND if self.strictness.unknown_tool else INVALID_PARAMS
+        self.tools = Tools(
+            shelf("tools", "tools"), gate, self.limits.backlog, self._direct_call, unknown=unknown
+        )
         shelves = (shelf("resources", "resources"), shelf("templates", "resources"))
         self.resources = Resources(shelves, gate, access, self._direct_call)
         self.prompts = Prompts(shelf("prompts", "prompts"), gate, self._direct_call)
         self.completions = Completions(self.prompts, self.resources, gate)
+        self.own_methods = OwnMethods(gate)
+        self.keeping = Keeping()
+        self._background = Background()
 
     def _on_change(self, kind: str) -> None:
         self.tables.clear()
@@ -212,6 +232,35 @@ class Server:
 
         return register
 
+    def method(
+        self,
+        name: str,
+        *,
+        capability: str | None = None,
+        extension: str | None = None,
+        revisions: Collection[str] | None = None,
+    ) -> Callable[[F], F]:
+        """Register a function as a method of this server's own, such as `models/list`.
+
+        Its parameters are those of the request, its result an object. It is declared by a top-level
+        `capability`, and where the protocol has extensions also by the name of an `extension`.
+        `revisions` are the dates of those that have it; all, unless they are given.
+        """
+
+        def register(decorated: F) -> F:
+            self.own_methods.add(
+                name, decorated, capability=capability, extension=extension, revisions=revisions
+            )
+            self.tables.clear()
+            return decorated
+
+        return register
+
+    def background(self, function: F) -> F:
+        """Register a coroutine function that runs while this server serves, and is cancelled in the end."""
+        self._background.add(function)
+        return function
+
     def resource_updated(self, uri: str) -> None:
         """Tell the clients that subscribed to a resource that it has changed. Callable from any thread."""
         self.audience.resource_updated(uri)
@@ -251,7 +300,23 @@ class Server:
                 for name, method in METHODS.items()
                 if name in revision.requests and (method.feature is None or self.features.has(method.feature))
             }
+            table |= {method.name: method.serve for method in self.own_methods.of(revision)}
         return table
+
+    def declaration(self, revision: Revision, call: Call) -> dict[str, Any]:
+        """The capabilities that a client of this revision is told of."""
+        # Changes come in sessions or on listen streams: where neither can be held open, none are promised.
+        way = call.session if revision.opening is Opening.HANDSHAKE else call.send
+        declared = self.features.declaration(revision, in_session=way is not None)
+        return declared | self.own_methods.declaration(revision)
+
+    def start(self) -> None:
+        """Begin the background work, unless it goes on already; transports do so by themselves."""
+        self._background.start()
+
+    async def stop(self) -> None:
+        """End the background work."""
+        await self._background.stop()
 
     def open_session(
         self, post: Callable[[bytes], None], *, session_id: str = "", principal: Any = None
@@ -260,14 +325,16 @@ class Server:
 
         `post` carries what the server sends on its own. It must neither block nor raise.
         """
-        session = Session(post, session_id=session_id, principal=principal)
+        session = Session(post, session_id=session_id, principal=principal, steps=self._steps)
         self.audience.join(session)
+        self.start()
         return session
 
     def restore_session(self, record: SessionRecord, post: Callable[[bytes], None]) -> Session:
         """Go on with a session that a store has kept."""
-        session = Session.restore(record, post)
+        session = Session.restore(record, post, steps=self._steps)
         self.audience.join(session)
+        self.start()
         return session
 
     def end_listening(self) -> None:

@@ -52,10 +52,13 @@ class Signature:
     takes_any: bool
     """Whether the function has `**kwargs`, and so takes whatever a ready-made schema admits."""
 
-    def struct(self) -> type[msgspec.Struct]:
-        """A type with one field per parameter; JSON that decodes into it fits the function."""
+    def struct(self, *, closed: bool = True) -> type[msgspec.Struct]:
+        """A type with one field per parameter; JSON that decodes into it fits the function.
+
+        A closed one refuses what the function has no parameter for, another leaves it out.
+        """
         fields = [_field(parameter) for parameter in self.parameters]
-        return msgspec.defstruct(self.name, fields, kw_only=True, forbid_unknown_fields=True)
+        return msgspec.defstruct(self.name, fields, kw_only=True, forbid_unknown_fields=closed)
 
 
 def read_signature(function: Callable[..., Any], *, allow_any: bool = False) -> Signature:

@@ -21,11 +21,21 @@ from .tool import Tool, make_tool
 class Tools:
     """Register, remove, list and call tools from code; `Server.tool` is the decorator for the first."""
 
-    def __init__(self, shelf: Shelf[Tool], gate: Gate, backlog: int, direct_call: Callable[[], Call]) -> None:
+    def __init__(
+        self,
+        shelf: Shelf[Tool],
+        gate: Gate,
+        backlog: int,
+        direct_call: Callable[[], Call],
+        *,
+        unknown: int = INVALID_PARAMS,
+    ) -> None:
         self.shelf = shelf
         self._gate = gate
         self._backlog = backlog
         self._direct_call = direct_call
+        self._unknown = unknown
+        """The error code for a tool that is not there."""
 
     def __len__(self) -> int:
         return len(self.shelf)
@@ -66,5 +76,5 @@ class Tools:
     def find(self, name: str) -> Tool:
         tool = self.shelf.get(name)
         if tool is None:
-            raise RpcError(INVALID_PARAMS, f"unknown tool: {name}")
+            raise RpcError(self._unknown, f"unknown tool: {name}")
         return tool

@@ -10,6 +10,7 @@ from assay.model.jsonrpc import Envelope, Outcome
 from assay.model.limits import Limits
 from assay.model.scope import Scope, Send
 from assay.model.session import SessionRecord
+from assay.model.strictness import Strictness
 from assay.revisions.revision import Revision
 
 
@@ -37,6 +38,9 @@ class Endpoint(Protocol):
     @property
     def limits(self) -> Limits: ...
 
+    @property
+    def strictness(self) -> Strictness: ...
+
     def open_session(
         self, post: Callable[[bytes], None], *, session_id: str = "", principal: Any = None
     ) -> SessionView: ...
@@ -46,6 +50,10 @@ class Endpoint(Protocol):
     def close_session(self, session: Any) -> None: ...
 
     def end_listening(self) -> None: ...
+
+    def start(self) -> None: ...
+
+    async def stop(self) -> None: ...
 
     async def handle(
         self,

@@ -52,6 +52,7 @@ async def _serve(endpoint: Endpoint, source: int, sink: int) -> signal.Signals |
     await stop.wait()
     reading.close()
     await connection.drain()
+    await endpoint.stop()
     await writer.close()
     return received[0] if received else None
 

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from assay.model.error import INVALID_REQUEST, RpcError
 from assay.model.jsonrpc import RequestId
+from assay.model.strictness import LENIENT, Strictness
 from assay.protocol.codec import encode, error_reply
 from assay.revisions.registry import BY_DATE
 from assay.revisions.revision import Revision
@@ -92,6 +93,7 @@ class Admission:
     cors: tuple[tuple[bytes, bytes], ...]
     prefers_stream: bool = False
     """The client would rather have even a single answer as an event stream."""
+    strictness: Strictness = LENIENT
 
 
 class Gate:
@@ -123,7 +125,7 @@ class Gate:
         revision = None if version is None else BY_DATE.get(version)
         unknown = version if revision is None else None
         streams = self.policy.streaming and prefers_stream(head.accept)
-        return Admission(revision, unknown, _cors(head.origin), streams)
+        return Admission(revision, unknown, _cors(head.origin), streams, self.policy.strictness)
 
     def _check_method(self, head: Head) -> Refusal | None:
         if head.method == "POST":

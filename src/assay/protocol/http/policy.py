@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
+from assay.model.strictness import LENIENT, Strictness
+
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 AUTHORITY = re.compile(r"(?P<host>\[[^\]]*\]|[^:]*)(:[0-9]*)?")
 
@@ -29,6 +31,7 @@ class HttpPolicy:
     """Accepted values of `Host`, with or without a port; `*` accepts any."""
     allowed_origins: tuple[str, ...] = ()
     """Accepted values of `Origin` beside those whose host is an allowed host; `*` accepts any."""
+    strictness: Strictness = LENIENT
 
     def admits_host(self, host: str) -> bool:
         return "*" in self.allowed_hosts or self._names(host)

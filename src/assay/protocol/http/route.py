@@ -63,6 +63,8 @@ def route(posted: Posted, admission: Admission, headers: Mapping[bytes, bytes], 
     opening = posted.method == "initialize" and posted.id is not UNSET
     if _is_per_request(posted, admission, opening=opening):
         return _route_per_request(posted, admission, headers)
+    if admission.revision is None and admission.strictness.version_header and not opening:
+        return _version_required(posted)
     session = headers.get(b"mcp-session-id")
     if session is not None and sessions is not Sessions.OFF:
         return InSession(session.decode("latin-1"))
@@ -111,6 +113,8 @@ def _route_batch(
 ) -> Route:
     if admission.unknown_version is not None:
         return unsupported_version(admission.unknown_version)
+    if admission.revision is None and admission.strictness.version_header:
+        return _version_required(posted)
     session = headers.get(b"mcp-session-id")
     if session is not None and sessions is not Sessions.OFF:
         return InSession(session.decode("latin-1"))
@@ -134,10 +138,23 @@ def session_gone(posted: Posted) -> Refusal:
     return _refuse(posted, "session not found: it ended or expired; send initialize again", status=404)
 
 
+def version_problem(admission: Admission, agreed: Revision, posted: Posted | None = None) -> Refusal | None:
+    """What is wrong with the version header of a request in a session, where one is insisted on."""
+    if not admission.strictness.version_header or admission.revision is agreed:
+        return None
+    if admission.revision is None:
+        return _version_required(posted)
+    return _refuse(posted, f"MCP-Protocol-Version is {admission.revision}: this session agreed on {agreed}")
+
+
+def _version_required(posted: Posted | None) -> Refusal:
+    return _refuse(posted, "MCP-Protocol-Version required: send the version that was agreed on")
+
+
 def _session_required(posted: Posted) -> Refusal:
     return _refuse(posted, "session required: send initialize first, then its Mcp-Session-Id")
 
 
-def _refuse(posted: Posted, reason: str, *, status: int = 400) -> Refusal:
-    request_id = None if isinstance(posted, list) else known_id(posted)
+def _refuse(posted: Posted | None, reason: str, *, status: int = 400) -> Refusal:
+    request_id = known_id(posted) if isinstance(posted, Envelope) else None
     return Refusal(status, reason, code=INVALID_REQUEST, request_id=request_id)

@@ -10,7 +10,16 @@ from assay.model.scope import Scope
 from assay.protocol.codec import decode, encode_outcome, known_id
 from assay.protocol.http.gate import JSON, Admission, Gate, Headers, HeadTooLarge, Refusal, merge_headers
 from assay.protocol.http.policy import HttpPolicy, Sessions
-from assay.protocol.http.route import Alone, InSession, Posted, Route, batch_refused, route, session_gone
+from assay.protocol.http.route import (
+    Alone,
+    InSession,
+    Posted,
+    Route,
+    batch_refused,
+    route,
+    session_gone,
+    version_problem,
+)
 from assay.revisions.registry import ASSUMED
 from assay.revisions.revision import Batching, Revision
 from assay.transport.port import Endpoint
@@ -115,10 +124,15 @@ class AsgiApp:
         incoming = Incoming(scope, headers, verdict, receive, send, self._pace)
         return await self._methods[scope["method"]](incoming)
 
+    def start(self) -> None:
+        """Begin what goes on beside the requests, before the first of them."""
+        self._endpoint.start()
+
     async def close(self) -> None:
         """End all sessions and streams, so that the HTTP server can stop."""
         self._endpoint.end_listening()
         await self._sessions.close()
+        await self._endpoint.stop()
 
     def _judge(self, asgi: AsgiScope, headers: dict[bytes, bytes]) -> Admission | Refusal | None:
         """The verdict on a request's path and head; none when it is not for this endpoint."""
@@ -224,6 +238,9 @@ class AsgiApp:
         live = await self._sessions.find(session_id, scope.principal)
         if live is None:
             return await refuse(incoming.transmit, session_gone(posted), incoming.cors)
+        problem = version_problem(incoming.admission, live.session.peer.revision, posted)
+        if problem is not None:
+            return await refuse(incoming.transmit, problem, incoming.cors)
         scope.session = live.session
         exchange = incoming.exchange
         exchange.belong_to(live)
@@ -284,7 +301,9 @@ class AsgiApp:
         if session_id is None:
             return Refusal(400, "session required: send its Mcp-Session-Id")
         live = await self._sessions.find(session_id.decode("latin-1"), incoming.scope().principal)
-        return live or Refusal(404, "session not found: it ended or expired; send initialize again")
+        if live is None:
+            return Refusal(404, "session not found: it ended or expired; send initialize again")
+        return version_problem(incoming.admission, live.session.peer.revision) or live
 
     async def _options(self, incoming: Incoming) -> None:
         await respond(incoming.transmit, 204, self._gate.preflight(incoming.headers))
@@ -292,6 +311,8 @@ class AsgiApp:
     async def _lifespan(self, receive: Receive, send: Transmit) -> None:
         while True:
             message = await receive()
+            if message["type"] == "lifespan.startup":
+                self.start()
             if message["type"] == "lifespan.shutdown":
                 await self.close()
             await send({"type": f"{message['type']}.complete"})

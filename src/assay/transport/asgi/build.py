@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, TypedDict, Unpack
 
+from assay.model.strictness import LENIENT, Strictness
 from assay.protocol.http.policy import LOOPBACK, HttpPolicy, Sessions
 from assay.store.port import EventStore, SessionStore
 from assay.transport.port import Endpoint
@@ -45,10 +46,11 @@ def build(endpoint: Endpoint, **options: Unpack[HttpOptions]) -> AsgiApp:
         endpoint, options["session_store"], options["event_store"], options.get("sweep_interval", 60.0)
     )
     heartbeat, retry = options.get("heartbeat", 15.0), options.get("retry", 1.0)
-    return AsgiApp(endpoint, make_policy(options), live, heartbeat=heartbeat, retry=retry)
+    policy = make_policy(options, endpoint.strictness)
+    return AsgiApp(endpoint, policy, live, heartbeat=heartbeat, retry=retry)
 
 
-def make_policy(options: HttpOptions) -> HttpPolicy:
+def make_policy(options: HttpOptions, strictness: Strictness = LENIENT) -> HttpPolicy:
     """
     Raises:
         ValueError: an option has a value that it cannot have.
@@ -62,11 +64,12 @@ def make_policy(options: HttpOptions) -> HttpPolicy:
         raise ValueError(f'stream must be "on" or "off": {stream!r}')
     if path is not None and not path.startswith("/"):
         raise ValueError(f"path must start with a slash: {path!r}")
-    sessions = Sessions(options.get("sessions", "optional"))
+    sessions = Sessions(options.get("sessions", "required" if strictness.sessions else "optional"))
     return HttpPolicy(
         path=path if path is None else path.rstrip("/"),
         streaming=stream == "on",
         sessions=sessions if stream == "on" else Sessions.OFF,
         allowed_hosts=tuple(host.lower() for host in options.get("allowed_hosts", LOOPBACK)),
         allowed_origins=tuple(options.get("allowed_origins", ())),
+        strictness=strictness,
     )

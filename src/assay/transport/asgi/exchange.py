@@ -7,7 +7,9 @@ import asyncio
 from collections.abc import Awaitable
 from typing import Final, NamedTuple
 
+from assay.model.error import INTERNAL_ERROR
 from assay.model.jsonrpc import ErrorReply, Outcome
+from assay.model.strictness import LENIENT, Strictness
 from assay.protocol.codec import encode_outcome
 from assay.protocol.framing import sse
 from assay.protocol.http.gate import JSON, Admission, Headers, Refusal
@@ -94,7 +96,7 @@ class Exchange:
         if outcome is None:
             # Something must be said on HTTP; a stream that ends empty says that no answer follows.
             return respond(self._transmit, 200, [*EVENT_STREAM, *self.headers])
-        status = status_of(outcome, revision)
+        status = status_of(outcome, revision, self._admission.strictness)
         if self._admission.prefers_stream and status == 200:
             return self._answer_on_stream(outcome)
         return respond(self._transmit, status, [JSON, *self.headers], encode_outcome(outcome))
@@ -168,7 +170,10 @@ class Exchange:
             await self._transmit_part(sse.comment())
 
 
-def status_of(outcome: Outcome, revision: Revision) -> int:
-    if outcome.__class__ is ErrorReply:
-        return revision.http.statuses.get(outcome.error.code, 200)
-    return 200
+def status_of(outcome: Outcome, revision: Revision, strictness: Strictness = LENIENT) -> int:
+    if outcome.__class__ is not ErrorReply:
+        return 200
+    code = outcome.error.code
+    # Never 404: in a session that would tell the client to begin a new one.
+    otherwise = (500 if code == INTERNAL_ERROR else 400) if strictness.statuses else 200
+    return revision.http.statuses.get(code, otherwise)

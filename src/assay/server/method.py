@@ -1,0 +1,141 @@
+"""Methods of a server's own: functions that clients call by a name that the protocol does not have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, Final
+
+import msgspec
+from msgspec import Raw
+
+from assay.model.error import RegistrationError
+from assay.protocol.codec import decode_params
+from assay.revisions.registry import BY_DATE, REVISIONS
+from assay.revisions.revision import Revision
+
+from .call import Call
+from .features import DETAILS
+from .gate import Gate
+from .invoke import Invocable
+from .output import BadOutput
+from .schema import read_custom, write_custom
+from .signature import read_signature
+
+NAME: Final = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")
+LABEL: Final = r"[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?"
+EXTENSION: Final = re.compile(rf"{LABEL}(\.{LABEL})+/[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?")
+RESERVED_LABELS: Final = ("mcp", "modelcontextprotocol")
+PROTOCOL_METHODS: Final = frozenset().union(*(revision.requests for revision in REVISIONS))
+PROTOCOL_CAPABILITIES: Final = frozenset(DETAILS).union(*(revision.capabilities for revision in REVISIONS))
+
+_encode: Final = msgspec.json.Encoder(enc_hook=write_custom).encode
+
+
+class OwnMethod:
+    """A function under the name of a method; its parameters are those of the request."""
+
+    __slots__ = ("_decode", "_invoke", "capability", "extension", "name", "revisions")
+
+    def __init__(self, name: str, function: Callable[..., Any], gate: Gate) -> None:
+        signature = read_signature(function)
+        self.name = name
+        self.capability: str | None = None
+        self.extension: str | None = None
+        self.revisions: Collection[Revision] = REVISIONS
+        # Open, because every request may carry `_meta`, and later clients may say more than we know.
+        self._decode = msgspec.json.Decoder(signature.struct(closed=False), dec_hook=read_custom).decode
+        self._invoke = Invocable(function, signature.context_name, (gate,))
+
+    async def serve(self, call: Call) -> Any:
+        params = decode_params(call.params, self._decode)
+        return to_result(await self._invoke(msgspec.structs.asdict(params), call))
+
+
+def to_result(value: Any) -> Any:
+    """What a method returns, as the object that a result is.
+
+    Raises:
+        BadOutput: it is none.
+    """
+    if value is None:
+        return {}
+    try:
+        encoded = _encode(value)
+    except (TypeError, NotImplementedError, UnicodeEncodeError) as error:
+        raise BadOutput(f"cannot be written as JSON: {error}") from None
+    if not encoded.startswith(b"{"):
+        raise BadOutput(f"a method returns an object, not {type(value).__qualname__}")
+    # A `_meta` of its own may have to be joined with ours: that needs the object, not its bytes.
+    return Raw(encoded) if encoded.find(b'"_meta"') < 0 else msgspec.json.decode(encoded)
+
+
+class OwnMethods:
+    """All methods that a server adds to the protocol's."""
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+        self._by_name: dict[str, OwnMethod] = {}
+
+    def add(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        *,
+        capability: str | None = None,
+        extension: str | None = None,
+        revisions: Collection[str] | None = None,
+    ) -> None:
+        """
+        Raises:
+            RegistrationError: the name is taken or no name, or the function cannot be served.
+        """
+        self._check_name(name)
+        method = OwnMethod(name, function, self._gate)
+        method.capability = check_capability(capability)
+        method.extension = check_extension(extension)
+        method.revisions = REVISIONS if revisions is None else [find_revision(date) for date in revisions]
+        self._by_name[name] = method
+
+    def _check_name(self, name: str) -> None:
+        if len(name) > 128 or not NAME.fullmatch(name):
+            raise RegistrationError(f"not the name of a method, such as `models/list`: {name[:128]!r}")
+        if name in PROTOCOL_METHODS or name.startswith(("notifications/", "rpc.")):
+            raise RegistrationError(f"{name} belongs to the protocol: choose another name")
+        if name in self._by_name:
+            raise RegistrationError(f"there already is a method {name}")
+
+    def of(self, revision: Revision) -> Iterator[OwnMethod]:
+        return (method for method in self._by_name.values() if revision in method.revisions)
+
+    def declaration(self, revision: Revision) -> dict[str, Any]:
+        """What the capabilities of a server say about its own methods."""
+        declared: dict[str, Any] = {m.capability: {} for m in self.of(revision) if m.capability}
+        extensions: dict[str, Any] = {m.extension: {} for m in self.of(revision) if m.extension}
+        if extensions and "extensions" in revision.capabilities:
+            declared["extensions"] = extensions
+        return declared
+
+
+def check_capability(name: str | None) -> str | None:
+    if name is not None and (name in PROTOCOL_CAPABILITIES or not NAME.fullmatch(name)):
+        raise RegistrationError(f"not a capability of a server's own: {name!r}")
+    return name
+
+
+def check_extension(name: str | None) -> str | None:
+    """An extension is named by a prefix that its author owns, a slash, and a name
+    (basic/versioning#extensions); prefixes with certain second labels belong to the protocol."""
+    if name is None:
+        return None
+    if not EXTENSION.fullmatch(name):
+        raise RegistrationError(f"not the name of an extension, such as `com.example/models`: {name!r}")
+    if name.split("/")[0].split(".")[1] in RESERVED_LABELS:
+        raise RegistrationError(f"the prefix of {name} belongs to the protocol: use your own")
+    return name
+
+
+def find_revision(date: str) -> Revision:
+    if date not in BY_DATE:
+        raise RegistrationError(f"unknown revision: {date}; one of {', '.join(BY_DATE)}")
+    return BY_DATE[date]
