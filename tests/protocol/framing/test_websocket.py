@@ -1,0 +1,293 @@
+"""WebSocket frames, with the sans-IO layer of `websockets` as the judge."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from websockets.frames import Close as OracleClose
+from websockets.frames import Frame as OracleFrame
+from websockets.frames import Opcode
+from websockets.protocol import OPEN, SERVER, Protocol, Side
+
+from assay.protocol.framing.websocket import (
+    BINARY,
+    CLOSE,
+    CONTINUATION,
+    CONTROL_BYTES,
+    GOING_AWAY,
+    LOST,
+    NO_CODE,
+    NORMAL,
+    NOT_TEXT,
+    PING,
+    PONG,
+    PROTOCOL_ERROR,
+    REASON_BYTES,
+    TEXT,
+    TOO_BIG,
+    Close,
+    Frame,
+    FrameReader,
+    MessageReader,
+    Ping,
+    Pong,
+    Received,
+    Violation,
+    close_frame,
+    frame,
+    is_sendable,
+    masked,
+    read_close,
+    text_frame,
+)
+
+LIMIT = 1 << 20
+MASK = b"\x01\x80\xfe\x5a"
+MASKS = st.binary(min_size=4, max_size=4)
+CUTS = st.lists(st.integers(min_value=0), max_size=8)
+PAYLOADS = st.one_of(
+    st.binary(max_size=20),
+    st.text(max_size=10).map(str.encode),
+    st.sampled_from([bytes(n) for n in (0, 1, 124, 125, 126, 127, 300, 65535, 65536)]),
+)
+CODES = st.sampled_from([0, 999, 1000, 1001, 1004, 1005, 1006, 1011, 1014, 1015, 2999, 3000, 4999, 5000])
+CLOSES = st.builds(lambda code, reason: code.to_bytes(2, "big") + reason, CODES, st.binary(max_size=5))
+FRAMES = st.lists(
+    st.builds(
+        Frame,
+        opcode=st.sampled_from([0, 1, 1, 1, 2, 8, 9, 10]) | st.integers(0, 15),
+        payload=PAYLOADS | CLOSES,
+        fin=st.booleans(),
+        rsv=st.sampled_from([0] * 15 + [1, 2, 4]),
+        mask=MASKS | MASKS | MASKS | st.none(),
+    ),
+    max_size=6,
+)
+GOOD = st.lists(
+    st.tuples(st.sampled_from([PING, PONG]), st.binary(max_size=CONTROL_BYTES))
+    | st.tuples(st.just(TEXT), st.text(max_size=200).map(str.encode))
+    | st.tuples(st.just(BINARY), PAYLOADS),
+    max_size=6,
+).map(lambda pairs: [Frame(opcode, payload, mask=MASK) for opcode, payload in pairs])
+
+
+def wire(frames: list[Frame]) -> bytes:
+    return b"".join(frame(one.opcode, one.payload, fin=one.fin, rsv=one.rsv, mask=one.mask) for one in frames)
+
+
+def chunks(data: bytes, cuts: list[int]) -> list[bytes]:
+    edges = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
+    return [data[start:end] for start, end in itertools.pairwise(edges)]
+
+
+def read(pieces: list[bytes], limit: int = LIMIT, *, masked: bool = True) -> list[Received]:
+    reader = MessageReader(limit, masked=masked)
+    return [received for piece in pieces for received in reader.feed(piece)]
+
+
+def codes_of(found: list[Received]) -> list[Received | int]:
+    """Without the words of violations, which are our own."""
+    return [one.code if isinstance(one, Violation) else one for one in found]
+
+
+class Oracle:
+    """What `websockets` makes of the same bytes, in our words."""
+
+    def __init__(self, data: bytes) -> None:
+        self.found: list[Received | int] = []
+        self._protocol = Protocol(SERVER, state=OPEN, max_size=None)
+        self._parts: list[bytes] = []
+        self._is_text = True
+        self._protocol.receive_data(data)
+        for event in self._protocol.events_received():
+            if not self._take(event):
+                return
+        # It refuses to be closed in the middle of a message; RFC 6455, 5.4, allows control frames there.
+        if self._protocol.close_rcvd is not None and self._protocol.parser_exc is not None:
+            self.found.append(Close(self._protocol.close_rcvd.code, self._protocol.close_rcvd.reason))
+        elif self._protocol.parser_exc is not None:
+            assert self._protocol.close_sent is not None
+            self.found.append(int(self._protocol.close_sent.code))
+
+    def _take(self, event: Any) -> bool:
+        assert isinstance(event, OracleFrame)
+        data = bytes(event.data)
+        if event.opcode in (Opcode.PING, Opcode.PONG):
+            self.found.append(Ping(data) if event.opcode is Opcode.PING else Pong(data))
+            return True
+        if event.opcode is Opcode.CLOSE:
+            parsed = OracleClose.parse(data)
+            self.found.append(Close(int(parsed.code), parsed.reason))
+            return True
+        if event.opcode is not Opcode.CONT:
+            self._parts, self._is_text = [], event.opcode is Opcode.TEXT
+        self._parts.append(data)
+        return self._finish() if event.fin else True
+
+    def _finish(self) -> bool:
+        payload = b"".join(self._parts)
+        try:
+            # Its sans-IO layer leaves the decoding of texts to others.
+            self.found.append(payload.decode() if self._is_text else payload)
+        except UnicodeDecodeError:
+            self.found.append(NOT_TEXT)
+            return False
+        return True
+
+
+@given(frames=FRAMES, cuts=CUTS)
+@example(frames=[Frame(TEXT, b"a", fin=False, mask=MASK), Frame(CLOSE, b"\x03\xe8", mask=MASK)], cuts=[])
+@example(frames=[Frame(TEXT, bytes(127), mask=MASK), Frame(TEXT, b"\xff", mask=MASK)], cuts=[])
+def test_any_frames_in_any_chunking_are_read_as_websockets_reads_them(
+    frames: list[Frame], cuts: list[int]
+) -> None:
+    data = wire(frames)
+    assert Oracle(data).found == codes_of(read(chunks(data, cuts)))
+
+
+@given(data=st.binary(max_size=200), cuts=CUTS)
+def test_arbitrary_bytes_are_read_alike_in_any_chunking(data: bytes, cuts: list[int]) -> None:
+    whole = read([data])
+    assert whole == read(chunks(data, cuts))
+    assert all(not isinstance(one, Close | Violation) for one in whole[:-1])
+
+
+@given(frames=FRAMES, cuts=CUTS)
+def test_raw_reader_gives_back_every_frame_as_it_was_written(frames: list[Frame], cuts: list[int]) -> None:
+    reader = FrameReader(LIMIT)
+    assert frames == [one for piece in chunks(wire(frames), cuts) for one in reader.feed(piece)]
+
+
+@given(frames=GOOD)
+def test_websockets_reads_what_we_write_for_either_role(frames: list[Frame]) -> None:
+    for side, mask in ((Side.SERVER, MASK), (Side.CLIENT, None)):
+        protocol = Protocol(side, state=OPEN, max_size=None)
+        protocol.receive_data(wire([one._replace(mask=mask) for one in frames]))
+        events: list[Any] = protocol.events_received()
+        assert protocol.parser_exc is None
+        assert [(one.opcode, one.payload) for one in frames] == [
+            (event.opcode, bytes(event.data)) for event in events
+        ]
+
+
+@given(frames=GOOD, cuts=CUTS)
+def test_client_reads_frames_without_masks(frames: list[Frame], cuts: list[int]) -> None:
+    bare = wire([one._replace(mask=None) for one in frames])
+    assert read([wire(frames)]) == read(chunks(bare, cuts), masked=False)
+    for one in frames:
+        assert codes_of(read([wire([one])], masked=False)) == [PROTOCOL_ERROR]
+
+
+@given(payload=PAYLOADS, mask=MASKS)
+def test_mask_is_taken_off_as_it_was_put_on(payload: bytes, mask: bytes) -> None:
+    hidden = masked(payload, mask)
+    assert hidden == bytes(byte ^ mask[place % 4] for place, byte in enumerate(payload))
+    assert payload == masked(hidden, mask)
+
+
+@given(payload=PAYLOADS)
+def test_text_frame_is_the_plain_frame(payload: bytes) -> None:
+    assert frame(TEXT, payload) == text_frame(payload)
+
+
+@given(
+    parts=st.lists(st.binary(max_size=30), min_size=1, max_size=8),
+    pings=st.lists(st.binary(max_size=CONTROL_BYTES), max_size=3),
+    limit=st.integers(0, 120),
+)
+def test_message_is_bounded_as_a_whole_whatever_its_fragments(
+    parts: list[bytes], pings: list[bytes], limit: int
+) -> None:
+    last = len(parts) - 1
+    frames = [Frame(PING, ping, mask=MASK) for ping in pings]
+    for place, part in enumerate(parts):
+        frames.insert(2 * place, Frame(CONTINUATION if place else BINARY, part, fin=place == last, mask=MASK))
+    found = [one for one in codes_of(read([wire(frames)], limit)) if not isinstance(one, Ping)]
+    whole = b"".join(parts)
+    assert found == [whole if len(whole) <= limit else TOO_BIG]
+
+
+def test_too_big_a_message_is_refused_on_its_head() -> None:
+    for size in (126, 1 << 16, 1 << 40):
+        head = bytes((0x81, 0xFF)) + size.to_bytes(8, "big") + MASK
+        if size < 1 << 16:
+            head = bytes((0x81, 0xFE)) + size.to_bytes(2, "big") + MASK
+        assert codes_of(read([head], 100)) == codes_of(read([head[:-1], head[-1:]], 100)) == [TOO_BIG]
+    assert FrameReader(100).feed(bytes((0x82, 0x7E, 0, 127))) == [
+        Violation(TOO_BIG, "message too big: limit 100 bytes")
+    ]
+
+
+@pytest.mark.parametrize("limit", [130, 126, 10])
+def test_whole_message_in_one_piece_is_bounded_too(limit: int) -> None:
+    assert read([wire([Frame(TEXT, b"x" * limit, mask=MASK)])], limit) == ["x" * limit]
+    assert codes_of(read([wire([Frame(TEXT, b"x" * (limit + 1), mask=MASK)])], limit)) == [TOO_BIG]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        bytes((0x81, 0xFE, 0, 125)),
+        bytes((0x81, 0xFE, 0, 2)),
+        bytes((0x81, 0xFF, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF)),
+        bytes((0x81, 0xFF, 0x80, 0, 0, 0, 0, 0, 0, 0)),
+    ],
+    ids=["two bytes for 125", "two bytes for 2", "eight bytes for 65,535", "the highest bit"],
+)
+def test_length_must_be_written_in_its_shortest_form(head: bytes) -> None:
+    """RFC 6455, 5.2. The longest form at once, and in pieces."""
+    length = int.from_bytes(head[2:], "big")
+    data = head + MASK + bytes(min(length, 70_000))
+    assert codes_of(read([data])) == codes_of(read(chunks(data, [3, 5]))) == [PROTOCOL_ERROR]
+
+
+def test_nothing_is_read_after_a_close_or_a_violation() -> None:
+    text = wire([Frame(TEXT, b"more text", mask=MASK)])
+    for end in (
+        close_frame(mask=MASK),
+        wire([Frame(3, b"", mask=MASK)]),
+        wire([Frame(1, b"\xff", mask=MASK)]),
+    ):
+        reader = MessageReader(LIMIT, masked=True)
+        assert len(reader.feed(end + text)) == 1
+        assert reader.feed(text) == []
+    raw = FrameReader(1)
+    assert [type(one) for one in raw.feed(text + text)] == [Violation]
+    assert raw.feed(wire([Frame(TEXT, b"", mask=MASK)])) == []
+
+
+def test_empty_fragments_are_not_kept() -> None:
+    reader = MessageReader(LIMIT, masked=True)
+    assert reader.feed(wire([Frame(TEXT, b"", fin=False, mask=MASK)])) == []
+    for _ in range(1000):
+        assert reader.feed(wire([Frame(CONTINUATION, b"", fin=False, mask=MASK)])) == []
+    assert len(reader._parts) == 0
+    assert reader.feed(wire([Frame(CONTINUATION, b"end", mask=MASK)])) == ["end"]
+
+
+@given(code=st.integers(0, 65535), reason=st.text(max_size=30))
+def test_close_frames_are_read_as_they_were_written(code: int, reason: str) -> None:
+    if not is_sendable(code):
+        with pytest.raises(ValueError, match="may not be sent"):
+            close_frame(code, reason)
+        return
+    assert read([close_frame(code, reason, MASK)]) == [Close(code, reason)]
+
+
+@given(reason=st.text(min_size=40))
+def test_long_reason_is_cut_between_characters(reason: str) -> None:
+    (found,) = read([close_frame(GOING_AWAY, reason * 4)], masked=False)
+    assert isinstance(found, Close)
+    assert reason * 4 != found.reason
+    assert (reason * 4).startswith(found.reason)
+    assert REASON_BYTES - 3 <= len(found.reason.encode()) <= REASON_BYTES
+
+
+def test_close_without_a_code_says_so() -> None:
+    assert read_close(b"") == Close(NO_CODE, "")
+    assert codes_of([read_close(b"\x03")]) == codes_of([read_close(LOST.to_bytes(2, "big"))]) == [1002]
+    assert codes_of([read_close(NORMAL.to_bytes(2, "big") + b"\xff")]) == [NOT_TEXT]
