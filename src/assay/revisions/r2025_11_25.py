@@ -11,6 +11,6 @@ REVISION = PREDECESSOR.successor(
     bad_arguments=BadArguments.TOOL_ERROR,
     multi_select=True,
     sampling_tools=True,
-    http=HttpRules(priming=True),
+    http=HttpRules(version_header=True, priming=True),
     added={"elicitation": {"url"}},
 )

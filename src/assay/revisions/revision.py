@@ -66,6 +66,8 @@ class HttpRules:
     """Events carry ids, and a GET with `Last-Event-ID` continues a stream."""
     priming: bool = False
     """A stream opens with an event that has an id and no data; `retry` may precede a close."""
+    version_header: bool = False
+    """After the handshake a client names the agreed version in a header of each request."""
     disconnect_cancels: bool = False
     """Hanging up ends the request; otherwise its work goes on."""
     mirrored: Mapping[str, str] | None = None
