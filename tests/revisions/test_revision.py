@@ -98,15 +98,21 @@ def test_revision_has_the_features_of_its_changelog(date: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("date", "priming"),
-    [("2024-11-05", False), ("2025-03-26", False), ("2025-06-18", False), ("2025-11-25", True)],
+    ("date", "version_header", "priming"),
+    [
+        ("2024-11-05", False, False),
+        ("2025-03-26", False, False),
+        ("2025-06-18", True, False),
+        ("2025-11-25", True, True),
+    ],
 )
-def test_revision_has_the_http_rules_of_its_changelog(date: str, priming: bool) -> None:
+def test_revision_has_the_http_rules_of_its_changelog(date: str, version_header: bool, priming: bool) -> None:
     rules = BY_DATE[date].http
     assert {field.name: getattr(rules, field.name) for field in fields(HttpRules)} == {
         "sessions": True,
         "resumable": True,
         "priming": priming,
+        "version_header": version_header,
         "disconnect_cancels": False,
         "mirrored": None,
         "statuses": {-32700: 400, -32600: 400},
@@ -119,6 +125,7 @@ def test_revision_without_a_handshake_has_http_rules_of_its_own() -> None:
         "sessions": False,
         "resumable": False,
         "priming": False,
+        "version_header": False,
         "disconnect_cancels": True,
         "mirrored": {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"},
         "statuses": {-32700: 400, -32600: 400, -32020: 400, -32021: 400, -32022: 400, -32601: 404},
