@@ -1,7 +1,8 @@
 """Serve an MCP server: your own or a bundled one.
 
 TARGET is one of
-  everything              the bundled server with every feature of MCP
+  everything              the bundled server that conformance suites expect
+  reference               the bundled server to test clients with: every capability, data that changes
   path/to/file.py[:name]  a variable of a file
   package.module[:name]   a variable of a module, the current directory included
 Without a name it is the variable `server`, or the only server there.
@@ -24,18 +25,19 @@ from assay.model.error import MissingExtra
 from assay.protocol.http.policy import LOOPBACK
 
 from .exit_code import CommandFailed, ExitCode
-from .target import load_server
+from .target import REFERENCE, load_server
 
-SUMMARY = "serve an MCP server on stdio or HTTP: your own file, or `everything`"
+SUMMARY = "serve an MCP server on stdio or HTTP: your own file, `everything` or `reference`"
 HTTP = ("http", "http-plain")
 HOST = "127.0.0.1"
 PORT = 3000
+FOR_REFERENCE = ("root", "strict")
 FOR_JUDGING = ("--url", "--command", "--suite", "--scenario", "--spec-version")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("target", metavar="TARGET", help="everything, path.py[:name] or package.module[:name]")
+    add("target", metavar="TARGET", help="everything, reference, path.py[:name] or package.module[:name]")
     add("--transport", choices=("stdio", *HTTP), default="stdio", help="default: stdio")
     add("--host", help=f"address to listen on; default: {HOST}")
     add("--port", type=port, help=f"port to listen on, 0 for any free one; default: {PORT}")
@@ -46,6 +48,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         help="accept this Origin too, or `*` for any; repeatable",
     )
+    add("--root", metavar="DIR", help="reference: serve and watch this folder too")
+    add("--strict", action="store_true", help="reference: insist on more than the specification does")
     for option in FOR_JUDGING:
         add(option, action=Misplaced, help=argparse.SUPPRESS)
 
@@ -71,15 +75,24 @@ class Misplaced(argparse.Action):
 
 def execute(options: argparse.Namespace) -> int:
     if options.transport in HTTP:
-        serve_http(load_server(options.target), options)
+        serve_http(chosen_server(options), options)
     else:
         refuse_http_options(options)
-        server = load_server(options.target)
+        server = chosen_server(options)
         if sys.stdin.isatty():
             print(f"{called(server)} waits for JSON-RPC on standard input; Ctrl-D ends it", file=sys.stderr)
             print(f"  for HTTP: assay serve {options.target} --transport http", file=sys.stderr)
         server.run("stdio")
     return ExitCode.OK
+
+
+def chosen_server(options: argparse.Namespace) -> Server:
+    made = {name: getattr(options, name) for name in FOR_REFERENCE if getattr(options, name)}
+    if made and options.target != REFERENCE:
+        problem = f"--{next(iter(made))} is an option of the bundled server `{REFERENCE}`"
+        hint = f"`assay serve {REFERENCE} --help` tells of it; {options.target} has no such option"
+        raise CommandFailed(ExitCode.USAGE, problem, hint)
+    return load_server(options.target, **made)
 
 
 def refuse_http_options(options: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""Which server is meant: `everything`, `path/to/file.py[:name]` or `package.module[:name]`."""
+"""Which server is meant: a bundled one, `path/to/file.py[:name]` or `package.module[:name]`."""
 
 from __future__ import annotations
 
@@ -11,27 +11,44 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
+from typing import Any
 
 import assay.bundled
-from assay import Server
+from assay import MissingExtra, Server
 
 from .exit_code import CommandFailed, ExitCode
 
 BUNDLED = assay.bundled.__name__
+REFERENCE = "reference"
 PACKAGE = Path(__file__).parents[1]
 
 
-def load_server(target: str) -> Server:
-    """Import what the target names and find the server in it.
+def load_server(target: str, **options: Any) -> Server:
+    """Import what the target names and find the server in it; `options` are for the reference server.
 
     Raises:
         CommandFailed: there is no such file, module or server, or importing it failed.
     """
+    if target == REFERENCE:
+        return make_reference(**options)
     place, name = split(target)
     # On stdio the client reads standard output: what a module prints while it loads must not get there.
     with contextlib.redirect_stdout(sys.stderr):
         module = load_module(place)
     return find_server(module, place, name)
+
+
+def make_reference(*, root: str | None = None, strict: bool = False) -> Server:
+    """The one bundled server that is made to order."""
+    from assay.bundled.reference import make_server
+
+    try:
+        return make_server(root=None if root is None else Path(root), strict=strict)
+    except MissingExtra as error:
+        raise CommandFailed(ExitCode.NOT_STARTED, str(error)) from error
+    except OSError as error:
+        problem = f"cannot serve the folder {root}: {error.strerror or error}"
+        raise CommandFailed(ExitCode.USAGE, problem, "give a folder that can be read") from error
 
 
 def split(target: str) -> tuple[str, str | None]:

@@ -1,0 +1,43 @@
+"""The whole server, put together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from assay import Limits, Server, Strictness
+
+from . import asking, identity, metadata, models, prompts, tools, working
+from .files import Files
+from .plugin import Plugin
+from .watch import Watched
+
+STRICT: Final = Strictness(
+    initialized=True, sessions=True, version_header=True, statuses=True, unknown_tool=True
+)
+
+
+def make_server(*, root: Path | None = None, strict: bool = False, limits: Limits | None = None) -> Server:
+    """A reference server; `root` is a folder that it serves and watches too.
+
+    Raises:
+        MissingExtra: a folder is given, and what watches it is not installed.
+        OSError: there is no such folder.
+    """
+    server = Server(
+        identity.NAME,
+        identity.VERSION,
+        title=identity.TITLE,
+        description=identity.DESCRIPTION,
+        instructions=identity.INSTRUCTIONS,
+        icons=identity.ICONS,
+        limits=limits,
+        strictness=STRICT if strict else Strictness(),
+    )
+    for part in (tools, working, asking, prompts, models, metadata):
+        part.register(server)
+    Files(server)
+    Plugin(server)
+    if root is not None:
+        Watched(server, root)
+    return server

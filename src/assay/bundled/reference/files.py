@@ -1,0 +1,127 @@
+"""A small file system in memory. Its files can be edited, and whoever subscribed hears of it."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from types import MappingProxyType
+from typing import Annotated, Final, Literal
+
+from assay import Annotations, Context, ResourceNotFound, Server, ToolError
+
+NOTES: Final = "file:///resources/notes.txt"
+MAIN_RS: Final = "file:///project/src/main.rs"
+DAILY: Final = "file:///notes/daily/{day}.md"
+DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+LONGEST: Final = 64 * 1024
+"""Characters that a file may be given by `edit_resource`."""
+DIAGRAM: Final = b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAACgAAAATAQAAAADKOHKuAAAAJ0lEQVR42mP4DwIMmOQB5v8HmBnu//5//zc28geD/G+cshC9OEwG"
+    "AAedVWyBRbv4AAAAAElFTkSuQmCC"
+)
+TODO: Final = b"1. Shake hands\n2. List the tools\n3. Call one\n"
+
+
+@dataclass(frozen=True)
+class File:
+    title: str
+    description: str
+    mime_type: str
+    data: bytes
+    audience: tuple[Literal["user", "assistant"], ...] = ("user", "assistant")
+    priority: float = 0.5
+
+    @property
+    def is_text(self) -> bool:
+        return not self.mime_type.startswith("image/")
+
+
+FILES: Final = MappingProxyType(
+    {
+        NOTES: File(
+            "Notes",
+            "Notes that change when they are edited",
+            "text/plain",
+            b"Remember the milk.\n",
+            priority=0.8,
+        ),
+        "file:///resources/plans.md": File(
+            "Plans", "What comes next", "text/markdown", b"# Plans\n\n- Test the client\n- Ship it\n"
+        ),
+        "file:///resources/diagram.png": File(
+            "Diagram", "Two boxes and a line", "image/png", DIAGRAM, audience=("user",), priority=0.2
+        ),
+        "file:///resources/todo.txt": File("To do", "What is left to do", "text/plain", TODO, priority=1.0),
+        "file:///notes/todo.txt": File("To do", "The same list, among the notes", "text/plain", TODO),
+        "file:///data/custom.json": File(
+            "Settings", "Data for the model", "application/json", b'{"units": "imperial"}\n', ("assistant",)
+        ),
+        MAIN_RS: File(
+            "Rust Software Application Main File",
+            "Primary application entry point",
+            "text/x-rust",
+            b'fn main() {\n    println!("Hello world!");\n}',
+        ),
+    }
+)
+
+
+class Files:
+    """The files of one server, and how they stand."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._data = {uri: file.data for uri, file in FILES.items()}
+        for uri, file in FILES.items():
+            server.resources.add(
+                uri,
+                partial(self.read, uri),
+                name=uri.rpartition("/")[2],
+                title=file.title,
+                description=file.description,
+                mime_type=file.mime_type,
+                size=len(file.data),
+                annotations=self._annotations(uri),
+            )
+        server.resource(DAILY, name="daily", title="Daily notes", mime_type="text/markdown")(daily)
+        server.completion(DAILY, "day")(days)
+        server.tool(title="Edit a Resource", annotations={"idempotentHint": True})(self.edit_resource)
+
+    def _annotations(self, uri: str) -> Annotations:
+        file = FILES[uri]
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        return Annotations(audience=list(file.audience), priority=file.priority, last_modified=now)
+
+    async def read(self, uri: str) -> str | bytes:
+        data = self._data[uri]
+        return data.decode() if FILES[uri].is_text else data
+
+    async def edit_resource(
+        self,
+        ctx: Context,
+        text: Annotated[str, "What it holds from now on"],
+        uri: Annotated[str, "Which text resource"] = NOTES,
+    ) -> str:
+        """Changes a text resource and tells its subscribers"""
+        if uri not in FILES or not FILES[uri].is_text:
+            raise ToolError(f"not a text resource of this server: {uri[:200]}")
+        if len(text) > LONGEST:
+            raise ToolError(f"text too long: limit {LONGEST} characters")
+        self._data[uri] = text.encode()
+        self._server.resources.describe(uri, size=len(self._data[uri]), annotations=self._annotations(uri))
+        self._server.resource_updated(uri)
+        await ctx.log("info", f"edited {uri}", logger="files")
+        return f"Changed {uri}"
+
+
+async def daily(day: str) -> str:
+    """What was noted on a day of the week"""
+    if day not in DAYS:
+        raise ResourceNotFound(DAILY.replace("{day}", day))
+    return f"# {day.capitalize()}\n\nNothing happened.\n"
+
+
+async def days() -> tuple[str, ...]:
+    return DAYS

@@ -1,0 +1,26 @@
+"""Who the server says it is."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assay import Icon
+
+NAME: Final = "RefMCP-TestServer"
+VERSION: Final = "1.0.0"
+TITLE: Final = "Reference MCP Server"
+DESCRIPTION: Final = "Every capability of MCP at work, to test clients against."
+PREFIX: Final = "dev.assay/"
+"""Before the names of what the server adds to the protocol."""
+INSTRUCTIONS: Final = """\
+A server to test MCP clients with. Call `echo`, `sum` or `get_weather` to begin with. `long_task` takes its
+time and can be cancelled. `load_plugin` and `edit_resource` change what the server offers, and tell you so.
+`models/list`, `models/select` and `metadata/get` are methods of this server's own."""
+ICONS: Final = [
+    Icon(
+        "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAABAAAAAQAQAAAAA3iMLMAAAAKklEQVR42mP4/5/hjz0I/ZwPQp/P"
+        "g9Dz5wwP2EHo/GcQmv8ThIAq//8HAFNmGXWkzYaiAAAAAElFTkSuQmCC",
+        mime_type="image/png",
+        sizes=["16x16"],
+    )
+]

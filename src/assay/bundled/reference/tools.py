@@ -1,0 +1,119 @@
+"""Tools that only return: text, structured results, each type of content, each way to fail."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Annotated, Any, Final, Literal
+from zlib import crc32
+
+from assay import (
+    Audio,
+    Contents,
+    EmbeddedResource,
+    Image,
+    ResourceLink,
+    RpcError,
+    Server,
+    Text,
+    ToolError,
+    ToolResult,
+)
+
+from .files import DIAGRAM, MAIN_RS
+
+READ_ONLY: Final = {"readOnlyHint": True, "openWorldHint": False}
+SILENCE: Final = b64decode("UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQIAAACAgA==")
+EXACT: Final = 2**53
+"""Below this, a float that is whole is written as an integer."""
+WEATHER: Final = MappingProxyType(
+    {"new york": (72, "Partly cloudy"), "phoenix": (85, "Sunny"), "london": (59, "Light rain")}
+)
+SKIES: Final = ("Sunny", "Partly cloudy", "Overcast", "Light rain", "Windy", "Snow")
+WEATHER_SCHEMA: Final = {
+    "type": "object",
+    "properties": {
+        "temperature": {"type": "number", "description": "In degrees Fahrenheit"},
+        "conditions": {"type": "string"},
+    },
+    "required": ["temperature", "conditions"],
+}
+
+Block = Text | Image | Audio | ResourceLink | EmbeddedResource
+
+
+@dataclass
+class Total:
+    total: float
+
+
+async def echo(message: Annotated[str, "What to say back"]) -> str:
+    """Echoes input text"""
+    return message
+
+
+async def add_up(a: float, b: float) -> Total:
+    """Calculates sum of two numbers"""
+    total = a + b
+    if total in (float("inf"), float("-inf")):
+        raise ToolError("the sum is larger than a number can be")
+    return Total(int(total) if total.is_integer() and abs(total) < EXACT else total)
+
+
+async def get_weather(location: Annotated[str, "City name or zip code"]) -> ToolResult:
+    """Get current weather information for a location"""
+    temperature, conditions = weather_in(location)
+    text = f"Current weather in {location}:\nTemperature: {temperature}°F\nConditions: {conditions}"
+    return ToolResult([Text(text)], {"temperature": temperature, "conditions": conditions})
+
+
+def weather_in(location: str) -> tuple[int, str]:
+    """The same for the same place each time; nothing is asked of the world outside."""
+    if not location.strip():
+        raise ToolError("location must not be empty")
+    chance = crc32(location.strip().lower().encode("utf-8", "replace"))
+    return WEATHER.get(location.strip().lower(), (40 + chance % 50, SKIES[chance % len(SKIES)]))
+
+
+async def show_content(
+    kind: Annotated[
+        Literal["all", "text", "image", "audio", "resource_link", "resource"], "Which type of content"
+    ] = "all",
+) -> list[Block]:
+    """Returns each type of content that a result can hold, or one of them"""
+    link = ResourceLink(
+        MAIN_RS, "main.rs", mime_type="text/x-rust", description="Primary application entry point"
+    )
+    embedded = Contents("file:///embedded/hello.txt", text="Hello from inside.", mime_type="text/plain")
+    blocks: Mapping[str, Block] = {
+        "text": Text("Plain text."),
+        "image": Image(DIAGRAM, "image/png"),
+        "audio": Audio(SILENCE, "audio/wav"),
+        "resource_link": link,
+        "resource": EmbeddedResource(embedded),
+    }
+    return list(blocks.values()) if kind == "all" else [blocks[kind]]
+
+
+async def fail(
+    how: Annotated[
+        Literal["tool", "protocol", "crash"], "As a tool result, as a JSON-RPC error, or unexpectedly"
+    ] = "tool",
+) -> str:
+    """Fails on purpose"""
+    if how == "tool":
+        raise ToolError("This tool fails on purpose")
+    if how == "protocol":
+        raise RpcError(-32000, "This call fails on purpose", {"how": how})
+    raise RuntimeError("a fault whose details stay in the server's log")
+
+
+def register(server: Server) -> None:
+    read_only: dict[str, Any] = {"annotations": READ_ONLY}
+    server.tool(title="Echo", **read_only)(echo)
+    server.tool(name="sum", title="Sum Two Numbers", **read_only)(add_up)
+    server.tool(title="Weather Information Provider", output_schema=WEATHER_SCHEMA, **read_only)(get_weather)
+    server.tool(title="Show Content", **read_only)(show_content)
+    server.tool(title="Fail", **read_only)(fail)

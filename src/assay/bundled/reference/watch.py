@@ -1,0 +1,129 @@
+"""A folder as resources: listed, read, watched."""
+
+from __future__ import annotations
+
+import asyncio
+import mimetypes
+from datetime import UTC, datetime
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+from assay import Annotations, Contents, MissingExtra, ResourceNotFound, RpcError, Server
+
+from .folder import Folder, Refused, Stamp, TooLarge
+
+BASE: Final = "file:///root/"
+TEMPLATE: Final = BASE + "{+path}"
+DEBOUNCE: Final = 200
+"""Milliseconds in which changes are gathered; a change should be told within a second."""
+BATCH: Final = 100
+"""Changes of the list that are made at once, before requests get their turn again."""
+INTERNAL_ERROR: Final = -32603
+
+
+class Watched:
+    """Keeps the resources of a server in line with a folder."""
+
+    def __init__(self, server: Server, path: Path) -> None:
+        """
+        Raises:
+            MissingExtra: watchfiles is not installed.
+            OSError: there is no such folder.
+        """
+        if find_spec("watchfiles") is None:
+            raise MissingExtra('watching a folder needs watchfiles: pip install "assay[watch]"')
+        self._server = server
+        self._folder = Folder(path)
+        self._known: dict[str, Stamp] = {}
+        for listed, stamp in self._folder.scan().items():
+            self._add(listed, stamp)
+        options: dict[str, Any] = {"name": "root", "title": "Files of the served folder"}
+        server.resource(TEMPLATE, description="Any file below the folder", **options)(self.read)
+        server.background(self.run)
+
+    def read(self, path: str) -> Contents:
+        uri = uri_of(path)
+        try:
+            data = self._folder.read(path)
+        except TooLarge as error:
+            raise RpcError(INTERNAL_ERROR, str(error), {"uri": uri}) from None
+        except Refused:
+            # Why is not told: whoever asks learns nothing of what is there besides files.
+            raise ResourceNotFound(uri) from None
+        return to_contents(uri, data)
+
+    async def run(self) -> None:
+        """Watch until the server stops."""
+        changed = asyncio.Event()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._watch(changed))
+            # The watch is set up in its first step: whatever changes after the next scan is noticed.
+            await asyncio.sleep(0)
+            while True:
+                await self._catch_up()
+                await changed.wait()
+                changed.clear()
+
+    async def _watch(self, changed: asyncio.Event) -> None:
+        from watchfiles import awatch
+
+        async for _ in awatch(
+            self._folder.path, watch_filter=None, debounce=DEBOUNCE, ignore_permission_denied=True
+        ):
+            changed.set()
+
+    async def _catch_up(self) -> None:
+        """Make the list what the folder is now, and tell of what is new in it."""
+        found = await asyncio.to_thread(self._folder.scan)
+        changes = [path for path in {**self._known, **found} if self._known.get(path) != found.get(path)]
+        for number, path in enumerate(changes):
+            self._follow(path, found.get(path))
+            if number % BATCH == BATCH - 1:
+                await asyncio.sleep(0)
+
+    def _follow(self, path: str, stamp: Stamp | None) -> None:
+        if stamp is None:
+            del self._known[path]
+            self._server.resources.remove(uri_of(path))
+        elif path in self._known:
+            self._known[path] = stamp
+            self._server.resources.describe(uri_of(path), **about(stamp))
+        else:
+            self._add(path, stamp)
+            return
+        self._server.resource_updated(uri_of(path))
+
+    def _add(self, path: str, stamp: Stamp) -> None:
+        self._known[path] = stamp
+        self._server.resources.add(
+            uri_of(path), partial(self.read, path), name=path, mime_type=mime_type_of(path), **about(stamp)
+        )
+
+
+def uri_of(path: str) -> str:
+    return BASE + quote(path)
+
+
+def about(stamp: Stamp) -> dict[str, Any]:
+    modified = datetime.fromtimestamp(stamp.modified / 1e9, UTC).isoformat(timespec="seconds")
+    return {"size": stamp.size, "annotations": Annotations(last_modified=modified)}
+
+
+def mime_type_of(path: str) -> str:
+    return mimetypes.guess_type(path)[0] or "application/octet-stream"
+
+
+def to_contents(uri: str, data: bytes) -> Contents:
+    """Text where it is text: by its kind, or because nothing is known of its kind and it reads as text."""
+    kind, encoding = mimetypes.guess_type(uri)
+    main = (kind or "text/plain").partition("/")[0]
+    if encoding is None and (main in ("text", "application") or (kind or "").endswith(("+xml", "+json"))):
+        try:
+            if b"\0" not in data:
+                return Contents(uri, text=data.decode("utf-8"), mime_type=kind or "text/plain")
+        except UnicodeDecodeError:
+            pass
+    return Contents(uri, blob=data, mime_type=kind or "application/octet-stream")

@@ -1,0 +1,39 @@
+"""Tools that tell of their work while they do it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Final
+
+from msgspec import Meta
+
+from assay import Context, Server
+
+LONGEST: Final = 60
+LOGGER: Final = "reference"
+LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+
+
+async def long_task(
+    ctx: Context,
+    seconds: Annotated[float, Meta(ge=0, le=LONGEST, description="How long it takes")] = 2.0,
+    steps: Annotated[int, Meta(ge=1, le=100, description="How often it reports progress")] = 4,
+) -> str:
+    """Takes its time, reports progress, and stops when it is cancelled"""
+    for step in range(steps):
+        await ctx.progress(step, total=steps, message=f"step {step + 1} of {steps}")
+        await asyncio.sleep(seconds / steps)
+    await ctx.progress(steps, total=steps, message="done")
+    return f"Finished {steps} steps"
+
+
+async def log_each_level(ctx: Context) -> str:
+    """Logs one message at each level; the client gets those that it asked for"""
+    for level in LEVELS:
+        await ctx.log(level, f"A message of level {level}", logger=LOGGER)
+    return f"Logged at {len(LEVELS)} levels"
+
+
+def register(server: Server) -> None:
+    server.tool(title="Long Task")(long_task)
+    server.tool(title="Log at Each Level")(log_each_level)
