@@ -13,11 +13,11 @@ from assay.revisions.revision import Revision
 from assay.server.server import Server
 from tests.driving.answer import PATIENCE
 from tests.driving.asgi import AsgiPeer
-from tests.driving.links import HttpLink, Link, MemoryLink, PipeLink
+from tests.driving.links import HttpLink, Link, MemoryLink, PipeLink, SocketLink
 from tests.driving.messages import initialize, notification, request
 
-TRANSPORTS = ("memory", "stdio", "http", "http-plain")
-SESSIONED = ("memory", "stdio", "http")
+TRANSPORTS = ("memory", "stdio", "http", "http-plain", "websocket")
+SESSIONED = ("memory", "stdio", "http", "websocket")
 """Transports on which a server can speak without being asked."""
 
 
@@ -143,5 +143,7 @@ async def open_link(server: Server, transport: str, client: Client) -> Link:
         return MemoryLink(server, client.take)
     if transport == "stdio":
         return await PipeLink.open(server, client.take)
+    if transport == "websocket":
+        return await SocketLink.open(server, client.take)
     stream = "off" if transport == "http-plain" else "on"
     return HttpLink(AsgiPeer(server.asgi(stream=stream)), client.take)

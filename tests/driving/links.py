@@ -14,6 +14,7 @@ from assay.transport.stdio import Connection, Reader, ThreadReader, Writer, open
 from tests.driving.asgi import AsgiPeer
 from tests.driving.process import StdioProcess
 from tests.driving.sockets import SocketPeer
+from tests.driving.websocket import AsgiSocket
 
 Take = Callable[[Any], None]
 
@@ -161,6 +162,37 @@ class ProcessLink:
         self._driven.end_input()
         assert await self._driven.exit_code() == 0
         await self._receiving
+
+
+class SocketLink:
+    """A WebSocket of the ASGI application in this process."""
+
+    def __init__(self, socket: AsgiSocket, take: Take) -> None:
+        self._socket = socket
+        self._receiving = asyncio.get_running_loop().create_task(self._receive(take))
+
+    @classmethod
+    async def open(cls, server: Server, take: Take) -> SocketLink:
+        return cls(await AsgiSocket(server.asgi()).__aenter__(), take)
+
+    async def _receive(self, take: Take) -> None:
+        while True:
+            take(await self._socket.receive(patience=None))
+
+    async def send(self, message: Any) -> None:
+        await self._socket.send(message)
+
+    async def listen(self) -> None:
+        pass
+
+    async def settled(self) -> None:
+        pass
+
+    async def close(self) -> None:
+        self._receiving.cancel()
+        (outcome,) = await asyncio.gather(self._receiving, return_exceptions=True)
+        await self._socket.__aexit__(None, None, None)
+        assert isinstance(outcome, asyncio.CancelledError), outcome
 
 
 class HttpLink:

@@ -296,19 +296,6 @@ async def test_many_posts_are_served_at_once() -> None:
             assert (await answer.complete()).json["id"] == index
 
 
-async def test_websocket_is_declined() -> None:
-    sent: list[Any] = []
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    async def receive() -> Any:
-        raise AssertionError("not reached")
-
-    await Subject().server.asgi()({"type": "websocket", "path": "/mcp", "headers": []}, receive, send)
-    assert sent == [{"type": "websocket.close", "code": 1008}]
-
-
 @pytest.mark.parametrize("options", [{"path": "mcp"}, {"stream": "maybe"}, {"sessions": "sometimes"}])
 def test_bad_options_are_refused_when_the_application_is_made(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"sometimes|slash|maybe"):

@@ -402,7 +402,7 @@ async def test_id_in_use_is_refused_and_the_first_request_goes_on(transport: str
         assert (await client.until(lambda: client.answers(held)[2:] or None))[0]["result"] == {}
 
 
-@pytest.mark.parametrize("transport", ["memory", "stdio"])
+@pytest.mark.parametrize("transport", ["memory", "stdio", "websocket"])
 async def test_request_before_initialize_is_refused(transport: str, revision: Revision) -> None:
     """Digest 3.4: -32602 that names what is supported; ping is answered all the same."""
     async with connect(Subject().server, transport, revision, handshake=False) as client:

@@ -32,6 +32,24 @@ class Limits(Struct, frozen=True, kw_only=True):
     body_timeout: float = 30.0
     """Seconds an HTTP body may take to arrive."""
 
+    head_bytes: int = 64 * 1024
+    """The head of one HTTP request, and whatever else comes that is neither head nor body."""
+
+    head_timeout: float = 10.0
+    """Seconds an HTTP head may take to arrive."""
+
+    keep_alive: float = 75.0
+    """Seconds an HTTP connection may be idle between two requests."""
+
+    write_timeout: float = 30.0
+    """Seconds a client may leave unread what was sent to it, before it is cut off."""
+
+    connections: int = 10_000
+    """HTTP connections open at once; further ones are refused."""
+
+    unread_bytes: int = 16 * 1024 * 1024
+    """What may wait for a WebSocket client to read it, behind the message under way; more cuts it off."""
+
     subscriptions: int = 1000
     """Resource subscriptions of one session."""
 

@@ -8,20 +8,28 @@ inside `Resumed`.
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Generator
+from contextvars import Context
 from typing import Any
 
 
 class Resumed:
-    """The rest of a coroutine that was stepped by hand and suspended; await it for the outcome."""
+    """The rest of a coroutine that was stepped by hand and suspended; await it for the outcome.
 
-    __slots__ = ("_coroutine", "_waiting_for")
+    Await it in the task that took the first step: a coroutine may have asked which one that was. If that
+    step was taken in a context of its own, the others are, too.
+    """
 
-    def __init__(self, coroutine: Coroutine[Any, Any, Any], waiting_for: Any) -> None:
+    __slots__ = ("_context", "_coroutine", "_waiting_for")
+
+    def __init__(
+        self, coroutine: Coroutine[Any, Any, Any], waiting_for: Any, context: Context | None = None
+    ) -> None:
         self._coroutine = coroutine
         self._waiting_for = waiting_for
+        self._context = context
 
     def __await__(self) -> Generator[Any, Any, Any]:
-        coroutine, waiting_for = self._coroutine, self._waiting_for
+        coroutine, waiting_for, context = self._coroutine, self._waiting_for, self._context
         while True:
             try:
                 sent = yield waiting_for
@@ -35,6 +43,6 @@ class Resumed:
             else:
                 step, given = coroutine.send, sent
             try:
-                waiting_for = step(given)
+                waiting_for = step(given) if context is None else context.run(step, given)
             except StopIteration as returned:
                 return returned.value

@@ -17,6 +17,8 @@ KINDS = {
     "prompts_list_changed": "prompts",
     "resources_list_changed": "resources",
 }
+SHARED_CHANNELS = frozenset({"stdio", "websocket"})
+"""Transports on which everything goes over one connection."""
 
 
 class Filter(Struct, rename="camel", omit_defaults=True):
@@ -78,7 +80,7 @@ async def listen(call: Call, wanted: Filter) -> dict[str, Any]:
         await call.supervise(_relay(call, listener, meta))
     finally:
         server.audience.stop_listening(listener)
-    if call.scope.transport == "stdio":
+    if call.scope.transport in SHARED_CHANNELS:
         # On a channel that all streams share, the end of one is told by its id (basic/patterns/cancellation).
         await call.notify(
             "notifications/cancelled", {"requestId": call.id, "reason": "the server ended this stream"}

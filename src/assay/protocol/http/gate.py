@@ -112,13 +112,7 @@ class Gate:
         head = Head(*values)
         if sum(len(value) for value in head if value is not None) > HEAD_BYTES:
             raise HeadTooLarge
-        host = (head.host or b"").decode("latin-1")
-        if not self.policy.admits_host(host):
-            return Refusal(421, f"host not allowed: {host or 'none given'}; add it to allowed_hosts")
-        origin = None if head.origin is None else head.origin.decode("latin-1")
-        if origin is not None and not self.policy.admits_origin(origin):
-            return Refusal(403, f"origin not allowed: {origin}; add it to allowed_origins")
-        refusal = self._check_method(head)
+        refusal = self.judge_source(head.host, head.origin) or self._check_method(head)
         if refusal is not None:
             return refusal
         version = None if head.version is None else head.version.decode("latin-1").strip()
@@ -126,6 +120,16 @@ class Gate:
         unknown = version if revision is None else None
         streams = self.policy.streaming and prefers_stream(head.accept)
         return Admission(revision, unknown, _cors(head.origin), streams, self.policy.strictness)
+
+    def judge_source(self, given_host: bytes | None, given_origin: bytes | None) -> Refusal | None:
+        """Whether a client may come by this name of ours, and from this origin."""
+        host = (given_host or b"").decode("latin-1")
+        if not self.policy.admits_host(host):
+            return Refusal(421, f"host not allowed: {host or 'none given'}; add it to allowed_hosts")
+        origin = None if given_origin is None else given_origin.decode("latin-1")
+        if origin is not None and not self.policy.admits_origin(origin):
+            return Refusal(403, f"origin not allowed: {origin}; add it to allowed_origins")
+        return None
 
     def _check_method(self, head: Head) -> Refusal | None:
         if head.method == "POST":

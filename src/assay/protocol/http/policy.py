@@ -26,6 +26,8 @@ class HttpPolicy:
     """The endpoint's path; none when the surrounding application has already routed."""
     streaming: bool = True
     """Whether an answer may become an event stream; off means one JSON object per request."""
+    websocket: bool = True
+    """Whether a client may connect by WebSocket, too."""
     sessions: Sessions = Sessions.OPTIONAL
     allowed_hosts: tuple[str, ...] = LOOPBACK
     """Accepted values of `Host`, with or without a port; `*` accepts any."""

@@ -29,6 +29,7 @@ from .exchange import Exchange, Pace, refuse, respond
 from .follow import Follower, locate
 from .sessions import HttpSession, HttpSessions
 from .types import AsgiScope, Receive, Transmit
+from .websocket import WebSockets
 
 
 class Incoming:
@@ -107,6 +108,7 @@ class AsgiApp:
         self._sessions = sessions
         self._gate = Gate(policy)
         self._pace = Pace(heartbeat, retry)
+        self._sockets = WebSockets(endpoint, self._gate, self._is_socket_here)
         self._methods: dict[str, Callable[[Incoming], Awaitable[None]]] = {
             "POST": self._post,
             "GET": self._get,
@@ -131,6 +133,7 @@ class AsgiApp:
     async def close(self) -> None:
         """End all sessions and streams, so that the HTTP server can stop."""
         self._endpoint.end_listening()
+        await self._sockets.close()
         await self._sessions.close()
         await self._endpoint.stop()
 
@@ -164,7 +167,11 @@ class AsgiApp:
     async def _not_http(self, asgi: AsgiScope, receive: Receive, send: Transmit) -> None:
         if asgi["type"] == "lifespan":
             return await self._lifespan(receive, send)
-        return await send({"type": "websocket.close", "code": 1008})
+        return await self._sockets.serve(asgi, receive, send)
+
+    def _is_socket_here(self, asgi: AsgiScope) -> bool:
+        path = asgi["path"].rstrip("/").removesuffix("/ws")
+        return self.policy.websocket and (path == self.policy.path or self._is_here({**asgi, "path": path}))
 
     def _is_here(self, asgi: AsgiScope) -> bool:
         path: str = asgi["path"]

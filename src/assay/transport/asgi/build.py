@@ -21,6 +21,8 @@ class HttpOptions(TypedDict, total=False):
     """Where it answers, `/mcp` by default; `None` when the surrounding application has already routed."""
     stream: Literal["on", "off"]
     """`off` is plain HTTP: one JSON object per request, no sessions."""
+    websocket: Literal["on", "off"]
+    """Whether clients may connect by WebSocket, too: at the path, and at `ws` below it; `on` by default."""
     sessions: Literal["optional", "required", "off"]
     """`optional` mints one on `initialize` and serves requests without one on their own; `required`
     refuses those; `off` mints none, so that any number of workers can share the load."""
@@ -59,16 +61,19 @@ def make_policy(options: HttpOptions, strictness: Strictness = LENIENT) -> HttpP
     if unknown:
         known = ", ".join(HttpOptions.__annotations__)
         raise TypeError(f"unknown option: {unknown[0]}; one of {known}")
-    path, stream = options.get("path", "/mcp"), options.get("stream", "on")
-    if stream not in ("on", "off"):
-        raise ValueError(f'stream must be "on" or "off": {stream!r}')
+    path = options.get("path", "/mcp")
+    for name in ("stream", "websocket"):
+        if (value := options.get(name, "on")) not in ("on", "off"):
+            raise ValueError(f'{name} must be "on" or "off": {value!r}')
     if path is not None and not path.startswith("/"):
         raise ValueError(f"path must start with a slash: {path!r}")
     sessions = Sessions(options.get("sessions", "required" if strictness.sessions else "optional"))
+    streaming = options.get("stream") != "off"
     return HttpPolicy(
         path=path if path is None else path.rstrip("/"),
-        streaming=stream == "on",
-        sessions=sessions if stream == "on" else Sessions.OFF,
+        streaming=streaming,
+        websocket=options.get("websocket") != "off",
+        sessions=sessions if streaming else Sessions.OFF,
         allowed_hosts=tuple(host.lower() for host in options.get("allowed_hosts", LOOPBACK)),
         allowed_origins=tuple(options.get("allowed_origins", ())),
         strictness=strictness,

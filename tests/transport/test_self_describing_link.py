@@ -1,4 +1,4 @@
-"""Both kinds of client on one pair of pipes: each message is read by what it says itself."""
+"""Both kinds of client on one pair of pipes or one WebSocket: each message is read by what it says itself."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from assay.revisions.registry import DATES, HANDSHAKE
 from assay.server.server import Server
 from tests.driving.answer import PATIENCE
 from tests.driving.describing import CAPABILITIES, REVISION, SUBSCRIPTION, VERSION, describe
-from tests.driving.links import PipeLink
+from tests.driving.links import Link, PipeLink, SocketLink
 from tests.driving.messages import call, initialize, notification, request
 from tests.driving.process import stdio_process
 from tests.server.scripted import quiescence, reached
@@ -30,7 +30,7 @@ class Wire:
     def __init__(self) -> None:
         self.seen: list[dict[str, Any]] = []
         self._changed = asyncio.Event()
-        self.link: PipeLink
+        self.link: Link
 
     def take(self, message: Any) -> None:
         self.seen.append(message)
@@ -63,14 +63,21 @@ class Wire:
         await self.link.send(notification("notifications/cancelled", {"requestId": request_id}))
 
 
-@contextlib.asynccontextmanager
-async def wired(server: Server) -> AsyncIterator[Wire]:
-    wire = Wire()
-    wire.link = await PipeLink.open(server, wire.take)
-    try:
-        yield wire
-    finally:
-        await wire.link.close()
+Wired = Callable[[Server], contextlib.AbstractAsyncContextManager[Wire]]
+
+
+@pytest.fixture(params=[PipeLink, SocketLink], ids=["stdio", "websocket"])
+def wired(request: pytest.FixtureRequest) -> Wired:
+    @contextlib.asynccontextmanager
+    async def wire_up(server: Server) -> AsyncIterator[Wire]:
+        wire = Wire()
+        wire.link = await request.param.open(server, wire.take)
+        try:
+            yield wire
+        finally:
+            await wire.link.close()
+
+    return wire_up
 
 
 def lacking(*names: str) -> dict[str, Any]:
@@ -104,7 +111,7 @@ def lacking(*names: str) -> dict[str, Any]:
     ],
 )
 async def test_request_that_describes_itself_badly_is_refused(
-    message: dict[str, Any], error: dict[str, Any], handshake: str
+    wired: Wired, message: dict[str, Any], error: dict[str, Any], handshake: str
 ) -> None:
     """Digest 3.4; a session that is open makes no difference."""
     async with wired(Subject().server) as wire:
@@ -113,7 +120,7 @@ async def test_request_that_describes_itself_badly_is_refused(
         assert await wire.ask(message) == {"jsonrpc": "2.0", "id": 1, "error": error}
 
 
-async def test_request_without_description_or_session_learns_of_both() -> None:
+async def test_request_without_description_or_session_learns_of_both(wired: Wired) -> None:
     """Digest 3.4: the error names what either kind of client would have to send."""
     async with wired(Subject().server) as wire:
         error = (await wire.ask(call("add", a=1, b=2)))["error"]
@@ -123,7 +130,7 @@ async def test_request_without_description_or_session_learns_of_both() -> None:
         assert (await wire.ask(request("ping", request_id=2)))["result"] == {}
 
 
-async def test_probe_is_answered_and_opens_nothing() -> None:
+async def test_probe_is_answered_and_opens_nothing(wired: Wired) -> None:
     """VER-11."""
     async with wired(Subject().server) as wire:
         found = (await wire.ask(describe("server/discover")))["result"]
@@ -134,7 +141,7 @@ async def test_probe_is_answered_and_opens_nothing() -> None:
         assert "result" in await wire.ask(call("add", 3, a=1, b=2))
 
 
-async def test_both_kinds_are_served_in_any_order() -> None:
+async def test_both_kinds_are_served_in_any_order(wired: Wired) -> None:
     """Before, during and after a handshake; neither changes how the other is answered."""
     described = {"a": 1, "resultType": "complete", "structuredContent": 3}
     async with wired(Subject().server) as wire:
@@ -152,7 +159,7 @@ async def test_both_kinds_are_served_in_any_order() -> None:
             } == described
 
 
-async def test_both_kinds_are_served_at_once() -> None:
+async def test_both_kinds_are_served_at_once(wired: Wired) -> None:
     async with wired(Subject().server) as wire:
         await wire.shake_hands()
         meeting = {"name": "meet", "arguments": {"parties": 2}}
@@ -162,7 +169,7 @@ async def test_both_kinds_are_served_at_once() -> None:
             assert (await wire.answer(request_id))["result"]["content"][0]["text"] == "met"
 
 
-async def test_a_level_of_the_session_is_none_of_a_request_that_describes_itself() -> None:
+async def test_a_level_of_the_session_is_none_of_a_request_that_describes_itself(wired: Wired) -> None:
     async with wired(Subject().server) as wire:
         await wire.shake_hands()
         await wire.ask(request("logging/setLevel", {"level": "debug"}, "level"))
@@ -173,7 +180,7 @@ async def test_a_level_of_the_session_is_none_of_a_request_that_describes_itself
         await wire.received("message")
 
 
-async def test_capabilities_of_the_session_are_none_of_a_request_that_describes_itself() -> None:
+async def test_capabilities_of_the_session_are_none_of_a_request_that_describes_itself(wired: Wired) -> None:
     """META-09; and what it asks it asks by a result, never by a request (digest 3.4)."""
     async with wired(Subject().server) as wire:
         await wire.shake_hands(roots={})
@@ -189,7 +196,7 @@ async def test_capabilities_of_the_session_are_none_of_a_request_that_describes_
 
 @pytest.mark.parametrize("kind", ["described", "plain"])
 @pytest.mark.parametrize("request_id", ["held", 7])
-async def test_requests_of_either_kind_are_cancelled_by_id(kind: str, request_id: Any) -> None:
+async def test_requests_of_either_kind_are_cancelled_by_id(wired: Wired, kind: str, request_id: Any) -> None:
     """Digest 3.4: a cancellation does not say of which kind it is."""
     subject = Subject()
     holding = {"name": "hold", "arguments": {}}
@@ -206,7 +213,7 @@ async def test_requests_of_either_kind_are_cancelled_by_id(kind: str, request_id
         assert [one for one in wire.seen if one.get("id") == request_id] == []
 
 
-async def test_an_id_in_use_by_one_kind_is_not_free_for_the_other() -> None:
+async def test_an_id_in_use_by_one_kind_is_not_free_for_the_other(wired: Wired) -> None:
     subject = Subject()
     async with wired(subject.server) as wire:
         await wire.shake_hands()
@@ -217,7 +224,7 @@ async def test_an_id_in_use_by_one_kind_is_not_free_for_the_other() -> None:
         await wire.until(lambda one: one.get("id") == 5 and "result" in one)
 
 
-async def test_changes_come_as_each_kind_asked_for_them() -> None:
+async def test_changes_come_as_each_kind_asked_for_them(wired: Wired) -> None:
     """Digest 3.4: unsolicited to the session, tagged to each stream."""
     subject = Subject()
     async with wired(subject.server) as wire:
@@ -248,7 +255,7 @@ async def test_changes_come_as_each_kind_asked_for_them() -> None:
         )
 
 
-async def test_a_client_ends_its_stream_by_id() -> None:
+async def test_a_client_ends_its_stream_by_id(wired: Wired) -> None:
     subject = Subject()
     async with wired(subject.server) as wire:
         message = describe("subscriptions/listen", {"notifications": {"toolsListChanged": True}}, "a")
@@ -263,7 +270,8 @@ async def test_a_client_ends_its_stream_by_id() -> None:
         assert len(wire.seen) == 3
 
 
-async def test_the_end_of_input_ends_streams_with_their_last_words() -> None:
+@pytest.mark.parametrize("wired", [PipeLink], indirect=True)
+async def test_the_end_of_input_ends_streams_with_their_last_words(wired: Wired) -> None:
     """CAN-12, SUB-08."""
     subject = Subject()
     async with wired(subject.server) as wire:
@@ -279,7 +287,7 @@ async def test_the_end_of_input_ends_streams_with_their_last_words() -> None:
     assert subject.server.audience.listeners == set()
 
 
-async def test_a_response_that_nothing_asked_for_is_ignored() -> None:
+async def test_a_response_that_nothing_asked_for_is_ignored(wired: Wired) -> None:
     async with wired(Subject().server) as wire:
         await wire.link.send({"jsonrpc": "2.0", "id": 1, "result": {"_meta": {VERSION: REVISION.date}}})
         await wire.ask(describe("tools/call", ADD, "after"))
