@@ -64,5 +64,6 @@ def test_the_privacy_gate_lets_a_package_import_its_own_parts(line: str) -> None
 
 
 def test_the_privacy_gate_accepts_public_names() -> None:
-    text = "import json\nfrom assay import Context, Server\nserver = Server(__name__)\nserver.__class__\nself._x\n"
+    text = "import json\nfrom assay import Context, Server\nserver = Server(__name__)\nserver.__class__\n"
+    text += "self._own\n"
     assert list(privacy_breaches(Module(EXAMPLE, text), {"Context", "Server"})) == []

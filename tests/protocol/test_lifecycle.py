@@ -8,7 +8,7 @@ import pytest
 
 from assay import RpcError
 from assay.model.error import INVALID_PARAMS, INVALID_REQUEST
-from assay.protocol.lifecycle import STEPS, Input, State, input_of, step
+from assay.protocol.lifecycle import STEPS, STRICT_STEPS, Input, State, input_of, step
 from assay.protocol.session import Session
 from assay.revisions.registry import DATES
 
@@ -47,6 +47,18 @@ def test_every_pair_is_a_step_or_a_refusal_that_leaves_the_state(state: State, r
 def test_table_has_a_row_for_every_legal_pair_and_no_other() -> None:
     legal = {(state, received) for state, received in PAIRS if isinstance(TABLE[received][state], State)}
     assert set(STEPS) == legal
+
+
+@pytest.mark.parametrize(("state", "received"), PAIRS)
+def test_strict_table_differs_in_requests_before_initialized_only(state: State, received: Input) -> None:
+    session = Session(lambda data: None, steps=STRICT_STEPS)
+    session.state = state
+    if (state, received) == (N, Input.REQUEST):
+        with pytest.raises(RpcError) as caught:
+            session.receive(received)
+        assert (caught.value.code, session.state) == (INVALID_REQUEST, N)
+    else:
+        assert STRICT_STEPS.get((state, received)) is STEPS.get((state, received))
 
 
 def test_client_that_has_not_shaken_hands_learns_which_revisions_are_served() -> None:
