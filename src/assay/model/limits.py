@@ -50,6 +50,12 @@ class Limits(Struct, frozen=True, kw_only=True):
     unread_bytes: int = 16 * 1024 * 1024
     """What may wait for a WebSocket client to read it, behind the message under way; more cuts it off."""
 
+    ping_interval: float | None = 20.0
+    """Seconds of silence after which a WebSocket client is asked for a sign of life; none: never."""
+
+    ping_timeout: float = 20.0
+    """Seconds it has to give one, before it is cut off."""
+
     subscriptions: int = 1000
     """Resource subscriptions of one session."""
 

@@ -223,6 +223,45 @@ def too_big(limit: int) -> Violation:
     return Violation(TOO_BIG, f"message too big: limit {limit} bytes")
 
 
+class Rules:
+    """Which frame may come next (RFC 6455, 5.1, 5.2, 5.4 and 5.5), by the heads of those before."""
+
+    def __init__(self, limit: int, *, masked: bool) -> None:
+        self._limit = limit
+        self._masked = masked
+        self._announced = 0
+        """Bytes of the message in progress."""
+        self.in_message = False
+
+    def judge(self, head: Head) -> Violation | None:
+        problem = self._problem(head)
+        if problem is not None:
+            return Violation(PROTOCOL_ERROR, problem)
+        if head.opcode in DATA:
+            self._announced = head.length + (self._announced if head.opcode == CONTINUATION else 0)
+            self.in_message = not head.fin
+            if self._announced > self._limit:
+                return too_big(self._limit)
+        return None
+
+    def _problem(self, head: Head) -> str | None:
+        if head.rsv:
+            return "reserved bit set: no extension was agreed on"
+        if head.opcode not in DATA and head.opcode not in CONTROL:
+            return f"unknown opcode: {head.opcode}"
+        if head.masked is not self._masked:
+            return "frame without a mask" if self._masked else "frame with a mask"
+        if not head.shortest or head.length >> 63:
+            return "length not written as it must be"
+        if head.opcode in CONTROL:
+            if head.length > CONTROL_BYTES:
+                return f"control frame too long: limit {CONTROL_BYTES} bytes"
+            return None if head.fin else "control frame in fragments"
+        if head.opcode == CONTINUATION:
+            return None if self.in_message else "continuation of no message"
+        return "message inside another message" if self.in_message else None
+
+
 class MessageReader:
     """Reads messages and control frames by the rules, for a server (`masked`) or a client.
 
@@ -233,11 +272,8 @@ class MessageReader:
     def __init__(self, limit: int, *, masked: bool) -> None:
         self._limit = limit
         self._masked = masked
-        self._frames = FrameReader(limit, self._judge)
-        self._announced = 0
-        """Bytes of the message in progress, by the heads of its frames."""
-        self._open = False
-        """By the heads seen so far, a message is in progress."""
+        self._rules = Rules(limit, masked=masked)
+        self._frames = FrameReader(limit, self._rules.judge)
         self._opcode = TEXT
         self._parts = bytearray()
         self._over = False
@@ -268,37 +304,9 @@ class MessageReader:
                 self._over = True
                 self._parts.clear()
                 break
-        self._between = self._masked and not self._over and not self._open and self._frames.is_between
+        between = self._frames.is_between and not self._rules.in_message
+        self._between = self._masked and between and not self._over
         return found
-
-    def _judge(self, head: Head) -> Violation | None:
-        problem = self._problem(head)
-        if problem is not None:
-            return Violation(PROTOCOL_ERROR, problem)
-        if head.opcode in DATA:
-            self._announced = head.length + (self._announced if head.opcode == CONTINUATION else 0)
-            self._open = not head.fin
-            if self._announced > self._limit:
-                return too_big(self._limit)
-        return None
-
-    def _problem(self, head: Head) -> str | None:
-        """What is wrong with a frame (RFC 6455, 5.1, 5.2, 5.4 and 5.5)."""
-        if head.rsv:
-            return "reserved bit set: no extension was agreed on"
-        if head.opcode not in DATA and head.opcode not in CONTROL:
-            return f"unknown opcode: {head.opcode}"
-        if head.masked is not self._masked:
-            return "frame without a mask" if self._masked else "frame with a mask"
-        if not head.shortest or head.length >> 63:
-            return "length not written as it must be"
-        if head.opcode in CONTROL:
-            if head.length > CONTROL_BYTES:
-                return f"control frame too long: limit {CONTROL_BYTES} bytes"
-            return None if head.fin else "control frame in fragments"
-        if head.opcode == CONTINUATION:
-            return None if self._open else "continuation of no message"
-        return "message inside another message" if self._open else None
 
     def _take(self, one: Frame) -> Received | None:
         if one.opcode == PING:
