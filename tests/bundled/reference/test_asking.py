@@ -1,0 +1,71 @@
+"""Tools that ask the client, by request and by retry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from assay.bundled.reference import make_server
+from assay.revisions.registry import HANDSHAKE
+from assay.revisions.revision import Revision
+from tests.bundled.reference.driving import client_of, text_of
+from tests.driving.client import SESSIONED
+from tests.driving.describing import DescribingClient, accepted, answering, sampled
+from tests.driving.describing import text_of as text_of_described
+
+ASKABLE: dict[str, Any] = {"elicitation": {}, "sampling": {}, "roots": {}}
+EVERY = pytest.mark.parametrize("revision", HANDSHAKE, ids=str)
+IN_SESSION = pytest.mark.parametrize("transport", SESSIONED)
+WITH_FORMS = pytest.mark.parametrize("revision", [r for r in HANDSHAKE if "form" in r.elicitation], ids=str)
+SAMPLED = {"role": "assistant", "content": {"type": "text", "text": "Blue."}, "model": "m"}
+
+
+@IN_SESSION
+@WITH_FORMS
+@pytest.mark.parametrize(
+    ("response", "said"),
+    [
+        ({"action": "accept", "content": {"name": "Ada", "colour": "red"}}, "Ada likes red"),
+        ({"action": "decline"}, "The user chose to decline"),
+        ({"action": "cancel"}, "The user chose to cancel"),
+    ],
+)
+async def test_the_user_is_asked(transport: str, revision: Revision, response: Any, said: str) -> None:
+    async with client_of(make_server(), revision, transport, capabilities=ASKABLE) as client:
+        started = await client.begin("tools/call", {"name": "ask_user", "arguments": {"question": "Who?"}})
+        asked = await client.received("elicitation/create")
+        assert asked["params"]["message"] == "Who?"
+        await client.respond(asked, result=response)
+        assert text_of((await client.answer(started))["result"]) == said
+
+
+@EVERY
+async def test_the_model_and_the_roots_are_asked(revision: Revision) -> None:
+    async with client_of(make_server(), revision, capabilities=ASKABLE) as client:
+        started = await client.begin("tools/call", {"name": "ask_model", "arguments": {"prompt": "Which?"}})
+        await client.respond(await client.received("sampling/createMessage"), result=SAMPLED)
+        assert text_of((await client.answer(started))["result"]) == "m: Blue."
+        started = await client.begin("tools/call", {"name": "ask_roots", "arguments": {}})
+        roots = {"roots": [{"uri": "file:///home"}]}
+        await client.respond(await client.received("roots/list"), result=roots)
+        assert text_of((await client.answer(started))["result"]) == "file:///home"
+
+
+@EVERY
+@pytest.mark.parametrize("tool", ["ask_user", "ask_model", "ask_roots"])
+async def test_a_client_that_cannot_be_asked_is_told(revision: Revision, tool: str) -> None:
+    arguments = {"prompt": "Well?"} if tool == "ask_model" else {}
+    async with client_of(make_server(), revision) as client:
+        assert (await client.call(tool, **arguments))["isError"] is True
+
+
+async def test_questions_are_answered_by_retry_where_the_revision_wants_that() -> None:
+    client = DescribingClient(make_server())
+    asked = await client.call("ask_user")
+    assert list(asked["inputRequests"]) == ["user"]
+    told = await client.call("ask_user", answering(asked, user=accepted(name="Ada", colour="green")))
+    assert text_of_described(told) == "Ada likes green"
+    asked = await client.call("ask_model", prompt="Which?")
+    told = await client.call("ask_model", answering(asked, model=sampled("Red.")), prompt="Which?")
+    assert text_of_described(told) == "m: Red."

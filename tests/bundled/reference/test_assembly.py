@@ -1,0 +1,75 @@
+"""Who the reference server says it is, and what it declares, on every revision."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import mcp_types
+import pytest
+
+from assay import Strictness
+from assay.bundled.reference import make_server
+from assay.revisions.registry import HANDSHAKE
+from assay.revisions.revision import Revision
+from tests.bundled.reference.driving import ask_described, client_of
+from tests.driving.client import SESSIONED, TRANSPORTS
+
+CHANGING = {"listChanged": True}
+DECLARED: dict[str, Any] = {
+    "tools": CHANGING,
+    "resources": {"subscribe": True, **CHANGING},
+    "prompts": CHANGING,
+    "logging": {},
+    "completions": {},
+    "models": {},
+    "metadata": {},
+}
+
+
+@pytest.mark.parametrize("revision", HANDSHAKE, ids=str)
+@pytest.mark.parametrize("transport", TRANSPORTS)
+async def test_initialize_tells_who_it_is_and_what_it_can(transport: str, revision: Revision) -> None:
+    async with client_of(make_server(), revision, transport, handshake=False) as client:
+        opened = await client.shake_hands()
+    assert (opened["serverInfo"]["name"], opened["serverInfo"]["version"]) == ("RefMCP-TestServer", "1.0.0")
+    assert opened["serverInfo"]["title"] and opened["serverInfo"]["icons"] and opened["instructions"]
+    known = {name for name in DECLARED if name in revision.capabilities} | {"models", "metadata"}
+    promised = DECLARED if transport in SESSIONED else {name: {} for name in DECLARED}
+    assert opened["capabilities"] == {name: promised[name] for name in known}
+
+
+async def test_discover_declares_the_same_and_extensions() -> None:
+    found = (await ask_described(make_server(), "server/discover"))["result"]["capabilities"]
+    extensions = found.pop("extensions")
+    assert set(found) == set(DECLARED)
+    assert extensions == {"dev.assay/models": {}, "dev.assay/metadata": {}}
+
+
+@pytest.mark.parametrize("revision", HANDSHAKE, ids=str)
+async def test_the_official_types_accept_the_answer_to_initialize(revision: Revision) -> None:
+    async with client_of(make_server(), revision, handshake=False) as client:
+        opened = await client.shake_hands()
+    parsed = mcp_types.InitializeResult.model_validate(opened)
+    assert parsed.capabilities.tools is not None and parsed.capabilities.experimental is None
+
+
+def test_strict_insists_on_everything_and_the_default_on_nothing() -> None:
+    strict = make_server(strict=True).strictness
+    assert all(getattr(strict, name) for name in Strictness.__struct_fields__)
+    assert make_server().strictness == Strictness()
+
+
+async def test_two_servers_share_nothing() -> None:
+    one, two = make_server(), make_server()
+    async with (
+        asyncio.timeout(5),
+        client_of(one, HANDSHAKE[-1]) as first,
+        client_of(two, HANDSHAKE[-1]) as second,
+    ):
+        await first.call("edit_resource", text="changed")
+        await first.call("load_plugin")
+        notes = {"uri": "file:///resources/notes.txt"}
+        assert (await first.result("resources/read", notes))["contents"][0]["text"] == "changed"
+        assert (await second.result("resources/read", notes))["contents"][0]["text"] != "changed"
+        assert len((await second.result("prompts/list"))["prompts"]) == 3

@@ -1,0 +1,117 @@
+"""The tools that only return."""
+
+from __future__ import annotations
+
+import logging
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay import Server, ToolError
+from assay.bundled.reference import make_server
+from assay.bundled.reference.tools import SKIES, add_up, weather_in
+from assay.revisions.registry import HANDSHAKE
+from assay.revisions.revision import BadArguments, Revision, Structured
+from tests.bundled.reference.driving import client_of, text_of
+
+NEWEST = HANDSHAKE[-1]
+NAMES = (
+    *("echo", "sum", "get_weather", "show_content", "fail", "long_task", "log_each_level"),
+    *("ask_user", "ask_model", "ask_roots", "edit_resource", "load_plugin", "unload_plugin"),
+)
+
+
+@pytest.fixture
+def server() -> Server:
+    return make_server()
+
+
+async def test_every_tool_is_listed_with_a_title_and_a_description(server: Server) -> None:
+    async with client_of(server, NEWEST) as client:
+        tools = (await client.result("tools/list"))["tools"]
+    assert [tool["name"] for tool in tools] == list(NAMES)
+    assert all(tool["title"] and tool["description"] for tool in tools)
+    schemas = {tool["name"]: tool.get("outputSchema", {}).get("properties", {}) for tool in tools}
+    assert list(schemas["sum"]) == ["total"]
+    assert list(schemas["get_weather"]) == ["temperature", "conditions"]
+
+
+@pytest.mark.parametrize("revision", HANDSHAKE, ids=str)
+async def test_the_three_tools_of_the_first_hour(server: Server, revision: Revision) -> None:
+    async with client_of(server, revision) as client:
+        assert text_of(await client.call("echo", message="grüß dich")) == "grüß dich"
+        total = await client.call("sum", a=7, b=8)
+        assert text_of(total) == '{"total":15}'
+        weather = await client.call("get_weather", location="New York")
+        assert (
+            text_of(weather) == "Current weather in New York:\nTemperature: 72°F\nConditions: Partly cloudy"
+        )
+    structured = None if revision.structured is Structured.ABSENT else {"total": 15}
+    assert total.get("structuredContent") == structured
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.floats(allow_nan=False, allow_infinity=False))
+async def test_sum_adds_as_floats_do_or_says_that_it_cannot(a: float, b: float) -> None:
+    if math.isinf(a + b):
+        with pytest.raises(ToolError):
+            await add_up(a, b)
+    else:
+        assert (await add_up(a, b)).total == a + b
+
+
+@pytest.mark.parametrize("location", ["Oslo", "12345", " Phoenix ", "\ud800", "x" * 10_000])
+def test_every_place_has_weather_and_always_the_same(location: str) -> None:
+    temperature, conditions = weather_in(location)
+    assert 0 < temperature < 100 and conditions in SKIES
+    assert weather_in(location) == (temperature, conditions)
+
+
+@pytest.mark.parametrize("arguments", [{}, {"location": 5}, {"location": None}, {"town": "x"}])
+@pytest.mark.parametrize("revision", HANDSHAKE, ids=str)
+async def test_bad_arguments_are_refused_as_the_revision_wants(
+    server: Server, revision: Revision, arguments: dict[str, Any]
+) -> None:
+    params = {"name": "get_weather", "arguments": arguments}
+    async with client_of(server, revision) as client:
+        if revision.bad_arguments is BadArguments.RPC_ERROR:
+            assert (await client.error("tools/call", params))["code"] == -32602
+        else:
+            assert (await client.result("tools/call", params))["isError"] is True
+
+
+async def test_nowhere_has_no_weather(server: Server) -> None:
+    async with client_of(server, NEWEST) as client:
+        assert (await client.call("get_weather", location=" "))["isError"] is True
+
+
+@pytest.mark.parametrize("revision", HANDSHAKE, ids=str)
+async def test_each_type_of_content_alone_and_together(server: Server, revision: Revision) -> None:
+    kinds = ("text", "image", "audio", "resource_link", "resource")
+    async with client_of(server, revision) as client:
+        together = (await client.call("show_content"))["content"]
+        alone = [(await client.call("show_content", kind=kind))["content"] for kind in kinds]
+        assert [[block] for block in together] == alone
+    substitutes = {"audio": "resource", "resource_link": "text"}
+    expected = [kind if kind in revision.content else substitutes[kind] for kind in kinds]
+    assert [block["type"] for block in together] == expected
+
+
+async def test_each_way_to_fail(server: Server, caplog: pytest.LogCaptureFixture) -> None:
+    async with client_of(server, NEWEST) as client:
+        told = await client.call("fail")
+        assert (told["isError"], text_of(told)) == (True, "This tool fails on purpose")
+        error = await client.error("tools/call", {"name": "fail", "arguments": {"how": "protocol"}})
+        assert (error["code"], error["data"]) == (-32000, {"how": "protocol"})
+        with caplog.at_level(logging.CRITICAL, logger="assay"):
+            crashed = await client.call("fail", how="crash")
+        assert crashed["isError"] is True and "details" not in text_of(crashed)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+async def test_an_unknown_tool(strict: bool) -> None:
+    async with client_of(make_server(strict=strict), NEWEST) as client:
+        error = await client.error("tools/call", {"name": "nothing", "arguments": {}})
+    assert error["code"] == (-32601 if strict else -32602)
