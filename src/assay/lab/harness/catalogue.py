@@ -1,0 +1,96 @@
+"""A suite: its requirements, scenarios, checks and saboteurs, found by looking into its packages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
+from types import ModuleType
+from typing import TypeVar
+
+from msgspec import Struct
+
+from assay.revisions.revision import Revision
+
+from .check import Check
+from .requirement import Requirement, read_requirements
+from .saboteur import Saboteur
+from .scenario import Scenario
+from .transport import Transport
+
+T = TypeVar("T", Check, Scenario, Saboteur)
+
+
+class BadSuite(ValueError):
+    """The parts of a suite do not fit together; the text says where."""
+
+
+class Suite(Struct, frozen=True):
+    requirements: Mapping[str, Requirement]
+    scenarios: Mapping[str, Scenario]
+    checks: Mapping[str, Check]
+    saboteurs: Mapping[str, Saboteur]
+
+    def is_worth_playing(self, scenario: Scenario, transport: Transport, revision: Revision) -> bool:
+        """Whether anything that the scenario looks for is in force there."""
+        return any(
+            transport in one.transports and any(self.requirements[row].level(revision) for row in one.rows)
+            for one in (self.checks[name] for name in scenario.exercises)
+        )
+
+    def judging(self, scenario: Scenario) -> list[Check]:
+        """The checks that read a scenario's trace: those that it exercises, then those that read all."""
+        named = [self.checks[name] for name in scenario.exercises]
+        return named + [one for one in self.checks.values() if one.everywhere and one not in named]
+
+
+def load_suite(name: str) -> Suite:
+    """Load the suite in the package of that name.
+
+    Raises:
+        BadSuite: a module declares none or two, or names what does not exist.
+    """
+    package = import_module(name)
+    (home,) = package.__path__
+    suite = Suite(
+        requirements=read_requirements(Path(home) / "requirements"),
+        scenarios=_found(package, "scenarios", Scenario),
+        checks=_found(package, "checks", Check),
+        saboteurs=_found(package, "saboteurs", Saboteur),
+    )
+    for complaint in complaints(suite):
+        raise BadSuite(complaint)
+    return suite
+
+
+def _found(package: ModuleType, kind: str, wanted: type[T]) -> dict[str, T]:
+    below = import_module(f"{package.__name__}.{kind}")
+    names = [
+        module.name for module in walk_packages(below.__path__, f"{below.__name__}.") if not module.ispkg
+    ]
+    found = (_declared(import_module(name), wanted) for name in sorted(names))
+    return {one.id: one for one in found}
+
+
+def _declared(module: ModuleType, wanted: type[T]) -> T:
+    declared = [value for value in vars(module).values() if isinstance(value, wanted)]
+    if len(declared) != 1:
+        raise BadSuite(f"{module.__name__}: declares {len(declared)} {wanted.__name__.lower()}s, not one")
+    return declared[0]
+
+
+def complaints(suite: Suite) -> Iterator[str]:
+    for scenario in suite.scenarios.values():
+        for name in scenario.exercises:
+            if name not in suite.checks:
+                yield f"scenario {scenario.id} exercises {name}, which is no check"
+    for one in suite.checks.values():
+        for row in one.rows:
+            if row not in suite.requirements:
+                yield f"check {one.id} cites {row}, which is no requirement"
+            elif suite.requirements[row].reason:
+                yield f"check {one.id} cites {row}, which has a reason to have no check"
+    for saboteur in suite.saboteurs.values():
+        if saboteur.breaks not in suite.requirements:
+            yield f"saboteur {saboteur.id} breaks {saboteur.breaks}, which is no requirement"

@@ -1,0 +1,155 @@
+"""Checks: pure functions of a trace. One file each, under `<suite>/checks/<area>/`; the path is the id.
+
+    @check("A tool that does not exist is refused", rows=("TL-19",))
+    def judge(trace: Trace) -> Iterator[Observation]:
+        for exchange in trace.exchanges("tools/call"):
+            yield observe("TL-19", exchange.code == -32602, exchange, expected="…", observed=exchange)
+
+A check yields an observation wherever its requirement could be seen to hold or to be broken. No observation
+is no success. It may look at any trace and must never raise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from enum import Flag, auto
+from functools import reduce
+from operator import or_
+
+from msgspec import Struct
+
+from .excerpt import excerpts
+from .naming import id_of
+from .reproduce import reproduction
+from .requirement import Level, Requirement
+from .trace import Trace
+from .transport import ANY, Transport
+from .verdict import CheckResult, Finding, Observation, Verdict
+
+Judge = Callable[[Trace], Iterable[Observation]]
+MAX_FINDINGS = 5
+"""Findings of one check on one trace that are kept: a fault in every message is still one fault."""
+
+
+class Check(Struct, frozen=True):
+    id: str
+    title: str
+    rows: tuple[str, ...]
+    judge: Judge
+    everywhere: bool
+    """Whether it reads every trace; otherwise only those of the scenarios that exercise it."""
+    transports: frozenset[Transport]
+
+    @property
+    def area(self) -> str:
+        return self.id.partition(".")[0]
+
+    def applies(self, trace: Trace, requirements: Mapping[str, Requirement]) -> bool:
+        on = Transport(trace.transport) in self.transports
+        return on and any(requirements[row].level(trace.revision) for row in self.rows)
+
+
+def check(
+    title: str,
+    *,
+    rows: tuple[str, ...],
+    everywhere: bool = False,
+    transports: frozenset[Transport] = ANY,
+) -> Callable[[Judge], Check]:
+    """Make a check of a function; `rows` are all the requirements that it may cite."""
+
+    def made(judge: Judge) -> Check:
+        return Check(id_of(judge.__module__, "checks"), title, rows, judge, everywhere, transports)
+
+    return made
+
+
+class CheckFailed(Exception):
+    """A check raised, or cited a row that it does not declare: a fault of the lab, never of the subject."""
+
+    def __init__(self, check: str, problem: str) -> None:
+        super().__init__(check, problem)
+        self.check = check
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"check {self.check}: {self.problem}"
+
+
+def run_check(one: Check, trace: Trace, requirements: Mapping[str, Requirement]) -> CheckResult:
+    """Judge a trace.
+
+    Raises:
+        CheckFailed: the check is broken.
+    """
+    in_force = {row: level for row in one.rows if (level := requirements[row].level(trace.revision))}
+    seen = [observation for observation in _observations(one, trace) if observation.requirement in in_force]
+    broken = [observation for observation in seen if not observation.holds]
+    verdict = _verdict(seen, in_force)
+    reason = ""
+    if verdict is Verdict.SUCCESS and not trace.header.closed:
+        verdict, reason = Verdict.SKIPPED, "not observed to the end: the scenario broke off"
+    elif verdict is Verdict.SKIPPED:
+        reason = "not observed: nothing in this trace shows whether it holds"
+    return CheckResult(
+        id=one.id,
+        title=one.title,
+        verdict=verdict,
+        requirements=list(in_force),
+        observations=len(seen),
+        findings=[_finding(found, requirements[found.requirement], trace) for found in broken[:MAX_FINDINGS]],
+        reason=reason,
+    )
+
+
+def _observations(one: Check, trace: Trace) -> list[Observation]:
+    try:
+        seen = list(one.judge(trace))
+    except Exception as error:
+        raise CheckFailed(one.id, f"{type(error).__name__}: {error}") from error
+    for observation in seen:
+        if observation.requirement not in one.rows:
+            raise CheckFailed(one.id, f"cites {observation.requirement}, which it does not declare")
+    return seen
+
+
+class _Seen(Flag):
+    NOTHING = 0
+    HELD = auto()
+    WEAKLY_BROKEN = auto()
+    BROKEN = auto()
+
+
+# The first that was seen decides.
+_DECISIVE = (
+    (_Seen.BROKEN, Verdict.FAILURE),
+    (_Seen.WEAKLY_BROKEN, Verdict.WARNING),
+    (_Seen.HELD, Verdict.SUCCESS),
+)
+
+
+def _verdict(seen: list[Observation], levels: Mapping[str, Level]) -> Verdict:
+    kinds = reduce(or_, (_kind(one, levels[one.requirement]) for one in seen), _Seen.NOTHING)
+    return next((verdict for kind, verdict in _DECISIVE if kind & kinds), Verdict.SKIPPED)
+
+
+def _kind(observation: Observation, level: Level) -> _Seen:
+    if observation.holds:
+        return _Seen.HELD
+    return _Seen.BROKEN if level.binding else _Seen.WEAKLY_BROKEN
+
+
+def _finding(observation: Observation, row: Requirement, trace: Trace) -> Finding:
+    level = row.level(trace.revision)
+    assert level is not None
+    return Finding(
+        requirement=row.id,
+        level=level.value,
+        statement=row.statement,
+        link=row.link(trace.revision),
+        expected=observation.expected,
+        observed=observation.observed,
+        frames=list(observation.frames),
+        excerpt=excerpts(trace, observation.frames),
+        reproduce=reproduction(trace, observation.frames),
+    )

@@ -1,0 +1,84 @@
+"""What a subject is: which revisions it really speaks, what it declares, what it lists.
+
+Every revision is tried, not asked about: a server speaks a handshake revision if it agrees on it, and the
+others if it answers a request of theirs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from assay.revisions.registry import BY_DATE
+from assay.revisions.revision import Opening
+
+from .facts import Facts, Refusal
+from .message_meta import SERVER_KEY
+from .peer import Peer, Reply
+from .stage import Stage
+
+DISCOVERY: Final = "discovery"
+"""The name of the conversation in which a subject is got to know."""
+# Capability → where its lists are, and under which key they and the facts hold them.
+LISTS: Final = (
+    ("tools", "tools/list", "tools", "tools"),
+    ("resources", "resources/list", "resources", "resources"),
+    ("resources", "resources/templates/list", "resourceTemplates", "templates"),
+    ("prompts", "prompts/list", "prompts", "prompts"),
+)
+
+
+async def discover(stage: Stage) -> Facts | Refusal:
+    """Get to know the subject at the stage's revision.
+
+    Raises:
+        BrokenOff: it did not answer, or is not there.
+    """
+    peer = await stage.connect()
+    refusal_or_facts = await _OPENINGS[stage.revision.opening](peer)
+    if isinstance(refusal_or_facts, Facts):
+        peer.greeted = True
+        await _list(peer, refusal_or_facts)
+    return refusal_or_facts
+
+
+async def _by_handshake(peer: Peer) -> Facts | Refusal:
+    reply = await peer.initialize()
+    agreed = reply.result.get("protocolVersion")
+    if agreed != peer.revision.date:
+        return Refusal(peer.revision.date, _refused("initialize", reply, agreed))
+    await peer.notify("notifications/initialized")
+    session = reply.head is not None and reply.head.get("mcp-session-id") is not None
+    server = _object(reply.result.get("serverInfo"))
+    return Facts(agreed, _object(reply.result.get("capabilities")), server, session=session)
+
+
+async def _by_request(peer: Peer) -> Facts | Refusal:
+    reply = await peer.request("server/discover")
+    if not reply.is_result:
+        return Refusal(peer.revision.date, _refused("server/discover", reply, None))
+    meta = _object(reply.result.get("_meta"))
+    capabilities = _object(reply.result.get("capabilities"))
+    return Facts(peer.revision.date, capabilities, _object(meta.get(SERVER_KEY)))
+
+
+_OPENINGS: Final = {Opening.HANDSHAKE: _by_handshake, Opening.PER_REQUEST: _by_request}
+
+
+def _refused(method: str, reply: Reply, agreed: Any) -> str:
+    if isinstance(agreed, str):
+        known = "" if agreed in BY_DATE else ", which is no revision"
+        return f"{method} was answered with version {agreed}{known}"
+    if reply.message is not None:
+        return f"{method} was answered with {reply.message}"
+    return f"{method} was answered with HTTP status {reply.status}"
+
+
+async def _list(peer: Peer, facts: Facts) -> None:
+    for capability, method, key, name in LISTS:
+        if facts.declares(capability) or capability in facts.capabilities:
+            items = await peer.pages(method, key)
+            setattr(facts, name, [item for item in items if isinstance(item, dict)])
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

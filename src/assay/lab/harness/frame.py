@@ -1,0 +1,143 @@
+"""Frames: what passed between driver and subject, byte for byte, one line of NDJSON each.
+
+A frame is never rewritten: what a reader wants to know (a header, a JSON value) is read out of `raw` when it
+asks. Each frame carries a hash of itself and of the frame before, so that a stored trace cannot be edited
+without it showing.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from enum import StrEnum
+from hashlib import sha256
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct, field
+
+FORMAT: Final = 1
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class Sender(StrEnum):
+    DRIVER = "driver"
+    SUBJECT = "subject"
+
+
+class Kind(StrEnum):
+    LINE = "line"
+    """Bytes on stdin or stdout. The subject's are cut after each newline; the driver's are as written."""
+    REQUEST = "request"
+    """An HTTP request, head and body, as written."""
+    HEAD = "head"
+    """Status line and headers of an HTTP response."""
+    BODY = "body"
+    """A whole HTTP response body that is no event stream, its transfer coding undone."""
+    EVENT = "event"
+    """One block of an event stream, with the blank line that ends it."""
+    TEXT = "text"
+    """The payload of a WebSocket text message."""
+    BINARY = "binary"
+    CONTROL = "control"
+    """A WebSocket close, ping or pong, or bytes that broke its framing; `info` says which."""
+    ERRORS = "errors"
+    """A line that the subject wrote to standard error."""
+    END = "end"
+    """A side will send no more on this channel; `info.clean` is false when it was cut off."""
+    EXIT = "exit"
+    """The subject's process ended; `info.status` is its exit status, negative for a signal."""
+    MARK = "mark"
+    """A remark of the driver; `info.label` names it."""
+
+
+class Header(Struct, frozen=True, omit_defaults=True):
+    """The first line of a trace."""
+
+    revision: str
+    transport: str
+    subject: str
+    scenario: str
+    started: str = ""
+    format: int = FORMAT
+    closed: bool = False
+    """Whether the scenario reached its end; otherwise silence proves nothing."""
+
+
+class Frame(Struct, frozen=True):
+    n: int
+    t: float
+    """Seconds since the trace began."""
+    sender: Sender
+    channel: str
+    """`<connection>/<stream>`: `1/lines`, `1/post-3`, `2/get-1`."""
+    kind: Kind
+    raw: bytes = b""
+    info: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def connection(self) -> str:
+        return self.channel.partition("/")[0]
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """Itself: whatever can be cited as evidence has frames."""
+        return (self,)
+
+
+def encode_header(header: Header) -> bytes:
+    return _encode({"format": header.format, **msgspec.to_builtins(header)})
+
+
+def encode_frame(frame: Frame, previous: str) -> tuple[bytes, str]:
+    """The frame as a line without its newline, and its place in the chain."""
+    body = _encode(_fields(frame))
+    link = sha256(previous.encode() + body).hexdigest()
+    return body[:-1] + b',"chain":"' + link.encode() + b'"}', link
+
+
+def _fields(frame: Frame) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "n": frame.n,
+        "t": round(frame.t, 6),
+        "from": frame.sender,
+        "channel": frame.channel,
+        "kind": frame.kind,
+    }
+    if frame.raw:
+        try:
+            fields["raw"] = frame.raw.decode("utf-8")
+        except UnicodeDecodeError:
+            fields["base64"] = b64encode(frame.raw).decode()
+    if frame.info:
+        fields["info"] = frame.info
+    return fields
+
+
+def first_link(header_line: bytes) -> str:
+    return sha256(header_line).hexdigest()
+
+
+class _Stored(Struct):
+    n: int
+    t: float
+    sender: Sender = field(name="from")
+    channel: str
+    kind: Kind
+    chain: str
+    raw: str = ""
+    base64: str = ""
+    info: dict[str, Any] = field(default_factory=dict)
+
+
+_decode_stored: Final = msgspec.json.Decoder(_Stored).decode
+
+
+def decode_frame(line: bytes) -> tuple[Frame, str]:
+    """
+    Raises:
+        ValueError: the line is no frame.
+    """
+    stored = _decode_stored(line)
+    raw = b64decode(stored.base64, validate=True) if stored.base64 else stored.raw.encode()
+    frame = Frame(stored.n, stored.t, stored.sender, stored.channel, stored.kind, raw, stored.info)
+    return frame, stored.chain

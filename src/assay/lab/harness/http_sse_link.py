@@ -1,0 +1,87 @@
+"""HTTP+SSE of the first revision: one stream for all answers, one address for all questions."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import urljoin
+
+from assay.revisions.revision import Revision
+
+from .broken_off import BrokenOff, Gone, Unreachable
+from .frame import Frame, Kind
+from .http_call import Address
+from .http_link import HttpLink
+from .http_text import EVENT_STREAM, Head
+from .link import Inbox, Sent
+from .recorder import Recorder
+from .trace import events_of
+
+ENDPOINT: Final = "endpoint"
+
+
+class HttpSseLink:
+    def __init__(
+        self,
+        url: str,
+        inbox: Inbox,
+        recorder: Recorder,
+        revision: Revision,
+        *,
+        name: str,
+        patience: float,
+        headers: Mapping[str, str],
+    ) -> None:
+        self._url = url
+        self._inbox = inbox
+        self._patience = patience
+        self._endpoint: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._http = HttpLink(url, self, recorder, revision, name=name, patience=patience, headers=headers)
+        self._stream: Sent | None = None
+
+    async def open(self) -> None:
+        self._stream = await self._http.call("GET", headers={"Accept": EVENT_STREAM})
+        try:
+            async with asyncio.timeout(self._patience):
+                target = await self._endpoint
+        except TimeoutError:
+            raise Unreachable(f"no `endpoint` event within {self._patience:g} s") from None
+        # A relative address is resolved against the stream's, and must stay on its origin.
+        self._http.address = Address.of(urljoin(self._url, target))
+
+    def agreed(self, head: Head | None, version: str) -> None:
+        """The stream is the session."""
+
+    async def send(self, body: bytes, message: Any, headers: Mapping[str, str | None]) -> Sent:
+        sent = await self._http.call("POST", body, {"Content-Type": "application/json", **headers})
+        await sent.settled(self._patience)
+        assert self._stream is not None
+        # Answers come on the stream: they end with it, not with the POST that asked for them.
+        answered = Sent(self._stream.channel)
+        answered.settle()
+        return answered
+
+    def deliver(self, frame: Frame, body: bytes) -> None:
+        if frame.kind is not Kind.EVENT:
+            return  # what a POST is answered with says nothing
+        for event in events_of(frame):
+            if event.event == ENDPOINT and not self._endpoint.done():
+                self._endpoint.set_result(event.data.decode("utf-8", "replace"))
+            elif event.event == "message":
+                self._inbox.deliver(frame, event.data)
+
+    def ended(self, channel: str) -> None:
+        if self._stream is None or channel != self._stream.channel:
+            return
+        if not self._endpoint.done():
+            self._endpoint.set_exception(Unreachable("the stream ended before its `endpoint` event"))
+        self._inbox.fail(Gone("the subject ended the stream"))
+
+    def fail(self, reason: BrokenOff) -> None:
+        self._inbox.fail(reason)
+
+    async def close(self) -> None:
+        await self._http.close()
+        if not self._endpoint.done():
+            self._endpoint.cancel()

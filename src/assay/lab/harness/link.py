@@ -1,0 +1,66 @@
+"""What a peer needs of a transport. `stdio_link.py`, `http_link.py` and so on are one each."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from .broken_off import BrokenOff, NoAnswer
+from .frame import Frame
+from .http_text import Head
+
+
+class Inbox(Protocol):
+    """The peer, as its link sees it. Frames are recorded before they are handed over."""
+
+    def deliver(self, frame: Frame, body: bytes) -> None:
+        """The subject sent one body."""
+
+    def ended(self, channel: str) -> None:
+        """Nothing more comes on that channel."""
+
+    def fail(self, reason: BrokenOff) -> None:
+        """Nothing more comes at all."""
+
+
+class Sent:
+    """A body on its way. Only HTTP answers a body as such; elsewhere it is settled once it is written."""
+
+    def __init__(self, channel: str) -> None:
+        self.channel = channel
+        self.head: Head | None = None
+        self._settled = asyncio.Event()
+
+    def settle(self) -> None:
+        self._settled.set()
+
+    async def settled(self, patience: float) -> Head | None:
+        """Wait until the transport has answered, as far as it does.
+
+        Raises:
+            NoAnswer: it did not in time.
+        """
+        try:
+            async with asyncio.timeout(patience):
+                await self._settled.wait()
+        except TimeoutError:
+            raise NoAnswer(f"the HTTP request on {self.channel}", patience) from None
+        return self.head
+
+
+class Link(Protocol):
+    async def open(self) -> None:
+        """
+        Raises:
+            Unreachable: there is no way to the subject.
+        """
+
+    async def send(self, body: bytes, message: Any, headers: Mapping[str, str | None]) -> Sent:
+        """Send one body, framed as the transport does. `message` is its value, if it has one: HTTP
+        repeats parts of it in headers; `headers` adds to those, or leaves one out where it is None."""
+
+    def agreed(self, head: Head | None, version: str) -> None:
+        """The handshake is over: remember the session and the version, where the transport carries them."""
+
+    async def close(self) -> None: ...

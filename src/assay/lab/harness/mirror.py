@@ -1,0 +1,62 @@
+"""Headers that repeat the body, in the revisions that want them."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import Any
+
+from assay.revisions.revision import Revision
+
+from .message_meta import VERSION_KEY
+
+PLAIN_FROM, PLAIN_TO = 0x20, 0x7E
+
+
+def mirror_headers(revision: Revision, message: Any) -> dict[str, str | None]:
+    """Version, method and name of a message, as headers; what it does not have is left out."""
+    fields = message if isinstance(message, dict) else {}
+    params = fields.get("params")
+    params = params if isinstance(params, dict) else {}
+    meta = params.get("_meta")
+    version = meta.get(VERSION_KEY) if isinstance(meta, dict) else revision.date
+    method = fields.get("method")
+    key = (revision.http.mirrored or {}).get(method) if isinstance(method, str) else None
+    name = params.get(key) if key else None
+    return {
+        "MCP-Protocol-Version": version if isinstance(version, str) else None,
+        "Mcp-Method": method if isinstance(method, str) else None,
+        "Mcp-Name": as_header(name) if isinstance(name, str) else None,
+    }
+
+
+def as_header(text: str) -> str:
+    """A value as it may stand in a header: as it is where that is safe, else in Base64."""
+    safe = all(PLAIN_FROM <= ord(character) <= PLAIN_TO for character in text) and text == text.strip(" ")
+    if safe and not (text.startswith("=?base64?") and text.endswith("?=")):
+        return text
+    return f"=?base64?{b64encode(text.encode('utf-8', 'surrogatepass')).decode()}?="
+
+
+def param_headers(tool: dict[str, Any], arguments: dict[str, Any]) -> dict[str, str]:
+    """`Mcp-Param-*` for the arguments that a tool's schema marks with `x-mcp-header`, at any depth."""
+    schema = tool.get("inputSchema")
+    return dict(_marked(schema, arguments)) if isinstance(schema, dict) else {}
+
+
+def _marked(schema: dict[str, Any], arguments: dict[str, Any]) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    properties = schema.get("properties")
+    for name, part in (properties if isinstance(properties, dict) else {}).items():
+        value = arguments.get(name)
+        if not isinstance(part, dict) or value is None:
+            continue
+        header = part.get("x-mcp-header")
+        if isinstance(header, str) and header:
+            found.append((f"Mcp-Param-{header}", as_header(_text(value))))
+        elif isinstance(value, dict):
+            found += _marked(part, value)
+    return found
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

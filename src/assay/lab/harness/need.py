@@ -1,0 +1,36 @@
+"""What a scenario needs of its subject. An unmet need makes it *not applicable*, for the reason it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from .facts import Facts
+
+
+class Need(Struct, frozen=True):
+    met: Callable[[Facts], bool]
+    lacking: str
+    """Completes "not applicable: the server …"."""
+
+
+def declares(*path: str) -> Need:
+    return Need(lambda facts: facts.declares(*path), f"does not declare `{'.'.join(path)}`")
+
+
+def lacks(*path: str) -> Need:
+    return Need(lambda facts: not facts.declares(*path), f"declares `{'.'.join(path)}`")
+
+
+A_TOOL = Need(lambda facts: bool(facts.tools), "lists no tools")
+A_READ_ONLY_TOOL = Need(lambda facts: bool(facts.read_only_tools), "has no tool that says it only reads")
+A_RESOURCE = Need(lambda facts: bool(facts.resources), "lists no resources")
+A_TEMPLATE = Need(lambda facts: bool(facts.templates), "lists no resource templates")
+A_PROMPT = Need(lambda facts: bool(facts.prompts), "lists no prompts")
+A_SESSION = Need(lambda facts: facts.session, "gives out no session id")
+
+
+def unmet(needs: tuple[Need, ...], facts: Facts) -> str | None:
+    """The first reason why a scenario does not apply; none when it does."""
+    return next((f"the server {need.lacking}" for need in needs if not need.met(facts)), None)

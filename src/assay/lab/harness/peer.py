@@ -1,0 +1,287 @@
+"""The driver's end of one conversation with the subject: sends anything, waits for answers, never for time.
+
+What a peer returns helps a scenario to choose its next step. It is no evidence: checks read the trace.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from assay.revisions.revision import Opening, Revision
+
+from .broken_off import BrokenOff, NoAnswer
+from .frame import Frame
+from .http_link import HttpLink
+from .http_text import Head
+from .link import Link, Sent
+from .message import Message, Shape, read_messages
+from .message_meta import CLIENT, declared
+from .mirror import param_headers
+from .recorder import Recorder
+from .responder import Responder, usual_answer
+from .stdio_link import StdioLink
+from .trace import PROBE, PROBED, SENTINEL
+
+PAGES: Final = 100
+"""Pages of one list that are followed: more is a server that never ends, and a check's affair."""
+encode: Final = msgspec.json.Encoder().encode
+
+
+class Reply(Struct, frozen=True):
+    """The answer to a request, as far as there was one."""
+
+    message: Message | None = None
+    head: Head | None = None
+
+    @property
+    def result(self) -> dict[str, Any]:
+        return self.message.result if self.message is not None else {}
+
+    @property
+    def code(self) -> Any:
+        return None if self.message is None else self.message.code
+
+    @property
+    def is_result(self) -> bool:
+        return self.message is not None and self.message.shape is Shape.RESULT
+
+    @property
+    def status(self) -> int | None:
+        return None if self.head is None else self.head.status
+
+
+class Pending:
+    """A request that was sent and whose answer nobody has waited for yet."""
+
+    def __init__(self, method: str, request_id: Any) -> None:
+        self.method = method
+        self.id = request_id
+        self.sent: Sent | None = None
+        self.future: asyncio.Future[Message | None] = asyncio.get_running_loop().create_future()
+
+
+class Peer:
+    def __init__(
+        self,
+        recorder: Recorder,
+        revision: Revision,
+        *,
+        name: str,
+        patience: float,
+        connect: Callable[[Peer], Link],
+    ) -> None:
+        self.revision = revision
+        self.name = name
+        self.patience = patience
+        self.capabilities: dict[str, Any] = {}
+        """What this driver declares as a client."""
+        self.responders: dict[str, Responder] = {}
+        """How it answers the subject's requests, where not as usual."""
+        self.link = connect(self)
+        self.broken: BrokenOff | None = None
+        self.greeted = False
+        self.closed = False
+        self._recorder = recorder
+        self._pending: list[Pending] = []
+        self._ids = 0
+        self._sentinels = 0
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    # The link's side.
+
+    def deliver(self, frame: Frame, body: bytes) -> None:
+        for message in read_messages(frame, body):
+            if message.is_response:
+                self._settle(message)
+            elif message.shape is Shape.REQUEST:
+                self._background(self._respond(message))
+
+    def ended(self, channel: str) -> None:
+        for pending in list(self._pending):
+            if pending.sent is not None and pending.sent.channel == channel:
+                self._finish(pending, None)
+
+    def fail(self, reason: BrokenOff) -> None:
+        self.broken = self.broken or reason
+        for pending in self._pending:
+            if not pending.future.done():
+                pending.future.set_exception(self.broken)
+                pending.future.exception()  # nobody may wait for it: that is no error of ours
+        self._pending.clear()
+
+    def _settle(self, message: Message) -> None:
+        fits = [one for one in self._pending if one.id == message.id]
+        # An answer with a wrong id is for a check to find. The scenario goes on as if it were the oldest's,
+        # so that one fault does not hide what follows it.
+        known = isinstance(message.id, int | str) and fits
+        if known or (self._pending and not isinstance(message.id, int | str)) or len(self._pending) == 1:
+            self._finish((fits or self._pending)[0], message)
+
+    def _finish(self, pending: Pending, message: Message | None) -> None:
+        self._pending.remove(pending)
+        if not pending.future.done():
+            pending.future.set_result(message)
+
+    async def _respond(self, asked: Message) -> None:
+        responder = self.responders.get(asked.method)
+        answer = responder(asked.params) if responder else usual_answer(asked.method)
+        if answer is not None:
+            with contextlib.suppress(BrokenOff):
+                await self.send({"jsonrpc": "2.0", "id": asked.id, **answer})
+
+    def _background(self, work: Any) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    # The scenario's side.
+
+    @property
+    def http(self) -> HttpLink:
+        assert isinstance(self.link, HttpLink), "the scenario must say `transports=HTTP_ONLY`"
+        return self.link
+
+    @property
+    def stdio(self) -> StdioLink:
+        assert isinstance(self.link, StdioLink), "the scenario must say `transports=STDIO_ONLY`"
+        return self.link
+
+    def next_id(self) -> int:
+        self._ids += 1
+        return self._ids
+
+    def mark(self, label: str, **info: Any) -> Frame:
+        return self._recorder.mark(f"{self.name}/marks", label, **info)
+
+    async def send(self, message: Any, *, headers: Mapping[str, str | None] | None = None) -> Sent:
+        """Send one message, or any bytes in place of one, framed as the transport does.
+
+        Raises:
+            BrokenOff: the conversation is over.
+        """
+        if self.broken is not None:
+            raise self.broken
+        body = message if isinstance(message, bytes) else encode(message)
+        return await self.link.send(body, message, headers or {})
+
+    async def offer(self, message: Any, *, headers: Mapping[str, str | None] | None = None) -> Head | None:
+        """Send something that need not be answered; on HTTP wait until its request is."""
+        sent = await self.send(message, headers=headers)
+        return await sent.settled(self.patience)
+
+    async def notify(self, method: str, params: Any = None) -> Head | None:
+        return await self.offer({"jsonrpc": "2.0", "method": method, **_given(params)})
+
+    async def start(
+        self,
+        method: str,
+        params: Any = None,
+        *,
+        request_id: Any = None,
+        headers: Mapping[str, str | None] | None = None,
+    ) -> Pending:
+        """Send a request without waiting for its answer; parameters are declared as the revision wants."""
+        number = self.next_id() if request_id is None else request_id
+        pending = Pending(method, number)
+        self._pending.append(pending)
+        full = declared(self.revision, self._params(params), self.capabilities)
+        message = {"jsonrpc": "2.0", "id": number, "method": method, **_given(full)}
+        pending.sent = await self.send(message, headers=headers)
+        return pending
+
+    def _params(self, params: Any) -> Any:
+        return {} if params is None and self.revision.opening is Opening.PER_REQUEST else params
+
+    async def answer(self, pending: Pending) -> Reply:
+        """
+        Raises:
+            NoAnswer: none in time; a mark says so in the trace.
+            BrokenOff: the conversation is over.
+        """
+        try:
+            async with asyncio.timeout(self.patience):
+                message = await pending.future
+        except TimeoutError:
+            self.mark("no answer", id=pending.id, method=pending.method, waited=self.patience)
+            raise NoAnswer(pending.method, self.patience) from None
+        return Reply(message, pending.sent.head if pending.sent else None)
+
+    async def request(self, method: str, params: Any = None, **options: Any) -> Reply:
+        """Send a request and wait for its answer, or for the end of the HTTP response to it."""
+        return await self.answer(await self.start(method, params, **options))
+
+    async def sentinel(self) -> Reply:
+        """A request that any server answers: once it has, all that was due before it has been sent."""
+        self._sentinels += 1
+        method = "ping" if "ping" in self.revision.requests else "server/discover"
+        return await self.request(method, request_id=f"{SENTINEL}{self.name}-{self._sentinels}")
+
+    @contextlib.asynccontextmanager
+    async def probe(self, name: str, **info: Any) -> AsyncIterator[None]:
+        """Name an attempt for checks (`trace.probes`). It ends after an answered sentinel."""
+        begin = self.mark(PROBE, name=name, **info)
+        yield
+        await self.sentinel()
+        self.mark(PROBED, name=name, begin=begin.n)
+
+    async def greet(self) -> Reply | None:
+        """Open the conversation as its revision does; none where there is nothing to open."""
+        if self.revision.opening is Opening.PER_REQUEST:
+            return None
+        reply = await self.initialize()
+        await self.notify("notifications/initialized")
+        return reply
+
+    async def initialize(self, **changed: Any) -> Reply:
+        """Send `initialize`, with parameters changed or, where None, left out."""
+        usual = {
+            "protocolVersion": self.revision.date,
+            "capabilities": self.capabilities,
+            "clientInfo": CLIENT,
+        }
+        params = {key: value for key, value in {**usual, **changed}.items() if value is not None}
+        reply = await self.request("initialize", params)
+        version = reply.result.get("protocolVersion")
+        self.link.agreed(reply.head, version if isinstance(version, str) else self.revision.date)
+        return reply
+
+    async def pages(self, method: str, key: str) -> list[Any]:
+        """Every item of a paginated list."""
+        items: list[Any] = []
+        params: dict[str, Any] = {}
+        for _ in range(PAGES):
+            reply = await self.request(method, params)
+            found = reply.result.get(key)
+            items += found if isinstance(found, list) else []
+            cursor = reply.result.get("nextCursor")
+            if not isinstance(cursor, str):
+                break
+            params = {"cursor": cursor}
+        return items
+
+    async def call(self, tool: Mapping[str, Any], arguments: dict[str, Any], **options: Any) -> Reply:
+        """Call a tool by its definition, with the headers that this revision wants for its arguments."""
+        headers = param_headers(dict(tool), arguments) if self.revision.http.mirrored else {}
+        params = {"name": tool["name"], "arguments": arguments}
+        return await self.request(
+            "tools/call", params, headers={**headers, **options.pop("headers", {})}, **options
+        )
+
+    async def close(self) -> None:
+        if self.closed:
+            return
+        self.closed = True
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.link.close()
+
+
+def _given(params: Any) -> dict[str, Any]:
+    return {} if params is None else {"params": params}

@@ -1,0 +1,78 @@
+"""Which scenarios run where: every scenario on every transport and revision that it and the subject have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+from msgspec import Struct
+
+from assay.revisions.revision import Revision
+
+from .catalogue import Suite
+from .facts import Facts
+from .naming import matches
+from .need import unmet
+from .scenario import Scenario
+from .transport import Transport
+
+
+class Selection(Struct, frozen=True):
+    """What the user wants to run."""
+
+    scenarios: tuple[str, ...] = ()
+    """Globs; all where there is none."""
+    revisions: tuple[Revision, ...] = ()
+    suite: str = "protocol"
+    effects: bool = False
+
+
+class Cell(Struct, frozen=True):
+    scenario: Scenario
+    transport: Transport
+    revision: Revision
+    facts: Facts
+    hindrance: str | None = None
+    """Why it does not apply here."""
+    attempt: int = 1
+
+
+def chosen(scenarios: Iterable[Scenario], selection: Selection) -> list[Scenario]:
+    in_suite = [one for one in scenarios if one.suite == selection.suite]
+    if not selection.scenarios:
+        return in_suite
+    return [
+        one
+        for one in in_suite
+        if any(matches(pattern, one.id, one.official) for pattern in selection.scenarios)
+    ]
+
+
+def plan(
+    suite: Suite,
+    known: Mapping[Transport, Mapping[Revision, Facts]],
+    selection: Selection,
+    repeat: int = 1,
+) -> list[Cell]:
+    """Every cell in the order in which it is reported: by scenario, then transport, then revision."""
+    places = [
+        Cell(scenario, transport, revision, facts)
+        for scenario in chosen(suite.scenarios.values(), selection)
+        for transport, spoken in known.items()
+        for revision, facts in spoken.items()
+        if makes_sense(suite, scenario, transport, revision)
+    ]
+    return [cell for place in places for cell in _attempts(place, selection, repeat)]
+
+
+def makes_sense(suite: Suite, scenario: Scenario, transport: Transport, revision: Revision) -> bool:
+    meant = transport in scenario.transports and scenario.window(revision)
+    return meant and suite.is_worth_playing(scenario, transport, revision)
+
+
+def _attempts(place: Cell, selection: Selection, repeat: int) -> Iterator[Cell]:
+    hindrance = unmet(place.scenario.needs, place.facts)
+    if place.scenario.effects and not selection.effects:
+        hindrance = "it may change something: allow it with --allow-effects"
+    for attempt in range(1, (1 if hindrance else repeat) + 1):
+        yield msgspec.structs.replace(place, hindrance=hindrance, attempt=attempt)

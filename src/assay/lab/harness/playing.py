@@ -1,0 +1,176 @@
+"""One scenario against one subject: played, recorded, judged."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from msgspec import Struct
+
+from assay.revisions.revision import Revision
+
+from .broken_off import BrokenOff, NoAnswer
+from .catalogue import Suite
+from .check import Check, run_check
+from .facts import Facts
+from .frame import Header
+from .link import Link
+from .peer import Peer
+from .plan import Cell
+from .recorder import Recorder
+from .redaction import Redaction
+from .run import CellResult
+from .stage import Stage
+from .subject import Subject
+from .trace import Trace
+from .verdict import CheckResult, Outcome, Verdict
+
+T = TypeVar("T")
+
+
+class Conditions(Struct, frozen=True):
+    """How patient and how discreet the driver is."""
+
+    patience: float = 10.0
+    """Seconds to wait for any one answer."""
+    limit: float = 60.0
+    """Seconds for a whole scenario."""
+    redaction: Redaction = Redaction()
+
+
+class Played(Struct, frozen=True):
+    """What is left of a conversation."""
+
+    trace: Trace
+    value: Any
+    """What the conversation returned; none when it broke off."""
+    broken: BrokenOff | None
+    started: str
+    seconds: float
+
+
+async def play(
+    name: str,
+    subject: Subject,
+    revision: Revision,
+    conversation: Callable[[Stage], Awaitable[Any]],
+    facts: Facts,
+    conditions: Conditions,
+) -> Played:
+    """Hold a conversation on a stage of its own and keep what passed, however it ends."""
+    started = now()
+    begin = time.monotonic()
+    recorder = Recorder(
+        Header(revision.date, subject.transport, subject.name, name, started), conditions.redaction
+    )
+
+    def connect(peer: Peer) -> Link:
+        return subject.link(peer, recorder, revision, name=peer.name, patience=conditions.patience)
+
+    stage = Stage(
+        recorder,
+        connect,
+        revision=revision,
+        transport=subject.transport,
+        facts=facts,
+        patience=conditions.patience,
+    )
+    value, broken = await _held(stage, conversation, conditions.limit)
+    return Played(recorder.trace(closed=broken is None), value, broken, started, time.monotonic() - begin)
+
+
+async def _held(
+    stage: Stage, conversation: Callable[[Stage], Awaitable[T]], limit: float
+) -> tuple[T | None, BrokenOff | None]:
+    try:
+        async with asyncio.timeout(limit) as patience:
+            value = await conversation(stage)
+            await stage.settle()
+            return value, None
+    except BrokenOff as reason:
+        return None, reason
+    except TimeoutError:
+        if not patience.expired():
+            raise
+        return None, NoAnswer("the whole scenario", limit)
+    finally:
+        await stage.close()
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+async def play_cell(
+    cell: Cell, subject: Subject, suite: Suite, conditions: Conditions
+) -> tuple[CellResult, Trace | None]:
+    if cell.hindrance is not None:
+        return not_applicable(cell), None
+    scenario = cell.scenario
+    played = await play(scenario.id, subject, cell.revision, scenario.drive, cell.facts, conditions)
+    checks = judge(suite, suite.judging(scenario), played.trace)
+    return _result(cell, played, checks), played.trace
+
+
+def judge(suite: Suite, checks: Sequence[Check], trace: Trace) -> list[CheckResult]:
+    """
+    Raises:
+        CheckFailed: a check is broken.
+    """
+    applying = [one for one in checks if one.applies(trace, suite.requirements)]
+    return [run_check(one, trace, suite.requirements) for one in applying]
+
+
+def not_applicable(cell: Cell) -> CellResult:
+    return _bare(cell, Outcome.NOT_APPLICABLE, f"not applicable: {cell.hindrance}")
+
+
+def interrupted(cell: Cell) -> CellResult:
+    return _bare(cell, Outcome.INCOMPLETE, "interrupted")
+
+
+def _bare(cell: Cell, outcome: Outcome, reason: str) -> CellResult:
+    return CellResult(
+        scenario=cell.scenario.id,
+        title=cell.scenario.title,
+        transport=cell.transport,
+        revision=cell.revision.date,
+        outcome=outcome,
+        started=now(),
+        reason=reason,
+        attempt=cell.attempt,
+    )
+
+
+def _result(cell: Cell, played: Played, checks: list[CheckResult]) -> CellResult:
+    outcome = outcome_of(cell.scenario.exercises, checks, broke_off=played.broken is not None)
+    reason = str(played.broken) if played.broken else ""
+    if outcome is Outcome.INCOMPLETE and not reason:
+        reason = "nothing that it looks for was observed"
+    return CellResult(
+        scenario=cell.scenario.id,
+        title=cell.scenario.title,
+        transport=cell.transport,
+        revision=cell.revision.date,
+        outcome=outcome,
+        started=played.started,
+        seconds=round(played.seconds, 4),
+        reason=reason,
+        broke_off=played.broken is not None,
+        attempt=cell.attempt,
+        checks=checks,
+    )
+
+
+def outcome_of(exercised: Sequence[str], checks: Sequence[CheckResult], *, broke_off: bool) -> Outcome:
+    """Failures count wherever they were found; success only where the scenario was looking for it."""
+    found = {check.verdict for check in checks}
+    sought = {check.verdict for check in checks if check.id in exercised}
+    if Verdict.FAILURE in found:
+        return Outcome.FAILED
+    if broke_off or not sought & {Verdict.SUCCESS, Verdict.WARNING}:
+        return Outcome.INCOMPLETE
+    return Outcome.WARNED if Verdict.WARNING in found else Outcome.PASSED

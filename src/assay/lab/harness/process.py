@@ -1,0 +1,132 @@
+"""A subject's process: in a group of its own, standard error kept, stopped gently and then for certain."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from .broken_off import Unreachable
+
+GRACE: Final = 2.0
+"""Seconds that a process has to end after its input closed, and again after SIGTERM."""
+TAIL: Final = 20
+"""Lines of standard error that a report may quote."""
+PIECE: Final = 256 * 1024
+LONGEST: Final = 8 * 1024
+"""Bytes of one line of standard error that are kept."""
+
+
+class Process:
+    def __init__(self, inner: asyncio.subprocess.Process, on_error: Callable[[bytes], None]) -> None:
+        self._inner = inner
+        self._on_error = on_error
+        self.tail: deque[str] = deque(maxlen=TAIL)
+        self._draining = asyncio.create_task(self._drain())
+
+    @classmethod
+    async def start(
+        cls,
+        command: Sequence[str],
+        *,
+        on_error: Callable[[bytes], None] = lambda line: None,
+        environment: Mapping[str, str] | None = None,
+    ) -> Process:
+        """
+        Raises:
+            Unreachable: there is no such command, or it cannot be run.
+        """
+        pipe = asyncio.subprocess.PIPE
+        try:
+            # In a session of its own: Ctrl-C is for us, and whatever it starts can be stopped with it.
+            inner = await asyncio.create_subprocess_exec(
+                *command,
+                stdin=pipe,
+                stdout=pipe,
+                stderr=pipe,
+                start_new_session=True,
+                limit=PIECE,
+                env={**os.environ, **(environment or {})},
+            )
+        except OSError as error:
+            raise Unreachable(f"cannot run {command[0]}: {error.strerror or error}") from None
+        return cls(inner, on_error)
+
+    async def read(self) -> bytes:
+        assert self._inner.stdout is not None
+        return await self._inner.stdout.read(PIECE)
+
+    async def write(self, data: bytes) -> None:
+        """
+        Raises:
+            ConnectionError: nobody reads any more.
+        """
+        assert self._inner.stdin is not None
+        self._inner.stdin.write(data)
+        await self._inner.stdin.drain()
+
+    def end_input(self) -> None:
+        assert self._inner.stdin is not None
+        self._inner.stdin.close()
+
+    async def wait(self) -> int:
+        status = await self._inner.wait()
+        await self._draining
+        return status
+
+    @property
+    def status(self) -> int | None:
+        return self._inner.returncode
+
+    async def stop(self) -> int:
+        """Close its input, then ask, then insist; returns its exit status, negative for a signal."""
+        self.end_input()
+        for insist in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                async with asyncio.timeout(GRACE):
+                    return await self._ended()
+            except TimeoutError:
+                self._signal(insist)
+        return await self._ended()
+
+    async def _ended(self) -> int:
+        status = await self._inner.wait()
+        # Children that outlive it would keep the pipes, and with them this process, busy for ever.
+        self._signal(signal.SIGKILL)
+        await self._draining
+        return status
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._inner.pid, number)
+
+    async def _drain(self) -> None:
+        assert self._inner.stderr is not None
+        held = b""
+        while data := await self._inner.stderr.read(PIECE):
+            *lines, held = (held + data).split(b"\n")
+            for line in lines:
+                self._keep(line)
+            held = held[-LONGEST:]
+        if held:
+            self._keep(held)
+
+    def _keep(self, line: bytes) -> None:
+        line = line[:LONGEST]
+        self.tail.append(line.decode(errors="replace"))
+        self._on_error(line)
+
+
+def how_it_ended(status: int) -> str:
+    """An exit status in words."""
+    if status >= 0:
+        return f"the subject's process exited with status {status}"
+    try:
+        name = signal.Signals(-status).name
+    except ValueError:
+        name = str(-status)
+    return f"the subject's process was ended by signal {name}"

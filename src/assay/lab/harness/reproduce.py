@@ -1,0 +1,81 @@
+"""One line for a shell that shows a finding again: bytes for a pipe, or curl."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from .frame import Frame, Kind, Sender
+from .http_text import Head, body_of, parse_head
+from .trace import Trace
+from .transport import Transport
+
+_SESSION = "mcp-session-id"
+# What curl writes by itself, or what would be wrong for the body as typed.
+_OWN = frozenset({"host", "connection", "content-length"})
+MOST = 6
+"""Lines that are worth piping: before that many, a reader wants the trace."""
+
+
+def reproduction(trace: Trace, numbers: Sequence[int]) -> str:
+    asked = [
+        trace.frames[n]
+        for n in numbers
+        if n < len(trace.frames) and trace.frames[n].sender is Sender.DRIVER and trace.frames[n].raw
+    ]
+    if not asked:
+        return ""
+    if trace.transport == Transport.STDIO:
+        return _piped(trace, asked[-1])
+    if asked[-1].kind is Kind.REQUEST:
+        return _curled(trace, asked[-1])
+    return ""
+
+
+def _piped(trace: Trace, last: Frame) -> str:
+    before = [
+        frame
+        for frame in trace.frames[: last.n + 1]
+        if frame.kind is Kind.LINE and frame.sender is Sender.DRIVER and frame.connection == last.connection
+    ]
+    # The handshake, then what led here: the frames between matter rarely.
+    chosen = before if len(before) <= MOST else [*before[:2], *before[-(MOST - 2) :]]
+    text = b"".join(frame.raw for frame in chosen).decode("utf-8", "backslashreplace")
+    return f"printf %s {shlex.quote(text)} | {trace.header.subject}"
+
+
+def _curled(trace: Trace, last: Frame) -> str:
+    head = parse_head(last.raw)
+    session = head.get(_SESSION)
+    opening = None if session is None else _opening(trace, session)
+    call = _curl(trace, head, body_of(last.raw), session if opening else None)
+    if opening is None:
+        return call
+    first = _curl(trace, parse_head(opening.raw), body_of(opening.raw), None, "-o /dev/null -D - ")
+    find = "tr -d '\\r' | sed -n 's/^mcp-session-id: //Ip'"
+    return f"SESSION=$({first} | {find}); {call}"
+
+
+def _opening(trace: Trace, session: str) -> Frame | None:
+    """The request whose response gave out the session."""
+    for call in trace.calls:
+        if call.head is not None and call.head.get(_SESSION) == session and call.sent.get(_SESSION) is None:
+            return call.request
+    return None
+
+
+def _curl(trace: Trace, head: Head, body: bytes, session: str | None, options: str = "-i ") -> str:
+    parts = [f"curl -sN {options}-X {head.method}"]
+    for name, value in head.headers:
+        if name.lower() == _SESSION and session is not None:
+            parts.append('-H "Mcp-Session-Id: $SESSION"')
+        elif name.lower() not in _OWN:
+            parts.append(f"-H {shlex.quote(f'{name}: {value}')}")
+    if body:
+        parts.append(f"--data-binary {shlex.quote(body.decode('utf-8', 'backslashreplace'))}")
+    return " ".join((*parts, shlex.quote(_url(trace, head))))
+
+
+def _url(trace: Trace, head: Head) -> str:
+    scheme = "https" if trace.header.subject.startswith("https") else "http"
+    return f"{scheme}://{head.get('host') or 'localhost'}{head.target}"

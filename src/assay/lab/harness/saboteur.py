@@ -1,0 +1,145 @@
+"""Saboteurs: subjects with one named fault each, to prove that a check can fail.
+
+One file each, under `<suite>/saboteurs/<area>/`; the path is the id. Most change what a healthy server says:
+
+    @on_reply("an unknown tool is answered with an empty result", breaks="TL-19")
+    def change(reply: Json, turn: Turn) -> Json:
+        if turn.method == "tools/call" and "error" in reply:
+            return {"jsonrpc": "2.0", "id": reply["id"], "result": {"content": []}}
+        return reply
+
+Others change what it is asked (`on_request`), raw lines (`on_line`) or HTTP responses (`on_response`), or
+play the whole server themselves (`scripted`). How faults are put between driver and server is in `sabotage/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from msgspec import Struct, field
+
+from assay.revisions.revision import Revision
+
+from .http_text import Head
+from .naming import id_of
+from .transport import HTTP_ONLY, STDIO_ONLY, Transport
+
+Json = dict[str, Any]
+BOTH = frozenset({Transport.STDIO, Transport.HTTP})
+
+
+class Turn(Struct):
+    """What a fault may know of the place it is applied at."""
+
+    transport: Transport
+    revision: Revision
+    asked: Json | None = None
+    """The request that the message answers; none where it answers none."""
+    memory: dict[str, Any] = field(default_factory=dict)
+    """For the fault's own use; one for each connection, or for each HTTP server."""
+
+    @property
+    def method(self) -> str:
+        return str((self.asked or {}).get("method", ""))
+
+    @property
+    def params(self) -> Json:
+        params = (self.asked or {}).get("params")
+        return params if isinstance(params, dict) else {}
+
+
+class Answered(Struct):
+    """Returned by `on_request`: the healthy server never sees the message; these are sent back instead."""
+
+    messages: list[Any]
+    status: int = 200
+
+
+class Response(Struct):
+    """An HTTP response on its way, before its messages."""
+
+    status: int
+    headers: list[tuple[str, str]]
+    sent: Head
+    """The request's head."""
+    asked: Json | None = None
+    body: bytes | None = None
+    """Set it to answer with this in place of the server's body."""
+
+    def header(self, name: str) -> str | None:
+        return next((value for key, value in self.headers if key.lower() == name.lower()), None)
+
+    def set(self, name: str, value: str | None) -> None:
+        self.headers = [(key, old) for key, old in self.headers if key.lower() != name.lower()]
+        if value is not None:
+            self.headers.append((name, value))
+
+
+Changed = Any
+"""A message as a value; bytes for something that is none; a list of such for several; none for nothing."""
+OnReply = Callable[[Json, Turn], Changed]
+OnRequest = Callable[[Json, Turn], Json | Answered]
+OnLine = Callable[[bytes, Turn], bytes]
+OnResponse = Callable[[Response, Turn], None]
+
+
+class Conversation:
+    """A scripted server's side of one stdio connection."""
+
+    async def receive(self) -> Any:
+        """The next message, decoded; none when the driver hung up."""
+        raise NotImplementedError
+
+    async def send(self, message: Any) -> None:
+        """Send a message, or any bytes as they are."""
+        raise NotImplementedError
+
+
+Script = Callable[[Conversation, Revision], Awaitable[None]]
+
+
+class Saboteur(Struct, frozen=True):
+    id: str
+    fault: str
+    breaks: str
+    """The requirement that a check must cite to have caught it."""
+    transports: frozenset[Transport] = BOTH
+    window: Callable[[Revision], bool] = lambda revision: True
+    scenario: str | None = None
+    """Where to look, if not in the scenarios that exercise the checks citing the requirement."""
+    silent: bool = False
+    """Something is never answered: the driver's patience is cut short."""
+    reply: OnReply | None = None
+    request: OnRequest | None = None
+    line: OnLine | None = None
+    response: OnResponse | None = None
+    script: Script | None = None
+
+    @property
+    def area(self) -> str:
+        return self.id.partition(".")[0]
+
+
+def _maker(hook: str, usual: frozenset[Transport]) -> Callable[..., Callable[[Any], Saboteur]]:
+    def decorated(fault: str, *, breaks: str, **options: Any) -> Callable[[Any], Saboteur]:
+        def made(function: Any) -> Saboteur:
+            name = id_of(function.__module__, "saboteurs")
+            given = {"transports": usual, **options, hook: function}
+            return Saboteur(id=name, fault=fault, breaks=breaks, **given)
+
+        return made
+
+    return decorated
+
+
+on_reply = _maker("reply", BOTH)
+"""Change each message of the server: replies, and what it sends by itself."""
+on_request = _maker("request", BOTH)
+"""Change each message of the driver before the server sees it, or answer in its place."""
+on_line = _maker("line", STDIO_ONLY)
+"""Change each line of the server as bytes, newline included."""
+on_response = _maker("response", HTTP_ONLY)
+"""Change the status and headers of each HTTP response, or replace its body."""
+scripted = _maker("script", STDIO_ONLY)
+"""Play the whole server."""

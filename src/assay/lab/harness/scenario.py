@@ -1,0 +1,77 @@
+"""Scenarios: short conversations that make a subject show what checks want to see.
+
+    @scenario("A tool that does not exist", exercises=("tools.unknown-name",), needs=(declares("tools"),))
+    async def drive(stage: Stage) -> None:
+        peer = await stage.open()
+        await peer.request("tools/call", {"name": "no-such-tool", "arguments": {}})
+
+One file each, under `<suite>/scenarios/<area>/`; the path is the id. The same file runs on every transport
+and revision that it does not exclude. It judges nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from enum import Enum
+
+from msgspec import Struct
+
+from assay.revisions.revision import Revision
+
+from .naming import id_of
+from .need import Need
+from .stage import Stage
+from .transport import ANY, Transport
+
+Drive = Callable[[Stage], Awaitable[None]]
+Window = Callable[[Revision], bool]
+
+
+class Role(Enum):
+    """Which part the subject plays."""
+
+    SERVER = "server"
+    CLIENT = "client"
+
+
+class Scenario(Struct, frozen=True):
+    id: str
+    title: str
+    exercises: tuple[str, ...]
+    drive: Drive
+    needs: tuple[Need, ...] = ()
+    transports: frozenset[Transport] = ANY
+    window: Window = lambda revision: True
+    effects: bool = False
+    """It may change something in the subject's world: runs only with `--allow-effects`."""
+    official: str | None = None
+    """Its name in the official suite."""
+    suite: str = "protocol"
+    role: Role = Role.SERVER
+
+    @property
+    def area(self) -> str:
+        return self.id.partition(".")[0]
+
+
+def scenario(
+    title: str,
+    *,
+    exercises: tuple[str, ...],
+    needs: tuple[Need, ...] = (),
+    transports: frozenset[Transport] = ANY,
+    window: Window = lambda revision: True,
+    effects: bool = False,
+    official: str | None = None,
+    suite: str = "protocol",
+    role: Role = Role.SERVER,
+) -> Callable[[Drive], Scenario]:
+    """Make a scenario of a function; `window` says at which revisions it makes sense."""
+
+    def made(drive: Drive) -> Scenario:
+        name = id_of(drive.__module__, "scenarios")
+        return Scenario(
+            name, title, exercises, drive, needs, transports, window, effects, official, suite, role
+        )
+
+    return made

@@ -1,0 +1,92 @@
+"""Traces on disk: a header line, then one frame a line, each chained to the line before it."""
+
+from __future__ import annotations
+
+import binascii
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from assay.revisions.registry import BY_DATE
+
+from .frame import FORMAT, Frame, Header, decode_frame, encode_frame, encode_header, first_link
+from .trace import Trace
+
+MAX_BYTES: Final = 256 * 1024 * 1024
+"""A stored trace is bounded by the recorder far below this; a larger file is no trace of ours."""
+
+
+class BadTrace(ValueError):
+    """A file is no trace, or was changed after it was written."""
+
+    def __init__(self, place: str, problem: str) -> None:
+        super().__init__(place, problem)
+        self.place = place
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.problem}"
+
+
+def dump_trace(trace: Trace) -> bytes:
+    lines = [encode_header(trace.header)]
+    link = first_link(lines[0])
+    for frame in trace.frames:
+        line, link = encode_frame(frame, link)
+        lines.append(line)
+    return b"\n".join(lines) + b"\n"
+
+
+def parse_trace(data: bytes, place: str = "trace") -> Trace:
+    """
+    Raises:
+        BadTrace: a line cannot be read, or the chain is broken.
+    """
+    head, *lines = data.split(b"\n")
+    header = _header(head, place)
+    if lines and not lines[-1]:
+        lines.pop()
+    frames: list[Frame] = []
+    link = first_link(head)
+    for number, line in enumerate(lines, 2):
+        frame, stored = _frame(line, f"{place}:{number}")
+        _, link = encode_frame(frame, link)
+        if stored != link:
+            raise BadTrace(
+                f"{place}:{number}", "the chain is broken: this line or the one before was changed"
+            )
+        if frame.n != len(frames):
+            raise BadTrace(f"{place}:{number}", f"frame {frame.n} where {len(frames)} should be")
+        frames.append(frame)
+    return Trace(header, frames)
+
+
+def _header(line: bytes, place: str) -> Header:
+    try:
+        header = msgspec.json.decode(line, type=Header)
+    except msgspec.DecodeError as error:
+        raise BadTrace(f"{place}:1", f"not the header of a trace: {error}") from None
+    if header.format != FORMAT:
+        raise BadTrace(f"{place}:1", f"trace format {header.format}, this version reads {FORMAT}")
+    if header.revision not in BY_DATE:
+        raise BadTrace(f"{place}:1", f"unknown revision: {header.revision}")
+    return header
+
+
+def _frame(line: bytes, place: str) -> tuple[Frame, str]:
+    try:
+        return decode_frame(line)
+    except (msgspec.DecodeError, binascii.Error) as error:
+        raise BadTrace(place, f"not a frame: {error}") from None
+
+
+def read_trace(path: Path) -> Trace:
+    """
+    Raises:
+        BadTrace: the file is no trace, or was changed.
+        OSError: it cannot be read.
+    """
+    if path.stat().st_size > MAX_BYTES:
+        raise BadTrace(str(path), f"larger than {MAX_BYTES} bytes")
+    return parse_trace(path.read_bytes(), str(path))

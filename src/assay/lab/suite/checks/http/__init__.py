@@ -1,0 +1,1 @@
+"""Methods, headers, statuses, sessions."""

@@ -1,0 +1,1 @@
+"""Saboteurs, by area."""

@@ -1,0 +1,1 @@
+"""Newline-delimited messages and the process behind them."""

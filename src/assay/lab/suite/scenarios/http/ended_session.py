@@ -1,0 +1,25 @@
+"""A session that its client ends, and a request that names it afterwards."""
+
+from __future__ import annotations
+
+from assay.lab.harness.need import A_SESSION
+from assay.lab.harness.scenario import scenario
+from assay.lab.harness.stage import Stage
+from assay.lab.harness.transport import HTTP_ONLY
+
+
+@scenario(
+    "A session that its client has ended",
+    exercises=("http.ended-session",),
+    needs=(A_SESSION,),
+    transports=HTTP_ONLY,
+    window=lambda revision: revision.http.sessions,
+)
+async def drive(stage: Stage) -> None:
+    peer = await stage.open()
+    # The control: while it lives, the session is served.
+    await peer.request("ping")
+    ended = await peer.http.call("DELETE", headers=peer.http.session_headers())
+    await ended.settled(peer.patience)
+    await peer.request("ping")
+    await peer.close()

@@ -1,0 +1,20 @@
+"""Requests whose version header is right, and one whose is nonsense."""
+
+from __future__ import annotations
+
+from assay.lab.harness.scenario import scenario
+from assay.lab.harness.stage import Stage
+from assay.lab.harness.transport import HTTP_ONLY
+
+
+@scenario(
+    "A version header that names no version",
+    exercises=("http.bad-version-header",),
+    transports=HTTP_ONLY,
+    window=lambda revision: revision.http.version_header,
+)
+async def drive(stage: Stage) -> None:
+    peer = await stage.open()
+    await peer.request("ping")
+    await peer.request("ping", headers={"MCP-Protocol-Version": "no-version"})
+    await peer.request("ping", headers={"MCP-Protocol-Version": "1999-12-31"})

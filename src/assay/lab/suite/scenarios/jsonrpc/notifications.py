@@ -1,0 +1,18 @@
+"""Notifications that a server knows, and one that it cannot know."""
+
+from __future__ import annotations
+
+from assay.lab.harness.scenario import scenario
+from assay.lab.harness.stage import Stage
+
+
+@scenario(
+    "Notifications of any kind",
+    exercises=("jsonrpc.silent-notifications", "http.accepted-notification"),
+)
+async def drive(stage: Stage) -> None:
+    peer = await stage.open()
+    async with peer.probe("notification", what="unknown"):
+        await peer.notify("notifications/no-such-notification", {"of": "the lab"})
+    async with peer.probe("notification", what="cancels nothing"):
+        await peer.notify("notifications/cancelled", {"requestId": 4711, "reason": "never sent"})

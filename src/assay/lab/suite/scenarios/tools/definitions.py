@@ -1,0 +1,18 @@
+"""The list of tools, every page of it."""
+
+from __future__ import annotations
+
+from assay.lab.harness.need import declares
+from assay.lab.harness.scenario import scenario
+from assay.lab.harness.stage import Stage
+
+
+@scenario(
+    "Every tool's definition",
+    exercises=("tools.input-schema",),
+    needs=(declares("tools"),),
+    official="tools-list",
+)
+async def drive(stage: Stage) -> None:
+    peer = await stage.open()
+    await peer.pages("tools/list", "tools")
