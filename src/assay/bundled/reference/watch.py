@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -21,6 +22,8 @@ DEBOUNCE: Final = 200
 """Milliseconds in which changes are gathered; a change should be told within a second."""
 BATCH: Final = 100
 """Changes of the list that are made at once, before requests get their turn again."""
+BINARY: Final = "application/octet-stream"
+COMPRESSED: Final = MappingProxyType({"gzip": "application/gzip", "bzip2": "application/x-bzip2"})
 INTERNAL_ERROR: Final = -32603
 
 
@@ -113,17 +116,22 @@ def about(stamp: Stamp) -> dict[str, Any]:
 
 
 def mime_type_of(path: str) -> str:
-    return mimetypes.guess_type(path)[0] or "application/octet-stream"
+    kind, encoding = mimetypes.guess_type(path)
+    return (kind if encoding is None else COMPRESSED.get(encoding)) or BINARY
 
 
 def to_contents(uri: str, data: bytes) -> Contents:
-    """Text where it is text: by its kind, or because nothing is known of its kind and it reads as text."""
-    kind, encoding = mimetypes.guess_type(uri)
-    main = (kind or "text/plain").partition("/")[0]
-    if encoding is None and (main in ("text", "application") or (kind or "").endswith(("+xml", "+json"))):
-        try:
-            if b"\0" not in data:
-                return Contents(uri, text=data.decode("utf-8"), mime_type=kind or "text/plain")
-        except UnicodeDecodeError:
-            pass
-    return Contents(uri, blob=data, mime_type=kind or "application/octet-stream")
+    """Text where it is text: what nothing is known of may be, and shows it by being readable."""
+    kind = mime_type_of(uri)
+    if kind == BINARY or kind.startswith(("text/", "application/")) or kind.endswith("+xml"):
+        text = text_of(data)
+        if text is not None:
+            return Contents(uri, text=text, mime_type="text/plain" if kind == BINARY else kind)
+    return Contents(uri, blob=data, mime_type=kind)
+
+
+def text_of(data: bytes) -> str | None:
+    try:
+        return None if b"\0" in data else data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
