@@ -385,3 +385,58 @@ def test_everything_is_served_on_http_until_it_is_interrupted(transport: str) ->
         assert process.wait(timeout=10) == ExitCode.INTERRUPTED
         assert process.stderr is not None
         assert process.stderr.read() == ""
+
+
+def test_the_reference_server_is_made_to_order() -> None:
+    assert load_server("reference").info.name == "RefMCP-TestServer"
+    Path("notes.txt").write_text("hello", "utf-8")
+    made = load_server("reference", root=".", strict=True)
+    assert made.strictness.sessions
+    assert "file:///root/notes.txt" in [resource.uri for resource in made.resources.list()]
+
+
+@pytest.mark.parametrize(("option", "value"), [("--root", ["."]), ("--strict", [])])
+@pytest.mark.parametrize("target", ["everything", "server.py", "reference:server"])
+def test_an_option_of_the_reference_server_is_of_no_use_to_others(
+    capsys: Output, target: str, option: str, value: list[str]
+) -> None:
+    assert main(["serve", target, option, *value]) == ExitCode.USAGE
+    shown = capsys.readouterr().err
+    assert shown.startswith(f"assay: error: {option} is an option of the bundled server `reference`\n")
+    assert target in shown
+
+
+@pytest.mark.parametrize(("root", "reason"), [("missing", "No such file"), ("file", "Not a directory")])
+def test_a_folder_that_cannot_be_served_is_named(capsys: Output, root: str, reason: str) -> None:
+    Path("file").write_text("", "utf-8")
+    assert main(["serve", "reference", "--root", root]) == ExitCode.USAGE
+    assert f"cannot serve the folder {root}: {reason}" in capsys.readouterr().err
+
+
+def test_a_folder_without_its_extra_says_what_to_install(
+    capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assay.bundled.reference.watch.find_spec", lambda name: None)
+    assert main(["serve", "reference", "--root", "."]) == ExitCode.NOT_STARTED
+    assert 'pip install "assay[watch]"' in capsys.readouterr().err
+
+
+def test_a_watched_folder_is_served_on_stdio_until_input_ends() -> None:
+    Path("box").mkdir()
+    with serving("reference", "--root", "box") as process:
+        assert "result" in ask(process, "initialize", introduction(HANDSHAKE[-1].date))
+        assert process.stdin is not None
+        print('{"jsonrpc":"2.0","method":"notifications/initialized"}', file=process.stdin, flush=True)
+        assert "result" in ask(process, "ping", {})
+        Path("box/new.txt").write_text("new", "utf-8")
+        assert json.loads(line(process))["method"] == "notifications/resources/list_changed"
+        read = ask(process, "resources/read", {"uri": "file:///root/new.txt"})
+        assert read["result"]["contents"][0]["text"] == "new"
+        rest = process.communicate(timeout=10)
+    assert (process.returncode, rest) == (0, ("", ""))
+
+
+def test_a_strict_server_wants_initialized_first() -> None:
+    with serving("reference", "--strict") as process:
+        assert "result" in ask(process, "initialize", introduction(HANDSHAKE[-1].date))
+        assert ask(process, "tools/list", {})["error"]["code"] == -32600
