@@ -12,6 +12,7 @@ from zlib import crc32
 from assay import (
     Audio,
     Contents,
+    Context,
     EmbeddedResource,
     Image,
     ResourceLink,
@@ -62,9 +63,10 @@ async def add_up(a: float, b: float) -> Total:
     return Total(int(total) if total.is_integer() and abs(total) < EXACT else total)
 
 
-async def get_weather(location: Annotated[str, "City name or zip code"]) -> ToolResult:
+async def get_weather(location: Annotated[str, "City name or zip code"], ctx: Context) -> ToolResult:
     """Get current weather information for a location"""
     temperature, conditions = weather_in(location)
+    await ctx.log("debug", f"looked up {location}", logger="weather")
     text = f"Current weather in {location}:\nTemperature: {temperature}°F\nConditions: {conditions}"
     return ToolResult([Text(text)], {"temperature": temperature, "conditions": conditions})
 
