@@ -44,9 +44,10 @@ ROOT = HERE.parent
 PROGRAMS = HERE / "peers"
 ASSAY = str(Path(sys.executable).with_name("assay"))
 EVERYTHING = (ASSAY, "serve", "everything")
+REFERENCE = (ASSAY, "serve", "reference")
 FIXTURE = (ASSAY, "serve", str(PROGRAMS / "fixture.py"))
 ON_HTTP = ("--transport", "http", "--port", "0")
-# A program takes 5 to 10 seconds; on a busy machine each of its 19 steps may take more.
+# A program takes 5 to 10 seconds; on a busy machine each of its 21 steps may take more.
 PROGRAM_TIMEOUT = 120.0
 
 
@@ -117,14 +118,17 @@ async def servers(job: Job, results: Path) -> AsyncIterator[tuple[Mapping[str, o
     """Give the targets that the program is told. On HTTP every job has servers of its own: one client's
     change of a watched resource would break another's silence."""
     if job.transport == "stdio":
-        yield {"everything": EVERYTHING, "fixture": FIXTURE, "relayed": None}, None
+        commands = {"everything": EVERYTHING, "fixture": FIXTURE, "reference": REFERENCE}
+        yield {**commands, "relayed": None}, None
         return
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context
         everything = await enter(http_server((*EVERYTHING, *ON_HTTP), results / f"{job.name}-everything.log"))
         fixture = await enter(http_server((*FIXTURE, *ON_HTTP), results / f"{job.name}-fixture.log"))
+        reference = await enter(http_server((*REFERENCE, *ON_HTTP), results / f"{job.name}-reference.log"))
         url, relay = await enter(relayed(fixture))
-        yield {"everything": everything, "fixture": fixture, "relayed": url}, relay
+        urls = {"everything": everything, "fixture": fixture, "reference": reference, "relayed": url}
+        yield urls, relay
 
 
 async def run_job(job: Job, results: Path) -> Column:

@@ -16,7 +16,7 @@ RESUME = "resume"
 FEATURES = (
     *("connect", "tools", "image", "tool error", "resources", "templates", "prompts", "completion"),
     *("logging", "progress", "subscription", "sampling", "elicitation", "cancel", "pagination"),
-    *("reconnect", "polling", RESUME, "delete session", CLOSE),
+    *("reconnect", "polling", RESUME, "delete session", "reference server", "own methods", CLOSE),
 )
 HANDSHAKE = "2025-11-25"
 PER_REQUEST = "2026-07-28"

@@ -33,6 +33,7 @@ class Targets:
     revision: str
     everything: list[str] | str
     fixture: list[str] | str
+    reference: list[str] | str
     relayed: list[str] | str | None
 
     @classmethod

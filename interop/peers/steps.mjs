@@ -305,6 +305,34 @@ class Program {
     })
   }
 
+  // Its capabilities hold keys that no SDK knows; everything else is as usual.
+  async referenceServer() {
+    const { client, close } = await this.open(this.targets.reference)
+    assert.equal(client.getServerVersion().name, 'RefMCP-TestServer')
+    const total = await this.peer.callTool(client, { name: 'sum', arguments: { a: 7, b: 8 } })
+    assert.deepEqual(total.structuredContent, { total: 15 })
+    assert.match(await this.text('get_weather', { location: 'Phoenix' }, {}, client), /85°F/)
+    const { contents } = await client.readResource({ uri: 'file:///resources/todo.txt' })
+    assert.match(contents[0].text, /List the tools/)
+    const prompt = await client.getPrompt({ name: 'code_review', arguments: { code: 'x = 1', language: 'Rust' } })
+    assert.equal(prompt.messages[0].content.text, 'Please review this Rust code:\nx = 1')
+    await close()
+    return 'tools, a resource, a prompt'
+  }
+
+  // Methods that the protocol does not have, through the SDK's general request function.
+  async ownMethods() {
+    const { client, close } = await this.open(this.targets.reference)
+    for (const name of ['claude-v2', 'gpt-4']) {
+      const selected = await this.peer.request(client, { method: 'models/select', params: { name } })
+      assert.equal(selected.active, name)
+      const listed = await this.peer.request(client, { method: 'models/list', params: {} })
+      assert.equal(listed.active, name)
+    }
+    await close()
+    return 'models/select, models/list'
+  }
+
   steps() {
     return {
       connect: this.connect,
@@ -326,6 +354,8 @@ class Program {
       polling: this.polling,
       resume: this.resume,
       'delete session': this.deleteSession,
+      'reference server': this.referenceServer,
+      'own methods': this.ownMethods,
     }
   }
 }

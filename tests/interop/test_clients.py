@@ -58,8 +58,8 @@ async def test_a_program_learns_where_the_servers_are(tmp_path: Path) -> None:
     assert told["revision"] == HANDSHAKE
     await run_job(job(tmp_path, wish, "http"), tmp_path)
     told = json.loads((tmp_path / "program.py.told").read_text())
-    urls = [told[name] for name in ("everything", "fixture", "relayed")]
-    assert len(set(urls)) == 3 and all(url.startswith("http://localhost:") for url in urls)
+    urls = [told[name] for name in ("everything", "fixture", "reference", "relayed")]
+    assert len(set(urls)) == 4 and all(url.startswith("http://localhost:") for url in urls)
 
 
 @pytest.mark.parametrize(

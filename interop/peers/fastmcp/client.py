@@ -49,6 +49,12 @@ class Updates(MessageHandler):
         self.inbox.put_nowait(str(message.params.uri))
 
 
+class Answer(types.Result):
+    """What `models/list` and `models/select` have in common."""
+
+    active: str
+
+
 class Program:
     """One connection for most features; those that end or exhaust a connection open their own."""
 
@@ -286,6 +292,33 @@ class Program:
         async with self.client(transport) as client:
             yield client
 
+    async def reference_server(self) -> str:
+        """Its capabilities hold keys that no SDK knows; everything else is as usual."""
+        async with self.client(self.targets.reference) as client:
+            assert client.server_info is not None
+            expect(client.server_info.name, "RefMCP-TestServer", "server name")
+            total = await client.call_tool("sum", {"a": 7, "b": 8})
+            expect(total.structured_content, {"total": 15}, "sum")
+            weather = await client.call_tool("get_weather", {"location": "Phoenix"})
+            assert "85°F" in text_of(weather.content), weather
+            todo = await client.read_resource("file:///resources/todo.txt")
+            assert "List the tools" in text_of(todo), todo
+            prompt = await client.get_prompt("code_review", {"code": "x = 1", "language": "Rust"})
+            said = text_of([prompt.messages[0].content])
+            expect(said, "Please review this Rust code:\nx = 1", "prompt")
+        return "tools, a resource, a prompt"
+
+    async def own_methods(self) -> str:
+        """Methods that the protocol does not have, through the SDK's general request function."""
+        async with self.client(self.targets.reference) as client:
+            for name in ("claude-v2", "gpt-4"):
+                params = {"name": name}
+                select = types.Request[Any, Any](method="models/select", params=params)
+                expect((await client.session.send_request(select, Answer)).active, name, "selected")
+                listed = types.Request[Any, Any](method="models/list", params={})
+                expect((await client.session.send_request(listed, Answer)).active, name, "active")
+        return "models/select, models/list"
+
     def steps(self) -> dict[str, Step]:
         return {
             "connect": self.connect,
@@ -307,6 +340,8 @@ class Program:
             "polling": self.polling,
             "resume": self.resume,
             "delete session": self.delete_session,
+            "reference server": self.reference_server,
+            "own methods": self.own_methods,
         }
 
 

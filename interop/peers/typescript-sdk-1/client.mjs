@@ -8,6 +8,7 @@ import {
   ElicitRequestSchema,
   LoggingMessageNotificationSchema,
   ResourceUpdatedNotificationSchema,
+  ResultSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 
 import { main } from '../steps.mjs'
@@ -28,6 +29,8 @@ await main({
   },
 
   callTool: (client, params, options) => client.callTool(params, undefined, options),
+
+  request: (client, message) => client.request(message, ResultSchema),
 
   firstPage: (client) => client.listTools(),
 
