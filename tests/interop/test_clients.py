@@ -151,7 +151,8 @@ async def test_an_interrupted_run_leaves_no_process(tmp_path: Path, number: sign
     started = tmp_path / "started"
     os.mkfifo(started)
     hang = f"import os, time\nopen({str(started)!r}, 'w').write(f'{{os.getpid()}}')\ntime.sleep(60)\n"
-    command = runner(tmp_path, hang, "python-sdk", "--transport", "stdio")
+    # One program only: two would write into the pipe at once.
+    command = runner(tmp_path, hang, "python-sdk", "--transport", "stdio", "--revision", HANDSHAKE)
     process = await asyncio.create_subprocess_exec(*command, cwd=ROOT, stdout=DEVNULL, stderr=DEVNULL)
     pid = int(await asyncio.wait_for(asyncio.to_thread(started.read_text), 20))
     process.send_signal(number)
