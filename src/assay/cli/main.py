@@ -26,7 +26,7 @@ commands:
 examples:
   assay serve server.py                      serve your own server on stdin and stdout
   assay serve server.py --transport http     the same at http://localhost:3000/mcp
-  assay serve everything --transport http    a server with every feature, to try a client on
+  assay serve reference --transport http     a server with every capability, to try a client on
   assay serve --help                         all about one command
 
 options:
