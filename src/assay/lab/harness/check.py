@@ -28,7 +28,7 @@ from .verdict import CheckResult, Finding, Observation, Verdict
 
 Judge = Callable[[Trace], Iterable[Observation]]
 MAX_FINDINGS = 5
-"""Findings of one check on one trace that are kept: a fault in every message is still one fault."""
+"""Findings on one row and trace that are kept: a fault in every message is still one fault."""
 
 
 class Check(Struct, frozen=True):
@@ -97,9 +97,16 @@ def run_check(one: Check, trace: Trace, requirements: Mapping[str, Requirement])
         verdict=verdict,
         requirements=list(in_force),
         observations=len(seen),
-        findings=[_finding(found, requirements[found.requirement], trace) for found in broken[:MAX_FINDINGS]],
+        findings=[_finding(found, requirements[found.requirement], trace) for found in _first(broken)],
         reason=reason,
     )
+
+
+def _first(broken: list[Observation]) -> list[Observation]:
+    by_row: dict[str, list[Observation]] = {}
+    for one in broken:
+        by_row.setdefault(one.requirement, []).append(one)
+    return [one for found in by_row.values() for one in found[:MAX_FINDINGS]]
 
 
 def _observations(one: Check, trace: Trace) -> list[Observation]:

@@ -8,25 +8,54 @@ One file each, under `<suite>/saboteurs/<area>/`; the path is the id. Most chang
             return {"jsonrpc": "2.0", "id": reply["id"], "result": {"content": []}}
         return reply
 
-Others change what it is asked (`on_request`), raw lines (`on_line`) or HTTP responses (`on_response`), or
-play the whole server themselves (`scripted`). How faults are put between driver and server is in `sabotage/`.
+Others change what it is asked (`on_request`), raw lines (`on_line`), HTTP requests (`on_call`), response
+heads (`on_response`) or blocks of event streams (`on_block`), or play the whole server (`scripted`). How
+faults are put between driver and server is in `sabotage/`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct, field
 
 from assay.revisions.revision import Revision
 
-from .http_text import Head
 from .naming import id_of
 from .transport import HTTP_ONLY, STDIO_ONLY, Transport
 
 Json = dict[str, Any]
 BOTH = frozenset({Transport.STDIO, Transport.HTTP})
+
+
+class _WithHeaders(Struct):
+    headers: list[tuple[str, str]]
+
+    def header(self, name: str) -> str | None:
+        return next((value for key, value in self.headers if key.lower() == name.lower()), None)
+
+    def set(self, name: str, value: str | None) -> None:
+        """Put a header in place of those of that name; none takes them out."""
+        self.headers = [(key, old) for key, old in self.headers if key.lower() != name.lower()]
+        if value is not None:
+            self.headers.append((name, value))
+
+
+class Request(_WithHeaders):
+    """An HTTP request on its way to the server."""
+
+    method: str
+    target: str
+    body: bytes = b""
+
+
+class Response(_WithHeaders):
+    """An HTTP response on its way to the driver, before its messages."""
+
+    status: int
+    body: bytes | None = None
+    """Set, it is sent in place of what the server answers."""
 
 
 class Turn(Struct):
@@ -36,6 +65,8 @@ class Turn(Struct):
     revision: Revision
     asked: Json | None = None
     """The request that the message answers; none where it answers none."""
+    call: Request | None = None
+    """The HTTP request that the message belongs to."""
     memory: dict[str, Any] = field(default_factory=dict)
     """For the fault's own use; one for each connection, or for each HTTP server."""
 
@@ -53,27 +84,6 @@ class Answered(Struct):
     """Returned by `on_request`: the healthy server never sees the message; these are sent back instead."""
 
     messages: list[Any]
-    status: int = 200
-
-
-class Response(Struct):
-    """An HTTP response on its way, before its messages."""
-
-    status: int
-    headers: list[tuple[str, str]]
-    sent: Head
-    """The request's head."""
-    asked: Json | None = None
-    body: bytes | None = None
-    """Set it to answer with this in place of the server's body."""
-
-    def header(self, name: str) -> str | None:
-        return next((value for key, value in self.headers if key.lower() == name.lower()), None)
-
-    def set(self, name: str, value: str | None) -> None:
-        self.headers = [(key, old) for key, old in self.headers if key.lower() != name.lower()]
-        if value is not None:
-            self.headers.append((name, value))
 
 
 Changed = Any
@@ -81,19 +91,19 @@ Changed = Any
 OnReply = Callable[[Json, Turn], Changed]
 OnRequest = Callable[[Json, Turn], Json | Answered]
 OnLine = Callable[[bytes, Turn], bytes]
+OnCall = Callable[[Request, Turn], Response | None]
 OnResponse = Callable[[Response, Turn], None]
+OnBlock = Callable[[bytes, Turn], bytes]
 
 
-class Conversation:
+class Conversation(Protocol):
     """A scripted server's side of one stdio connection."""
 
     async def receive(self) -> Any:
         """The next message, decoded; none when the driver hung up."""
-        raise NotImplementedError
 
-    async def send(self, message: Any) -> None:
+    def send(self, message: Any) -> None:
         """Send a message, or any bytes as they are."""
-        raise NotImplementedError
 
 
 Script = Callable[[Conversation, Revision], Awaitable[None]]
@@ -108,12 +118,16 @@ class Saboteur(Struct, frozen=True):
     window: Callable[[Revision], bool] = lambda revision: True
     scenario: str | None = None
     """Where to look, if not in the scenarios that exercise the checks citing the requirement."""
+    server: str = "reference"
+    """The bundled server that it stands before."""
     silent: bool = False
     """Something is never answered: the driver's patience is cut short."""
     reply: OnReply | None = None
     request: OnRequest | None = None
     line: OnLine | None = None
+    call: OnCall | None = None
     response: OnResponse | None = None
+    block: OnBlock | None = None
     script: Script | None = None
 
     @property
@@ -139,7 +153,11 @@ on_request = _maker("request", BOTH)
 """Change each message of the driver before the server sees it, or answer in its place."""
 on_line = _maker("line", STDIO_ONLY)
 """Change each line of the server as bytes, newline included."""
+on_call = _maker("call", HTTP_ONLY)
+"""Change each HTTP request before the server sees it, or answer in its place by returning a `Response`."""
 on_response = _maker("response", HTTP_ONLY)
 """Change the status and headers of each HTTP response, or replace its body."""
+on_block = _maker("block", HTTP_ONLY)
+"""Change each block of an event stream as bytes, its blank line included."""
 scripted = _maker("script", STDIO_ONLY)
 """Play the whole server."""

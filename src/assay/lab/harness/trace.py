@@ -225,7 +225,9 @@ def _exchanges(trace: Trace) -> Iterator[Exchange]:
             if asked is not None:
                 answers[id(asked)].append(message)
     for request in requests:
-        yield Exchange(request, tuple(answers[id(request)]), heads.get(request.frame.channel))
+        on_http = request.frame.kind is Kind.REQUEST
+        head = heads.get(request.frame.channel) if on_http else None
+        yield Exchange(request, tuple(answers[id(request)]), head)
 
 
 def _asked(reply: Message, requests: list[Message], answers: dict[int, list[Message]]) -> Message | None:

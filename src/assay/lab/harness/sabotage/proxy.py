@@ -1,0 +1,182 @@
+"""Faults on HTTP: a server of its own in front of a healthy one, which changes what passes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from http.client import responses
+
+import msgspec
+
+from assay.lab.harness.broken_off import Unreachable
+from assay.lab.harness.event_stream import Blocks
+from assay.lab.harness.http_call import Address, Ended, HeadRead, PieceRead, connect, read_response
+from assay.lab.harness.http_text import CRLF, EVENT_STREAM, HEAD_END, JSON, Head, parse_head, write_request
+from assay.lab.harness.saboteur import Answered, Request, Response, Saboteur, Turn
+from assay.protocol.framing.sse import SseParser
+
+from .altering import Altering, decoded, encode
+
+PATIENCE = 10.0
+# What belongs to one connection and not to the message: the other connection gets its own.
+_HOP = frozenset({"connection", "transfer-encoding", "content-length", "keep-alive"})
+
+
+class Proxy:
+    def __init__(self, saboteur: Saboteur, turn: Turn, upstream: str) -> None:
+        self._saboteur = saboteur
+        self._turn = turn
+        self._address = Address.of(upstream)
+        self._server: asyncio.Server | None = None
+        self._open: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> str:
+        """Listen on a free port; returns the URL of the endpoint."""
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        port = self._server.sockets[0].getsockname()[1]
+        return f"http://127.0.0.1:{port}{self._address.target}"
+
+    async def stop(self) -> None:
+        if self._server is None:
+            return
+        self._server.close()
+        for task in list(self._open):
+            task.cancel()
+        await asyncio.gather(*self._open, return_exceptions=True)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._open.add(task)
+        try:
+            # Hanging up on either side ends the exchange, as it would without us in between.
+            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, Unreachable):
+                request = await _read_request(reader)
+                exchange = _Exchange(self._saboteur, self._turn, self._address, writer)
+                await _unless_left(exchange.serve(request), reader)
+        finally:
+            self._open.discard(task)
+            writer.close()
+
+
+async def _unless_left(work: object, reader: asyncio.StreamReader) -> None:
+    """Serve until the driver hangs up, whichever comes first."""
+    serving = asyncio.ensure_future(work)  # type: ignore[call-overload]
+    leaving = asyncio.ensure_future(reader.read())
+    try:
+        await asyncio.wait({serving, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if serving.done():
+            serving.result()
+    finally:
+        for task in (serving, leaving):
+            task.cancel()
+        await asyncio.gather(serving, leaving, return_exceptions=True)
+
+
+async def _read_request(reader: asyncio.StreamReader) -> Request:
+    head = parse_head(await reader.readuntil(HEAD_END))
+    length = head.get("content-length")
+    body = await reader.readexactly(int(length)) if length and length.isdecimal() else b""
+    return Request(list(head.headers), head.method, head.target, body)
+
+
+class _Exchange:
+    """One request on its way to the healthy server, and the response on its way back."""
+
+    def __init__(
+        self, saboteur: Saboteur, turn: Turn, address: Address, writer: asyncio.StreamWriter
+    ) -> None:
+        self._saboteur = saboteur
+        self._turn = msgspec.structs.replace(turn)
+        self._altering = Altering(saboteur, self._turn)
+        self._address = address
+        self._writer = writer
+
+    async def serve(self, request: Request) -> None:
+        message = decoded(request.body)
+        self._turn.asked = message if isinstance(message, dict) else None
+        self._turn.call = request
+        answer = self._saboteur.call(request, self._turn) if self._saboteur.call else None
+        if answer is not None:
+            return await self._send_whole(answer, answer.body or b"")
+        asked = self._altering.asked(request.body)
+        if isinstance(asked, Answered):
+            return await self._send_answers(asked)
+        request.body = asked
+        await self._forward(request)
+
+    async def _send_answers(self, answered: Answered) -> None:
+        headers = [("Content-Type", JSON)]
+        if not answered.messages:
+            return await self._send_whole(Response(headers, 202), b"")
+        await self._send_whole(Response(headers, 200), encode(answered.messages[0]))
+
+    async def _forward(self, request: Request) -> None:
+        reader, writer = await connect(self._address, PATIENCE)
+        try:
+            kept = [(name, value) for name, value in request.headers if name.lower() not in _HOP]
+            own = [("Connection", "close"), ("Content-Length", str(len(request.body)))]
+            writer.write(write_request(request.method, request.target, [*kept, *own], request.body))
+            await self._relay(reader, request.method)
+        finally:
+            writer.close()
+
+    async def _relay(self, reader: asyncio.StreamReader, method: str) -> None:
+        response: Response | None = None
+        body = b""
+        blocks: Blocks | None = None
+        async for part in read_response(reader, method):
+            match part:
+                case HeadRead(_, head):
+                    response = self._changed(head)
+                    if response.body is None and head.media_type == EVENT_STREAM:
+                        blocks = Blocks()
+                        self._send_head(response)
+                case PieceRead(data) if blocks is not None:
+                    for block in blocks.feed(data):
+                        await self._send_block(block)
+                case PieceRead(data):
+                    body += data
+                case Ended() if blocks is None and response is not None:
+                    await self._send_body(response, body)
+
+    def _changed(self, head: Head) -> Response:
+        kept = [(name, value) for name, value in head.headers if name.lower() not in _HOP]
+        response = Response(kept, head.status)
+        if self._saboteur.response is not None:
+            self._saboteur.response(response, self._turn)
+        return response
+
+    async def _send_body(self, response: Response, body: bytes) -> None:
+        if response.body is None and "json" in (response.header("content-type") or "") and body:
+            return await self._send_whole(response, b"".join(self._altering.answered(body)))
+        await self._send_whole(response, body if response.body is None else response.body)
+
+    async def _send_block(self, block: bytes) -> None:
+        changed = b"".join(self._rewritten(block))
+        if self._saboteur.block is not None:
+            changed = self._saboteur.block(changed, self._turn)
+        self._writer.write(changed)
+        await self._writer.drain()
+
+    def _rewritten(self, block: bytes) -> list[bytes]:
+        events = SseParser(len(block) + 1).feed(block)
+        if self._saboteur.reply is None or not events or not events[0].data:
+            return [block]
+        (event,) = events
+        name = b"" if event.event_id is None else b"id: %b\n" % event.event_id.encode()
+        lines = [body.replace(b"\n", b"\ndata: ") for body in self._altering.answered(event.data)]
+        return [b"%bevent: message\ndata: %b\n\n" % (name, line) for line in lines]
+
+    def _send_head(self, response: Response) -> None:
+        status = response.status
+        phrase = responses.get(status, "Odd")
+        lines = [f"HTTP/1.1 {status} {phrase}", "Connection: close"]
+        lines += [f"{name}: {value}" for name, value in response.headers]
+        self._writer.write("\r\n".join(lines).encode("latin-1") + CRLF + CRLF)
+
+    async def _send_whole(self, response: Response, body: bytes) -> None:
+        response.set("Content-Length", str(len(body)))
+        self._send_head(response)
+        self._writer.write(body)
+        await self._writer.drain()

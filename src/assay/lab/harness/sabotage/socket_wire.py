@@ -1,0 +1,68 @@
+"""Pipes that are none: a WebSocket to one shared healthy server, one connection a process.
+
+A message on a WebSocket is a message on a line. So the faults of stdio can be tried without a process each,
+except those that are about the process itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+
+from assay.lab.harness.broken_off import BrokenOff
+from assay.lab.harness.frame import Frame, Header
+from assay.lab.harness.recorder import Recorder
+from assay.lab.harness.websocket_link import WebSocketLink
+from assay.revisions.registry import REVISIONS
+
+PATIENCE = 10.0
+
+
+class SocketWire:
+    def __init__(self, url: str) -> None:
+        self.tail: deque[str] = deque()
+        self._messages: asyncio.Queue[bytes] = asyncio.Queue()
+        self._over = asyncio.Event()
+        self._unsent = b""
+        self._closing: asyncio.Task[None] | None = None
+        # What passes here is recorded by the link in front; this one's own record is for nobody.
+        recorder = Recorder(Header(REVISIONS[-1].date, "ws", url, "wire"))
+        self._link = WebSocketLink(
+            url, self, recorder, REVISIONS[-1], name="wire", patience=PATIENCE, headers={}
+        )
+
+    @classmethod
+    async def open(cls, url: str) -> SocketWire:
+        wire = cls(url)
+        await wire._link.open()
+        return wire
+
+    def deliver(self, frame: Frame, body: bytes) -> None:
+        self._messages.put_nowait(body + b"\n")
+
+    def ended(self, channel: str) -> None: ...
+
+    def fail(self, reason: BrokenOff) -> None:
+        self._over.set()
+        self._messages.put_nowait(b"")
+
+    async def read(self) -> bytes:
+        return await self._messages.get()
+
+    async def write(self, data: bytes) -> None:
+        *lines, self._unsent = (self._unsent + data).split(b"\n")
+        for line in lines:
+            await self._link.send(line, None, {})
+
+    def end_input(self) -> None:
+        self._closing = asyncio.create_task(self._link.close())
+
+    async def wait(self) -> int:
+        await self._over.wait()
+        return 0
+
+    async def stop(self) -> int:
+        if self._closing is not None:
+            await self._closing
+        await self._link.close()
+        return 0

@@ -1,0 +1,63 @@
+"""A saboteur as a subject, so that scenarios meet it like any other server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from assay.lab.harness.link import Inbox, Link
+from assay.lab.harness.recorder import Recorder
+from assay.lab.harness.saboteur import Saboteur, Turn
+from assay.lab.harness.stdio_link import StdioLink, Wire
+from assay.lab.harness.subject import UrlSubject
+from assay.lab.harness.transport import Transport
+from assay.revisions.revision import Revision
+
+from .altering import Altering
+from .proxy import Proxy
+from .socket_wire import SocketWire
+from .wire import LayeredWire, ScriptedWire
+
+
+class StdioSaboteur:
+    """Each connection is a conversation of its own with a healthy server, or the fault's script alone."""
+
+    transport = Transport.STDIO
+
+    def __init__(self, saboteur: Saboteur, healthy: str, revision: Revision) -> None:
+        """`healthy` is the URL of a server on a WebSocket: see `socket_wire.py`."""
+        self.name = f"saboteur {saboteur.id}"
+        self._saboteur = saboteur
+        self._healthy = healthy
+        self._revision = revision
+
+    async def start(self) -> None: ...
+
+    async def stop(self) -> None: ...
+
+    async def spawn(self, on_error: Callable[[bytes], None]) -> Wire:
+        if self._saboteur.script is not None:
+            return ScriptedWire(self._saboteur.script, self._revision)
+        inner = await SocketWire.open(self._healthy)
+        return LayeredWire(inner, Altering(self._saboteur, Turn(self.transport, self._revision)))
+
+    def link(
+        self, inbox: Inbox, recorder: Recorder, revision: Revision, *, name: str, patience: float
+    ) -> Link:
+        return StdioLink(self.spawn, inbox, recorder, name=name)
+
+    def last_words(self) -> tuple[str, ...]:
+        return ()
+
+
+class HttpSaboteur(UrlSubject):
+    """A proxy with the fault in it, in front of a healthy server that is running already."""
+
+    def __init__(self, saboteur: Saboteur, healthy: str, revision: Revision) -> None:
+        super().__init__("", transport=Transport.HTTP)
+        self._proxy = Proxy(saboteur, Turn(self.transport, revision), healthy)
+
+    async def start(self) -> None:
+        self.name = await self._proxy.start()
+
+    async def stop(self) -> None:
+        await self._proxy.stop()

@@ -1,0 +1,12 @@
+"""A greeting for whoever reads standard output."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Turn, on_line
+
+
+@on_line("a banner comes before the first message", breaks="STD-02")
+def change(line: bytes, turn: Turn) -> bytes:
+    first = not turn.memory
+    turn.memory["begun"] = True
+    return b"Server started.\n" + line if first else line

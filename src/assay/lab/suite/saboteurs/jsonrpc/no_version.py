@@ -1,0 +1,10 @@
+"""Messages do not say that they are JSON-RPC 2.0."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("`jsonrpc` is left out", breaks="BASE-01")
+def change(reply: Json, turn: Turn) -> Json:
+    return {key: value for key, value in reply.items() if key != "jsonrpc"}

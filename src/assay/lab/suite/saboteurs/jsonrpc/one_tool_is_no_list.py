@@ -1,0 +1,12 @@
+"""A list of one is given as the thing itself."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("`tools` is an object, not a list", breaks="SHAPE-01", scenario="tools.definitions")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "tools/list" and "result" in reply:
+        reply["result"]["tools"] = reply["result"]["tools"][0]
+    return reply

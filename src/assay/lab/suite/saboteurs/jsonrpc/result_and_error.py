@@ -1,0 +1,10 @@
+"""A failure has a result as well, empty."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("an error has a null result beside it", breaks="BASE-07")
+def change(reply: Json, turn: Turn) -> Json:
+    return {**reply, "result": None} if "error" in reply else reply

@@ -1,0 +1,11 @@
+"""`ping` is not answered."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.transport import STDIO_ONLY
+
+
+@on_reply("ping is never answered", breaks="PNG-01", transports=STDIO_ONLY, silent=True)
+def change(reply: Json, turn: Turn) -> Json | None:
+    return None if turn.method == "ping" else reply

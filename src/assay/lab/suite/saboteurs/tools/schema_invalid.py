@@ -1,0 +1,15 @@
+"""A schema with a type that JSON does not have."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("`inputSchema` is no valid JSON Schema", breaks="TL-06")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "tools/list" and "result" in reply:
+        reply["result"]["tools"][0]["inputSchema"] = {
+            "type": "object",
+            "properties": {"when": {"type": "datetime"}},
+        }
+    return reply

@@ -1,0 +1,12 @@
+"""A tool without arguments has no schema."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("`inputSchema` is null", breaks="TL-06")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "tools/list" and "result" in reply:
+        reply["result"]["tools"][0]["inputSchema"] = None
+    return reply

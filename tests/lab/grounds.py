@@ -1,0 +1,46 @@
+"""A trial of many saboteurs at once, and what it says about them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from assay.lab.harness.catalogue import Suite
+from assay.lab.harness.playing import Conditions
+from assay.lab.harness.sabotage.ground import Ground
+from assay.lab.harness.sabotage.trial import Judged, hold_trial, trials
+from assay.lab.harness.saboteur import Saboteur
+
+AT_ONCE = 8
+
+
+async def try_all(saboteurs: Sequence[Saboteur], suite: Suite) -> list[Judged]:
+    """Every trial of these saboteurs, each before the healthy server that it names."""
+    judged: list[Judged] = []
+    for server in sorted({one.server for one in saboteurs}):
+        async with Ground(server) as ground:
+            judged += await _try(ground, [one for one in saboteurs if one.server == server], suite)
+    return judged
+
+
+async def _try(ground: Ground, saboteurs: Sequence[Saboteur], suite: Suite) -> list[Judged]:
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def hold(trial: object) -> Judged:
+        async with gate:
+            return await hold_trial(trial, suite, ground, Conditions())  # type: ignore[arg-type]
+
+    planned = {one.id: list(trials(one, suite, ground)) for one in saboteurs}
+    idle = [name for name, found in planned.items() if not found]
+    assert not idle, f"saboteurs that no scenario meets: {', '.join(idle)}"
+    return await asyncio.gather(*(hold(trial) for found in planned.values() for trial in found))
+
+
+def got_away(judged: Sequence[Judged]) -> list[str]:
+    """Every trial without the right finding, with what was found instead."""
+    return [
+        f"{one.trial} ({one.trial.saboteur.fault}), which breaks {one.trial.saboteur.breaks}, got away; "
+        f"found instead: {', '.join(one.instead) or 'nothing'}"
+        for one in judged
+        if not one.by
+    ]

@@ -1,0 +1,62 @@
+"""The healthy servers pass: no finding on any transport and revision, and every check sees something."""
+
+import pytest
+
+from assay.lab.harness.plan import Selection
+from assay.lab.harness.run import CellResult, Run
+from assay.lab.harness.runner import Order, Runner
+from assay.lab.harness.subject import served
+from assay.lab.harness.trace import Trace
+from assay.lab.harness.transport import Transport
+from assay.lab.harness.verdict import Outcome, Verdict
+from assay.lab.suite.catalogue import shipped
+from assay.revisions.registry import HANDSHAKE, PER_REQUEST
+from tests.meta.tree import expect_none
+
+SUITE = shipped()
+# A scenario on stdio costs a process: there the newest revision of each kind stands for all, which the other
+# transports run.
+TRIED = {Transport.STDIO: (HANDSHAKE[-1], PER_REQUEST[-1])}
+ran: dict[tuple[str, Transport], Run] = {}
+
+
+async def run_of(server: str, transport: Transport) -> Run:
+    def keep(result: CellResult, trace: Trace) -> CellResult:
+        return result
+
+    if (server, transport) not in ran:
+        order = Order(SUITE, Selection(effects=True, revisions=TRIED.get(transport, ())), jobs=4)
+        runner = Runner(order, [served(server, transport)], lambda event: None, keep)
+        ran[server, transport] = await runner.run()
+    return ran[server, transport]
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("transport", [Transport.STDIO, Transport.HTTP, Transport.WEBSOCKET])
+@pytest.mark.parametrize("server", ["everything", "reference"])
+async def test_healthy_server_has_no_finding(server: str, transport: Transport) -> None:
+    run = await run_of(server, transport)
+    assert not run.subjects[0].refused
+    expect_none(
+        f"{cell.scenario} at {cell.revision}: {finding.requirement}: {finding.observed}"
+        for cell in run.cells
+        for check in cell.checks
+        for finding in check.findings
+    )
+    expect_none(f"{cell.scenario} at {cell.revision}: {cell.reason}" for cell in run.cells if cell.broke_off)
+
+
+@pytest.mark.timeout(240)
+async def test_every_check_and_scenario_proves_something_on_a_healthy_server() -> None:
+    """What never sees anything proves nothing: neither the checks nor the scenarios may be idle."""
+    cells = [
+        cell
+        for transport in (Transport.STDIO, Transport.HTTP)
+        for cell in (await run_of("reference", transport)).cells
+    ]
+    proved = {check.id for cell in cells for check in cell.checks if check.verdict is Verdict.SUCCESS}
+    passed = {cell.scenario for cell in cells if cell.outcome is Outcome.PASSED}
+    expect_none(
+        f"check {name} saw nothing on the reference server" for name in SUITE.checks if name not in proved
+    )
+    expect_none(f"scenario {name} proved nothing" for name in SUITE.scenarios if name not in passed)
