@@ -62,6 +62,13 @@ format: $(READY) ## Rewrite the sources as `check` wants them
 	@$(BIN)/ruff check --fix-only --quiet $(LINTED)
 	@$(BIN)/ruff format $(LINTED)
 
+.PHONY: new-scenario new-check new-saboteur
+new-scenario: ## Begin a scenario of the lab (AREA=tools NAME=unknown_name ROW=TL-19)
+new-check: ## The same for a check
+new-saboteur: ## The same for a saboteur
+new-scenario new-check new-saboteur:
+	@$(PYTHON) scripts/new_part.py $(@:new-%=%) $(AREA) $(NAME) $(ROW)
+
 .PHONY: official
 official: $(READY) $(SUITE_READY) ## Run the official conformance suite against the everything server
 	@$(BIN)/python interop/official.py --node $(NODE_VENV)/bin/node $(ARGS)
