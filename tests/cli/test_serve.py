@@ -276,7 +276,7 @@ def test_an_address_that_is_not_ours_is_refused(capsys: Output) -> None:
 
 
 def test_http_without_its_extra_says_what_to_install(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.setitem(sys.modules, "httptools", None)
     arguments = ["serve", "everything", "--transport", "http", "--port", "0"]
     assert main(arguments) == ExitCode.NOT_STARTED
     shown = capsys.readouterr()

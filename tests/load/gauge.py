@@ -13,7 +13,7 @@ from typing import Any
 
 import uvicorn
 
-from assay.transport.http_server import listen
+from assay.transport.http1.server import listen
 from tests.driving.answer import PATIENCE
 
 

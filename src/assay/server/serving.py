@@ -54,17 +54,29 @@ def _serve_http(
     announce: Callable[[str], None] | None = None,
     **options: Any,
 ) -> None:
-    from assay.transport.http_server import serve_http
+    from assay.transport.http1.server import serve_http
 
-    serve_http(make_app(server, **options), host=host, port=port, announce=announce)
+    app = make_app(server, **options)
+    serve_http(app, host=host, port=port, limits=server.limits, announce=announce)
 
 
 def _serve_http_plain(server: Server, **options: Any) -> None:
     _serve_http(server, stream="off", **options)
 
 
+def _serve_ws(server: Server, *, announce: Callable[[str], None] | None = None, **options: Any) -> None:
+    """HTTP goes on beside it; what is announced is where WebSockets are."""
+
+    def announce_socket(url: str) -> None:
+        if announce is not None:
+            announce(f"ws{url.removeprefix('http').rstrip('/')}/ws")
+
+    _serve_http(server, websocket="on", announce=announce_socket, **options)
+
+
 TRANSPORTS: Final[dict[str, Callable[..., None]]] = {
     "stdio": _serve_stdio,
     "http": _serve_http,
     "http-plain": _serve_http_plain,
+    "ws": _serve_ws,
 }

@@ -8,7 +8,7 @@ from assay.model.error import MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope, Outcome, Reply
 from assay.model.scope import Scope
 from assay.protocol.codec import decode, encode_outcome, known_id
-from assay.protocol.http.gate import JSON, Admission, Gate, Headers, HeadTooLarge, Refusal, merge_headers
+from assay.protocol.http.gate import Admission, Gate, Headers, HeadTooLarge, Refusal, merge_headers
 from assay.protocol.http.policy import HttpPolicy, Sessions
 from assay.protocol.http.route import (
     Alone,
@@ -24,11 +24,11 @@ from assay.revisions.registry import ASSUMED
 from assay.revisions.revision import Batching, Revision
 from assay.transport.port import Endpoint
 
-from .body import ClientGone, first_part, is_whole, read_body
-from .exchange import Exchange, Pace, refuse, respond
+from .body import ClientGone, at_hand, read_body
+from .exchange import Exchange, Pace, refuse, respond, succeed
 from .follow import Follower, locate
 from .sessions import HttpSession, HttpSessions
-from .types import AsgiScope, Receive, Transmit
+from .types import AsgiScope, Message, Receive, Transmit
 from .websocket import WebSockets
 
 
@@ -184,17 +184,11 @@ class AsgiApp:
 
     async def _post(self, incoming: Incoming) -> None:
         endpoint = self._endpoint
-        first, length = first_part(incoming.receive), incoming.headers.get(b"content-length", b"")
         # The way of most requests is in this function alone, without a call more than it needs.
-        if type(first) is dict and is_whole(first, length, endpoint.limits):
-            body: bytes | Refusal = first["body"]
-        else:
-            try:
-                body = await read_body(first, incoming.receive, length, endpoint.limits)
-            except ClientGone:
-                return None
-        if isinstance(body, Refusal):
-            return await refuse(incoming.transmit, body, incoming.cors)
+        part = at_hand(incoming.transmit, incoming.receive, incoming.headers, endpoint.limits)
+        body = part if isinstance(part, bytes) else await self._read(part, incoming)
+        if type(body) is not bytes:
+            return None
         try:
             posted = decode(body, endpoint.limits)
         except MalformedMessage as error:
@@ -208,9 +202,20 @@ class AsgiApp:
         except RpcError as error:
             return await refuse(incoming.transmit, _unacceptable(error), incoming.cors)
         if type(outcome) is Reply and incoming.is_plain:
-            headers = [JSON, *incoming.admission.cors]
-            return await respond(incoming.transmit, 200, headers, encode_outcome(outcome))
+            return await succeed(incoming.transmit, incoming.admission.cors, encode_outcome(outcome))
         return await _answer(posted, outcome, incoming.exchange, where.revision)
+
+    async def _read(self, part: Message | Awaitable[Message], incoming: Incoming) -> bytes | None:
+        """The body, from its first part on; none when the request has ended with it."""
+        length = incoming.headers.get(b"content-length", b"")
+        try:
+            body = await read_body(part, incoming.receive, length, self._endpoint.limits)
+        except ClientGone:
+            return None
+        if not isinstance(body, Refusal):
+            return body
+        await refuse(incoming.transmit, body, incoming.cors)
+        return None
 
     async def _post_otherwise(self, posted: Posted, where: Route, incoming: Incoming) -> None:
         if isinstance(where, Refusal):

@@ -11,15 +11,30 @@ from assay.model.limits import Limits
 from assay.protocol.http.gate import Refusal
 from assay.protocol.stepping import Resumed
 
-from .types import Message, Receive
+from .types import Message, Receive, Transmit
 
 
 class ClientGone(Exception):
     """The client hung up before it had sent its whole request."""
 
 
-def first_part(receive: Receive) -> Message | Awaitable[Message]:
-    """The first part of a body if it has arrived, as it nearly always has; else what to await for it."""
+def at_hand(
+    transmit: Transmit, receive: Receive, headers: dict[bytes, bytes], limits: Limits
+) -> bytes | Message | Awaitable[Message]:
+    """The body if it is here as a whole and within its limit, as it nearly always is; else its first
+    part, or what to await for that."""
+    whole: bytes | None = getattr(transmit, "whole", None)  # see `Direct`
+    if whole is None:
+        first = _first_part(receive)
+        # Seven digits are under 10 MB; a longer number is looked at by `read_body`.
+        huge = len(headers.get(b"content-length", b"")) > 7
+        if type(first) is not dict or huge or first.get("more_body") or "body" not in first:
+            return first
+        whole = first["body"]
+    return whole if len(whole) <= limits.message_bytes else {"type": "http.request", "body": whole}
+
+
+def _first_part(receive: Receive) -> Message | Awaitable[Message]:
     arriving: Any = receive()
     if type(arriving) is CoroutineType:
         try:
@@ -29,17 +44,6 @@ def first_part(receive: Receive) -> Message | Awaitable[Message]:
             return message
     awaited: Awaitable[Message] = arriving
     return awaited
-
-
-def is_whole(first: Message, declared: bytes, limits: Limits) -> bool:
-    """Whether a first part is all there is, and within the limit. Seven digits are under 10 MB."""
-    body = first.get("body")
-    return (
-        body is not None
-        and not first.get("more_body")
-        and len(body) <= limits.message_bytes
-        and len(declared) < 8
-    )
 
 
 async def read_body(

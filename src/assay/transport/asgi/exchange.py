@@ -4,7 +4,7 @@ moment it sends anything else."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterable
 from typing import Final, NamedTuple
 
 from assay.model.error import INTERNAL_ERROR
@@ -17,7 +17,7 @@ from assay.revisions.revision import Revision
 
 from .sessions import HttpSession
 from .stream import Stream
-from .types import Message, Transmit
+from .types import Answer, Message, Transmit
 
 EVENT_STREAM: Final[Headers] = [
     (b"content-type", b"text/event-stream"),
@@ -32,6 +32,16 @@ async def respond(transmit: Transmit, status: int, headers: Headers, body: bytes
     length = [] if status == 204 else [(b"content-length", b"%d" % len(body))]
     await transmit({"type": "http.response.start", "status": status, "headers": [*headers, *length]})
     await transmit({"type": "http.response.body", "body": body})
+
+
+async def succeed(transmit: Transmit, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> None:
+    """Answer with one JSON object."""
+    whole = [JSON, (b"content-length", b"%d" % len(body)), *headers]
+    answer: Answer | None = getattr(transmit, "answer", None)  # see `Direct`
+    if answer is not None:
+        return answer(200, whole, body)
+    await transmit({"type": "http.response.start", "status": 200, "headers": whole})
+    return await transmit({"type": "http.response.body", "body": body})
 
 
 async def refuse(transmit: Transmit, refusal: Refusal, headers: Headers) -> None:

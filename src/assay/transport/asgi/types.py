@@ -1,12 +1,27 @@
-"""The three types that ASGI is made of."""
+"""The three types that ASGI is made of, and what our own server offers beside them."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Collection, MutableMapping
+from typing import Any, Protocol
 
 AsgiScope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Transmit = Callable[[Message], Awaitable[None]]
 """ASGI's `send`; named apart from the `Send` that carries protocol messages."""
+Answer = Callable[[int, Collection[tuple[bytes, bytes]], bytes], None]
+
+
+class Direct(Protocol):
+    """A `send` that can do more than ASGI asks. A server that has the whole request, and takes a whole
+    response, need not be spoken to in parts; ours is one, any other is spoken to in plain ASGI."""
+
+    @property
+    def whole(self) -> bytes | None:
+        """The body, if all of it is here; it counts as received then."""
+
+    answer: Answer
+    """Send a whole response: status, headers, body."""
+
+    async def __call__(self, message: Message) -> None: ...

@@ -1,0 +1,306 @@
+"""One client's connection: requests come one after the other, and each has its turn."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from functools import lru_cache
+from math import inf
+from typing import TYPE_CHECKING, Any, Final, cast
+from urllib.parse import unquote
+
+import httptools
+
+from assay.model.limits import Limits
+from assay.protocol.http.gate import JSON, Headers, Refusal
+from assay.protocol.http.upgrade import read_upgrade, wants_upgrade
+from assay.transport.asgi.types import AsgiScope
+
+from .head import CLOSE, lines
+from .turn import Turn
+from .websocket import WebSocketConnection
+
+if TYPE_CHECKING:
+    from .house import Clock, House
+
+ASGI: Final = {"version": "3.0", "spec_version": "2.4"}
+LINGER: Final = 2.0
+"""Seconds to read on after an early answer: closing at once would reset the connection, and the
+client might never see what it was told (RFC 9112, 9.6)."""
+NOT_OFFERED: Final = (b"upgrade", b"http2-settings")
+
+
+class Connection(asyncio.Protocol):
+    """Speaks HTTP/1.1 on one side and ASGI on the other."""
+
+    # Defaults on the class: a connection sets only what differs.
+    lost = False
+    closing = False
+    """The next answer is the last."""
+    congested = False
+    due = inf
+    """When patience with this client ends; the house looks now and then."""
+    _turn: Turn | None = None
+    _arriving: Turn | None = None
+    """The request whose body is not all here."""
+    _previous: asyncio.Task[None] | None = None
+    _writable: asyncio.Future[None] | None = None
+    _deaf = False
+    """What still comes is read and thrown away."""
+    _reading = True
+    _fruitless = 0
+    """Bytes that have come without completing anything: an endless head, or trailer."""
+    _url = b""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+        self.app = house.app
+        self.loop = house.loop
+        self.clock: Clock = house.clock
+        self.limits: Limits = house.limits
+        self._waiting: deque[Turn] = deque()
+        self._headers: Headers = []
+        self._parser: Any = httptools.HttpRequestParser(self)
+
+    # What the event loop calls
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self.write = self._transport.write
+        self.abort = self._transport.abort
+        self._addresses = {
+            "server": _address(transport, "sockname"),
+            "client": _address(transport, "peername"),
+            "scheme": "http" if transport.get_extra_info("sslcontext") is None else "https",
+        }
+        self.due = self.clock.time + self.limits.head_timeout
+        if not self._house.admit(self):
+            self._refuse(Refusal(503, "too many connections; try again later"))
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.lost = True
+        self._house.forget(self)
+        for turn in (self._turn, self._arriving):
+            if turn is not None:
+                turn.wake()
+        # What was begun may go on without its client.
+        self._house.keep(self._previous)
+        self._house.keep(None if self._turn is None else self._turn.task)
+        self.resume_writing()
+        # The parser holds this connection, and would keep it in a circle.
+        self._parser = self._turn = self._arriving = None
+        self._waiting.clear()
+
+    def data_received(self, data: bytes) -> None:
+        if self._deaf:
+            return
+        self._fruitless += len(data)
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:
+            return self._upgrade(data[upgrade.args[0] :])
+        except httptools.HttpParserError as error:
+            return self._refuse(Refusal(400, f"not a valid HTTP request: {error or type(error).__name__}"))
+        if self._arriving is not None or self._fruitless:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """A request is not all here: it begins with what there is, once it has a head."""
+        turn = self._arriving
+        if turn is not None and turn is self._turn and turn.task is None:
+            self._begin(turn)
+        if turn is None and self._turn is None and self._fruitless and self.due > self._patient(0):
+            self.due = min(self.due, self._patient(self.limits.head_timeout))
+        if self._fruitless > self.limits.head_bytes:
+            self._refuse(Refusal(431, f"headers too large: limit {self.limits.head_bytes} bytes"))
+
+    def _patient(self, seconds: float) -> float:
+        return self.clock.time + seconds
+
+    def pause_writing(self) -> None:
+        self.congested = True
+        self.due = self._patient(self.limits.write_timeout)
+
+    def resume_writing(self) -> None:
+        self.congested = False
+        self.due = inf if self._turn is not None else self._patient(self.limits.keep_alive)
+        writable, self._writable = self._writable, None
+        if writable is not None and not writable.done():
+            writable.set_result(None)
+
+    # What the parser calls
+
+    def on_url(self, url: bytes) -> None:
+        self._url += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._headers.append((name.lower(), value))
+
+    def on_headers_complete(self) -> None:
+        self._fruitless = 0
+        parser = self._parser
+        if parser.should_upgrade():
+            return
+        turn = Turn(self, self._scope(), parser.should_keep_alive())
+        # A field after the body is no part of the head, and goes where nobody looks (RFC 9110, 6.5.1).
+        self._url, self._headers = b"", []
+        self._arriving = turn
+        if self._turn is None:
+            self._turn = turn
+        else:
+            self._waiting.append(turn)
+            self._read_no_more()
+
+    def on_body(self, part: bytes) -> None:
+        self._fruitless = 0
+        turn = self._arriving
+        if turn is not None and not turn.take(part):
+            self._read_no_more()
+
+    def on_message_complete(self) -> None:
+        self._fruitless = 0
+        turn = self._arriving
+        if turn is not None:
+            self._arriving = None
+            self._headers.clear()
+            turn.complete()
+            if turn is self._turn and turn.task is None:
+                self._begin(turn)
+
+    def _scope(self) -> AsgiScope:
+        path, raw_path, query = _split(self._url)
+        parser = self._parser
+        return {
+            "type": "http",
+            "asgi": ASGI,
+            "http_version": parser.get_http_version(),
+            "method": parser.get_method().decode(),
+            "path": path,
+            "raw_path": raw_path,
+            "query_string": query,
+            "root_path": "",
+            "headers": self._headers,
+            **self._addresses,
+        }
+
+    # Turns
+
+    def _begin(self, turn: Turn) -> None:
+        self.due = inf
+        if self._previous is not None and not self._previous.done():
+            self._house.keep(self._previous)
+        if not turn.arrived and (b"expect", b"100-continue") in turn.scope["headers"]:
+            turn.expect_continue()
+        turn.task = self.loop.create_task(turn.run())
+
+    def turn_ended(self, turn: Turn) -> None:
+        """The response is written: the next request has its turn, or the connection has ended."""
+        # The application may have something left to do, and the event loop would not hold it.
+        self._previous = turn.task
+        self._turn = None
+        if not turn.keep_alive or self.closing:
+            return self._transport.close() if turn.arrived else self._linger()
+        if self._waiting:
+            self._turn = self._waiting.popleft()
+            return self._begin(self._turn)
+        self.due = self.clock.time + self.limits.keep_alive
+        return None if self._reading else self.read_on()
+
+    # For turns and for the house
+
+    async def drained(self) -> None:
+        """Wait until the client has read enough of what was written."""
+        while self.congested and not self.lost:
+            if self._writable is None:
+                self._writable = self.loop.create_future()
+            await asyncio.shield(self._writable)
+
+    def read_on(self) -> None:
+        if not self._reading and not self.lost:
+            self._reading = True
+            self._transport.resume_reading()
+
+    def _read_no_more(self) -> None:
+        if self._reading:
+            self._reading = False
+            self._transport.pause_reading()
+
+    def finish(self) -> None:
+        """Close as soon as nothing is under way."""
+        self.closing = True
+        if self._turn is None:
+            self._transport.close()
+
+    def expire(self) -> None:
+        """Patience has ended: with a silent client quietly, with one that stops half-way by telling it."""
+        self.due = inf
+        if self.congested or self._deaf:
+            self.abort()
+        elif self._fruitless:
+            self._refuse(Refusal(408, f"headers did not arrive within {self.limits.head_timeout:g} s"))
+        else:
+            self._transport.close()
+
+    def _refuse(self, refusal: Refusal) -> None:
+        """What came is no request that the application could see: say so, and end the connection."""
+        turn = self._turn
+        self._deaf = self.closing = True
+        if turn is None or turn.task is None:
+            self.dismiss(refusal)
+        elif turn is self._arriving:
+            turn.spoil(refusal)
+        # Else another request is being answered: its answer still goes out, and then nothing more.
+
+    def dismiss(self, refusal: Refusal) -> None:
+        body = refusal.body()
+        head = lines(refusal.status, [JSON, (b"content-length", b"%d" % len(body)), *refusal.headers])
+        self.write(head + CLOSE + self.clock.date_and_end + body)
+        self._turn = None
+        self._linger()
+
+    def _linger(self) -> None:
+        self._deaf = True
+        self.read_on()
+        self.due = self._patient(LINGER)
+        if self._transport.can_write_eof():
+            self._transport.write_eof()
+
+    def _upgrade(self, rest: bytes) -> None:
+        """Another protocol is asked for. One that is not offered, or not now, is ignored (RFC 9110, 7.8):
+        the parser sees the same request again, without the wish."""
+        if wants_upgrade(self._headers) and self._turn is None:
+            return self._become_websocket(rest)
+        kept = [b"%b: %b\r\n" % pair for pair in self._headers if pair[0] not in NOT_OFFERED]
+        start = b"%b %b HTTP/1.1\r\n" % (self._parser.get_method(), self._url)
+        self._url, self._headers = b"", []
+        self._parser = httptools.HttpRequestParser(self)
+        return self.data_received(start + b"".join(kept) + b"\r\n" + rest)
+
+    def _become_websocket(self, rest: bytes) -> None:
+        scope = self._scope()
+        upgrade = read_upgrade(scope["method"], scope["http_version"], self._headers)
+        if isinstance(upgrade, Refusal):
+            return self._refuse(upgrade)
+        socket = WebSocketConnection(self._house, self._transport, scope, upgrade, rest)
+        self._house.replace(self, socket)
+        self._transport.set_protocol(socket)
+        # The parser holds this connection, and would keep it in a circle.
+        self._parser = None
+        return socket.begin()
+
+
+@lru_cache(maxsize=64)
+def _split(url: bytes) -> tuple[str, bytes, bytes]:
+    """Path, path as it was written, query. A proxy's absolute form names a path, too."""
+    if url[:1] != b"/":
+        parsed = httptools.parse_url(url)
+        path, query = parsed.path or b"/", parsed.query or b""
+    else:
+        path, _, query = url.partition(b"?")
+    text = path.decode("latin-1")
+    return (unquote(text) if "%" in text else text), path, query
+
+
+def _address(transport: asyncio.BaseTransport, which: str) -> tuple[str, int] | None:
+    found: Any = transport.get_extra_info(which)
+    return (str(found[0]), int(found[1])) if isinstance(found, tuple) else None
