@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Final
 
-from . import http_load, machine, plot, state_cost, stdio_load, tool_count
+from . import http_load, machine, plot, state_cost, stdio_load, tool_count, wire_load
 from .process import TookTooLong, interrupt_on_termination, say
 from .report import PAGE, write
 from .request import HANDSHAKE_WIRE, PER_REQUEST_WIRE, Wire, WrongAnswer
@@ -63,6 +63,9 @@ class Run:
             for subject in subjects:
                 if subject.on_stdio:
                     self._stdio(subject, number)
+            for connections in (1, wire_load.MANY):
+                for wire in wire_load.WIRES if number % 2 == 0 else wire_load.WIRES[::-1]:
+                    self._wire(wire, connections, number)
         with self._or_void("cost per number of tools"):
             self.result.tools_us = tool_count.measure(self.settings.batches, self._log)
         with self._or_void("cost of request state"):
@@ -75,6 +78,14 @@ class Run:
         with self._or_void(title):
             sample = http_load.measure(subject, wire, number, seconds, warmup, self._log)
             self.result.samples_of(wire.name).setdefault(subject.name, []).append(sample)
+            tell(title, sample)
+
+    def _wire(self, wire: str, connections: int, number: int) -> None:
+        seconds, warmup = self.settings.http_seconds, self.settings.http_warmup
+        title = f"round {number + 1}  {wire:<5}  Assay on its own server, {connections} at once"
+        with self._or_void(title):
+            sample = wire_load.measure(wire, connections, number, seconds, warmup, self._log)
+            self.result.wires.setdefault(f"{wire} {connections}", []).append(sample)
             tell(title, sample)
 
     def _stdio(self, subject: Subject, number: int) -> None:

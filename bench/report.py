@@ -26,6 +26,7 @@ from .table import (
     state_rows,
     target_rows,
     tool_rows,
+    wire_rows,
 )
 
 
@@ -43,6 +44,7 @@ PARTS: Final[dict[str, Callable[[Result], str]]] = {
     "http_per_request": lambda result: as_markdown(load_rows(result, "http_per_request")),
     "stdio": lambda result: as_markdown(load_rows(result, "stdio")),
     "stdio_free": lambda result: as_markdown(load_rows(result, "stdio_free")),
+    "wires": lambda result: as_markdown(wire_rows(result)),
     "spawn": lambda result: as_markdown(spawn_rows(result)),
     "tools": lambda result: as_markdown(tool_rows(result)),
     "state": lambda result: as_markdown(state_rows(result)),

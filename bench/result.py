@@ -53,6 +53,8 @@ class Result(msgspec.Struct, kw_only=True):
     """Client and server on one core: the figure that repeats."""
     stdio_free: dict[str, list[Sample]] = {}
     """The same where the scheduler puts them: it depends on how deep the cores sleep."""
+    wires: dict[str, list[Sample]] = {}
+    """Assay on its own server: `http 1`, `ws 1` and the like, by wire and number of connections."""
     spawn: dict[str, list[Spawns]] = {}
     tools_us: dict[str, list[float]] = {}
     state_us: list[float] = []
@@ -88,6 +90,12 @@ class Result(msgspec.Struct, kw_only=True):
         new = {sample.round: sample.rate for sample in self.http_per_request.get(name, [])}
         old = {sample.round: sample.rate for sample in self.http.get(name, [])}
         return _median([new[number] / old[number] for number in new.keys() & old.keys()])
+
+    def websocket_ratio(self, connections: int) -> float | None:
+        """How many calls a WebSocket carries for each that HTTP carries."""
+        framed = {sample.round: sample.rate for sample in self.wires.get(f"ws {connections}", [])}
+        posted = {sample.round: sample.rate for sample in self.wires.get(f"http {connections}", [])}
+        return _median([framed[number] / posted[number] for number in framed.keys() & posted.keys()])
 
     def state_cost(self) -> float | None:
         return _median(self.state_us)

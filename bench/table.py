@@ -17,6 +17,8 @@ TITLES: Final = {
     "stdio": "stdio, on one core",
     "stdio_free": "stdio, free",
 }
+WIRES: Final = {"http": "Streamable HTTP", "ws": "WebSocket"}
+LOAD_HEAD: Final = ("calls per second", "p50", "p99", "server CPU", "CPU per call", "client CPU", "RSS")
 CLIENT_BOUND: Final = 0.9
 """Share of a core above which the load generator, not the server, may be what limits a figure."""
 QUIET: Final = 0.15
@@ -37,8 +39,7 @@ def also_rows(result: Result) -> Rows:
 
 
 def load_rows(result: Result, transport: str) -> Rows:
-    head = ["calls per second", "p50", "p99", "server CPU", "CPU per call", "client CPU", "RSS"]
-    rows = [[TITLES[transport], *head]]
+    rows = [[TITLES[transport], *LOAD_HEAD]]
     for subject in SUBJECTS:
         samples = result.samples(transport, subject.name)
         if samples:
@@ -58,6 +59,15 @@ def load_cells(samples: Sequence[Sample]) -> list[str]:
         f"{client:.0%}{' client-bound' if client >= CLIENT_BOUND else ''}",
         f"{max(s.rss_mb for s in samples):.1f} MB",
     ]
+
+
+def wire_rows(result: Result) -> Rows:
+    rows = [["Assay on its own server", *LOAD_HEAD]]
+    for name, samples in result.wires.items():
+        wire, _, connections = name.partition(" ")
+        count = "one connection" if connections == "1" else f"{connections} connections"
+        rows.append([f"{WIRES[wire]}, {count}", *load_cells(samples)])
+    return rows
 
 
 def spawn_rows(result: Result) -> Rows:
@@ -119,6 +129,7 @@ def whole_text(result: Result) -> str:
     parts = [
         "\n".join(machine_lines(result)),
         *(as_text(load_rows(result, transport)) for transport in TITLES),
+        as_text(wire_rows(result)),
         as_text(spawn_rows(result)),
         as_text(tool_rows(result)),
         as_text(state_rows(result)),

@@ -93,6 +93,10 @@ TARGETS: Final = (
     Target("HTTP calls, def / minimcp", LEAST, 1.5, TIMES, faster("http", ASSAY_DEF, MINIMCP_DEF)),
     Target("HTTP calls, 2026-07-28 / handshake", LEAST, 0.85, TIMES, lambda r: r.wire_ratio(ASSAY)),
     Target("HTTP calls, 2026-07-28 / official SDK", LEAST, 6.0, TIMES, faster(NEW_WIRE, ASSAY, OFFICIAL)),
+    Target("WebSocket calls / HTTP calls, one connection", LEAST, 1.0, TIMES, lambda r: r.websocket_ratio(1)),
+    Target(
+        "WebSocket calls / HTTP calls, 32 connections", LEAST, 1.0, TIMES, lambda r: r.websocket_ratio(32)
+    ),
     Target("signing and opening 1 KB of request state", MOST, 50.0, "µs", lambda r: r.state_cost()),
     Target("stdio calls, async def / minimcp", LEAST, 3.0, TIMES, faster("stdio", ASSAY, MINIMCP)),
     Target("stdio calls, def / minimcp", LEAST, 1.3, TIMES, faster("stdio", ASSAY_DEF, MINIMCP_DEF)),

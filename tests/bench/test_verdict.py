@@ -41,6 +41,8 @@ def sample_result(**changes: Any) -> Result:
         "stdio": {name: samples(*rates) for name, rates in stdio.items()},
         "spawn": {ASSAY: [Spawns(0, [100, 120, 110])], MINIMCP: [Spawns(0, [600])]},
         "http_per_request": {ASSAY: samples(12_600), OFFICIAL: samples(900)},
+        "wires": {"http 1": samples(5_000), "ws 1": samples(6_000), "http 32": samples(9_000)}
+        | {"ws 32": samples(9_900)},
         "state_us": [9.0, 12.0, 10.0],
         "tools_us": {"1": [20.0, 19.0], "100": [19.5], "10000": [25.0, 20.0]},
     }
@@ -50,7 +52,7 @@ def sample_result(**changes: Any) -> Result:
 def test_a_good_result_passes_every_target() -> None:
     verdicts = judge(sample_result())
     assert [v.target.measure for v in verdicts if not v.passed] == []
-    assert len(verdicts) == len(TARGETS) == 13
+    assert len(verdicts) == len(TARGETS) == 15
 
 
 def test_a_miss_says_by_how_much() -> None:
@@ -70,7 +72,8 @@ def test_the_dearer_of_both_kinds_of_tool_counts_for_memory(name: str) -> None:
 
 
 def test_a_target_without_a_figure_is_not_met() -> None:
-    result = sample_result(http={}, http_per_request={}, stdio={}, spawn={}, tools_us={}, state_us=[])
+    void = {"http": {}, "http_per_request": {}, "stdio": {}, "wires": {}, "spawn": {}, "tools_us": {}}
+    result = sample_result(**void, state_us=[])
     assert {v.word for v in judge(result)} == {"void: no figure"}
     assert not any(v.passed for v in judge(result))
 
@@ -90,6 +93,15 @@ def test_the_wire_without_a_handshake_is_measured_against_our_own_and_the_offici
     assert words["HTTP calls, 2026-07-28 / handshake"] == "MISS by 50 %"
     assert words["HTTP calls, 2026-07-28 / official SDK"] == "pass, 10 % to spare"
     assert words["signing and opening 1 KB of request state"] == "MISS by 50 %"
+
+
+def test_websocket_is_measured_beside_http_with_as_many_connections() -> None:
+    result = sample_result()
+    assert (result.websocket_ratio(1), result.websocket_ratio(32)) == (1.2, 1.1)
+    result.wires["ws 32"] = samples(4_500)
+    words = {v.target.measure: v.word for v in judge(result)}
+    assert words["WebSocket calls / HTTP calls, 32 connections"] == "MISS by 50 %"
+    assert "WebSocket, one connection" in whole_text(result)
 
 
 def test_an_answer_of_another_wire_is_a_wrong_one() -> None:
