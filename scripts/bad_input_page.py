@@ -7,9 +7,11 @@ python -m scripts.bad_input_page --print   prints it
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from tests.bad_input.row import NEWEST, NOTHING, After, Answer, Reply, Row
+from tests.bad_input.row import NEWEST, NOTHING, After, Answer, Ended, Reply, Row
 from tests.bad_input.table import SECTIONS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "bad-input.md"
@@ -24,7 +26,7 @@ What Assay does with input that is wrong, odd or hostile. This page is made by
 pipes and real sockets, and check after each one that the next good request is served: on the same
 connection and in the same session, where there still is one.
 
-{count} cases, {sent} of them sent over stdio and {posted} over HTTP.
+{count} cases: {sent} are sent over stdio, {posted} over HTTP and {framed} over a WebSocket.
 
 - Most rows are sent in a session of revision {newest}; those about hosts, lengths and the like would come
   back alike without one.
@@ -32,6 +34,7 @@ connection and in the same session, where there still is one.
   read or none was given. *served*: the request got its result. *tool error*: a result with `isError`.
 - In the column HTTP, the status comes first. *HTTP server*: uvicorn refuses it before Assay sees it.
   *closes*: the connection ends after the answer. *new connection*: the client still owes bytes on this one.
+- In the column WebSocket, *closes with 1002* names the close code; the next request takes a new connection.
 """
 
 
@@ -39,17 +42,18 @@ def page() -> str:
     rows = [row for section in SECTIONS.values() for row in section]
     sent = sum(row.stdio is not None for row in rows)
     posted = sum(row.http is not None for row in rows)
-    head = HEAD.format(count=len(rows), sent=sent, posted=posted, newest=NEWEST.date)
+    framed = sum(row.websocket is not None for row in rows)
+    head = HEAD.format(count=len(rows), sent=sent, posted=posted, framed=framed, newest=NEWEST.date)
     return "\n".join([head, *(section(title, rows) for title, rows in SECTIONS.items())])
 
 
 def section(title: str, rows: list[Row]) -> str:
-    both = any(row.stdio is not None for row in rows)
-    columns = ["case", "sent", *(["stdio"] if both else []), "HTTP", "because"]
+    used = [field for field in WAYS if any(getattr(row, field) is not None for row in rows)]
+    columns = ["case", "sent", *(WAYS[field][0] for field in used), "because"]
     lines = [f"## {title}", "", line(columns), line(["---"] * len(columns))]
     for row in rows:
-        stdio = [over_stdio(row.stdio)] if both else []
-        lines.append(line([row.case, code(what(row)), *stdio, over_http(row.http), row.because]))
+        cells = [WAYS[field][1](getattr(row, field)) for field in used]
+        lines.append(line([row.case, code(what(row)), *cells, row.because]))
     return "\n".join([*lines, ""])
 
 
@@ -71,9 +75,11 @@ def code(text: str) -> str:
     return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
-def over_stdio(replies: tuple[Reply, ...] | None) -> str:
+def over_link(replies: tuple[Reply, ...] | Ended | None) -> str:
     if replies is None:
         return "not sent"
+    if isinstance(replies, Ended):
+        return str(replies)
     return " and ".join(map(str, replies)) or str(NOTHING)
 
 
@@ -92,6 +98,14 @@ def over_http(answer: Answer | None) -> str:
     elif answer.after is After.OWED:
         parts.append("new connection")
     return ", ".join(parts)
+
+
+WAYS: dict[str, tuple[str, Callable[[Any], str]]] = {
+    "stdio": ("stdio", over_link),
+    "websocket": ("WebSocket", over_link),
+    "http": ("HTTP", over_http),
+}
+"""Fields of a row, each with the title of its column and what fills it."""
 
 
 if __name__ == "__main__":

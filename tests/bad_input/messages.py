@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from assay.model.error import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
-from tests.bad_input.row import NOTHING, Failed, Row, Served, apart, both, on_stdio
+from tests.bad_input.row import NOTHING, Ended, Failed, Row, Served, apart, both, on_stdio
 from tests.bad_input.subject import DEPTH, MESSAGE_BYTES
 
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
@@ -58,14 +58,29 @@ JSON = [
     both("a lone surrogate, escaped", calling(b"echo", b'{"text":"\\ud800"}'), NOT_JSON, "not a character"),
     both("a lone surrogate in an id", with_id(b'"\\udc00"'), NOT_JSON, "it could not be echoed"),
     both("surrogates in the wrong order", ignored(b'"\\udc00\\ud800"'), NOT_JSON, "not a character"),
-    apart("nothing", b"", (), NOT_JSON, "an empty line is no message; an empty body is a bad one"),
-    apart("blanks", b" \t \r", (), NOT_JSON, "a blank line is no message; a blank body is a bad one"),
+    apart(
+        "nothing",
+        b"",
+        (),
+        NOT_JSON,
+        "an empty line is no message; an empty body or frame is a bad one",
+        websocket=(NOT_JSON,),
+    ),
+    apart(
+        "blanks",
+        b" \t \r",
+        (),
+        NOT_JSON,
+        "a blank line is no message; a blank body or frame is a bad one",
+        websocket=(NOT_JSON,),
+    ),
     apart(
         "a message over two lines",
         b'{"jsonrpc":"2.0","id":1,\n"method":"ping"}',
         (NOT_JSON, NOT_JSON),
         Served(1),
-        "on stdio each half is a bad message; a body may be laid out as it likes",
+        "on stdio each half is a bad message; a body or frame may be laid out as it likes",
+        websocket=(Served(1),),
     ),
     on_stdio("line ends with CR LF", PING + b"\r", (Served(1),), "clients on Windows write it"),
 ]
@@ -83,6 +98,7 @@ SIZES = [
         ignored(b'"' + b"x" * MESSAGE_BYTES + b'"'),
         (Failed(INVALID_REQUEST, text="line too long"),),
         "bounded by `limits.message_bytes`; dropped as it arrives, so the id is not known",
+        websocket=Ended(1009),
     ),
     both("an integer id beyond 64 bits", with_id(b"9" * 30), Served(int("9" * 30)), "JSON sets no range"),
     both(

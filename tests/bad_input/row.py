@@ -94,6 +94,19 @@ NOTHING = Silence.NOTHING
 Reply = Failed | Served | Listed | Silence
 
 
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A WebSocket ends, with this code."""
+
+    code: int
+
+    def __str__(self) -> str:
+        return f"closes with {self.code}"
+
+
+NO_TEXT = Ended(1007)
+
+
 class After(Enum):
     """What becomes of the connection."""
 
@@ -163,6 +176,8 @@ class Row:
     stdio: tuple[Reply, ...] | None = None
     """The replies over stdio; none when the row is not sent there."""
     http: Answer | None = None
+    websocket: tuple[Reply, ...] | Ended | None = None
+    """The replies over a WebSocket, or how it ends."""
     setting: Setting = Setting.SESSION
     revision: Revision = NEWEST
     head: Head = field(default=GOOD_HEAD)
@@ -184,18 +199,33 @@ def shown_id(request_id: int | str) -> str:
 
 
 def both(name: str, sent: bytes, reply: Reply, because: str, **more: Any) -> Row:
-    """The same on both transports."""
-    stdio = () if reply is NOTHING else (reply,)
-    return Row(name=name, sent=sent, because=because, stdio=stdio, http=Answer(reply, reply.status), **more)
+    """The same on all transports."""
+    return apart(name, sent, () if reply is NOTHING else (reply,), reply, because, **more)
 
 
 def apart(name: str, sent: bytes, stdio: tuple[Reply, ...], http: Reply, because: str, **more: Any) -> Row:
-    """Not the same on both transports."""
-    return Row(name=name, sent=sent, because=because, stdio=stdio, http=Answer(http, http.status), **more)
+    """On HTTP not as elsewhere."""
+    return on_stdio(name, sent, stdio, because, http=Answer(http, http.status), **more)
 
 
 def on_stdio(name: str, sent: bytes, replies: tuple[Reply, ...], because: str, **more: Any) -> Row:
+    """On stdio, and on a WebSocket, which does as stdio does unless `websocket` says otherwise."""
+    more.setdefault("websocket", replies if is_text(sent) else NO_TEXT)
     return Row(name=name, sent=sent, because=because, stdio=replies, **more)
+
+
+def on_websocket(name: str, sent: bytes, ending: Ended | tuple[Reply, ...], because: str, shown: str) -> Row:
+    """`sent` is all bytes that go over the connection."""
+    return Row(name=name, sent=sent, because=because, websocket=ending, raw=True, shown=shown)
+
+
+def is_text(sent: bytes) -> bool:
+    """Whether a text frame can carry it."""
+    try:
+        sent.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def on_http(name: str, sent: bytes, answer: Reply | Answer, because: str, **more: Any) -> Row:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.bad_input import bodies, conversations, heads, messages
+from tests.bad_input import bodies, conversations, frames, heads, messages
 from tests.bad_input.row import Row
 
 SECTIONS: dict[str, list[Row]] = {
@@ -12,5 +12,6 @@ SECTIONS: dict[str, list[Row]] = {
     **conversations.SECTIONS,
     **heads.SECTIONS,
     **bodies.SECTIONS,
+    **frames.SECTIONS,
 }
 TABLE: list[Row] = [replace(row, section=title) for title, rows in SECTIONS.items() for row in rows]

@@ -27,7 +27,7 @@ NUMBERS = itertools.count(1)
 def test_rows_have_names_of_their_own() -> None:
     names = [row.id for row in TABLE]
     assert sorted(set(names)) == sorted(names)
-    assert all(row.stdio is not None or row.http is not None for row in TABLE)
+    assert all((row.stdio, row.http, row.websocket) != (None, None, None) for row in TABLE)
 
 
 class StdioSubjects:

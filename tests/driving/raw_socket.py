@@ -1,0 +1,73 @@
+"""A WebSocket client on a bare socket, which writes any bytes and leaves in any way."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import struct
+from typing import Any, Self
+
+from assay.protocol.framing.websocket import TEXT, Close, MessageReader, Received, frame
+from tests.driving.answer import PATIENCE
+
+MASK = b"\x10\x20\x30\x40"
+UPGRADE = (
+    b"GET /mcp/ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
+
+
+class RawSocket:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self.writer = writer
+        self._frames = MessageReader(1 << 23, masked=False)
+        self._received: list[Received] = []
+
+    @classmethod
+    async def open(cls, port: int) -> Self:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(UPGRADE)
+        assert b" 101 " in await reader.readuntil(b"\r\n\r\n")
+        return cls(reader, writer)
+
+    def write(self, data: bytes) -> None:
+        self.writer.write(data)
+
+    def send(self, message: Any) -> None:
+        self.write(frame(TEXT, json.dumps(message).encode(), mask=MASK))
+
+    async def receive(self) -> Received:
+        """The next message or control frame."""
+        async with asyncio.timeout(PATIENCE):
+            while not self._received:
+                data = await self._reader.read(65536)
+                assert data, "the server hung up"
+                self._received += self._frames.feed(data)
+        return self._received.pop(0)
+
+    async def ask(self, message: Any) -> Any:
+        self.send(message)
+        return await self.reply()
+
+    async def reply(self) -> Any:
+        received = await self.receive()
+        assert isinstance(received, str), received
+        return json.loads(received)
+
+    async def closed(self) -> Close:
+        received = await self.receive()
+        assert isinstance(received, Close), received
+        return received
+
+    async def gone(self) -> None:
+        self.writer.close()
+        # However that ends: the server may have reset the connection.
+        await asyncio.wait([asyncio.ensure_future(self.writer.wait_closed())])
+
+    async def reset(self) -> None:
+        """Pull the plug: closing with this option set says no goodbye."""
+        sock = self.writer.get_extra_info("socket")
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        await self.gone()
