@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+from websockets.typing import Subprotocol
 
 from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.cli.main import main
@@ -235,6 +238,11 @@ LOOPBACK = "('localhost', '127.0.0.1', '[::1]'"
             f"http-plain [('allowed_hosts', {LOOPBACK}, '[::2]', 'a', 'b')), ('allowed_origins', ('c',)), "
             "('host', '::2'), ('port', 0)]",
         ),
+        (
+            ["--transport", "ws", "--port", "7"],
+            f"ws [('allowed_hosts', {LOOPBACK})), ('allowed_origins', ()), "
+            "('host', '127.0.0.1'), ('port', 7)]",
+        ),
     ],
 )
 def test_options_reach_the_transport(capsys: Output, options: list[str], run_with: str) -> None:
@@ -361,6 +369,27 @@ def test_an_interrupt_on_stdio_ends_quietly() -> None:
     with serving("everything") as process:
         ask(process, "initialize", introduction(HANDSHAKE[-1].date))
         process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=10) == ExitCode.INTERRUPTED
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_everything_is_served_on_a_websocket_until_it_is_interrupted() -> None:
+    with serving("everything", "--transport", "ws", "--port", "0") as process:
+        said, endpoint = line(process), line(process)
+        base = said.removeprefix("MCP Conformance Test Server running on ").rstrip()
+        assert base.startswith("ws://localhost:")
+        assert endpoint == f"  - MCP endpoint: {base}/mcp/ws\n"
+        url = endpoint.removeprefix("  - MCP endpoint: ").rstrip()
+        with connect(url, subprotocols=[Subprotocol("mcp")], proxy=None) as socket:
+            socket.send(json.dumps(request("initialize", introduction(HANDSHAKE[-1].date))))
+            assert "mcp-conformance-test-server" in str(socket.recv(timeout=10))
+            process.send_signal(signal.SIGINT)
+            with pytest.raises(ConnectionClosed) as closed:
+                socket.recv(timeout=10)
+            assert closed.value.rcvd is not None
+            assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (1001, "the server is stopping")
         assert process.wait(timeout=10) == ExitCode.INTERRUPTED
         assert process.stderr is not None
         assert process.stderr.read() == ""

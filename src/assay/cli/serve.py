@@ -9,6 +9,8 @@ Without a name it is the variable `server`, or the only server there.
 
 On stdio, the default, the client starts this command and talks to it through its standard streams.
 On http and http-plain (no event streams) the endpoint is http://localhost:<port>/mcp.
+On ws it is ws://localhost:<port>/mcp/ws. All three listen for WebSockets, and for HTTP; they differ in what
+they announce, and http-plain in what it sends.
 """
 
 from __future__ import annotations
@@ -27,8 +29,8 @@ from assay.protocol.http.policy import LOOPBACK
 from .exit_code import CommandFailed, ExitCode
 from .target import REFERENCE, load_server
 
-SUMMARY = "serve an MCP server on stdio or HTTP: your own file, `everything` or `reference`"
-HTTP = ("http", "http-plain")
+SUMMARY = "serve an MCP server on stdio, HTTP or WebSocket: your own file, `everything` or `reference`"
+LISTENING = ("http", "http-plain", "ws")
 HOST = "127.0.0.1"
 PORT = 3000
 FOR_REFERENCE = ("root", "strict")
@@ -38,7 +40,7 @@ FOR_JUDGING = ("--url", "--command", "--suite", "--scenario", "--spec-version")
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("target", metavar="TARGET", help="everything, reference, path.py[:name] or package.module[:name]")
-    add("--transport", choices=("stdio", *HTTP), default="stdio", help="default: stdio")
+    add("--transport", choices=("stdio", *LISTENING), default="stdio", help="default: stdio")
     add("--host", help=f"address to listen on; default: {HOST}")
     add("--port", type=port, help=f"port to listen on, 0 for any free one; default: {PORT}")
     add("--allow-host", metavar="H", action="append", help="accept this Host too, or `*` for any; repeatable")
@@ -74,10 +76,10 @@ class Misplaced(argparse.Action):
 
 
 def execute(options: argparse.Namespace) -> int:
-    if options.transport in HTTP:
-        serve_http(chosen_server(options), options)
+    if options.transport in LISTENING:
+        listen(chosen_server(options), options)
     else:
-        refuse_http_options(options)
+        refuse_options_of_listeners(options)
         server = chosen_server(options)
         if sys.stdin.isatty():
             print(f"{called(server)} waits for JSON-RPC on standard input; Ctrl-D ends it", file=sys.stderr)
@@ -95,14 +97,14 @@ def chosen_server(options: argparse.Namespace) -> Server:
     return load_server(options.target, **made)
 
 
-def refuse_http_options(options: argparse.Namespace) -> None:
+def refuse_options_of_listeners(options: argparse.Namespace) -> None:
     for name in ("host", "port", "allow_host", "allow_origin"):
         if getattr(options, name) is not None:
             option = f"--{name.replace('_', '-')}"
             raise CommandFailed(ExitCode.USAGE, f"stdio has no use for {option}", "add --transport http")
 
 
-def serve_http(server: Server, options: argparse.Namespace) -> None:
+def listen(server: Server, options: argparse.Namespace) -> None:
     host = options.host or HOST
     number = PORT if options.port is None else options.port
     try:

@@ -353,7 +353,7 @@ class Server:
     def run(self, transport: str = "stdio", **options: Any) -> None:
         """Serve until the client leaves (stdio) or the process is told to stop.
 
-        Transports: `stdio`, `http`, `http-plain`. Options of HTTP: `host`, `port`, those of `asgi`, and
+        Transports: `stdio`, `http`, `http-plain`, `ws`. Options of all but stdio: `host`, `port`, those of `asgi`, and
         `announce`, a function that gets the endpoint's URL once it listens.
 
         Raises:
