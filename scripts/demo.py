@@ -1,8 +1,8 @@
-"""Talk to the everything server on each revision and transport, and print the conversation.
+"""Talk to the bundled servers on each revision and transport, and print the conversations.
 
 The servers are processes of their own, the client is plain code over pipes and sockets (`demo_link.py`), and
-every answer is checked (`demo_talk.py`, `demo_described.py`). Exit codes: 0 all is well, 1 something is not,
-130 interrupted.
+every answer is checked: `demo_talk.py` and `demo_described.py` for the everything server, `demo_reference.py`
+for the reference server. Exit codes: 0 all is well, 1 something is not, 130 interrupted.
 """
 
 import os
@@ -16,25 +16,56 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.client import HTTPException
-from typing import IO, Final, NoReturn
+from typing import IO, Final, NamedTuple, NoReturn
 
 import demo_described
+import demo_reference
 import demo_show as show
 import demo_talk
-from demo_link import PATIENCE, HttpLink, Link, StdioLink, Unexpected
+from demo_link import PATIENCE, HttpLink, Link, PlainHttpLink, StdioLink, Unexpected
+from demo_show import Json
+from demo_socket import SocketLink
 
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Opening, Revision
 
-COMMAND: Final = (sys.executable, "-m", "assay", "serve", "everything")
-HTTP_COMMAND: Final = (*COMMAND, "--transport", "http", "--port", "0")
+COMMAND: Final = (sys.executable, "-m", "assay", "serve")
+Connect = Callable[[str, Callable[[Json], Json]], Link]
+Hold = Callable[[Link, Revision], None]
+LISTENING: Final[Mapping[str, tuple[str, Connect]]] = {
+    "HTTP": ("http", HttpLink),
+    "WebSocket": ("ws", SocketLink),
+}
+"""Transports whose server listens: what `--transport` is then, and the way to it."""
 ENDPOINT: Final = re.compile(rb"MCP endpoint: (\S+)")
 OK: Final = "ok"
-HOLD: Final[Mapping[Opening, Callable[[Link, Revision], None]]] = {
-    Opening.HANDSHAKE: demo_talk.hold,
-    Opening.PER_REQUEST: demo_described.hold,
-}
 Outcomes = dict[tuple[str, str], str]
+
+
+class Act(NamedTuple):
+    """A server, what is talked about with it, and over what besides stdio."""
+
+    server: str
+    hold: Mapping[Opening, Hold]
+    listening: Mapping[str, tuple[str, Connect]]
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        return (*COMMAND, self.server)
+
+
+ACTS: Final = (
+    Act(
+        "everything",
+        {Opening.HANDSHAKE: demo_talk.hold, Opening.PER_REQUEST: demo_described.hold},
+        LISTENING,
+    ),
+    Act(
+        "reference",
+        dict.fromkeys(Opening, demo_reference.hold),
+        {**LISTENING, "plain HTTP": ("http-plain", PlainHttpLink)},
+    ),
+)
 
 
 @contextmanager
@@ -88,13 +119,13 @@ def announced(process: subprocess.Popen[bytes]) -> str | None:
     return None
 
 
-def talk_over_stdio(revision: Revision) -> None:
-    with started(COMMAND) as process:
-        HOLD[revision.opening](StdioLink(process, demo_talk.respond), revision)
+def talk_over_stdio(act: Act, revision: Revision) -> None:
+    with started(act.command) as process:
+        act.hold[revision.opening](StdioLink(process, demo_talk.respond), revision)
 
 
-def talk_over_http(revision: Revision, url: str) -> None:
-    HOLD[revision.opening](HttpLink(url, demo_talk.respond), revision)
+def talk_at(act: Act, url: str, connect: Connect, revision: Revision) -> None:
+    act.hold[revision.opening](connect(url, demo_talk.respond), revision)
 
 
 def attempt(talk: Callable[..., None], *arguments: object) -> str:
@@ -108,17 +139,19 @@ def attempt(talk: Callable[..., None], *arguments: object) -> str:
     return OK
 
 
-def talk_over_all() -> Outcomes:
+def talk_over_all(act: Act) -> Outcomes:
     outcomes: Outcomes = {}
     for revision in REVISIONS:
-        show.heading(f"{revision} over stdio: {as_typed(COMMAND)}")
-        outcomes[revision.date, "stdio"] = attempt(talk_over_stdio, revision)
-    outcomes |= {(revision.date, "HTTP"): "the server did not start" for revision in REVISIONS}
-    with started(HTTP_COMMAND) as process:
-        url = announced(process)
-        for revision in REVISIONS if url else ():
-            show.heading(f"{revision} over HTTP: {as_typed(HTTP_COMMAND)}, at {url}")
-            outcomes[revision.date, "HTTP"] = attempt(talk_over_http, revision, url)
+        show.heading(f"{revision} over stdio: {as_typed(act.command)}")
+        outcomes[revision.date, "stdio"] = attempt(talk_over_stdio, act, revision)
+    for transport, (name, connect) in act.listening.items():
+        command = (*act.command, "--transport", name, "--port", "0")
+        outcomes |= {(revision.date, transport): "the server did not start" for revision in REVISIONS}
+        with started(command) as process:
+            url = announced(process)
+            for revision in REVISIONS if url else ():
+                show.heading(f"{revision} over {transport}: {as_typed(command)}, at {url}")
+                outcomes[revision.date, transport] = attempt(talk_at, act, url, connect, revision)
     return outcomes
 
 
@@ -126,13 +159,13 @@ def as_typed(command: tuple[str, ...]) -> str:
     return " ".join(("assay", *command[3:]))
 
 
-def print_table(outcomes: Mapping[tuple[str, str], str]) -> None:
+def print_table(server: str, outcomes: Outcomes) -> None:
     transports = list(dict.fromkeys(transport for _, transport in outcomes))
-    show.heading(f"{'revision':<12}{''.join(f'{transport:<8}' for transport in transports)}".rstrip())
+    show.heading(f"{server:<12}{''.join(f'{transport:<12}' for transport in transports)}".rstrip())
     for date in dict.fromkeys(date for date, _ in outcomes):
         marks = (outcomes[date, transport] == OK for transport in transports)
         cells = (
-            show.paint(f"{'ok':<8}", "green") if ok else show.paint(f"{'FAILED':<8}", "red") for ok in marks
+            show.paint(f"{'ok':<12}", "green") if ok else show.paint(f"{'FAILED':<12}", "red") for ok in marks
         )
         print(f"{date:<12}" + "".join(cells).rstrip())
     for (date, transport), outcome in outcomes.items():
@@ -148,11 +181,13 @@ def terminated(_signal: int, _frame: object) -> NoReturn:
 def main() -> int:
     signal.signal(signal.SIGTERM, terminated)
     begin = time.monotonic()
-    outcomes = talk_over_all()
-    print_table(outcomes)
-    good = sum(outcome == OK for outcome in outcomes.values())
-    print(f"\n{good} of {len(outcomes)} conversations went well, in {time.monotonic() - begin:.1f} s")
-    return 0 if good == len(outcomes) else 1
+    acts = {act.server: talk_over_all(act) for act in ACTS}
+    for server, outcomes in acts.items():
+        print_table(server, outcomes)
+    told = [outcome for outcomes in acts.values() for outcome in outcomes.values()]
+    good = told.count(OK)
+    print(f"\n{good} of {len(told)} conversations went well, in {time.monotonic() - begin:.1f} s")
+    return 0 if good == len(told) else 1
 
 
 if __name__ == "__main__":

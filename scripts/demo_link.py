@@ -1,4 +1,4 @@
-"""Two ways to a server, byte for byte: a process's standard streams, and HTTP requests.
+"""Ways to a server, byte for byte: standard streams and HTTP requests; `demo_socket.py` adds WebSockets.
 
 Nothing of Assay's client or server side is used here, so what works with this works with others. A link sends
 one request at a time and, while it waits for the answer, takes whatever else the server sends.
@@ -38,7 +38,7 @@ class Answer(NamedTuple):
     before: list[Json]
     """What the server sent between the request and this answer."""
     form: str
-    """`line` on stdio; on HTTP the media type of the response."""
+    """`line` on stdio, `frame` on a WebSocket; on HTTP the media type of the response."""
     status: int | None = None
     """On HTTP."""
 
@@ -107,8 +107,39 @@ class Link(ABC):
             raise Unexpected(f"an answer to nothing: {message}")
 
 
-class StdioLink(Link):
+class DuplexLink(Link):
+    """Everything goes over one connection; `form` is what a message is there."""
+
+    form: str
+
+    def ask(self, request: Json) -> Answer:
+        self.tell(request)
+        before: list[Json] = []
+        while True:
+            message = self._receive()
+            if "method" not in message and message.get("id") == request["id"]:
+                show.message(FROM_SERVER, message)
+                return Answer(message, before, self.form)
+            before.append(message)
+            self._take(message)
+
+    def open(self, request: Json) -> None:
+        self.tell(request)
+
+    def leave(self, request: Json) -> None:
+        self.tell(
+            {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": request["id"]}}
+        )
+
+    def _take_what_is_left(self) -> None:
+        while (left := self._inbox.get(timeout=PATIENCE)) is not None:
+            self._take(left)
+
+
+class StdioLink(DuplexLink):
     """A process that reads one message a line and writes one message a line."""
+
+    form = "line"
 
     def __init__(self, process: subprocess.Popen[bytes], respond: Callable[[Json], Json]) -> None:
         super().__init__(respond)
@@ -128,33 +159,13 @@ class StdioLink(Link):
         self._process.stdin.write(json.dumps(message).encode() + b"\n")
         self._process.stdin.flush()
 
-    def ask(self, request: Json) -> Answer:
-        self.tell(request)
-        before: list[Json] = []
-        while True:
-            message = self._receive()
-            if "method" not in message and message.get("id") == request["id"]:
-                show.message(FROM_SERVER, message)
-                return Answer(message, before, "line")
-            before.append(message)
-            self._take(message)
-
-    def open(self, request: Json) -> None:
-        self.tell(request)
-
-    def leave(self, request: Json) -> None:
-        self.tell(
-            {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": request["id"]}}
-        )
-
     def close(self) -> None:
         assert self._process.stdin is not None
         self._process.stdin.close()
         show.remark("end of input")
         code = self._process.wait(PATIENCE)
         self._reader.join(PATIENCE)
-        while (left := self._inbox.get(timeout=PATIENCE)) is not None:
-            self._take(left)
+        self._take_what_is_left()
         if code != 0:
             raise Unexpected(f"the server left with exit code {code}")
         show.remark("the server left with exit code 0")
@@ -162,6 +173,9 @@ class StdioLink(Link):
 
 class HttpLink(Link):
     """Streamable HTTP: each message is a POST; a GET or a listen stream brings what belongs to no request."""
+
+    streams = True
+    """Whether anything but the answer to a request can come."""
 
     def __init__(self, url: str, respond: Callable[[Json], Json]) -> None:
         super().__init__(respond)
@@ -172,6 +186,10 @@ class HttpLink(Link):
         self._listener: threading.Thread | None = None
         self._latest_socket: socket.socket | None = None
         self._open_socket: socket.socket | None = None
+
+    @property
+    def in_session(self) -> bool:
+        return "Mcp-Session-Id" in self._headers
 
     def use_revision(self, date: str) -> None:
         """Name the negotiated revision from now on, as clients must after `initialize`."""
@@ -259,12 +277,11 @@ class HttpLink(Link):
         self._inbox.put(None)
 
     def close(self) -> None:
-        in_session = "Mcp-Session-Id" in self._headers
-        if in_session:
+        if self.in_session:
             self._delete()
         while self._listener is not None and (left := self._inbox.get(timeout=PATIENCE)) is not None:
             self._take(left, "event")
-        if in_session:
+        if self.in_session:
             self._return_late()
 
     def _delete(self) -> None:
@@ -279,6 +296,12 @@ class HttpLink(Link):
             show.message(FROM_SERVER, json.loads(response.read()), str(response.status))
             if response.status != 404:
                 raise Unexpected(f"a request in an ended session should get 404: {response.status}")
+
+
+class PlainHttpLink(HttpLink):
+    """Plain HTTP: one answer to each POST, and nothing besides."""
+
+    streams = False
 
 
 def mirrors(message: Json) -> dict[str, str]:

@@ -17,6 +17,11 @@ DEMO = [sys.executable, SCRIPT]
 STRICT_DEMO = [sys.executable, "-W", "error", SCRIPT]
 PROCESSES = Path("/proc")
 ARROWS = ("→", "←")
+HEADS = {
+    "everything  stdio       HTTP        WebSocket": 3,
+    "reference   stdio       HTTP        WebSocket   plain HTTP": 4,
+}
+"""The tables in the end, and how many transports each has."""
 
 
 @pytest.mark.timeout(60)
@@ -27,10 +32,13 @@ def test_every_conversation_goes_well() -> None:
     )
     assert (shown.returncode, shown.stderr) == (0, "")
     lines = shown.stdout.splitlines()
-    for revision in REVISIONS:
-        assert f"{revision.date:<12}ok      ok" in lines
-        assert sum(line.startswith(f"{revision.date} over ") for line in lines) == 2
-    assert lines[-1].startswith(f"{2 * len(REVISIONS)} of {2 * len(REVISIONS)} conversations went well")
+    for head, transports in HEADS.items():
+        first = lines.index(head) + 1
+        rows = [revision.date.ljust(12) + "ok          " * transports for revision in REVISIONS]
+        assert lines[first : first + len(rows)] == [row.rstrip() for row in rows]
+    every = sum(HEADS.values()) * len(REVISIONS)
+    assert sum(" over " in line and line.startswith("20") for line in lines) == every
+    assert lines[-1].startswith(f"{every} of {every} conversations went well")
     assert all(arrow in shown.stdout for arrow in ARROWS)
     assert "\033" not in shown.stdout
 
