@@ -123,7 +123,7 @@ class Server:
         self.prompts = Prompts(shelf("prompts", "prompts"), gate, self._direct_call)
         self.completions = Completions(self.prompts, self.resources, gate)
         self.own_methods = OwnMethods(gate)
-        self.keeping = Keeping()
+        self.keeping = Keeping(self.limits)
         self._background = Background()
 
     def _on_change(self, kind: str) -> None:
@@ -353,8 +353,8 @@ class Server:
     def run(self, transport: str = "stdio", **options: Any) -> None:
         """Serve until the client leaves (stdio) or the process is told to stop.
 
-        Transports: `stdio`, `http`, `http-plain`, `ws`. Options of all but stdio: `host`, `port`, those of `asgi`, and
-        `announce`, a function that gets the endpoint's URL once it listens.
+        Transports: `stdio`, `http`, `http-plain`, `ws`. Options of all but stdio: `host`, `port`, those of
+        `asgi`, and `announce`, a function that gets the endpoint's URL once it listens.
 
         Raises:
             MissingExtra: the transport needs a package that is not installed.
