@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import demo_show as show
 from demo_described import DescribedTalk
-from demo_link import EVENT_STREAM, JSON_TYPE, META, Answer, HttpLink, Link, StdioLink
+from demo_link import EVENT_STREAM, JSON_TYPE, META, Answer, DuplexLink, HttpLink, Link
 from demo_show import Json
 from demo_talk import UPDATED, Talk, expect
 
@@ -28,7 +28,7 @@ class ReferenceTalk(Talk):
     in_session = True
 
     def introduce(self) -> Json:
-        if isinstance(self.link, StdioLink):
+        if isinstance(self.link, DuplexLink):
             early = self.ask("tools/list").message.get("error", {})
             expect("code of a request before the handshake", early.get("code"), -32602)
         capabilities: Json = {"roots": {"listChanged": True}, "sampling": {}}

@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
-from assay import Context, Scope, Server
-from assay.server import keeping
-from assay.server.keeping import KEPT_BYTES, Kept
+from assay import Context, Limits, Scope, Server
+from assay.server.keeping import Kept
 from tests.server.scripted import ScriptedClient
 
+LIMIT = 100
 
-def make_server() -> Server:
-    server = Server("test")
+
+def make_server(**limits: int) -> Server:
+    server = Server("test", limits=Limits(**limits))
 
     @server.tool
     async def keep(ctx: Context, value: Any, key: str = "x") -> str:
@@ -78,11 +79,8 @@ async def test_it_goes_on_in_a_session_that_is_restored() -> None:
     server.close_session(restored)
 
 
-async def test_the_principal_that_was_away_longest_is_forgotten_first(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(keeping, "PRINCIPALS", 2)
-    server = make_server()
+async def test_the_principal_that_was_away_longest_is_forgotten_first() -> None:
+    server = make_server(principals=2)
     for principal in ("ada", "bob"):
         await alone(server, principal, "keep", value=principal)
     await alone(server, "ada", "kept")
@@ -93,7 +91,7 @@ async def test_the_principal_that_was_away_longest_is_forgotten_first(
 
 def test_what_is_read_is_a_copy_and_every_change_is_noted() -> None:
     changes: list[None] = []
-    kept = Kept({}, lambda: changes.append(None))
+    kept = Kept({}, LIMIT, lambda: changes.append(None))
     kept["x"] = [1]
     kept["x"].append(2)
     assert (kept["x"], list(kept), len(kept), kept.get("y", 5)) == ([1], ["x"], 1, 5)
@@ -104,18 +102,26 @@ def test_what_is_read_is_a_copy_and_every_change_is_noted() -> None:
 
 
 def test_only_plain_json_is_kept() -> None:
-    kept = Kept({}, lambda: None)
+    kept = Kept({}, LIMIT, lambda: None)
     with pytest.raises(TypeError):
         kept["x"] = object()
     assert dict(kept) == {}
 
 
 def test_too_much_is_refused_and_leaves_what_was_there() -> None:
-    kept = Kept({}, lambda: None)
-    kept["x"] = "a" * (KEPT_BYTES - 3)
-    kept["x"] = "b" * (KEPT_BYTES - 3)
+    kept = Kept({}, LIMIT, lambda: None)
+    kept["x"] = "a" * (LIMIT - 3)
+    kept["x"] = "b" * (LIMIT - 3)
     with pytest.raises(ValueError, match="too much"):
         kept["y"] = ""
     with pytest.raises(ValueError, match="too much"):
-        kept["x"] = "c" * (KEPT_BYTES - 2)
+        kept["x"] = "c" * (LIMIT - 2)
     assert kept["x"][0] == "b"
+
+
+async def test_a_handler_that_keeps_too_much_fails(caplog: pytest.LogCaptureFixture) -> None:
+    server = make_server(kept_bytes=10)
+    async with ScriptedClient(server) as client:
+        assert (await client.call("keep", value="a" * 20))["isError"] is True
+        assert (await client.call("kept"))["structuredContent"] == {}
+    assert "too much is kept" in caplog.text

@@ -59,6 +59,12 @@ class Limits(Struct, frozen=True, kw_only=True):
     subscriptions: int = 1000
     """Resource subscriptions of one session."""
 
+    kept_bytes: int = 64 * 1024
+    """What handlers keep for one client: choices and positions, not documents."""
+
+    principals: int = 10_000
+    """Principals that something is kept for without a session; who was away longest is forgotten first."""
+
     listeners: int = 1000
     """Open `subscriptions/listen` streams in the whole server."""
 

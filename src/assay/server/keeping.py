@@ -8,23 +8,21 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, MutableMapping
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
-from .call import Call
+from assay.model.limits import Limits
 
-KEPT_BYTES: Final = 64 * 1024
-"""What may be kept for one client: choices and positions, not documents."""
-PRINCIPALS: Final = 10_000
-"""Principals that something is kept for without a session; the one unused for longest is forgotten first."""
+from .call import Call
 
 
 class Kept(MutableMapping[str, Any]):
     """A mapping whose values are plain JSON, and not too large together."""
 
-    def __init__(self, values: dict[str, bytes], note: Callable[[], None]) -> None:
+    def __init__(self, values: dict[str, bytes], limit: int, note: Callable[[], None]) -> None:
         self._values = values
+        self._limit = limit
         self._note = note
 
     def __getitem__(self, key: str) -> Any:
@@ -38,8 +36,8 @@ class Kept(MutableMapping[str, Any]):
         """
         encoded = msgspec.json.encode(value)
         others = sum(len(name) + len(kept) for name, kept in self._values.items() if name != key)
-        if others + len(key) + len(encoded) > KEPT_BYTES:
-            raise ValueError(f"too much is kept for one client: limit {KEPT_BYTES} bytes")
+        if others + len(key) + len(encoded) > self._limit:
+            raise ValueError(f"too much is kept for one client: limit {self._limit} bytes")
         self._values[key] = encoded
         self._note()
 
@@ -57,18 +55,19 @@ class Kept(MutableMapping[str, Any]):
 class Keeping:
     """Finds what is kept for the client of a call."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
         self._by_principal: OrderedDict[Any, dict[str, bytes]] = OrderedDict()
 
     def of(self, call: Call) -> Kept:
-        session = call.session
+        session, limit = call.session, self._limits.kept_bytes
         if session is None:
-            return Kept(self._for_principal(call.scope.principal), lambda: None)
-        return Kept(session.kept, lambda: setattr(session, "changed", True))
+            return Kept(self._for_principal(call.scope.principal), limit, lambda: None)
+        return Kept(session.kept, limit, lambda: setattr(session, "changed", True))
 
     def _for_principal(self, principal: Any) -> dict[str, bytes]:
         kept = self._by_principal.setdefault(principal, {})
         self._by_principal.move_to_end(principal)
-        if len(self._by_principal) > PRINCIPALS:
+        if len(self._by_principal) > self._limits.principals:
             self._by_principal.popitem(last=False)
         return kept
