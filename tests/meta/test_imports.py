@@ -11,7 +11,7 @@ import pytest
 from tests.meta.tree import expect_none, package_modules
 
 # Costly or optional: loaded by whoever needs them, when they do.
-HEAVY = ("argparse", "httpx2", "jsonschema_rs", "pydantic", "rich", "uvicorn")
+HEAVY = ("argparse", "httpx2", "jsonschema_rs", "pydantic", "rich", "uvicorn", "websockets")
 WHAT_IS_LOADED = "import sys; print(*sorted(set(sys.argv[1:]) & sys.modules.keys()))"
 
 

@@ -19,6 +19,7 @@ from tests.driving.describing import ASKABLE, describe, mirrors, sampled
 from tests.driving.messages import initialize, notification, request
 from tests.driving.process import StdioProcess, http_process, stdio_process
 from tests.driving.sockets import SocketPeer
+from tests.driving.websocket import AsgiSocket
 from tests.transport import travel
 
 SERVED = [revision for revision in REVISIONS if "form" in revision.elicitation]
@@ -57,17 +58,19 @@ class Wire(Protocol):
     async def send(self, message: Any) -> None: ...
 
 
-class PipeWire:
-    def __init__(self, process: StdioProcess) -> None:
-        self._process = process
+class DuplexWire:
+    """Pipes or a WebSocket: everything comes back the same way."""
+
+    def __init__(self, end: StdioProcess | AsgiSocket) -> None:
+        self._end = end
 
     async def exchange(self, message: Any) -> AsyncIterator[Any]:
-        await self._process.send(message)
+        await self._end.send(message)
         while True:
-            yield await self._process.receive()
+            yield await self._end.receive()
 
     async def send(self, message: Any) -> None:
-        await self._process.send(message)
+        await self._end.send(message)
 
 
 class HttpWire:
@@ -153,7 +156,11 @@ class Client:
 async def connected(transport: str, revision: Revision, user: User) -> AsyncIterator[Client]:
     if transport == "stdio":
         async with stdio_process(PROGRAM) as process:
-            yield await Client(PipeWire(process), revision, user).open()
+            yield await Client(DuplexWire(process), revision, user).open()
+    elif transport == "websocket":
+        travel.booked.clear()
+        async with AsgiSocket(travel.server.asgi()) as socket:
+            yield await Client(DuplexWire(socket), revision, user).open()
     elif transport == "http process":
         async with http_process("-c", HTTP_PROGRAM) as url, SocketPeer(url) as peer:
             yield await Client(HttpWire(peer, revision), revision, user).open()
@@ -163,7 +170,7 @@ async def connected(transport: str, revision: Revision, user: User) -> AsyncIter
             yield await Client(HttpWire(peer, revision), revision, user).open()
 
 
-everywhere = pytest.mark.parametrize("transport", ["stdio", "http", "http process"])
+everywhere = pytest.mark.parametrize("transport", ["stdio", "http", "http process", "websocket"])
 by_revision = pytest.mark.parametrize("revision", SERVED, ids=str)
 
 
@@ -204,7 +211,7 @@ async def test_resource_with_a_question(transport: str, revision: Revision) -> N
     ("declined", "text", "failed"),
     [("Who travels", "nobody travels", True), ("Book", "Oslo-1 not booked", False)],
 )
-@pytest.mark.parametrize("transport", ["stdio", "http"])
+@pytest.mark.parametrize("transport", ["stdio", "http", "websocket"])
 async def test_user_who_declines(
     transport: str, revision: Revision, declined: str, text: str, failed: bool
 ) -> None:
