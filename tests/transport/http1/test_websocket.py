@@ -452,6 +452,20 @@ async def test_send_waits_while_the_client_does_not_read() -> None:
     await party.end()
 
 
+async def test_message_is_said_at_once_or_not_at_all() -> None:
+    party = await Party().begun()
+    assert not party.connection.say(b"not yet")
+    await party.send(ACCEPT)
+    party.wire.written = b""
+    assert party.connection.say(b"now")
+    party.connection.pause_writing()
+    assert not party.connection.say(b"not now")
+    assert party.frames() == [Frame(TEXT, b"now")]
+    party.connection.connection_lost(None)
+    assert not party.connection.say(b"no more")
+    await party.end()
+
+
 async def test_send_that_waits_ends_with_the_connection() -> None:
     party = await Party().opened()
     party.connection.pause_writing()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Protocol
 
 AsgiScope = MutableMapping[str, Any]
@@ -10,7 +10,7 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Transmit = Callable[[Message], Awaitable[None]]
 """ASGI's `send`; named apart from the `Send` that carries protocol messages."""
-Answer = Callable[[int, Collection[tuple[bytes, bytes]], bytes], None]
+Answer = Callable[[int, tuple[tuple[bytes, bytes], ...], bytes], None]
 
 
 class Direct(Protocol):
@@ -22,6 +22,15 @@ class Direct(Protocol):
         """The body, if all of it is here; it counts as received then."""
 
     answer: Answer
-    """Send a whole response: status, headers, body."""
+    """Send a whole response: status, headers without its length, body."""
+
+    async def __call__(self, message: Message) -> None: ...
+
+
+class DirectSocket(Protocol):
+    """The same for a WebSocket."""
+
+    def say(self, text: bytes) -> bool:
+        """Send a text message, if that can be done at once; false where it must be sent by ASGI."""
 
     async def __call__(self, message: Message) -> None: ...

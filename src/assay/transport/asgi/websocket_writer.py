@@ -26,6 +26,7 @@ class Writer:
         give_up: Callable[[], None],
     ) -> None:
         self._transmit = transmit
+        self._say: Callable[[bytes], bool] = getattr(transmit, "say", _cannot_say)  # see `DirectSocket`
         self._limits = limits
         self._spawn = spawn
         self._give_up = give_up
@@ -42,7 +43,7 @@ class Writer:
             self._line_up(message, turn)
             if not self._stopped:
                 await turn
-        elif not self._stopped:
+        elif not self._stopped and not self._say(message):
             self._busy = True
             try:
                 await self._put(message)
@@ -51,6 +52,8 @@ class Writer:
 
     def post(self, message: bytes) -> None:
         """Send what nobody waits for."""
+        if not self._busy and not self._stopped and self._say(message):
+            return
         self._line_up(message, None)
         if not self._busy and self._waiting:
             self._busy = True
@@ -113,3 +116,7 @@ class Writer:
         finally:
             if overdue is not None:
                 overdue.cancel()
+
+
+def _cannot_say(text: bytes) -> bool:
+    return False

@@ -102,7 +102,7 @@ class WebSocketConnection(asyncio.Protocol):
         """Let the application serve; whatever it leaves undone is made good here."""
         code = NORMAL
         try:
-            await self._house.app(self._scope, self.receive, self.send)
+            await self._house.app(self._scope, self.receive, self)
         except ClientLeft:
             pass
         except Exception:
@@ -216,7 +216,15 @@ class WebSocketConnection(asyncio.Protocol):
         self._receiver = self._loop.create_future()
         return await self._receiver
 
-    async def send(self, message: Message) -> None:
+    def say(self, text: bytes) -> bool:
+        """Send a text message, if that can be done at once; see `DirectSocket`."""
+        if self._congested or self._state is not State.OPEN:
+            return False
+        self._transport.write(text_frame(text))
+        return True
+
+    async def __call__(self, message: Message) -> None:
+        """ASGI's `send`."""
         kind = message["type"]
         # Last words do not wait: whoever does not read will not hear them, and is cut off soon.
         if self._congested and kind != "websocket.close":
