@@ -80,11 +80,18 @@ class Incoming:
     def scope(self, where: Alone | None = None) -> Scope:
         """What the handlers will see of this request; the host may have put a scope of its own here."""
         given: Scope | None = self.asgi.get("assay")
-        scope = Scope(transport="http", raw_headers=self.asgi["headers"])
-        if where is not None:
-            scope.revision, scope.peer, scope.mirrors = where.revision, where.peer, where.mirrors
-            if where.revision.http.disconnect_cancels:
-                scope.departure = self.departure
+        if where is None:
+            scope = Scope(transport="http", raw_headers=self.asgi["headers"])
+        else:
+            leaves = self.departure if where.revision.http.disconnect_cancels else None
+            scope = Scope(
+                transport="http",
+                raw_headers=self.asgi["headers"],
+                revision=where.revision,
+                peer=where.peer,
+                mirrors=where.mirrors,
+                departure=leaves,
+            )
         if given is not None:
             scope.principal, scope.state = given.principal, given.state
         return scope

@@ -4,7 +4,7 @@ moment it sends anything else."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable
 from typing import Final, NamedTuple
 
 from assay.model.error import INTERNAL_ERROR
@@ -34,14 +34,12 @@ async def respond(transmit: Transmit, status: int, headers: Headers, body: bytes
     await transmit({"type": "http.response.body", "body": body})
 
 
-async def succeed(transmit: Transmit, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> None:
+async def succeed(transmit: Transmit, headers: tuple[tuple[bytes, bytes], ...], body: bytes) -> None:
     """Answer with one JSON object."""
-    whole = [JSON, (b"content-length", b"%d" % len(body)), *headers]
     answer: Answer | None = getattr(transmit, "answer", None)  # see `Direct`
     if answer is not None:
-        return answer(200, whole, body)
-    await transmit({"type": "http.response.start", "status": 200, "headers": whole})
-    return await transmit({"type": "http.response.body", "body": body})
+        return answer(200, (JSON, *headers), body)
+    return await respond(transmit, 200, [JSON, *headers], body)
 
 
 async def refuse(transmit: Transmit, refusal: Refusal, headers: Headers) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Final, NamedTuple
 
@@ -36,6 +37,12 @@ def make_head(status: int, headers: Collection[tuple[bytes, bytes]]) -> Head:
     length = fields.get(b"content-length")
     kept = [pair for pair in headers if pair[0] != b"connection"]
     return Head(lines(status, kept), None if length is None else int(length), closes)
+
+
+@lru_cache(maxsize=64)
+def lines_again(status: int, headers: tuple[tuple[bytes, bytes], ...]) -> bytes:
+    """The same for headers that many answers have."""
+    return lines(status, headers)
 
 
 def lines(status: int, headers: Collection[tuple[bytes, bytes]]) -> bytes:

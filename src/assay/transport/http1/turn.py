@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from assay.protocol.http.gate import Refusal
 from assay.transport.asgi.types import AsgiScope, Message
 
-from .head import BODILESS, CHUNKED, CLOSE, CONTINUE, LAST_CHUNK, chunk, lines, make_head
+from .head import BODILESS, CHUNKED, CLOSE, CONTINUE, LAST_CHUNK, chunk, lines_again, make_head
 
 if TYPE_CHECKING:
     from .connection import Connection
@@ -58,12 +58,14 @@ class Turn:
         """A part of the body has come; false when the application should catch up first."""
         self._body = self._body + part if self._body else part
         self._news = True
-        self.wake()
+        if self._alarm is not None:
+            self.wake()
         return len(self._body) < BUFFERED
 
     def complete(self) -> None:
         self.arrived = self._news = True
-        self.wake()
+        if self._alarm is not None:
+            self.wake()
 
     def spoil(self, refusal: Refusal) -> None:
         """The rest of the body will never come, because what came instead is no body."""
@@ -96,7 +98,7 @@ class Turn:
         if self.started:
             # Half an answer cannot be taken back: the client must see that it is not whole.
             return connection.abort()
-        return self.answer(500, [(b"content-length", b"0")], b"")
+        return self.answer(500, (), b"")
 
     # The request
 
@@ -129,8 +131,8 @@ class Turn:
 
     # The response
 
-    def answer(self, status: int, headers: Collection[tuple[bytes, bytes]], body: bytes) -> None:
-        """Send a whole response at once; its headers name its length, if it has one, and no `connection`.
+    def answer(self, status: int, headers: tuple[tuple[bytes, bytes], ...], body: bytes) -> None:
+        """Send a whole response at once; its length is added to its headers.
 
         Raises:
             ClientLeft: there is nobody to read it.
@@ -146,7 +148,9 @@ class Turn:
             self.keep_alive = False
             ending = CLOSE + ending
         shown = b"" if self.scope["method"] == "HEAD" else body
-        connection.write(b"%b%b%b" % (lines(status, headers), ending, shown))
+        connection.write(
+            b"%bcontent-length: %d\r\n%b%b" % (lines_again(status, headers), len(body), ending, shown)
+        )
         self._end()
 
     async def __call__(self, message: Message) -> None:
@@ -195,5 +199,6 @@ class Turn:
 
     def _end(self) -> None:
         self.answered = True
-        self.wake()
+        if self._alarm is not None:
+            self.wake()
         self._connection.turn_ended(self)
