@@ -60,6 +60,23 @@ def test_strict_insists_on_everything_and_the_default_on_nothing() -> None:
     assert make_server().strictness == Strictness()
 
 
+@pytest.mark.parametrize("revision", HANDSHAKE, ids=str)
+@pytest.mark.parametrize("transport", [name for name in SESSIONED if name != "http"])
+async def test_strict_waits_for_initialized_on_every_link(transport: str, revision: Revision) -> None:
+    """Over HTTP that is seen together with the other rows, in `tests/transport/test_strictness.py`."""
+    async with client_of(make_server(strict=True), revision, transport, handshake=False) as client:
+        params = {
+            "protocolVersion": revision.date,
+            "capabilities": {},
+            "clientInfo": {"name": "t", "version": "1"},
+        }
+        assert (await client.result("initialize", params))["protocolVersion"] == revision.date
+        assert await client.result("ping") == {}
+        assert (await client.error("tools/list"))["code"] == -32600
+        await client.notify("notifications/initialized")
+        assert (await client.result("tools/list"))["tools"]
+
+
 async def test_two_servers_share_nothing() -> None:
     one, two = make_server(), make_server()
     async with (
