@@ -43,7 +43,7 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: $(READY) ## Talk to the everything server on each transport and revision, and print it
+demo: $(READY) ## Talk to the bundled servers on each transport and revision, and print it
 	@$(BIN)/python scripts/demo.py
 
 .PHONY: test
@@ -146,7 +146,7 @@ interop/peers/%/node_modules/.ready: interop/peers/%/package.json interop/peers/
 $(BENCH_VENVS)/assay/.ready: pyproject.toml constraints.txt
 	$(call make-venv,$(@D))
 	@echo "installing Assay alone into $(@D)"
-	@$(@D)/bin/python -m pip install $(PIP_QUIET) --constraint constraints.txt --editable '.[http]'
+	@$(@D)/bin/python -m pip install $(PIP_QUIET) --constraint constraints.txt --editable '.[http]' uvicorn
 	@touch $@
 
 $(BENCH_VENVS)/%/.ready: bench/requirements/%.txt

@@ -15,6 +15,7 @@ NODE: Final = ROOT / ".venv-node" / "bin" / "node"
 BARE: Final = "bare"
 ASSAY: Final = "assay-async"
 ASSAY_DEF: Final = "assay-def"
+ASSAY_ON_UVICORN: Final = "assay-uvicorn"
 MINIMCP: Final = "minimcp-async"
 MINIMCP_DEF: Final = "minimcp-def"
 OFFICIAL: Final = "mcp"
@@ -34,6 +35,8 @@ class Subject:
     on_stdio: bool = True
     per_request: bool = False
     """Whether it is measured on the wire without a handshake, too."""
+    own_server: bool = False
+    """Whether it brings its HTTP server; all other Python subjects run on uvicorn."""
 
     @property
     def executable(self) -> Path:
@@ -43,7 +46,8 @@ class Subject:
         """Serve on a listening socket that the child inherits."""
         if self.environment == TYPESCRIPT:
             return [str(self.executable), str(PEERS / self.module), str(descriptor)]
-        return [str(self.executable), str(PEERS / "serve_http.py"), self.module, str(descriptor)]
+        host = "assay_listen.py" if self.own_server else "serve_http.py"
+        return [str(self.executable), str(PEERS / host), self.module, str(descriptor)]
 
     def stdio_command(self) -> list[str]:
         return [str(self.executable), str(PEERS / f"{self.module}.py")]
@@ -55,8 +59,9 @@ def python_of(environment: str) -> Path:
 
 SUBJECTS: Final = (
     Subject(BARE, "bare msgspec", "bare", "bare"),
-    Subject(ASSAY, "Assay, async def", "assay", "assay_async", per_request=True),
-    Subject(ASSAY_DEF, "Assay, def", "assay", "assay_def"),
+    Subject(ASSAY, "Assay, async def", "assay", "assay_async", per_request=True, own_server=True),
+    Subject(ASSAY_DEF, "Assay, def", "assay", "assay_def", own_server=True),
+    Subject(ASSAY_ON_UVICORN, "Assay on uvicorn", "assay", "assay_async", on_stdio=False, per_request=True),
     Subject(MINIMCP, "minimcp, async def", "minimcp", "minimcp_async"),
     Subject(MINIMCP_DEF, "minimcp, def", "minimcp", "minimcp_def"),
     Subject(OFFICIAL, "official Python SDK", "mcp", "official", per_request=True),

@@ -9,7 +9,18 @@ from typing import Final
 
 from .request import PER_REQUEST_WIRE
 from .result import Result
-from .subject import ASSAY, ASSAY_DEF, BARE, FASTMCP, MINIMCP, MINIMCP_DEF, OFFICIAL, TIMES, TYPESCRIPT
+from .subject import (
+    ASSAY,
+    ASSAY_DEF,
+    ASSAY_ON_UVICORN,
+    BARE,
+    FASTMCP,
+    MINIMCP,
+    MINIMCP_DEF,
+    OFFICIAL,
+    TIMES,
+    TYPESCRIPT,
+)
 
 Measure = Callable[[Result], float | None]
 
@@ -107,6 +118,13 @@ TARGETS: Final = (
 )
 # Told, not demanded.
 ALSO: Final[tuple[tuple[str, Measure], ...]] = (
+    ("HTTP calls, async def on uvicorn / bare ASGI app", faster("http", ASSAY_ON_UVICORN, BARE)),
+    ("HTTP calls, async def on uvicorn / minimcp", faster("http", ASSAY_ON_UVICORN, MINIMCP)),
+    ("HTTP calls, async def on uvicorn / official SDK", faster("http", ASSAY_ON_UVICORN, OFFICIAL)),
+    (
+        "HTTP calls, 2026-07-28, async def on uvicorn / official SDK",
+        faster(NEW_WIRE, ASSAY_ON_UVICORN, OFFICIAL),
+    ),
     ("HTTP calls, def / bare ASGI app", faster("http", ASSAY_DEF, BARE)),
     ("HTTP calls, async def / fastmcp", faster("http", ASSAY, FASTMCP)),
     ("HTTP calls, async def / TypeScript SDK v2", faster("http", ASSAY, TYPESCRIPT)),

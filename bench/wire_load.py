@@ -84,7 +84,7 @@ def measure(wire: str, connections: int, number: int, seconds: int, warmup: int,
     build()
     with socket.create_server(("127.0.0.1", 0), backlog=1024) as listening:
         port, descriptor = listening.getsockname()[1], listening.fileno()
-        command = [str(python_of("assay")), str(PEERS / "assay_listen.py"), str(descriptor)]
+        command = [str(python_of("assay")), str(PEERS / "assay_listen.py"), "assay_async", str(descriptor)]
         with running(command, log, keep=(descriptor,)) as child:
             with time_limit(START_TIMEOUT, "assay"):
                 check(port, HANDSHAKE_WIRE)

@@ -1,17 +1,21 @@
-"""Assay on its own server, HTTP and WebSocket on one port: `assay_listen.py <descriptor of a socket>`."""
+"""Assay on its own server, as `server.run("http")` serves it: `assay_listen.py <module> <descriptor>`.
+
+HTTP and WebSocket on one listening socket; the module is one of those beside this file.
+"""
 
 import asyncio
+import importlib
 import socket
 import sys
 
 import uvloop
-from assay_async import server
 
 from assay.transport.http1.server import serve
 
 
 async def main() -> None:
-    bound = socket.socket(fileno=int(sys.argv[1]))
+    server = importlib.import_module(sys.argv[1]).server
+    bound = socket.socket(fileno=int(sys.argv[2]))
     await serve(server.asgi(), bound, asyncio.Event().wait, limits=server.limits)
 
 
