@@ -95,7 +95,7 @@ def run_check(one: Check, trace: Trace, requirements: Mapping[str, Requirement])
         id=one.id,
         title=one.title,
         verdict=verdict,
-        requirements=list(in_force),
+        requirements={row: requirements[row].link(trace.revision) for row in in_force},
         observations=len(seen),
         findings=[_finding(found, requirements[found.requirement], trace) for found in _first(broken)],
         reason=reason,

@@ -78,8 +78,8 @@ class CheckResult(Struct, frozen=True, omit_defaults=True):
     id: str
     title: str
     verdict: Verdict
-    requirements: list[str]
-    """The rows that it cites and that are in force in this revision."""
+    requirements: dict[str, str]
+    """The rows that it cites and that are in force in this revision, each with its link."""
     observations: int = 0
     findings: list[Finding] = []
     reason: str = ""

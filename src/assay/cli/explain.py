@@ -1,0 +1,69 @@
+"""Explain one requirement, check, scenario or saboteur by its id.
+
+assay explain TL-19
+assay explain tools.unknown-name
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from assay.lab.harness.catalogue import Suite
+from assay.lab.harness.naming import matches
+from assay.lab.harness.requirement import Requirement
+
+from .exit_code import CommandFailed, ExitCode
+
+SUMMARY = "explain a requirement, check, scenario or saboteur"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", help="e.g. TL-19 or tools.unknown-name")
+
+
+def execute(options: argparse.Namespace) -> int:
+    from assay.lab.suite.catalogue import shipped
+
+    lines = list(explain(options.id, shipped()))
+    if not lines:
+        raise CommandFailed(
+            ExitCode.USAGE, f"nothing has the id {options.id}", "`assay list` shows scenarios"
+        )
+    print("\n".join(lines))
+    return ExitCode.OK
+
+
+def explain(name: str, suite: Suite) -> Iterator[str]:
+    """All that goes by that name: a check and a scenario may share one."""
+    if name.upper() in suite.requirements:
+        yield from requirement_lines(suite.requirements[name.upper()], suite)
+    for scenario in suite.scenarios.values():
+        if matches(name, scenario.id, scenario.official):
+            yield f"scenario {scenario.id}: {scenario.title}"
+            yield f"  on {', '.join(sorted(scenario.transports))}"
+            yield f"  exercises {', '.join(scenario.exercises)}"
+    for check in suite.checks.values():
+        if matches(name, check.id):
+            yield f"check {check.id}: {check.title}"
+            for row in check.rows:
+                yield from (f"  {line}" for line in requirement_lines(suite.requirements[row], suite))
+    for saboteur in suite.saboteurs.values():
+        if matches(name, saboteur.id):
+            yield f"saboteur {saboteur.id}: {saboteur.fault}"
+            yield f"  breaks {saboteur.breaks}: {suite.requirements[saboteur.breaks].statement}"
+
+
+def requirement_lines(row: Requirement, suite: Suite) -> Iterator[str]:
+    yield f"{row.id} ({row.area}): {row.statement}"
+    for revision in row.revisions:
+        level = row.level(revision)
+        yield f"  {revision}  {level.value if level else '':<15}{row.link(revision)}"
+    if row.reason:
+        yield f"  no check: {row.reason}"
+    for check in suite.checks.values():
+        if row.id in check.rows:
+            yield f"  check {check.id}: {check.title}"
+    for saboteur in suite.saboteurs.values():
+        if saboteur.breaks == row.id:
+            yield f"  saboteur {saboteur.id}: {saboteur.fault}"

@@ -1,0 +1,55 @@
+"""Judge stored traffic again, offline: traces that a run has kept, or a directory of them.
+
+  assay judge results/server-tools-unknown-name-…/trace-http-….ndjson
+  assay judge results/
+
+A trace that was changed after it was written is refused.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .exit_code import CommandFailed, ExitCode
+
+if TYPE_CHECKING:
+    from assay.lab.harness.trace import Trace
+
+SUMMARY = "judge stored traffic again, offline"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", type=Path, nargs="+", help="a trace, or a directory with traces")
+    parser.add_argument("--strict", action="store_true", help="a broken SHOULD fails too")
+    parser.add_argument("--format", default="text", metavar="F", help="text, junit, json or markdown")
+
+
+def execute(options: argparse.Namespace) -> int:
+    from assay.lab.harness.conclusion import conclude
+    from assay.lab.harness.rejudging import rejudged
+    from assay.lab.report.registry import renderer
+    from assay.lab.suite.catalogue import shipped
+
+    from .judging import EXIT_CODES, wanted_format
+
+    render = renderer(wanted_format(options.format))
+    run = rejudged(shipped(), read_all(options.path), strict=options.strict)
+    sys.stdout.write(render(run))
+    return EXIT_CODES[conclude(run)]
+
+
+def read_all(paths: list[Path]) -> list[tuple[str, Trace]]:
+    from assay.lab.harness.trace_file import BadTrace, read_trace
+
+    files = [file for path in paths for file in (sorted(path.rglob("*.ndjson")) if path.is_dir() else [path])]
+    if not files:
+        raise CommandFailed(ExitCode.USAGE, "no trace found", "traces end in .ndjson")
+    try:
+        return [(str(file), read_trace(file)) for file in files]
+    except BadTrace as error:
+        raise CommandFailed(ExitCode.USAGE, str(error)) from error
+    except OSError as error:
+        raise CommandFailed(ExitCode.USAGE, f"{error.filename}: {error.strerror}") from error

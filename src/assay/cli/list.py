@@ -1,0 +1,62 @@
+"""Show the lab's scenarios with the checks they exercise, or how much of the specification they cover.
+
+assay list                 every scenario of the protocol suite
+assay list --coverage      the requirements by revision and area: covered, excluded, uncovered
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from .exit_code import ExitCode
+
+SUMMARY = "show the lab's scenarios, or what they cover"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    side = parser.add_mutually_exclusive_group()
+    side.add_argument("--server", action="store_true", help="scenarios that judge servers; the default")
+    side.add_argument("--client", action="store_true", help="scenarios that judge clients")
+    parser.add_argument("--coverage", action="store_true", help="requirements instead of scenarios")
+    parser.add_argument("--missing", action="store_true", help="with --coverage: name every uncovered row")
+
+
+def execute(options: argparse.Namespace) -> int:
+    lines = coverage_lines(missing=options.missing) if options.coverage else scenario_lines(options)
+    print("\n".join(lines))
+    return ExitCode.OK
+
+
+def scenario_lines(options: argparse.Namespace) -> Iterator[str]:
+    from assay.lab.harness.scenario import Role
+    from assay.lab.suite.catalogue import shipped
+
+    role = Role.CLIENT if options.client else Role.SERVER
+    scenarios = [one for one in shipped().scenarios.values() if one.role is role]
+    for scenario in scenarios:
+        places = ", ".join(sorted(scenario.transports))
+        official = f" (official: {scenario.official})" if scenario.official else ""
+        yield f"{scenario.id:<32}{scenario.title}{official}"
+        yield f"{'':<32}on {places}; checks {', '.join(scenario.exercises)}"
+    yield f"{len(scenarios)} scenarios that judge a {role.value}"
+
+
+def coverage_lines(*, missing: bool) -> Iterator[str]:
+    from assay.lab.harness.coverage import Cover, cover, spoken_rows, tally
+    from assay.lab.suite.catalogue import shipped
+    from assay.revisions.registry import REVISIONS
+
+    suite = shipped()
+    yield "MUST and MUST NOT rows that the server side has to keep, by revision:"
+    for revision in REVISIONS:
+        rows = spoken_rows(suite, revision)
+        total = tally(rows, revision, suite)
+        parts = ", ".join(f"{total.counts.get(kind, 0)} {kind}" for kind in Cover)
+        yield f"{revision}  {total.share:4.0%} of {total.testable} testable rows: {parts}"
+        for area in sorted({row.area for row in rows}):
+            part = tally([row for row in rows if row.area == area], revision, suite)
+            yield f"  {area:<14}{part.counts.get(Cover.COVERED, 0):>3} of {part.testable}"
+        for row in rows if missing else ():
+            if cover(row, revision, suite) in (Cover.UNCOVERED, Cover.UNPROVED):
+                yield f"  {row.id:<9}{row.area:<12}{row.statement}"

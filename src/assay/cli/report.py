@@ -1,0 +1,37 @@
+"""Show a stored run in another form.
+
+assay report results/run-… --format junit > junit.xml
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from .exit_code import CommandFailed, ExitCode
+
+SUMMARY = "show a stored run as text, JUnit, JSON or Markdown"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", type=Path, help="run.json, or the directory that holds it")
+    parser.add_argument("--format", default="text", metavar="F", help="text, junit, json or markdown")
+
+
+def execute(options: argparse.Namespace) -> int:
+    from assay.lab.harness.archive import read_run
+    from assay.lab.harness.run import BadRun
+    from assay.lab.report.registry import renderer
+
+    from .judging import wanted_format
+
+    render = renderer(wanted_format(options.format))
+    try:
+        run = read_run(options.run)
+    except BadRun as error:
+        raise CommandFailed(ExitCode.USAGE, str(error)) from error
+    except OSError as error:
+        raise CommandFailed(ExitCode.USAGE, f"{error.filename}: {error.strerror}") from error
+    sys.stdout.write(render(run))
+    return ExitCode.OK

@@ -1,0 +1,104 @@
+"""Judge an MCP server: by URL, by command, or from a Python file.
+
+  assay server --url http://localhost:3000/mcp
+  assay server --command "python my_server.py"
+  assay server my_server.py:server --transport http
+  assay server everything --transport stdio --transport http --transport ws
+  assay server --url URL --scenario 'tools-*' --spec-version DATE
+
+TARGET is what `assay serve` takes; it is served as a process of its own. With --command and --url together,
+the command is started and then reached at the URL. Findings go to standard output, progress to standard
+error. Results are kept below `results/`.
+
+Exit codes: 0 conforms, 1 does not conform, 2 usage or nothing selected, 3 nothing proved or a scenario broke
+off, 4 the server is not there or did not start, 70 a fault of Assay, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+from pathlib import Path
+
+from .exit_code import CommandFailed, ExitCode
+
+SUMMARY = "judge an MCP server: by URL, command or file"
+FOR_SERVING = ("--host", "--port", "--allow-host", "--allow-origin")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    _add_subject(parser)
+    _add_selection(parser)
+    add = parser.add_argument
+    add("--timeout", type=seconds, default=10.0, help="seconds to wait for one answer; default: 10")
+    add("--jobs", type=count, default=os.cpu_count() or 1, help="scenarios at once; default: the cores")
+    add("--repeat", type=count, default=1, metavar="N", help="play each scenario N times and report flakes")
+    add(
+        "--baseline",
+        "--expected-failures",
+        type=Path,
+        metavar="FILE",
+        help="YAML of failures that are expected",
+    )
+    add("--strict", action="store_true", help="a broken SHOULD fails too")
+    add("--output", "-o", type=Path, default=Path("results"), metavar="DIR", help="default: results")
+    add("--format", default="text", metavar="F", help="text, junit, json or markdown; default: text")
+    for option in FOR_SERVING:
+        add(option, action=Misplaced, help=argparse.SUPPRESS)
+
+
+def _add_subject(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("target", metavar="TARGET", nargs="?", help="everything, reference, path.py[:name] or module[:name]")
+    add("--url", "--server-url", metavar="URL", help="the endpoint: http(s):// or ws(s)://")
+    add("--command", metavar="LINE", help="a command that serves on stdio, or at --url")
+    add("--transport", action="append", choices=("stdio", "http", "http-sse", "ws"), help="repeatable")
+    add("--header", action="append", default=[], metavar="'N: V'", help="sent with every request; repeatable")
+    add("--bearer", metavar="TOKEN", help="sent as `Authorization: Bearer`; never written to a file")
+
+
+def _add_selection(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--scenario", action="append", default=[], metavar="GLOB", help="e.g. 'tools-*'; repeatable")
+    add("--all", action="store_true", help="every scenario, which is the default")
+    add("--suite", default="protocol", metavar="NAME", help="default: protocol")
+    add("--spec-version", action="append", default=[], metavar="DATE", help="this revision only; repeatable")
+    add(
+        "--allow-effects", action="store_true", help="also do what may change something in the server's world"
+    )
+
+
+def seconds(text: str) -> float:
+    """A time, for argparse."""
+    value = float(text)
+    if not 0 < value < 86_400:
+        raise ValueError
+    return value
+
+
+def count(text: str) -> int:
+    """A number of at least one, for argparse."""
+    value = int(text)
+    if not 0 < value <= 10_000:
+        raise ValueError
+    return value
+
+
+class Misplaced(argparse.Action):
+    """An option of `assay serve`, whose name differs from this command's by one letter."""
+
+    def __init__(self, option_strings: list[str], dest: str, **options: object) -> None:
+        super().__init__(option_strings, dest, nargs="?", **options)  # type: ignore[arg-type]
+
+    def __call__(self, *given: object) -> None:
+        problem = f"{self.option_strings[0]} is an option of `assay serve`"
+        hint = "`assay server` judges a server; `assay serve` serves one"
+        raise CommandFailed(ExitCode.USAGE, problem, hint)
+
+
+def execute(options: argparse.Namespace) -> int:
+    # The lab and its libraries load here: `assay --help` must not wait for them.
+    from .judging import judge_server
+
+    return asyncio.run(judge_server(options))

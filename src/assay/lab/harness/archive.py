@@ -1,0 +1,102 @@
+"""Results on disk.
+
+results/
+  run-<time>/run.json                                   the stored run
+  server-<scenario>-<time>/checks.json                  the checks of a scenario, one entry a cell
+  server-<scenario>-<time>/trace-<transport>-<revision>.ndjson
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from .naming import dashed
+from .playing import now
+from .run import CellResult, Run, dump_run, parse_run
+from .trace import Trace
+from .trace_file import dump_trace
+from .verdict import CheckResult, Finding
+
+RUN_FILE = "run.json"
+
+
+class Archive:
+    """Writes one run. Traces go to disk as they come; the rest when the run is over."""
+
+    def __init__(self, directory: Path, role: str = "server") -> None:
+        self._directory = directory
+        self._role = role
+        self._stamp = now().replace(":", "-").replace(".", "-")
+        self.home = directory / f"run-{self._stamp}"
+
+    def keep(self, result: CellResult, trace: Trace) -> CellResult:
+        again = "" if result.attempt == 1 else f"-{result.attempt}"
+        folder = self._folder(result.scenario)
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"trace-{result.transport}-{result.revision}{again}.ndjson"
+        path.write_bytes(dump_trace(trace))
+        return msgspec.structs.replace(result, trace=f"../{folder.name}/{path.name}")
+
+    def _folder(self, scenario: str) -> Path:
+        return self._directory / f"{self._role}-{dashed(scenario)}-{self._stamp}"
+
+    def finish(self, run: Run) -> Path:
+        """Write the stored run and every `checks.json`; returns where the run is."""
+        by_scenario: dict[str, list[CellResult]] = defaultdict(list)
+        for cell in run.cells:
+            by_scenario[cell.scenario].append(cell)
+        for scenario, cells in by_scenario.items():
+            folder = self._folder(scenario)
+            folder.mkdir(parents=True, exist_ok=True)
+            entries = [entry(cell, check) for cell in cells for check in cell.checks]
+            body = msgspec.json.format(msgspec.json.encode(entries), indent=2)
+            (folder / "checks.json").write_bytes(body + b"\n")
+        self.home.mkdir(parents=True, exist_ok=True)
+        path = self.home / RUN_FILE
+        path.write_bytes(dump_run(run))
+        return path
+
+
+def entry(cell: CellResult, check: CheckResult) -> dict[str, Any]:
+    """One element of `checks.json`, with the keys that the official suite writes."""
+    found = check.findings
+    about: dict[str, Any] = {
+        "id": check.id,
+        "name": check.title,
+        "description": found[0].statement if found else check.title,
+        "status": str(check.verdict),
+        "timestamp": cell.started,
+        "specReferences": [{"id": row, "url": link} for row, link in check.requirements.items()],
+        "details": {
+            "revision": cell.revision,
+            "transport": cell.transport,
+            "observations": check.observations,
+            "findings": [msgspec.to_builtins(finding) for finding in found],
+        },
+    }
+    if found:
+        about["errorMessage"] = told(found[0])
+        about["logs"] = [line for finding in found for line in finding.excerpt]
+    elif check.reason:
+        about["errorMessage"] = check.reason
+    return about
+
+
+def told(finding: Finding) -> str:
+    return (
+        f"{finding.requirement} ({finding.level}): expected {finding.expected}; observed {finding.observed}"
+    )
+
+
+def read_run(path: Path) -> Run:
+    """
+    Raises:
+        BadRun: it is no stored run.
+        OSError: it cannot be read.
+    """
+    file = path / RUN_FILE if path.is_dir() else path
+    return parse_run(file.read_bytes(), str(file))

@@ -1,0 +1,62 @@
+"""Stored traces, judged as if they had just been recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+
+from .catalogue import Suite
+from .check import Check
+from .playing import judge, now, outcome_of
+from .run import FORMAT, CellResult, Run, SubjectRecord
+from .trace import Trace
+from .verdict import CheckResult, Verdict
+
+
+def rejudged(suite: Suite, traces: Sequence[tuple[str, Trace]], *, strict: bool = False) -> Run:
+    """A run made of traces and their places.
+
+    Raises:
+        CheckFailed: a check is broken.
+    """
+    subjects = {(trace.header.subject, trace.header.transport) for _, trace in traces}
+    return Run(
+        format=FORMAT,
+        assay=version("assay"),
+        started=now(),
+        seconds=0.0,
+        subjects=[SubjectRecord(name, transport) for name, transport in sorted(subjects)],
+        cells=[_cell(suite, place, trace) for place, trace in traces],
+        strict=strict,
+    )
+
+
+def _cell(suite: Suite, place: str, trace: Trace) -> CellResult:
+    header = trace.header
+    scenario = suite.scenarios.get(header.scenario)
+    checks = judge(suite, _checks(suite, header.scenario), trace)
+    if scenario is None:
+        checks = _seen(checks)
+    sought = scenario.exercises if scenario else [check.id for check in checks]
+    return CellResult(
+        scenario=header.scenario,
+        title=scenario.title if scenario else header.scenario,
+        transport=header.transport,
+        revision=header.revision,
+        outcome=outcome_of(sought, checks, broke_off=not header.closed),
+        started=header.started,
+        broke_off=not header.closed,
+        reason="" if header.closed else "the recording ended before the scenario did",
+        checks=checks,
+        trace=place,
+    )
+
+
+def _checks(suite: Suite, name: str) -> list[Check]:
+    """Those of the scenario; for traffic of unknown origin, all there are."""
+    scenario = suite.scenarios.get(name)
+    return list(suite.checks.values()) if scenario is None else suite.judging(scenario)
+
+
+def _seen(checks: list[CheckResult]) -> list[CheckResult]:
+    return [check for check in checks if check.verdict is not Verdict.SKIPPED]

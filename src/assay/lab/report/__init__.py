@@ -1,0 +1,1 @@
+"""Reports: one module a format, each a function of the stored run."""

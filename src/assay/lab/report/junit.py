@@ -1,0 +1,74 @@
+"""JUnit XML, as CI systems read it: a suite for each scenario and place, a case for each check."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree as tree
+
+from assay.lab.harness.archive import told
+from assay.lab.harness.baseline import is_expected
+from assay.lab.harness.conclusion import counts
+from assay.lab.harness.run import CellResult, Run
+from assay.lab.harness.verdict import CheckResult, Outcome, Verdict
+
+
+def render(run: Run) -> str:
+    root = tree.Element("testsuites", name="assay", time=f"{run.seconds:.3f}")
+    for cell in run.cells:
+        root.append(_suite(run, cell))
+    for name in ("tests", "failures", "errors", "skipped"):
+        root.set(name, str(sum(int(suite.get(name, "0")) for suite in root)))
+    tree.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + tree.tostring(root, encoding="unicode") + "\n"
+
+
+def _suite(run: Run, cell: CellResult) -> tree.Element:
+    name = f"{cell.scenario} [{cell.transport} {cell.revision}]"
+    suite = tree.Element("testsuite", name=name, time=f"{cell.seconds:.3f}", timestamp=cell.started[:19])
+    cases = [_case(run, cell, check, name) for check in cell.checks] or [_bare(cell, name)]
+    if cell.broke_off:
+        error = tree.SubElement(_add(cases, name, "the scenario reaches its end"), "error", type="incomplete")
+        error.set("message", _clean(cell.reason))
+    suite.extend(cases)
+    kinds = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+    for key, kind in kinds.items():
+        suite.set(key, str(sum(case.find(kind) is not None for case in cases)))
+    suite.set("tests", str(len(cases)))
+    return suite
+
+
+def _add(cases: list[tree.Element], classname: str, name: str) -> tree.Element:
+    case = tree.Element("testcase", name=name, classname=classname, time="0")
+    cases.append(case)
+    return case
+
+
+def _bare(cell: CellResult, classname: str) -> tree.Element:
+    """A scenario without checks: a suite must not be empty, or it reads as passed."""
+    case = tree.Element("testcase", name=cell.title, classname=classname, time="0")
+    if cell.outcome is Outcome.NOT_APPLICABLE or not cell.broke_off:
+        tree.SubElement(case, "skipped", message=_clean(cell.reason or cell.outcome))
+    return case
+
+
+def _case(run: Run, cell: CellResult, check: CheckResult, classname: str) -> tree.Element:
+    case = tree.Element("testcase", name=check.id, classname=classname, time="0")
+    if check.findings and counts(run, check.verdict) and not is_expected(run, cell, check):
+        first = check.findings[0]
+        failure = tree.SubElement(case, "failure", type=first.requirement, message=_clean(told(first)))
+        lines = [line for found in check.findings for line in (told(found), found.link, *found.excerpt)]
+        failure.text = _clean("\n".join(lines))
+    elif check.verdict is Verdict.SKIPPED:
+        tree.SubElement(case, "skipped", message=_clean(check.reason))
+    elif check.findings:
+        out = tree.SubElement(case, "system-out")
+        out.text = _clean("\n".join(told(found) for found in check.findings))
+    return case
+
+
+def _clean(text: str) -> str:
+    """XML has no way to write most control characters, nor halves of surrogate pairs."""
+    fit = (
+        character if character in "\t\n\r" or " " <= character < "\ud800" or character > "\udfff" else "�"
+        for character in text
+    )
+    return "".join("�" if character in "￾￿" else character for character in fit)

@@ -1,0 +1,28 @@
+"""The formats there are: every module beside this one that can render."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+from assay.lab.harness.run import Run
+
+Render = Callable[[Run], str]
+
+
+def formats() -> list[str]:
+    names = (module.name for module in iter_modules([str(Path(__file__).parent)]))
+    return [name for name in names if name != "registry"]
+
+
+def renderer(name: str) -> Render:
+    """
+    Raises:
+        KeyError: there is no such format.
+    """
+    if name not in formats():
+        raise KeyError(name)
+    render: Render = import_module(f".{name}", __package__).render
+    return render

@@ -1,0 +1,79 @@
+"""For a terminal or a log: findings in full, everything else in lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assay.lab.harness.baseline import is_expected
+from assay.lab.harness.conclusion import headline
+from assay.lab.harness.run import CellResult, Run
+from assay.lab.harness.verdict import CheckResult, Finding, Outcome, Verdict
+
+SHOWN = 3
+"""Places that are named for one finding that occurs in many."""
+
+
+def render(run: Run) -> str:
+    return "\n".join((*_subjects(run), *_findings(run), *_cells(run), *_end(run))) + "\n"
+
+
+def _subjects(run: Run) -> Iterator[str]:
+    for subject in run.subjects:
+        spoken = ", ".join(facts.revision for facts in subject.facts) or "none"
+        yield f"{subject.name} on {subject.transport}: speaks {spoken}"
+        for refusal in subject.refused:
+            yield f"  not {refusal.revision}: {refusal.reason}"
+
+
+def _findings(run: Run) -> Iterator[str]:
+    """Each distinct finding once, with the places where it was made."""
+    places: dict[tuple[str, str, str], list[tuple[CellResult, CheckResult, Finding]]] = {}
+    for cell in run.cells:
+        for check in cell.checks:
+            for finding in check.findings:
+                key = (check.id, finding.requirement, finding.observed)
+                places.setdefault(key, []).append((cell, check, finding))
+    for found in places.values():
+        yield ""
+        yield from _finding(run, found)
+
+
+def _finding(run: Run, found: list[tuple[CellResult, CheckResult, Finding]]) -> Iterator[str]:
+    cell, check, finding = found[0]
+    known = " (expected by the baseline)" if is_expected(run, cell, check) else ""
+    yield f"{check.verdict} {check.id}: {check.title}{known}"
+    yield f"  {finding.requirement} ({finding.level}): {finding.statement}"
+    yield f"  {finding.link}"
+    yield f"  expected  {finding.expected}"
+    yield f"  observed  {finding.observed}"
+    yield from (f"  {line}" for line in finding.excerpt)
+    if finding.reproduce:
+        yield f"  again     {finding.reproduce}"
+    at = list(dict.fromkeys(f"{cell.scenario} ({cell.transport}, {cell.revision})" for cell, _, _ in found))
+    more = f" and {len(at) - SHOWN} more" if len(at) > SHOWN else ""
+    yield f"  in        {', '.join(at[:SHOWN])}{more}"
+    if cell.trace:
+        yield f"  trace     {cell.trace}"
+
+
+def _cells(run: Run) -> Iterator[str]:
+    yield ""
+    reasons: dict[tuple[Outcome, str, str], list[str]] = {}
+    for cell in run.cells:
+        if cell.outcome in (Outcome.INCOMPLETE, Outcome.NOT_APPLICABLE):
+            place = f"{cell.transport} {cell.revision}"
+            reasons.setdefault((cell.outcome, cell.scenario, cell.reason), []).append(place)
+    for (outcome, scenario, reason), at in reasons.items():
+        why = reason.removeprefix("not applicable: ")
+        yield f"{outcome}: {scenario} ({len(at)} of its places): {why}"
+    for scenario, transport, revision in run.flaky:
+        yield f"flaky: {scenario} ({transport}, {revision}) came out differently when repeated"
+    yield from (f"stale in the baseline: {entry}" for entry in run.stale)
+
+
+def _end(run: Run) -> Iterator[str]:
+    checks = [check for cell in run.cells for check in cell.checks]
+    count = {verdict: sum(check.verdict is verdict for check in checks) for verdict in Verdict}
+    shown = ", ".join(f"{number} {verdict}" for verdict, number in count.items() if number)
+    yield f"{len(run.cells)} scenario runs, {len(checks)} checks: {shown or 'none'}"
+    yield f"{headline(run)} ({run.seconds:.1f} s)"
