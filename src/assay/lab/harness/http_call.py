@@ -6,6 +6,7 @@ Nothing is repaired, followed or retried, and no library stands between: what a 
 from __future__ import annotations
 
 import asyncio
+import os
 import ssl
 from collections.abc import AsyncIterator
 from typing import Final
@@ -85,7 +86,8 @@ async def connect(address: Address, patience: float) -> tuple[asyncio.StreamRead
     except TimeoutError:
         raise Unreachable(f"no connection to {address.authority} within {patience:g} s") from None
     except OSError as error:
-        reason = error.strerror or str(error)
+        # asyncio puts the address where the reason should be.
+        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
         raise Unreachable(f"no connection to {address.authority}: {reason}") from None
 
 

@@ -85,6 +85,18 @@ class Process:
     async def stop(self) -> int:
         """Close its input, then ask, then insist; returns its exit status, negative for a signal."""
         self.end_input()
+        # One that is busy writing to us could not end, nor could the event loop let go of its pipe.
+        emptying = asyncio.create_task(self._empty())
+        try:
+            return await self._stop()
+        finally:
+            await emptying
+
+    async def _empty(self) -> None:
+        while await self.read():
+            pass
+
+    async def _stop(self) -> int:
         for insist in (signal.SIGTERM, signal.SIGKILL):
             try:
                 async with asyncio.timeout(GRACE):

@@ -1,0 +1,148 @@
+"""`assay server`: honest about servers that are not there, say nothing, or say no."""
+
+import json
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+
+from assay.cli.main import main
+from assay.lab.harness.run import Run, parse_run
+
+DENIES = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" in message:
+        error = {"code": -32601, "message": "no"}
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}), flush=True)
+"""
+SILENT = "import sys\nfor line in sys.stdin: pass\n"
+DIES = """
+import json, sys
+message = json.loads(sys.stdin.readline())
+if message["method"] == "initialize":
+    version = message["params"]["protocolVersion"]
+    result = {"protocolVersion": version, "capabilities": {}, "serverInfo": {"name": "x", "version": "1"}}
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+    sys.stdin.readline()
+print("giving up", file=sys.stderr)
+sys.exit(3)
+"""
+FLOODS = """
+import sys
+while True:
+    sys.stdout.write('{"jsonrpc":"2.0","method":"notifications/message","params":{}}' + chr(10))
+"""
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def command(tmp_path: Path, source: str) -> str:
+    path = tmp_path / "subject.py"
+    path.write_text(source, "utf-8")
+    return f"{sys.executable} {path}"
+
+
+def stored(tmp_path: Path) -> Run:
+    (path,) = tmp_path.glob("results/run-*/run.json")
+    return parse_run(path.read_bytes())
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_closed_port_is_a_server_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["server", "--url", f"http://127.0.0.1:{free_port()}/mcp"]) == 4
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "Connection refused" in err and "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("line", "words"), [("true", "exited with status 0"), ("/no/such/command", "No such file or directory")]
+)
+def test_command_that_serves_nothing_did_not_start(
+    line: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["server", "--command", line]) == 4
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.splitlines()[-1].startswith("assay: error:") and words in err
+
+
+def test_server_that_denies_everything_proves_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["server", "--command", command(tmp_path, DENIES)]) == 3
+    assert "incomplete: the server speaks none of the revisions" in capsys.readouterr().out
+    assert stored(tmp_path).cells == []
+
+
+def test_server_that_never_answers_proves_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["server", "--command", command(tmp_path, SILENT), "--timeout", "0.3"]) == 3
+    assert "no answer to initialize within 0.3 s" in capsys.readouterr().err
+
+
+def test_server_that_dies_after_initialize_is_never_green(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["server", "--command", command(tmp_path, DIES)]) == 3
+    assert "exited with status 3" in (out := capsys.readouterr().out)
+    assert "stderr: giving up" in out
+    run = stored(tmp_path)
+    assert {cell.outcome for cell in run.cells} == {"incomplete"}
+    assert {check.verdict for cell in run.cells for check in cell.checks} <= {"SKIPPED"}
+
+
+@pytest.mark.timeout(60)
+def test_server_that_floods_is_cut_off(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["server", "--command", command(tmp_path, FLOODS), "--jobs", "2"]) == 3
+    out, err = capsys.readouterr()
+    assert "flooded the driver" in out + err
+    assert "Traceback" not in err
+
+
+def test_healthy_server_conforms_and_leaves_results(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["server", "everything", "--transport", "http", "--scenario", "tools-unknown*"]) == 0
+    assert "conforms: 5 passed" in capsys.readouterr().out
+    (checks,) = tmp_path.glob("results/server-tools-unknown-name-*/checks.json")
+    (first, *_) = json.loads(checks.read_bytes())
+    assert first["id"] == "tools.unknown-name"
+    assert first["status"] == "SUCCESS"
+    assert first["specReferences"][0]["url"].startswith("https://modelcontextprotocol.io/specification/")
+    assert len(list(tmp_path.glob("results/server-tools-unknown-name-*/trace-http-*.ndjson"))) == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "no server to judge"),
+        (["everything", "--url", "http://x/"], "not both"),
+        (["everything", "--scenario", "no-such*"], "no such scenario"),
+        (["everything", "--spec-version", "yesterday"], "unknown revision"),
+        (["everything", "--timeout", "-1"], "invalid seconds value"),
+        (["everything", "--jobs", "0"], "invalid count value"),
+        (["everything", "--format", "papyrus"], "unknown format"),
+        (["everything", "--baseline", "missing.yaml"], "No such file"),
+        (["everything", "--port", "1"], "is an option of `assay serve`"),
+        (["--url", "gopher://x/"], "not a URL"),
+        (["--command", "'open"], "cannot read the command"),
+        (["--command", " "], "the command is empty"),
+        (["--url", "http://x/", "--header", "no colon"], "not a header"),
+    ],
+)
+def test_wrong_use_is_refused_in_one_line(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["server", *arguments]) == 2
+    assert words in capsys.readouterr().err

@@ -1,0 +1,43 @@
+"""Traces written by hand, for checks that are tried on what no server would say today."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from assay.lab.harness.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.trace import Trace
+from assay.revisions.registry import HANDSHAKE
+from assay.revisions.revision import Revision
+
+WHO = {">": Sender.DRIVER, "<": Sender.SUBJECT}
+
+
+def stdio_trace(*turns: tuple[str, Any], revision: Revision = HANDSHAKE[-1], closed: bool = True) -> Trace:
+    """`(">", message)` from the driver and `("<", message)` from the subject; bytes are taken as they are."""
+    frames = [
+        Frame(n, n / 1000, WHO[who], "1/lines", Kind.LINE, _line(message))
+        for n, (who, message) in enumerate(turns)
+    ]
+    return Trace(Header(revision.date, "stdio", "by hand", "by-hand", closed=closed), frames)
+
+
+def http_trace(frames: Sequence[tuple[str, str, Kind, bytes]], revision: Revision = HANDSHAKE[-1]) -> Trace:
+    """Frames as `(who, channel, kind, raw)`."""
+    made = [
+        Frame(n, n / 1000, WHO[who], channel, kind, raw) for n, (who, channel, kind, raw) in enumerate(frames)
+    ]
+    return Trace(Header(revision.date, "http", "http://localhost:1/mcp", "by-hand", closed=True), made)
+
+
+def request(number: Any, method: str, **params: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "method": method, **({"params": params} if params else {})}
+
+
+def result(number: Any, **content: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "result": content}
+
+
+def _line(message: Any) -> bytes:
+    return message if isinstance(message, bytes) else json.dumps(message).encode() + b"\n"
