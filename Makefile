@@ -143,10 +143,11 @@ interop/peers/%/node_modules/.ready: interop/peers/%/package.json interop/peers/
 	$(call npm-ci,interop/peers/$*)
 	@touch $@
 
-$(BENCH_VENVS)/assay/.ready: pyproject.toml constraints.txt
+# As users install it, compiled like its peers: an editable tree may never be compiled, and starts slower.
+$(BENCH_VENVS)/assay/.ready: pyproject.toml constraints.txt $(shell find src -name '*.py')
 	$(call make-venv,$(@D))
 	@echo "installing Assay alone into $(@D)"
-	@$(@D)/bin/python -m pip install $(PIP_QUIET) --constraint constraints.txt --editable '.[http]' uvicorn
+	@$(@D)/bin/python -m pip install $(PIP_QUIET) --constraint constraints.txt --force-reinstall '.[http]' uvicorn
 	@touch $@
 
 $(BENCH_VENVS)/%/.ready: bench/requirements/%.txt

@@ -7,8 +7,6 @@ that encrypts with authentication can be given where it must not read either.
 from __future__ import annotations
 
 import binascii
-import hashlib
-import hmac
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from typing import Protocol
@@ -43,15 +41,20 @@ class HmacSealer:
         return f"{_text(payload)}.{_text(_sign(self._keys[0], payload))}"
 
     def open(self, sealed: str) -> bytes:
+        from hmac import compare_digest
+
         body, _, signature = sealed.partition(".")
         payload, given = _bytes(body), _bytes(signature)
-        if not any(hmac.compare_digest(_sign(key, payload), given) for key in self._keys):
+        if not any(compare_digest(_sign(key, payload), given) for key in self._keys):
             raise BrokenSeal("signature does not match")
         return payload
 
 
 def _sign(key: bytes, payload: bytes) -> bytes:
-    return hmac.digest(key, payload, hashlib.sha256)
+    # Loaded by the first question that is asked by retry: most servers ask none.
+    import hmac
+
+    return hmac.digest(key, payload, "sha256")
 
 
 def _text(data: bytes) -> str:

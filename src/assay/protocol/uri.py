@@ -13,16 +13,16 @@ from typing import Final
 MAX_URI_LENGTH: Final = 8192
 SHOWN_LENGTH: Final = 80
 
-SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*\Z")
-AUTHORITY: Final = re.compile(r"//(?:[^/?#\[\]]*@)?(?:\[[0-9A-Za-z:.%~_!$&'()*+,;=-]+\])?[^/?#\[\]]*")
+SCHEME: Final = r"[A-Za-z][A-Za-z0-9+.-]*\Z"
+AUTHORITY: Final = r"//(?:[^/?#\[\]]*@)?(?:\[[0-9A-Za-z:.%~_!$&'()*+,;=-]+\])?[^/?#\[\]]*"
 
 # Order matters: the first reason that applies is the one given.
 FORBIDDEN: Final = (
-    (re.compile(r"[\x00-\x20\x7f-\xa0]"), "control character or whitespace"),
-    (re.compile(r"[^A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]"), "character that must be percent-encoded"),
-    (re.compile(r"%(?![0-9A-Fa-f]{2})"), "percent sign without two hexadecimal digits"),
-    (re.compile(r"%(?:[01][0-9A-Fa-f]|7[Ff])"), "percent-encoded control character"),
-    (re.compile(r"#[^#]*#"), "second fragment"),
+    (r"[\x00-\x20\x7f-\xa0]", "control character or whitespace"),
+    (r"[^A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]", "character that must be percent-encoded"),
+    (r"%(?![0-9A-Fa-f]{2})", "percent sign without two hexadecimal digits"),
+    (r"%(?:[01][0-9A-Fa-f]|7[Ff])", "percent-encoded control character"),
+    (r"#[^#]*#", "second fragment"),
 )
 
 
@@ -48,10 +48,10 @@ def check_uri(text: str) -> None:
     if len(text) > MAX_URI_LENGTH:
         raise InvalidUri(text, f"longer than {MAX_URI_LENGTH} characters")
     for pattern, reason in FORBIDDEN:
-        if pattern.search(text):
+        if re.search(pattern, text):
             raise InvalidUri(text, reason)
     scheme, colon, rest = text.partition(":")
-    if not colon or not SCHEME.match(scheme):
+    if not colon or not re.match(SCHEME, scheme):
         raise InvalidUri(text, "no valid scheme")
     if not rest:
         raise InvalidUri(text, "nothing after the scheme")
@@ -64,7 +64,7 @@ def check_scheme(scheme: str) -> None:
     Raises:
         InvalidUri: letters, digits, `+`, `-` and `.` only, a letter first.
     """
-    if not SCHEME.match(scheme):
+    if not re.match(SCHEME, scheme):
         raise InvalidUri(scheme, "no valid scheme")
 
 
@@ -75,7 +75,7 @@ def escapes_root(path: str) -> bool:
 
 def _check_brackets(text: str, rest: str) -> None:
     """Square brackets enclose an IP address in the authority and appear nowhere else."""
-    authority = AUTHORITY.match(rest)
+    authority = re.match(AUTHORITY, rest)
     remainder = rest[authority.end() :] if authority else rest
     if "[" in remainder or "]" in remainder:
         raise InvalidUri(text, "square bracket outside an IP address")

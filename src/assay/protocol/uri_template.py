@@ -17,29 +17,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, TypeAlias
-from urllib.parse import quote, unquote
 
 from .uri import escapes_root
 
 RESERVED: Final = ":/?#[]@!$&'()*+,;="
 SEGMENT: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@%"
-TOKEN: Final = re.compile(r"\{[^}]*\}?|[^{]+")
-TRIPLET: Final = re.compile(r"(%[0-9A-Fa-f]{2})")
-BROKEN_TRIPLET: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
-BAD_LITERAL: Final = re.compile(r"[\x00-\x20\x7f-\xa0\"<>\\^`|}]|%(?![0-9A-Fa-f]{2})")
-CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-CAPTURE: Final = re.compile(r"\(\?P<\w+>")
-VARIABLE: Final = re.compile(
-    r"(?P<name>(?:\w|%[0-9A-Fa-f]{2})(?:\.?(?:\w|%[0-9A-Fa-f]{2}))*)"
-    r"(?:(?P<explode>\*)|:(?P<prefix>[1-9][0-9]{0,3}))?\Z",
-    re.ASCII,
+# Patterns as text: `re` keeps what it has compiled, and a server without templates compiles none.
+TOKEN: Final = r"\{[^}]*\}?|[^{]+"
+TRIPLET: Final = r"(%[0-9A-Fa-f]{2})"
+BROKEN_TRIPLET: Final = r"%(?![0-9A-Fa-f]{2})"
+BAD_LITERAL: Final = r"[\x00-\x20\x7f-\xa0\"<>\\^`|}]|%(?![0-9A-Fa-f]{2})"
+CONTROL: Final = r"[\x00-\x1f\x7f-\x9f]"
+CAPTURE: Final = r"\(\?P<\w+>"
+VARIABLE: Final = (
+    r"(?a)(?P<name>(?:\w|%[0-9A-Fa-f]{2})(?:\.?(?:\w|%[0-9A-Fa-f]{2}))*)"
+    r"(?:(?P<explode>\*)|:(?P<prefix>[1-9][0-9]{0,3}))?\Z"
 )
 
 # What a decoded value may not hold, by the place it stands in. A leading slash or a drive letter would
 # replace the directory that a handler joins the value to.
-OUT_OF_SEGMENT: Final = re.compile(r"/")
-OUT_OF_PATH: Final = re.compile(r"\A/|//|\A[A-Za-z]:/")
-OUT_OF_TEXT: Final = re.compile(r"\A/|\A[A-Za-z]:/")
+OUT_OF_SEGMENT: Final = r"/"
+OUT_OF_PATH: Final = r"\A/|//|\A[A-Za-z]:/"
+OUT_OF_TEXT: Final = r"\A/|\A[A-Za-z]:/"
 
 
 class InvalidTemplate(ValueError):
@@ -73,7 +72,7 @@ class Operator:
     first: str
     separator: str
     admits: str
-    forbids: re.Pattern[str]
+    forbids: str
     named: bool = False
     if_empty: str = ""
     reserved: bool = False
@@ -168,7 +167,7 @@ class _NoFit(Exception):
 
 def _parse(text: str) -> Iterator[Part]:
     seen: set[str] = set()
-    for token in TOKEN.finditer(text):
+    for token in re.finditer(TOKEN, text):
         if not token[0].startswith("{"):
             yield _parse_literal(text, token.start(), token.end())
         elif token[0].endswith("}"):
@@ -178,10 +177,11 @@ def _parse(text: str) -> Iterator[Part]:
 
 
 def _parse_literal(text: str, start: int, end: int) -> str:
-    bad = BAD_LITERAL.search(text[:end], start)
+    bad = re.search(BAD_LITERAL, text[start:end])
     if bad:
-        raise InvalidTemplate(text, f"character not allowed outside an expression: {bad[0]!r}", bad.start())
-    return quote(text[start:end], safe=RESERVED + "%")
+        reason = f"character not allowed outside an expression: {bad[0]!r}"
+        raise InvalidTemplate(text, reason, start + bad.start())
+    return _quote(text[start:end], safe=RESERVED + "%")
 
 
 def _parse_expression(text: str, start: int, end: int, seen: set[str]) -> Expression:
@@ -189,7 +189,7 @@ def _parse_expression(text: str, start: int, end: int, seen: set[str]) -> Expres
     position = start + 1 + len(symbol)
     variables = []
     for item in text[position:end].split(","):
-        spec = VARIABLE.match(item)
+        spec = re.match(VARIABLE, item)
         if spec is None:
             raise InvalidTemplate(text, f"malformed variable: {item!r}", position)
         if spec["name"] in seen:
@@ -237,10 +237,10 @@ def _pair(operator: Operator, name: str, value: str) -> str:
 
 def _encode(operator: Operator, value: str) -> str:
     if not operator.reserved:
-        return quote(value, safe="")
-    # Reserved expansion lets percent triplets pass; TRIPLET.split leaves them at the odd places.
-    pieces = TRIPLET.split(value)
-    return "".join(piece if index % 2 else quote(piece, safe=RESERVED) for index, piece in enumerate(pieces))
+        return _quote(value, safe="")
+    # Reserved expansion lets percent triplets pass; the split leaves them at the odd places.
+    pieces = re.split(TRIPLET, value)
+    return "".join(piece if index % 2 else _quote(piece, safe=RESERVED) for index, piece in enumerate(pieces))
 
 
 def _merge_queries(parts: Sequence[Part]) -> list[Part]:
@@ -278,7 +278,7 @@ def _pattern(parts: Sequence[Part]) -> str:
             continue
         stop = _stop(parts, index)
         if index == last_broad:
-            stop = replace(stop, pattern=CAPTURE.sub("(?:", rest) + r"\Z")
+            stop = replace(stop, pattern=re.sub(CAPTURE, "(?:", rest) + r"\Z")
         excluded = _restart(parts, last_broad, index) if index > last_broad else ""
         rest = _expression_pattern(part, index, stop, excluded) + rest
     return rest
@@ -372,10 +372,10 @@ def _named_items(expression: Expression, found: re.Match[str], index: int) -> di
 
 def _decode(raw: str, prefix: int | None) -> str:
     # A triplet may be broken by a literal such as `2` that was found inside `%2F`.
-    if BROKEN_TRIPLET.search(raw):
+    if re.search(BROKEN_TRIPLET, raw):
         raise _NoFit
     try:
-        text = unquote(raw, errors="strict")
+        text = _unquote(raw)
     except UnicodeDecodeError:
         raise _NoFit from None
     if prefix and len(text) > prefix:
@@ -386,7 +386,20 @@ def _decode(raw: str, prefix: int | None) -> str:
 def _judge(expression: Expression, variable: Variable, items: Sequence[str]) -> str:
     operator = expression.operator
     value = ("," if operator.named else operator.separator).join(items)
-    unsafe = any(item == "." or escapes_root(item) or operator.forbids.search(item) for item in items)
-    if unsafe or CONTROL.search(value) or (expression.spans_segments and OUT_OF_PATH.search(value)):
+    unsafe = any(item == "." or escapes_root(item) or re.search(operator.forbids, item) for item in items)
+    if unsafe or re.search(CONTROL, value) or (expression.spans_segments and re.search(OUT_OF_PATH, value)):
         raise UnsafeVariable(variable.name)
     return value
+
+
+def _quote(text: str, safe: str) -> str:
+    # `urllib.parse` takes longer to load than most servers, which have no templates, take to start.
+    from urllib.parse import quote
+
+    return quote(text, safe=safe)
+
+
+def _unquote(text: str) -> str:
+    from urllib.parse import unquote
+
+    return unquote(text, errors="strict")

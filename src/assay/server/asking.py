@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from secrets import token_urlsafe
+from os import urandom
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import msgspec
@@ -84,7 +84,7 @@ async def ask_for_input(
 
 async def ask_for_visit(call: Call, message: str, url: str, how: How) -> Elicited:
     _need_mode(call, "url")
-    elicitation_id = token_urlsafe(16) if call.peer.revision.elicitation_ids else None
+    elicitation_id = urandom(16).hex() if call.peer.revision.elicitation_ids else None
     params = {"mode": "url", "message": message, "url": url}
     if elicitation_id is not None:
         params["elicitationId"] = elicitation_id

@@ -10,7 +10,6 @@ from __future__ import annotations
 import inspect
 import itertools
 import re
-import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
@@ -41,10 +40,10 @@ OTHER_FIELDS: Final = frozenset(
     | {"meta", "var", "ivar", "cvar", "vartype"}
 )
 
-UNDERLINE: Final = re.compile(r"(?:-{3,}|={3,})\s*\Z")
-FIELD: Final = re.compile(r":(?P<field>\w+)(?P<argument>\s[^:]*)?:(?:\s+|\Z)(?P<text>.*)")
-GOOGLE_ENTRY: Final = re.compile(r"\*{0,2}(?P<name>\w+)\s*(?:\(.*?\))?\s*:(?:\s+|\Z)(?P<text>.*)")
-NUMPY_ENTRY: Final = re.compile(r"(?P<names>\*{0,2}\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?::.*)?\Z")
+UNDERLINE: Final = r"(?:-{3,}|={3,})\s*\Z"
+FIELD: Final = r":(?P<field>\w+)(?P<argument>\s[^:]*)?:(?:\s+|\Z)(?P<text>.*)"
+GOOGLE_ENTRY: Final = r"\*{0,2}(?P<name>\w+)\s*(?:\(.*?\))?\s*:(?:\s+|\Z)(?P<text>.*)"
+NUMPY_ENTRY: Final = r"(?P<names>\*{0,2}\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?::.*)?\Z"
 
 Reader: TypeAlias = Callable[[Sequence[str]], dict[str, str]]
 
@@ -101,11 +100,11 @@ def _sections(lines: Sequence[str]) -> list[Section]:
 def _heading(line: str, following: str) -> Heading | None:
     """Recognise the line that opens a section; a Sphinx field opens one and is its first line."""
     title = line.rstrip().lower()
-    if UNDERLINE.match(following) and title in PARAMETER_TITLES | OTHER_TITLES:
+    if re.match(UNDERLINE, following) and title in PARAMETER_TITLES | OTHER_TITLES:
         return Heading(_read_numpy if title in PARAMETER_TITLES else _read_nothing, underlined=True)
     if title.endswith(":") and title[:-1] in PARAMETER_TITLES | OTHER_TITLES:
         return Heading(_read_google if title[:-1] in PARAMETER_TITLES else _read_nothing)
-    field = FIELD.match(line)
+    field = re.match(FIELD, line)
     if field and field["field"] in PARAMETER_FIELDS | OTHER_FIELDS:
         return Heading(_read_field if field["field"] in PARAMETER_FIELDS else _read_nothing, [line])
     return None
@@ -117,7 +116,7 @@ def _read_nothing(lines: Sequence[str]) -> dict[str, str]:
 
 def _read_field(lines: Sequence[str]) -> dict[str, str]:
     """Read one `:param type name: text` field and its indented continuation."""
-    field = FIELD.match(lines[0])
+    field = re.match(FIELD, lines[0])
     if field is None or not (field["argument"] or "").strip():
         return {}
     name = field["argument"].split()[-1].lstrip("*")
@@ -127,7 +126,7 @@ def _read_field(lines: Sequence[str]) -> dict[str, str]:
 def _read_google(lines: Sequence[str]) -> dict[str, str]:
     # A docstring whose first line is the title loses the indentation of what follows to the dedent.
     body = list(_indented(lines)) or list(itertools.takewhile(str.strip, lines))
-    return _read_entries(textwrap.dedent("\n".join(body)).split("\n"), _open_google)
+    return _read_entries(inspect.cleandoc("\n" + "\n".join(body)).split("\n"), _open_google)
 
 
 def _read_numpy(lines: Sequence[str]) -> dict[str, str]:
@@ -135,12 +134,12 @@ def _read_numpy(lines: Sequence[str]) -> dict[str, str]:
 
 
 def _open_google(line: str) -> Entry | None:
-    entry = GOOGLE_ENTRY.match(line)
+    entry = re.match(GOOGLE_ENTRY, line)
     return Entry([entry["name"]], entry["text"]) if entry else None
 
 
 def _open_numpy(line: str) -> Entry | None:
-    entry = NUMPY_ENTRY.match(line)
+    entry = re.match(NUMPY_ENTRY, line)
     return Entry([name.strip().lstrip("*") for name in entry["names"].split(",")], "") if entry else None
 
 

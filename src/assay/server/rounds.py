@@ -8,7 +8,6 @@ of earlier rounds, which questions they answer, and the outcomes that `ctx.once`
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import time
 from itertools import count
 from typing import Any, Final, TypeVar
@@ -67,7 +66,9 @@ def _digest(value: Any) -> str:
         encoded = _sorted(msgspec.json.decode(value) if isinstance(value, Raw) else value)
     except (TypeError, NotImplementedError):
         encoded = str(value).encode()
-    return hashlib.blake2s(encoded, digest_size=12).hexdigest()
+    from hashlib import blake2s
+
+    return blake2s(encoded, digest_size=12).hexdigest()
 
 
 class Rounds:

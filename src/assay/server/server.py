@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
-from secrets import token_bytes
+from os import urandom
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast, overload
 
 from msgspec import Raw
@@ -378,7 +378,7 @@ def _as_bytes(message: bytes | str | Mapping[str, Any]) -> bytes:
 
 def make_sealer(given: Sealer | bytes | Sequence[bytes] | None) -> Sealer:
     if given is None:
-        given = token_bytes(32)
+        given = urandom(32)
     if isinstance(given, bytes):
         return HmacSealer([given])
     return HmacSealer(given) if isinstance(given, list | tuple) else cast(Sealer, given)
