@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from assay.model.result import ToolResult as ToolResult
     from assay.model.scope import Scope as Scope
     from assay.model.strictness import Strictness as Strictness
+    from assay.protocol.seal import EncryptingSealer as EncryptingSealer
     from assay.server.context import Context as Context
     from assay.server.header import Header as Header
     from assay.server.server import Server as Server
@@ -67,6 +68,7 @@ _HOMES = {
     "assay.model.result": ("Cache", "Completion", "Message", "PromptResult", "ToolResult"),
     "assay.model.scope": ("Scope",),
     "assay.model.strictness": ("Strictness",),
+    "assay.protocol.seal": ("EncryptingSealer",),
     "assay.server.context": ("Context",),
     "assay.server.header": ("Header",),
     "assay.server.server": ("Server",),

@@ -10,7 +10,7 @@ from tests.bad_input.messages import PING
 from tests.bad_input.row import NOTHING, After, Answer, Failed, Framing, Head, Reply, Row, Served, on_http
 from tests.bad_input.subject import MESSAGE_BYTES
 
-TOO_LARGE = refused(413, "body too large")
+TOO_LARGE = refused(413, "body too large", after=After.CLOSED)
 TOO_SLOW = refused(408, "body did not arrive", after=After.CLOSED)
 NO_JSON = Failed(PARSE_ERROR, text="parse error")
 
@@ -52,7 +52,7 @@ LENGTHS = [
     row(
         "declared over the limit",
         declared(10**9),
-        refused(413, after=After.OWED),
+        refused(413, after=After.CLOSED),
         "refused on its head alone",
         "Content-Length: 1000000000",
     ),

@@ -2,44 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-from base64 import urlsafe_b64decode, urlsafe_b64encode
-from itertools import count
+import sys
+from base64 import urlsafe_b64decode
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.protocol.seal import BrokenSeal, HmacSealer, Sealer
+from assay.model.error import MissingExtra
+from assay.protocol.seal import BrokenSeal, EncryptingSealer, HmacSealer, Sealer
 
 KEY, OTHER = b"k" * 16, b"o" * 32
 SEALER = HmacSealer([KEY])
+ENCRYPTING = EncryptingSealer([OTHER])
+both = pytest.mark.parametrize("sealer", [SEALER, ENCRYPTING], ids=["hmac", "aes-gcm"])
 
 
-class NonceSealer:
-    """Another implementation of the port: it signs a nonce too, so equal payloads look different."""
-
-    def __init__(self, key: bytes) -> None:
-        self._key = key
-        self._nonces = count(1)
-
-    def seal(self, payload: bytes) -> str:
-        data = next(self._nonces).to_bytes(12) + payload
-        return urlsafe_b64encode(hmac.digest(self._key, data, hashlib.sha256) + data).decode()
-
-    def open(self, sealed: str) -> bytes:
-        try:
-            decoded = urlsafe_b64decode(sealed.encode("ascii"))
-        except ValueError:
-            raise BrokenSeal("not in sealed form") from None
-        signature, data = decoded[:32], decoded[32:]
-        if not hmac.compare_digest(hmac.digest(self._key, data, hashlib.sha256), signature):
-            raise BrokenSeal("signature does not match")
-        return data[12:]
-
-
-@pytest.mark.parametrize("sealer", [SEALER, NonceSealer(KEY)], ids=["hmac", "nonce"])
+@both
 @given(payload=st.binary(max_size=200))
 def test_what_was_sealed_is_opened(sealer: Sealer, payload: bytes) -> None:
     assert sealer.open(sealer.seal(payload)) == payload
@@ -52,27 +31,56 @@ def test_sealed_text_can_stand_anywhere() -> None:
     assert sealed.replace("-", "").replace("_", "").replace(".", "").isalnum()
 
 
+@both
 @given(payload=st.binary(max_size=60), position=st.integers(0, 10_000), bit=st.integers(0, 6))
-def test_one_changed_bit_breaks_the_seal(payload: bytes, position: int, bit: int) -> None:
-    sealed = SEALER.seal(payload)
+def test_one_changed_bit_breaks_the_seal(sealer: Sealer, payload: bytes, position: int, bit: int) -> None:
+    sealed = sealer.seal(payload)
     place = position % len(sealed)
     changed = sealed[:place] + chr(ord(sealed[place]) ^ (1 << bit)) + sealed[place + 1 :]
     with pytest.raises(BrokenSeal):
-        SEALER.open(changed)
+        sealer.open(changed)
 
 
+@both
 @given(payload=st.binary(max_size=60), data=st.data())
-def test_a_part_is_not_the_whole(payload: bytes, data: st.DataObject) -> None:
-    sealed = SEALER.seal(payload)
+def test_a_part_is_not_the_whole(sealer: Sealer, payload: bytes, data: st.DataObject) -> None:
+    sealed = sealer.seal(payload)
     end = data.draw(st.integers(0, len(sealed) - 1))
     with pytest.raises(BrokenSeal):
-        SEALER.open(sealed[:end])
+        sealer.open(sealed[:end])
 
 
+@both
 @given(text=st.text(max_size=80))
-def test_arbitrary_text_is_refused(text: str) -> None:
+def test_arbitrary_text_is_refused(sealer: Sealer, text: str) -> None:
     with pytest.raises(BrokenSeal):
-        SEALER.open(text)
+        sealer.open(text)
+
+
+def test_encrypted_text_shows_nothing_and_never_repeats() -> None:
+    payload = b"the answer is forty-two" * 4
+    first, second = ENCRYPTING.seal(payload), ENCRYPTING.seal(payload)
+    assert first != second
+    assert b"forty" not in urlsafe_b64decode(first + "==")
+
+
+def test_a_rotated_key_opens_and_another_does_not() -> None:
+    sealed = ENCRYPTING.seal(b"kept")
+    assert EncryptingSealer([KEY, OTHER]).open(sealed) == b"kept"
+    with pytest.raises(BrokenSeal, match="no key"):
+        EncryptingSealer([KEY]).open(sealed)
+
+
+@pytest.mark.parametrize("keys", [[], [b"short"]])
+def test_unusable_keys_are_refused(keys: list[bytes]) -> None:
+    with pytest.raises(ValueError, match="key"):
+        EncryptingSealer(keys)
+
+
+def test_encryption_without_its_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
+    with pytest.raises(MissingExtra, match="pip install"):
+        EncryptingSealer([KEY])
 
 
 @pytest.mark.parametrize("change", [" {}", "{} ", "{}=", "\n{}", "{}.", "{}.x", ".{}", "{}\x00", "{}é"])

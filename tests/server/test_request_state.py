@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assay import Context, Limits, Server
-from assay.protocol.seal import BrokenSeal, HmacSealer
+from assay.protocol.seal import BrokenSeal, EncryptingSealer, HmacSealer
 from tests.driving.describing import DescribingClient, accepted, answering, text_of
 
 FORM = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
@@ -135,6 +135,14 @@ async def test_a_sealer_of_ones_own_may_be_given() -> None:
     assert asked["requestState"] == "0"
     assert text_of(await client.result("tools/call", call(asked))) == "Hello, Ada"
     assert await refusal(client, call(asked | {"requestState": "1"})) == (-32602, CHANGED)
+
+
+async def test_state_that_clients_cannot_read_is_carried_like_any_other() -> None:
+    client = client_of(make_server(sealing=EncryptingSealer([OTHER_KEY])))
+    asked = await client.call("greet")
+    assert text_of(await client.result("tools/call", call(asked))) == "Hello, Ada"
+    changed = asked["requestState"][:-2] + ("AA" if asked["requestState"][-2:] != "AA" else "BB")
+    assert await refusal(client, call(asked | {"requestState": changed})) == (-32602, CHANGED)
 
 
 @pytest.mark.parametrize(

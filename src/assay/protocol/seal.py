@@ -9,7 +9,13 @@ from __future__ import annotations
 import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
-from typing import Protocol
+from os import urandom
+from typing import Final, Protocol
+
+from assay.model.error import MissingExtra
+
+NONCE: Final = 12
+TAG: Final = 16
 
 
 class BrokenSeal(ValueError):
@@ -48,6 +54,39 @@ class HmacSealer:
         if not any(compare_digest(_sign(key, payload), given) for key in self._keys):
             raise BrokenSeal("signature does not match")
         return payload
+
+
+class EncryptingSealer:
+    """Encrypts with AES-GCM under the first key and opens with any: clients cannot read what they carry.
+
+    Keys have 16, 24 or 32 bytes. Nonces are random, so one key should seal no more than 2**32 times.
+    """
+
+    def __init__(self, keys: Sequence[bytes]) -> None:
+        try:
+            from cryptography.exceptions import InvalidTag
+            from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+        except ImportError:
+            raise MissingExtra('encryption needs cryptography: pip install "assay[auth]"') from None
+        if not keys:
+            raise ValueError("there must be at least one key")
+        self._ciphers = [AESGCM(key) for key in keys]
+        self._wrong = InvalidTag
+
+    def seal(self, payload: bytes) -> str:
+        nonce = urandom(NONCE)
+        return _text(nonce + self._ciphers[0].encrypt(nonce, payload, None))
+
+    def open(self, sealed: str) -> bytes:
+        data = _bytes(sealed)
+        if len(data) < NONCE + TAG:
+            raise BrokenSeal("not in sealed form")
+        for cipher in self._ciphers:
+            try:
+                return cipher.decrypt(data[:NONCE], data[NONCE:], None)
+            except self._wrong:
+                continue
+        raise BrokenSeal("no key opens it")
 
 
 def _sign(key: bytes, payload: bytes) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable
 from types import CoroutineType
-from typing import Any
+from typing import Any, Final
 
 from assay.model.limits import Limits
 from assay.protocol.http.gate import Refusal
@@ -91,10 +91,13 @@ async def _read_rest(receive: Receive, first: bytes, limits: Limits) -> bytes | 
     return b"".join(chunks)
 
 
+# What is still to come of a body would be in the way of the next request (RFC 9110, 15.5.9 and 15.5.14).
+CLOSE: Final = ((b"connection", b"close"),)
+
+
 def _too_slow(limits: Limits) -> Refusal:
-    # What is still to come of the body would be in the way of the next request (RFC 9110, 15.5.9).
-    return Refusal(408, f"body did not arrive within {limits.body_timeout:g} s", ((b"connection", b"close"),))
+    return Refusal(408, f"body did not arrive within {limits.body_timeout:g} s", CLOSE)
 
 
 def _too_large(limits: Limits) -> Refusal:
-    return Refusal(413, f"body too large: limit {limits.message_bytes} bytes")
+    return Refusal(413, f"body too large: limit {limits.message_bytes} bytes", CLOSE)
