@@ -60,6 +60,15 @@ class Exchange(Struct, frozen=True):
     def code(self) -> Any:
         return None if self.answer is None else self.answer.code
 
+    def items(self, key: str) -> list[Any]:
+        """A list in the result, whatever its members are; empty where there is none."""
+        found = (self.result or {}).get(key)
+        return found if isinstance(found, list) else []
+
+    def objects(self, key: str) -> list[dict[str, Any]]:
+        """The members of that list that are objects."""
+        return [item for item in self.items(key) if isinstance(item, dict)]
+
     def __str__(self) -> str:
         status = "" if self.head is None else f", HTTP {self.head.status}"
         return f"{self.answer or 'no answer'}{status}"

@@ -14,7 +14,7 @@ from assay.lab.harness.verdict import Observation, observe
 @check("Every tool has a valid input schema", rows=("TL-06",))
 def judge(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges("tools/list"):
-        for tool in (exchange.result or {}).get("tools", []):
+        for tool in exchange.items("tools"):
             problem = _problem(tool)
             yield observe(
                 "TL-06",

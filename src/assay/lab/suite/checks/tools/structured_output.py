@@ -16,12 +16,12 @@ def judge(trace: Trace) -> Iterator[Observation]:
     schemas = {
         tool["name"]: tool["outputSchema"]
         for exchange in trace.exchanges("tools/list")
-        for tool in (exchange.result or {}).get("tools", [])
-        if isinstance(tool, dict) and isinstance(tool.get("name"), str) and "outputSchema" in tool
+        for tool in exchange.objects("tools")
+        if isinstance(tool.get("name"), str) and "outputSchema" in tool
     }
     for exchange in trace.exchanges("tools/call"):
-        if _succeeded(exchange) and exchange.params.get("name") in schemas:
-            problem = _problem(exchange.result or {}, schemas[exchange.params["name"]])
+        if _succeeded(exchange) and str(exchange.params.get("name")) in schemas:
+            problem = _problem(exchange.result or {}, schemas[str(exchange.params["name"])])
             yield observe(
                 "TL-15",
                 problem is None,

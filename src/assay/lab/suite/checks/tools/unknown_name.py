@@ -12,12 +12,8 @@ from assay.model.error import INVALID_PARAMS
 
 @check("A tool that does not exist is refused with -32602", rows=("TL-19",))
 def judge(trace: Trace) -> Iterator[Observation]:
-    listed = {
-        tool.get("name")
-        for exchange in trace.exchanges("tools/list")
-        for tool in (exchange.result or {}).get("tools", [])
-        if isinstance(tool, dict)
-    }
+    lists = list(trace.exchanges("tools/list"))
+    listed = [tool.get("name") for exchange in lists for tool in exchange.objects("tools")]
     for exchange in trace.exchanges("tools/call"):
         if listed and exchange.params.get("name") not in listed and exchange.answer is not None:
             yield observe(

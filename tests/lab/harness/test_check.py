@@ -1,0 +1,104 @@
+"""From observations to a verdict."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from assay.lab.harness.check import MAX_FINDINGS, CheckFailed, check, run_check
+from assay.lab.harness.requirement import Level, Requirement, Seen
+from assay.lab.harness.trace import Trace
+from assay.lab.harness.verdict import Observation, Verdict, observe
+from assay.revisions.registry import HANDSHAKE
+from tests.lab.traces import request, result, stdio_trace
+
+NEWEST = HANDSHAKE[-1].date
+
+
+def row(name: str, level: Level | None) -> Requirement:
+    levels = {} if level is None else {NEWEST: level}
+    return Requirement(name, "area", "server", Seen.WIRE, f"the rule {name}", levels, "page")
+
+
+ROWS = {
+    "MUST": row("MUST", Level.MUST),
+    "FLOW": row("FLOW", Level.IMPLIED_MUST),
+    "SHOULD": row("SHOULD", Level.SHOULD),
+    "GONE": row("GONE", None),
+}
+TRACE = stdio_trace((">", request(1, "ping")), ("<", result(1)))
+
+
+def verdict_of(*seen: tuple[str, bool], trace: Trace = TRACE) -> Verdict:
+    @check("a check", rows=tuple(ROWS))
+    def judge(trace: Trace) -> Iterator[Observation]:
+        for name, holds in seen:
+            yield observe(name, holds, *trace.frames, expected="this", observed="that")
+
+    return run_check(judge, trace, ROWS).verdict
+
+
+@pytest.mark.parametrize(
+    ("seen", "verdict"),
+    [
+        ([], Verdict.SKIPPED),
+        ([("MUST", True)], Verdict.SUCCESS),
+        ([("MUST", False)], Verdict.FAILURE),
+        ([("FLOW", False)], Verdict.FAILURE),
+        ([("SHOULD", False)], Verdict.WARNING),
+        ([("SHOULD", False), ("MUST", False)], Verdict.FAILURE),
+        ([("SHOULD", False), ("MUST", True)], Verdict.WARNING),
+        ([("GONE", False)], Verdict.SKIPPED),
+        ([("GONE", False), ("SHOULD", True)], Verdict.SUCCESS),
+    ],
+)
+def test_strongest_observation_decides(seen: list[tuple[str, bool]], verdict: Verdict) -> None:
+    assert verdict_of(*seen) is verdict
+
+
+def test_scenario_that_broke_off_can_fail_but_not_succeed() -> None:
+    cut = stdio_trace((">", request(1, "ping")), closed=False)
+    assert verdict_of(("MUST", True), trace=cut) is Verdict.SKIPPED
+    assert verdict_of(("MUST", False), trace=cut) is Verdict.FAILURE
+
+
+def test_finding_says_all_that_a_reader_needs() -> None:
+    @check("a check", rows=("MUST",))
+    def judge(trace: Trace) -> Iterator[Observation]:
+        (exchange,) = trace.exchanges()
+        yield observe("MUST", False, exchange, expected="this", observed="that")
+
+    (finding,) = run_check(judge, TRACE, ROWS).findings
+    assert (finding.requirement, finding.level, finding.statement) == ("MUST", "MUST", "the rule MUST")
+    assert finding.link == f"https://modelcontextprotocol.io/specification/{NEWEST}/page"
+    assert finding.frames == [0, 1]
+    assert len(finding.excerpt) == 2
+    assert finding.reproduce.startswith("printf %s ") and finding.reproduce.endswith("| by hand")
+
+
+def test_findings_are_bounded_for_each_row() -> None:
+    @check("a check", rows=("MUST", "SHOULD"))
+    def judge(trace: Trace) -> Iterator[Observation]:
+        for name in ["MUST"] * 100 + ["SHOULD"]:
+            yield observe(name, False, expected="", observed="")
+
+    found = [finding.requirement for finding in run_check(judge, TRACE, ROWS).findings]
+    assert found == ["MUST"] * MAX_FINDINGS + ["SHOULD"]
+
+
+def test_check_that_raises_is_a_fault_of_the_lab() -> None:
+    @check("a check", rows=("MUST",))
+    def judge(trace: Trace) -> Iterator[Observation]:
+        raise LookupError("oh")
+        yield
+
+    with pytest.raises(CheckFailed, match="LookupError: oh"):
+        run_check(judge, TRACE, ROWS)
+
+
+def test_check_may_not_cite_what_it_does_not_declare() -> None:
+    @check("a check", rows=("MUST",))
+    def judge(trace: Trace) -> Iterator[Observation]:
+        yield observe("SHOULD", True, expected="", observed="")
+
+    with pytest.raises(CheckFailed, match="cites SHOULD"):
+        run_check(judge, TRACE, ROWS)

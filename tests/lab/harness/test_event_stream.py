@@ -1,0 +1,31 @@
+"""Event streams are cut into blocks, byte for byte, however they arrive."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.lab.harness.event_stream import Blocks
+
+PIECES = [b"data: 1\n\n", b"id: 7\r\ndata: 2\r\n\r\n", b": comment\n\n", b"event: x\ndata: a\ndata: b\n\n"]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+def test_blocks_do_not_depend_on_how_they_arrive(size: int) -> None:
+    data = b"".join(PIECES)
+    blocks = Blocks()
+    found = [block for at in range(0, len(data), size) for block in blocks.feed(data[at : at + size])]
+    assert b"".join(found) + blocks.rest == data
+    assert [block.strip() for block in found] == [piece.strip() for piece in PIECES]
+
+
+@given(st.lists(st.binary(max_size=12), max_size=8))
+def test_no_byte_is_lost_or_changed(chunks: list[bytes]) -> None:
+    blocks = Blocks()
+    found = [block for chunk in chunks for block in blocks.feed(chunk)]
+    assert b"".join(found) + blocks.rest == b"".join(chunks)
+
+
+def test_unfinished_block_is_kept_apart() -> None:
+    blocks = Blocks()
+    assert blocks.feed(b"data: 1\n\ndata: 2\n") == [b"data: 1\n\n"]
+    assert blocks.rest == b"data: 2\n"

@@ -1,0 +1,58 @@
+"""The recorder keeps what passed, within bounds, and no credential."""
+
+import pytest
+
+from assay.lab.harness import recorder as module
+from assay.lab.harness.frame import Header, Kind, Sender
+from assay.lab.harness.recorder import Flooded, Recorder
+from assay.lab.harness.redaction import Redaction
+
+HEADER = Header("any", "http", "subject", "scenario")
+TOKEN = "s3cret-token"
+
+
+def test_credentials_never_reach_a_frame() -> None:
+    recorder = Recorder(HEADER, Redaction([TOKEN]))
+    head = f"POST / HTTP/1.1\r\nAuthorization: Bearer {TOKEN}\r\nCookie: a=b\r\nAccept: x\r\n\r\n".encode()
+    recorder.record(Sender.DRIVER, "1/post-1", Kind.REQUEST, head + TOKEN.encode())
+    recorder.record(Sender.SUBJECT, "1/post-1", Kind.HEAD, b"HTTP/1.1 200 OK\r\nSet-Cookie: id=1\r\n\r\n")
+    recorder.record(Sender.SUBJECT, "1/errors", Kind.ERRORS, b"got " + TOKEN.encode())
+    kept = b"".join(frame.raw for frame in recorder.trace(closed=True).frames)
+    assert TOKEN.encode() not in kept
+    assert b"Cookie: [redacted]\r\nAccept: x" in kept
+    assert b"Set-Cookie: [redacted]" in kept
+    assert b"got [redacted]" in kept
+
+
+def test_longer_secret_is_replaced_before_one_that_is_part_of_it() -> None:
+    assert Redaction(["abcd", "abcdefgh"]).text(b"abcdefgh abcd") == b"[redacted] [redacted]"
+
+
+def test_secret_too_short_to_be_told_from_words_is_left() -> None:
+    assert Redaction(["a"]).text(b"a banana") == b"a banana"
+
+
+def test_time_is_counted_from_the_beginning() -> None:
+    moments = iter([100.0, 100.5, 101.25])
+    recorder = Recorder(HEADER, clock=lambda: next(moments))
+    recorder.mark("1/marks", "first")
+    recorder.mark("1/marks", "second")
+    assert [frame.t for frame in recorder.trace(closed=True).frames] == [0.5, 1.25]
+
+
+def test_flood_is_refused_at_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_FRAMES", 3)
+    recorder = Recorder(HEADER)
+    for _ in range(3):
+        recorder.mark("1/marks", "one")
+    with pytest.raises(Flooded):
+        recorder.mark("1/marks", "too many")
+    assert len(recorder.trace(closed=False).frames) == 3
+
+
+def test_bytes_are_bounded_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_BYTES", 10)
+    recorder = Recorder(HEADER)
+    recorder.record(Sender.SUBJECT, "1/lines", Kind.LINE, b"12345678")
+    with pytest.raises(Flooded):
+        recorder.record(Sender.SUBJECT, "1/lines", Kind.LINE, b"1234")
