@@ -32,8 +32,8 @@ connection and in the same session, where there still is one.
   back alike without one.
 - A number such as -32700 is the code of a JSON-RPC error. *no id*: it carries none, because none could be
   read or none was given. *served*: the request got its result. *tool error*: a result with `isError`.
-- In the column HTTP, the status comes first. *HTTP server*: uvicorn refuses it before Assay sees it.
-  *closes*: the connection ends after the answer. *new connection*: the client still owes bytes on this one.
+- In the column HTTP, the status comes first. *closes*: the connection ends after the answer. The server is
+  our own, the one of `server.run("http")`; another one refuses in its own words what is no HTTP.
 - In the column WebSocket, *closes with 1002* names the close code; the next request takes a new connection.
 """
 
@@ -89,14 +89,10 @@ def over_http(answer: Answer | None) -> str:
     if answer.status is None:
         return "no answer"
     parts = [str(answer.status)]
-    if answer.by_server:
-        parts.append("HTTP server")
-    elif answer.reply is not NOTHING:
+    if answer.reply is not NOTHING:
         parts.append(str(answer.reply))
     if answer.after is After.CLOSED:
         parts.append("closes")
-    elif answer.after is After.OWED:
-        parts.append("new connection")
     return ", ".join(parts)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from assay.model.error import PARSE_ERROR
-from tests.bad_input.heads import ALONE, by_server, refused
+from tests.bad_input.heads import ALONE, NO_HTTP, refused
 from tests.bad_input.messages import PING
 from tests.bad_input.row import NOTHING, After, Answer, Failed, Framing, Head, Reply, Row, Served, on_http
 from tests.bad_input.subject import MESSAGE_BYTES
@@ -59,7 +59,7 @@ LENGTHS = [
     row(
         "body larger than declared",
         declared(10),
-        by_server(),
+        Answer(Failed(PARSE_ERROR), 400, after=After.CLOSED),
         "the rest is no request, and ends the connection",
         "Content-Length: 10, then 40 bytes",
     ),
@@ -84,21 +84,21 @@ LENGTHS = [
         "nobody is left to answer",
         "Content-Length: 41, then 40 bytes, then the end",
     ),
-    row("length is no number", declared("forty"), by_server(), LENGTH, "Content-Length: forty"),
-    row("length is negative", declared("-1"), by_server(), LENGTH, "Content-Length: -1"),
-    row("length with a sign", declared("+40"), by_server(), LENGTH, "Content-Length: +40"),
+    row("length is no number", declared("forty"), NO_HTTP, LENGTH, "Content-Length: forty"),
+    row("length is negative", declared("-1"), NO_HTTP, LENGTH, "Content-Length: -1"),
+    row("length with a sign", declared("+40"), NO_HTTP, LENGTH, "Content-Length: +40"),
     row(
         "length of 25 digits",
         declared("9" * 25),
-        by_server(),
+        NO_HTTP,
         "more than can be counted",
         f"Content-Length: {'9' * 25}",
     ),
-    row("length twice", declared(40, 41), by_server(), SMUGGLED, "Content-Length: 40 and 41"),
+    row("length twice", declared(40, 41), NO_HTTP, SMUGGLED, "Content-Length: 40 and 41"),
     row(
         "length and chunks",
         exactly(b"28\r\n" + PING + b"\r\n0\r\n\r\n", CHUNKED, ("content-length", "40")),
-        by_server(),
+        NO_HTTP,
         SMUGGLED,
         "Content-Length and Transfer-Encoding",
     ),
@@ -135,21 +135,21 @@ CHUNKS = [
     row(
         "chunk size is no number",
         exactly(b"forty\r\n" + PING, CHUNKED),
-        by_server(),
+        NO_HTTP,
         "RFC 9112, 7.1",
         "a chunk of size `forty`",
     ),
     row(
         "chunk without its end",
         exactly(b"1\r\n{{{{", CHUNKED),
-        by_server(),
+        NO_HTTP,
         "RFC 9112, 7.1",
         "a chunk of size 1, then 4 bytes",
     ),
     row(
         "a coding that nobody knows",
         exactly(PING, ("transfer-encoding", "zip")),
-        by_server(),
+        NO_HTTP,
         "RFC 9112, 6.1",
         "Transfer-Encoding: zip",
     ),
@@ -160,16 +160,14 @@ def raw(name: str, sent: bytes, answer: Answer, because: str, shown: str = "") -
     return on_http(name, sent, answer, because, raw=True, shown=shown, setting=ALONE)
 
 
-HTTP = "RFC 9112: malformed; the HTTP server refuses it before we see it"
+HTTP = "RFC 9112: malformed"
 START = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n"
 BYTES = [
-    raw("no HTTP at all", b"hello\r\n\r\n", by_server(), HTTP),
-    raw("a JSON-RPC message without HTTP", PING + b"\r\n\r\n", by_server(), HTTP),
-    raw(
-        "TLS on a plain port", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\0" * 32, by_server(), HTTP
-    ),
-    raw("zero bytes", b"\0" * 64, by_server(), HTTP),
-    raw("HTTP/2 without asking", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", by_server(), HTTP),
+    raw("no HTTP at all", b"hello\r\n\r\n", NO_HTTP, HTTP),
+    raw("a JSON-RPC message without HTTP", PING + b"\r\n\r\n", NO_HTTP, HTTP),
+    raw("TLS on a plain port", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\0" * 32, NO_HTTP, HTTP),
+    raw("zero bytes", b"\0" * 64, NO_HTTP, HTTP),
+    raw("HTTP/2 without asking", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", NO_HTTP, HTTP),
     raw(
         "HTTP/1.0",
         b"POST /mcp HTTP/1.0\r\nHost: localhost\r\nAccept: */*\r\nContent-Type: application/json\r\n"
@@ -177,16 +175,22 @@ BYTES = [
         Answer(Served(1), 200, after=After.CLOSED),
         "old, yet in order",
     ),
-    raw("HTTP of no known version", b"POST /mcp HTTP/9.9\r\nHost: localhost\r\n\r\n", by_server(), HTTP),
-    raw("a header without a colon", START + b"Accept\r\n\r\n", by_server(), HTTP),
-    raw("a header with a space in its name", START + b"Acc ept: */*\r\n\r\n", by_server(), HTTP),
-    raw("a space before the colon", START + b"Accept : */*\r\n\r\n", by_server(), HTTP),
-    raw("a NUL in a header", START + b"Accept: \0\r\n\r\n", by_server(), HTTP),
-    raw("a bare CR in a header", START + b"Accept: a\rb\r\n\r\n", by_server(), HTTP),
+    raw(
+        "HTTP/2.0 in the clothes of 1.1",
+        b"POST /mcp HTTP/2.0\r\nHost: localhost\r\n\r\n",
+        refused(505, "HTTP version", after=After.CLOSED),
+        "RFC 9110, 15.6.6",
+    ),
+    raw("HTTP of no known version", b"POST /mcp HTTP/9.9\r\nHost: localhost\r\n\r\n", NO_HTTP, HTTP),
+    raw("a header without a colon", START + b"Accept\r\n\r\n", NO_HTTP, HTTP),
+    raw("a header with a space in its name", START + b"Acc ept: */*\r\n\r\n", NO_HTTP, HTTP),
+    raw("a space before the colon", START + b"Accept : */*\r\n\r\n", NO_HTTP, HTTP),
+    raw("a NUL in a header", START + b"Accept: \0\r\n\r\n", NO_HTTP, HTTP),
+    raw("a bare CR in a header", START + b"Accept: a\rb\r\n\r\n", NO_HTTP, HTTP),
     raw(
         "a header over two lines",
         START + b"Accept: application/json,\r\n text/event-stream\r\n\r\n",
-        by_server(),
+        NO_HTTP,
         HTTP,
     ),
 ]

@@ -18,11 +18,6 @@ def refused(status: int, text: str = "", **more: Any) -> Answer:
     return Answer(Failed(INVALID_REQUEST, text=text), status, **more)
 
 
-def by_server(status: int | None = 400) -> Answer:
-    """The HTTP server's own refusal, after which it hangs up."""
-    return Answer(NOTHING, status, by_server=True, after=After.CLOSED)
-
-
 def header(
     name: str, case: str, values: tuple[str, ...], answer: Reply | Answer, because: str, **more: Any
 ) -> Row:
@@ -40,8 +35,9 @@ def shorten(values: tuple[str, ...]) -> str:
 
 
 TWICE = refused(400, "header given twice")
-TOO_LONG = refused(431, "headers too large")
-REMEMBERED = "heads are remembered, so they are bounded: 64 KiB for what decides"
+NO_HTTP = refused(400, "not a valid HTTP request", after=After.CLOSED)
+TOO_LONG = refused(431, "headers too large", after=After.CLOSED)
+BOUNDED = "a head may have 64 KiB"
 DECIDES = "it decides something: two values would make that ambiguous"
 
 HOST = "protects local servers against DNS rebinding"
@@ -53,7 +49,7 @@ HOSTS = [
     header("Host", "with a user in front", ("localhost@evil.example",), refused(421), HOST),
     header("Host", "twice", ("localhost", "evil.example"), TWICE, DECIDES),
     header("Host", "oversized", (LONG,), refused(421), HOST),
-    header("Host", "beyond all bounds", (HUGE,), TOO_LONG, REMEMBERED),
+    header("Host", "beyond all bounds", (HUGE,), TOO_LONG, BOUNDED),
     header("Host", "with a port that is none", ("localhost:1@evil.example",), refused(421), HOST),
     header("Host", "that goes on after its brackets", ("[::1].evil.example",), refused(421), HOST),
     header("Origin", "missing", (), Served(1), "only browsers send it"),
@@ -63,7 +59,7 @@ HOSTS = [
     header("Origin", "of another scheme", ("file://localhost",), refused(403), HOST),
     header("Origin", "with a user in front", ("http://localhost:1@evil.example",), refused(403), HOST),
     header("Origin", "twice", ("http://localhost", "https://evil.example"), TWICE, DECIDES),
-    header("Origin", "beyond all bounds", (HUGE,), TOO_LONG, REMEMBERED),
+    header("Origin", "beyond all bounds", (HUGE,), TOO_LONG, BOUNDED),
     header("Origin", "oversized", (f"https://{LONG}.example",), refused(403), HOST),
 ]
 
@@ -125,9 +121,9 @@ NEGOTIATION = [
         "long, yet in order",
     ),
     header(
-        "Accept", "beyond all bounds", (f"application/json, text/event-stream, {HUGE}",), TOO_LONG, REMEMBERED
+        "Accept", "beyond all bounds", (f"application/json, text/event-stream, {HUGE}",), TOO_LONG, BOUNDED
     ),
-    header("Content-Type", "beyond all bounds", (f"application/json; a={HUGE}",), TOO_LONG, REMEMBERED),
+    header("Content-Type", "beyond all bounds", (f"application/json; a={HUGE}",), TOO_LONG, BOUNDED),
     header("Accept", "of garbage", (",;=,q;;\xff",), refused(406), ACCEPT),
 ]
 
@@ -146,7 +142,7 @@ STATE = [
     header(VERSION_NAME, "in other bytes", ("2025\xa011\xa025",), UNKNOWN_VERSION, UNDESCRIBED),
     header(VERSION_NAME, "twice", ("2025-11-25", "2025-11-25"), TWICE, DECIDES),
     header(VERSION_NAME, "oversized", (LONG,), UNKNOWN_VERSION, UNDESCRIBED),
-    header(VERSION_NAME, "beyond all bounds", (HUGE,), TOO_LONG, REMEMBERED),
+    header(VERSION_NAME, "beyond all bounds", (HUGE,), TOO_LONG, BOUNDED),
     header(
         VERSION_NAME,
         "unknown, on GET",
@@ -161,7 +157,7 @@ STATE = [
     header(SESSION_NAME, "in other bytes", ("\xff\xfe",), GONE, LOST),
     header(SESSION_NAME, "twice", ("one", "two"), TWICE, DECIDES),
     header(SESSION_NAME, "oversized", (LONG,), GONE, LOST),
-    header(SESSION_NAME, "beyond all bounds", (HUGE,), GONE, "looked up, never kept"),
+    header(SESSION_NAME, "beyond all bounds", (HUGE,), TOO_LONG, BOUNDED),
     header(
         SESSION_NAME,
         "unknown, on a notification",
@@ -260,14 +256,19 @@ NOWHERE = Answer(NOTHING, 404)
 TARGETS = [
     to("PUT", "/mcp", NOT_OFFERED, "not part of the transport"),
     to("PATCH", "/mcp", NOT_OFFERED, "not part of the transport"),
-    to("post", "/mcp", by_server(), "methods have a case (RFC 9110, 9.1)"),
-    to("BREW", "/mcp", by_server(), "no method"),
+    to("post", "/mcp", NO_HTTP, "methods have a case (RFC 9110, 9.1)"),
+    to("BREW", "/mcp", NO_HTTP, "no method"),
     to("POST", "/", NOWHERE, "the endpoint is elsewhere"),
     to("POST", "/mcp/../mcp", NOWHERE, "paths are compared as they come"),
     to("POST", "/mcp/", Served(1), "a slash at the end is forgiven"),
     to("POST", "/mcp?session=1", Served(1), "the query means nothing"),
     to("POST", "/mcp?" + "q" * 10_000, Served(1), "the query means nothing"),
-    to("POST", "mcp", by_server(), "no target (RFC 9112, 3.2)"),
+    to("POST", "mcp", NO_HTTP, "no target (RFC 9112, 3.2)"),
+    to("POST", "http://localhost/mcp", Served(1), "as a proxy asks (RFC 9112, 3.2.2)"),
+    to("POST", "http://evil.example/mcp", refused(421), "the target counts, not the Host header"),
+    to("POST", "ftp://localhost/mcp", refused(400, "target", after=After.CLOSED), "no target of HTTP"),
+    to("OPTIONS", "*", NOWHERE, "nothing is offered for the server as a whole"),
+    to("CONNECT", "localhost:443", refused(501, "proxies", after=After.CLOSED), "no proxy"),
 ]
 
 SECTIONS: dict[str, list[Row]] = {

@@ -114,8 +114,6 @@ class After(Enum):
     """The next request must be served on it."""
     CLOSED = "closed"
     """The server ends it."""
-    OWED = "owed"
-    """Bytes that the client still owes are in the way of its next request, so that takes another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +122,6 @@ class Answer:
 
     reply: Reply
     status: int | None
-    by_server: bool = False
-    """The HTTP server refuses it by itself: its status counts, its body is its own."""
     after: After = After.KEPT
     header: str = ""
     """The name of a header that must be there."""

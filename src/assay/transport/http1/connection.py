@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from functools import lru_cache
 from math import inf
 from typing import TYPE_CHECKING, Any, Final, cast
-from urllib.parse import unquote
 
 import httptools
 
@@ -17,17 +15,18 @@ from assay.protocol.http.upgrade import read_upgrade, wants_upgrade
 from assay.transport.asgi.types import AsgiScope
 
 from .head import CLOSE, lines
+from .request import Unserved, addressed_to, expects_continue, head_without_wish, read_target, size_of_head
 from .turn import Turn
 from .websocket import WebSocketConnection
 
 if TYPE_CHECKING:
     from .house import Clock, House
 
+VERSIONS: Final = ("1.1", "1.0")
 ASGI: Final = {"version": "3.0", "spec_version": "2.4"}
 LINGER: Final = 2.0
 """Seconds to read on after an early answer: closing at once would reset the connection, and the
 client might never see what it was told (RFC 9112, 9.6)."""
-NOT_OFFERED: Final = (b"upgrade", b"http2-settings")
 
 
 class Connection(asyncio.Protocol):
@@ -47,7 +46,12 @@ class Connection(asyncio.Protocol):
     _writable: asyncio.Future[None] | None = None
     _deaf = False
     """What still comes is read and thrown away."""
+    _ended = False
+    """The connection closes when all that was written has left."""
+    _unsent = 0
     _reading = True
+    _latest = 0
+    """Bytes that came last."""
     _fruitless = 0
     """Bytes that have come without completing anything: an endless head, or trailer."""
     _url = b""
@@ -73,20 +77,20 @@ class Connection(asyncio.Protocol):
             "client": _address(transport, "peername"),
             "scheme": "http" if transport.get_extra_info("sslcontext") is None else "https",
         }
-        self.due = self.clock.time + self.limits.head_timeout
+        self.due = self._patient(self.limits.head_timeout)
         if not self._house.admit(self):
             self._refuse(Refusal(503, "too many connections; try again later"))
 
     def connection_lost(self, error: Exception | None) -> None:
         self.lost = True
-        self._house.forget(self)
         for turn in (self._turn, self._arriving):
             if turn is not None:
                 turn.wake()
         # What was begun may go on without its client.
         self._house.keep(self._previous)
         self._house.keep(None if self._turn is None else self._turn.task)
-        self.resume_writing()
+        self._house.forget(self)
+        self._let_write()
         # The parser holds this connection, and would keep it in a circle.
         self._parser = self._turn = self._arriving = None
         self._waiting.clear()
@@ -94,13 +98,15 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self._deaf:
             return
-        self._fruitless += len(data)
-        try:
-            self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade as upgrade:
-            return self._upgrade(data[upgrade.args[0] :])
-        except httptools.HttpParserError as error:
-            return self._refuse(Refusal(400, f"not a valid HTTP request: {error or type(error).__name__}"))
+        self._latest = len(data)
+        self._fruitless += self._latest
+        while data:
+            try:
+                data = self._parser.feed_data(data)  # nothing is left over
+            except httptools.HttpParserUpgrade as upgrade:
+                data = self._upgrade(data[upgrade.args[0] :])
+            except httptools.HttpParserError as error:
+                return self._refuse(_fault(error))
         if self._arriving is not None or self._fruitless:
             self._go_on()
 
@@ -109,21 +115,29 @@ class Connection(asyncio.Protocol):
         turn = self._arriving
         if turn is not None and turn is self._turn and turn.task is None:
             self._begin(turn)
-        if turn is None and self._turn is None and self._fruitless and self.due > self._patient(0):
+        if turn is None and self._turn is None and self._fruitless:
             self.due = min(self.due, self._patient(self.limits.head_timeout))
         if self._fruitless > self.limits.head_bytes:
-            self._refuse(Refusal(431, f"headers too large: limit {self.limits.head_bytes} bytes"))
+            self._refuse(self._head_too_large().refusal)
 
     def _patient(self, seconds: float) -> float:
-        return self.clock.time + seconds
+        return self.clock.now() + seconds
 
     def pause_writing(self) -> None:
         self.congested = True
-        self.due = self._patient(self.limits.write_timeout)
+        self._watch()
 
     def resume_writing(self) -> None:
+        self._let_write()
+        if self._deaf or self._ended:
+            self.due = self._patient(LINGER)
+        elif self._turn is None:
+            self._next()
+        else:
+            self.due = inf
+
+    def _let_write(self) -> None:
         self.congested = False
-        self.due = inf if self._turn is not None else self._patient(self.limits.keep_alive)
         writable, self._writable = self._writable, None
         if writable is not None and not writable.done():
             writable.set_result(None)
@@ -137,11 +151,15 @@ class Connection(asyncio.Protocol):
         self._headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
+        if self._fruitless + self._latest > self.limits.head_bytes:
+            self._measure_head()
         self._fruitless = 0
         parser = self._parser
         if parser.should_upgrade():
             return
-        turn = Turn(self, self._scope(), parser.should_keep_alive())
+        scope = self._scope()
+        # A client of 1.0 that would stay expects to hear so, in a header of that time: it is not worth it.
+        turn = Turn(self, scope, scope["http_version"] == "1.1" and parser.should_keep_alive())
         # A field after the body is no part of the head, and goes where nobody looks (RFC 9110, 6.5.1).
         self._url, self._headers = b"", []
         self._arriving = turn
@@ -167,13 +185,30 @@ class Connection(asyncio.Protocol):
             if turn is self._turn and turn.task is None:
                 self._begin(turn)
 
+    def _measure_head(self) -> None:
+        """So that it does not matter in how many parts it came."""
+        if size_of_head(self._url, self._headers) > self.limits.head_bytes:
+            raise self._head_too_large()
+
+    def _head_too_large(self) -> Unserved:
+        return Unserved(431, f"headers too large: limit {self.limits.head_bytes} bytes")
+
     def _scope(self) -> AsgiScope:
-        path, raw_path, query = _split(self._url)
+        """
+        Raises:
+            Unserved: no application could do with this head.
+        """
+        path, raw_path, query, authority = read_target(self._url)
+        if authority is not None:
+            self._headers = addressed_to(authority, self._headers)
         parser = self._parser
+        version = parser.get_http_version()
+        if version not in VERSIONS:
+            raise Unserved(505, f"HTTP version not supported: {version}; send 1.1")
         return {
             "type": "http",
             "asgi": ASGI,
-            "http_version": parser.get_http_version(),
+            "http_version": version,
             "method": parser.get_method().decode(),
             "path": path,
             "raw_path": raw_path,
@@ -189,7 +224,7 @@ class Connection(asyncio.Protocol):
         self.due = inf
         if self._previous is not None and not self._previous.done():
             self._house.keep(self._previous)
-        if not turn.arrived and (b"expect", b"100-continue") in turn.scope["headers"]:
+        if not turn.arrived and expects_continue(turn.scope["http_version"], turn.scope["headers"]):
             turn.expect_continue()
         turn.task = self.loop.create_task(turn.run())
 
@@ -199,7 +234,14 @@ class Connection(asyncio.Protocol):
         self._previous = turn.task
         self._turn = None
         if not turn.keep_alive or self.closing:
-            return self._transport.close() if turn.arrived else self._linger()
+            heard_out = turn.arrived and self._reading and not self._deaf
+            return self._end() if heard_out else self._linger()
+        if self.congested:
+            # Whoever does not read its answers gets no further ones.
+            return self._read_no_more()
+        return self._next()
+
+    def _next(self) -> None:
         if self._waiting:
             self._turn = self._waiting.popleft()
             return self._begin(self._turn)
@@ -228,18 +270,34 @@ class Connection(asyncio.Protocol):
     def finish(self) -> None:
         """Close as soon as nothing is under way."""
         self.closing = True
-        if self._turn is None:
-            self._transport.close()
+        if self._turn is None and not self._deaf:
+            self._end()
 
     def expire(self) -> None:
         """Patience has ended: with a silent client quietly, with one that stops half-way by telling it."""
-        self.due = inf
-        if self.congested or self._deaf:
-            self.abort()
-        elif self._fruitless:
+        if self.congested or self._ended:
+            self._give_up()
+        elif self._fruitless and not self._deaf:
             self._refuse(Refusal(408, f"headers did not arrive within {self.limits.head_timeout:g} s"))
         else:
-            self._transport.close()
+            self._end()
+
+    def _end(self) -> None:
+        """Close, once all that was written has left."""
+        self._ended = True
+        self._transport.close()
+        self._watch()
+
+    def _watch(self) -> None:
+        """See to it that the client goes on reading."""
+        self._unsent = self._transport.get_write_buffer_size()
+        self.due = self._patient(self.limits.write_timeout)
+
+    def _give_up(self) -> None:
+        before = self._unsent
+        self._watch()
+        if self._unsent >= before:
+            self.abort()
 
     def _refuse(self, refusal: Refusal) -> None:
         """What came is no request that the application could see: say so, and end the connection."""
@@ -261,20 +319,25 @@ class Connection(asyncio.Protocol):
     def _linger(self) -> None:
         self._deaf = True
         self.read_on()
-        self.due = self._patient(LINGER)
+        if not self.congested:
+            self.due = self._patient(LINGER)
         if self._transport.can_write_eof():
             self._transport.write_eof()
 
-    def _upgrade(self, rest: bytes) -> None:
+    def _upgrade(self, rest: bytes) -> bytes:
         """Another protocol is asked for. One that is not offered, or not now, is ignored (RFC 9110, 7.8):
-        the parser sees the same request again, without the wish."""
+        a new parser gets the same request without the wish, and what followed. Returns what it gets."""
+        parser = self._parser
+        if parser.get_method() == b"CONNECT":
+            self._refuse(Refusal(501, "CONNECT is for proxies, and this is none"))
+            return b""
         if wants_upgrade(self._headers) and self._turn is None:
-            return self._become_websocket(rest)
-        kept = [b"%b: %b\r\n" % pair for pair in self._headers if pair[0] not in NOT_OFFERED]
-        start = b"%b %b HTTP/1.1\r\n" % (self._parser.get_method(), self._url)
+            self._become_websocket(rest)
+            return b""
+        head = head_without_wish(parser.get_method(), self._url, parser.get_http_version(), self._headers)
         self._url, self._headers = b"", []
         self._parser = httptools.HttpRequestParser(self)
-        return self.data_received(start + b"".join(kept) + b"\r\n" + rest)
+        return head + rest
 
     def _become_websocket(self, rest: bytes) -> None:
         scope = self._scope()
@@ -289,16 +352,18 @@ class Connection(asyncio.Protocol):
         return socket.begin()
 
 
-@lru_cache(maxsize=64)
-def _split(url: bytes) -> tuple[str, bytes, bytes]:
-    """Path, path as it was written, query. A proxy's absolute form names a path, too."""
-    if url[:1] != b"/":
-        parsed = httptools.parse_url(url)
-        path, query = parsed.path or b"/", parsed.query or b""
-    else:
-        path, _, query = url.partition(b"?")
-    text = path.decode("latin-1")
-    return (unquote(text) if "%" in text else text), path, query
+def _fault(error: Exception) -> Refusal:
+    """What to tell the client. What our own callbacks raise, comes as the context of the parser's error.
+
+    Raises:
+        Exception: the fault is ours.
+    """
+    cause = error.__context__
+    if isinstance(cause, Unserved):
+        return cause.refusal
+    if cause is not None:
+        raise cause
+    return Refusal(400, f"not a valid HTTP request: {error or type(error).__name__}")
 
 
 def _address(transport: asyncio.BaseTransport, which: str) -> tuple[str, int] | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Final, NamedTuple
@@ -16,6 +17,10 @@ CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 LAST_CHUNK: Final = b"0\r\n\r\n"
 BODILESS: Final = frozenset({204, 304})
 """Statuses that have no body, whatever their headers say (RFC 9110, 6.4.1)."""
+OURS: Final = frozenset({b"connection", b"transfer-encoding"})
+"""How the connection is used is said once, by whoever holds it; ASGI wants the application's word ignored."""
+NAME: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9a-z-]+")
+UNPRINTABLE: Final = re.compile(rb"[\0-\x08\n-\x1f\x7f]")
 
 
 class Head(NamedTuple):
@@ -24,19 +29,38 @@ class Head(NamedTuple):
     lines: bytes
     length: int | None
     closes: bool
+    dated: bool
 
 
-def make_head(status: int, headers: Collection[tuple[bytes, bytes]]) -> Head:
+def make_head(status: int, headers: Iterable[Iterable[bytes]]) -> Head:
     """
     Raises:
-        ValueError: a header would break out of its line.
+        ValueError: no head can say this.
     """
-    fields = dict(headers)
-    # Whether the connection stays is said once, by whoever holds it.
-    closes = fields.pop(b"connection", b"").lower() == b"close"
-    length = fields.get(b"content-length")
-    kept = [pair for pair in headers if pair[0] != b"connection"]
-    return Head(lines(status, kept), None if length is None else int(length), closes)
+    pairs = [(bytes(name).lower(), bytes(value)) for name, value in headers]
+    for name, value in pairs:
+        if NAME.fullmatch(name) is None or UNPRINTABLE.search(value) is not None:
+            raise ValueError(f"not a valid response header: {name!r}: {value!r}")
+    if not 200 <= status <= 999:
+        raise ValueError(f"not the status of a response: {status}")
+    return Head(
+        lines(status, [pair for pair in pairs if pair[0] not in OURS]),
+        _length([value for name, value in pairs if name == b"content-length"]),
+        any(name == b"connection" and b"close" in _tokens(value) for name, value in pairs),
+        any(name == b"date" for name, _ in pairs),
+    )
+
+
+def _length(given: list[bytes]) -> int | None:
+    if not given:
+        return None
+    if len(given) > 1 or not given[0].isdigit():
+        raise ValueError(f"not a content-length: {b', '.join(given)!r}")
+    return int(given[0])
+
+
+def _tokens(value: bytes) -> list[bytes]:
+    return [token.strip() for token in value.lower().split(b",")]
 
 
 @lru_cache(maxsize=64)

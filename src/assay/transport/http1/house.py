@@ -59,10 +59,14 @@ class House:
         self._connections: set[Guest] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._empty = asyncio.Event()
+        self._closing = False
         self._glance = self.loop.call_later(GLANCE, self._look)
 
     def admit(self, connection: Guest) -> bool:
+        """False when there is no room for it; it is looked after until it has left."""
         self._connections.add(connection)
+        if self._closing:
+            connection.finish()
         return len(self._connections) <= self.limits.connections
 
     def replace(self, connection: Guest, successor: Guest) -> None:
@@ -82,28 +86,36 @@ class House:
             task.add_done_callback(self._tasks.discard)
 
     def _look(self) -> None:
+        self._glance = self.loop.call_later(GLANCE, self._look)
         self.clock.tick()
         now = self.clock.now()
         for connection in [each for each in self._connections if each.due <= now]:
             connection.expire()
-        self._glance = self.loop.call_later(GLANCE, self._look)
 
     async def close(self, patience: float) -> None:
         """End streams and idle connections, wait for what is under way, then cut what is left."""
-        await self.app.close()
-        for connection in list(self._connections):
-            connection.finish()
+        self._closing = True
+        try:
+            await self.app.close()
+            for connection in list(self._connections):
+                connection.finish()
+            await self._leave(patience)
+        finally:
+            self._glance.cancel()
+            for connection in list(self._connections):
+                connection.abort()
+        await self._leave(GLANCE, cancel=True)
+
+    async def _leave(self, patience: float, *, cancel: bool = False) -> None:
+        """Wait until everybody has left, and what they left behind is done; but not for ever."""
         try:
             async with asyncio.timeout(patience):
                 while self._connections:
                     self._empty.clear()
                     await self._empty.wait()
+                for task in self._tasks if cancel else ():
+                    task.cancel()
                 if self._tasks:
                     await asyncio.wait(self._tasks)
         except TimeoutError:
             pass
-        for connection in list(self._connections):
-            connection.abort()
-        for task in self._tasks:
-            task.cancel()
-        self._glance.cancel()

@@ -35,7 +35,11 @@ def serve_http(
             app.start()
             if announce is not None:
                 announce(url)
-            await serve(app, bound, stop.wished, limits=limits)
+            try:
+                await serve(app, bound, stop.wished, limits=limits)
+            except asyncio.CancelledError:
+                if not stop.interrupted:
+                    raise
         return stop.interrupted
 
     try:

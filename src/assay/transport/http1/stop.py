@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import threading
 from typing import Final
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 class Stop:
-    """The wish of whoever sends signals. A second Ctrl-C does not wait for what is under way."""
+    """The wish of whoever sends signals, to the main thread. After Ctrl-C, another signal does not wait for
+    what is under way."""
 
     def __init__(self) -> None:
         self.interrupted = False
@@ -19,7 +21,8 @@ class Stop:
         self._task = asyncio.current_task()
 
     def __enter__(self) -> Stop:
-        self._before = {number: signal.signal(number, self._on_signal) for number in SIGNALS}
+        heard = SIGNALS if threading.current_thread() is threading.main_thread() else ()
+        self._before = {number: signal.signal(number, self._on_signal) for number in heard}
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -30,7 +33,7 @@ class Stop:
         await self._wished.wait()
 
     def _on_signal(self, number: int, _: object) -> None:
-        self.interrupted = number == signal.SIGINT
+        self.interrupted = self.interrupted or number == signal.SIGINT
         self._loop.call_soon_threadsafe(self._wish)
 
     def _wish(self) -> None:

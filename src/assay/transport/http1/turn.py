@@ -36,8 +36,9 @@ class Turn:
     """A response has begun."""
     answered = False
     task: asyncio.Task[None] | None = None
-    _body = b""
+    _body: bytes | bytearray = b""
     _news = False
+    _received = False
     _alarm: asyncio.Future[None] | None = None
     _expects_continue = False
     _chunked = False
@@ -56,7 +57,7 @@ class Turn:
 
     def take(self, part: bytes) -> bool:
         """A part of the body has come; false when the application should catch up first."""
-        self._body = self._body + part if self._body else part
+        self._body = _joined(self._body, part) if self._body else part
         self._news = True
         if self._alarm is not None:
             self.wake()
@@ -86,43 +87,50 @@ class Turn:
             await connection.app(self.scope, self.receive, self)
         except ClientLeft:
             return
-        except Exception:
-            log.exception("the application failed")
+        except Exception as error:
+            level = logging.DEBUG if is_departure(error) else logging.ERROR
+            log.log(level, "the application failed", exc_info=True)
         except asyncio.CancelledError:
             connection.abort()
             raise
-        if self.answered or connection.lost:
-            return
-        if self._spoilt is not None and not self.started:
-            return connection.dismiss(self._spoilt)
+        else:
+            if not self.answered and not self._over:
+                log.error("the application returned without an answer, or with half of one")
+        if not self.answered and not connection.lost:
+            self._make_good()
+
+    def _make_good(self) -> None:
         if self.started:
             # Half an answer cannot be taken back: the client must see that it is not whole.
-            return connection.abort()
-        return self.answer(500, (), b"")
+            self._connection.abort()
+        elif self._spoilt is not None:
+            self._connection.dismiss(self._spoilt)
+        else:
+            self.answer(500, (), b"")
 
     # The request
 
     @property
     def whole(self) -> bytes | None:
         """The body, if all of it is here and nothing has been received; else receive it."""
-        if not self.arrived or not self._news:
+        if not self.arrived or not self._news or self._received:
             return None
         self._news = False
-        return self._body
+        return bytes(self._body)
 
     async def receive(self) -> Message:
         connection = self._connection
-        if self._expects_continue:
-            self._expects_continue = False
-            connection.write(CONTINUE)
         while not (self._news or self._over):
+            if self._expects_continue:
+                self._expects_continue = False
+                connection.write(CONTINUE)
             if self._alarm is None:
                 self._alarm = connection.loop.create_future()
             connection.read_on()
             await asyncio.shield(self._alarm)
         if self._over:
             return DISCONNECTED
-        body, self._body, self._news = self._body, b"", False
+        body, self._body, self._news, self._received = bytes(self._body), b"", False, True
         return {"type": "http.request", "body": body, "more_body": not self.arrived}
 
     @property
@@ -169,6 +177,7 @@ class Turn:
     def _send_head(self, status: int, headers: Collection[tuple[bytes, bytes]]) -> None:
         head = make_head(status, headers)
         self.started = True
+        # Nobody need send what will not be read.
         self._expects_continue = False
         self._left = head.length
         self._mute = status in BODILESS or self.scope["method"] == "HEAD"
@@ -179,7 +188,7 @@ class Turn:
             # The rest of a request that was answered early would be in the way of the next one.
             self.keep_alive = False
         said = head.lines + (CHUNKED if self._chunked else b"") + (b"" if self.keep_alive else CLOSE)
-        self._connection.write(said + self._connection.clock.date_and_end)
+        self._connection.write(said + (b"\r\n" if head.dated else self._connection.clock.date_and_end))
 
     def _send_body(self, part: bytes, more: bool) -> None:
         if self.answered:
@@ -202,3 +211,19 @@ class Turn:
         if self._alarm is not None:
             self.wake()
         self._connection.turn_ended(self)
+
+
+def is_departure(error: BaseException | None) -> bool:
+    """Whether an application failed only because its client left; frameworks make errors of their own of it."""
+    if isinstance(error, BaseExceptionGroup):
+        return all(map(is_departure, error.exceptions))
+    while error is not None and not isinstance(error, ClientLeft):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+def _joined(body: bytes | bytearray, part: bytes) -> bytearray:
+    """One that can grow: thousands of small parts, each copied with all before it, would take seconds."""
+    growing = body if isinstance(body, bytearray) else bytearray(body)
+    growing += part
+    return growing

@@ -1,0 +1,77 @@
+"""The head of a request: where it goes, and what refuses it before the application sees it."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final, NamedTuple
+from urllib.parse import unquote
+
+from assay.protocol.http.gate import Headers, Refusal
+
+ABSOLUTE: Final = re.compile(rb"https?://([^/?#]+)([^?#]*)\??([^#]*)", re.IGNORECASE)
+WISH: Final = (b"upgrade", b"http2-settings")
+"""Headers that ask for another protocol."""
+
+
+class Unserved(Exception):
+    """Raised where the parser calls, which ends its work."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.refusal = Refusal(status, reason)
+
+
+class Target(NamedTuple):
+    """What a request is about. A proxy names the authority as well, and what it names counts more than
+    the Host header (RFC 9112, 3.2.2)."""
+
+    path: str
+    raw_path: bytes
+    query: bytes
+    authority: bytes | None = None
+
+
+@lru_cache(maxsize=64)
+def read_target(target: bytes) -> Target:
+    """
+    Raises:
+        Unserved: it names nothing that a server of its own could have.
+    """
+    if target[:1] == b"/":
+        raw_path, _, query = target.partition(b"#")[0].partition(b"?")
+        return Target(_decoded(raw_path), raw_path, query)
+    if target == b"*":
+        return Target("*", target, b"")
+    absolute = ABSOLUTE.match(target)
+    if absolute is None:
+        raise Unserved(400, "the request target must be a path, or a URL of http or https")
+    authority, raw_path, query = absolute.groups()
+    raw_path = raw_path or b"/"
+    return Target(_decoded(raw_path), raw_path, query, authority)
+
+
+def addressed_to(authority: bytes, headers: Headers) -> Headers:
+    return [(b"host", authority), *(pair for pair in headers if pair[0] != b"host")]
+
+
+def size_of_head(target: bytes, headers: Headers) -> int:
+    return len(target) + sum(len(name) + len(value) + 4 for name, value in headers)
+
+
+def head_without_wish(method: bytes, target: bytes, version: str, headers: Headers) -> bytes:
+    """The same head, but for the wish to speak another protocol."""
+    kept = [b"%b: %b\r\n" % pair for pair in headers if pair[0] not in WISH]
+    return b"%b %b HTTP/%b\r\n%b\r\n" % (method, target, version.encode(), b"".join(kept))
+
+
+def expects_continue(version: str, headers: Headers) -> bool:
+    """Whether the client holds its body back until it is asked for (RFC 9110, 10.1.1)."""
+    return version == "1.1" and any(
+        name == b"expect" and value.lower() == b"100-continue" for name, value in headers
+    )
+
+
+def _decoded(raw_path: bytes) -> str:
+    text = raw_path.decode("latin-1")
+    return unquote(text) if "%" in text else text
