@@ -52,8 +52,9 @@ def _array(schema: dict[str, Any], depth: int) -> list[Any]:
 
 def _string(schema: dict[str, Any], depth: int) -> str:
     text = _FORMATS.get(str(schema.get("format")), "assay")
-    longest = _whole(schema.get("maxLength", len(text)))
-    return text.ljust(min(_whole(schema.get("minLength")), 1000), "a")[: max(longest, 0)]
+    padded = text.ljust(min(_whole(schema.get("minLength")), 1000), "a")
+    longest = schema.get("maxLength")
+    return padded[: max(longest, 0)] if isinstance(longest, int) else padded
 
 
 def _number(schema: dict[str, Any], depth: int) -> Any:

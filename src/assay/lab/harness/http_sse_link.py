@@ -47,8 +47,17 @@ class HttpSseLink:
                 target = await self._endpoint
         except TimeoutError:
             raise Unreachable(f"no `endpoint` event within {self._patience:g} s") from None
-        # A relative address is resolved against the stream's, and must stay on its origin.
-        self._http.address = Address.of(urljoin(self._url, target))
+        self._http.address = self._beside(target)
+
+    def _beside(self, target: str) -> Address:
+        """The address that the stream names. Credentials go there: another origin is not followed."""
+        try:
+            address = Address.of(urljoin(self._url, target))
+        except ValueError as error:
+            raise Unreachable(f"the `endpoint` event holds no address: {error}") from None
+        if (address.authority, address.secure) != (self._http.address.authority, self._http.address.secure):
+            raise Unreachable(f"the `endpoint` event leads to another origin: {target}")
+        return address
 
     def agreed(self, head: Head | None, version: str) -> None:
         """The stream is the session."""
