@@ -214,7 +214,7 @@ class Turn:
 
 
 def is_departure(error: BaseException | None) -> bool:
-    """Whether an application failed only because its client left; frameworks make errors of their own of it."""
+    """Whether an application failed only because its client left; frameworks wrap that in errors."""
     if isinstance(error, BaseExceptionGroup):
         return all(map(is_departure, error.exceptions))
     while error is not None and not isinstance(error, ClientLeft):
