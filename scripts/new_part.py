@@ -1,4 +1,4 @@
-"""Write a new scenario, check or saboteur from its template: `make new-check AREA=tools NAME=unknown_name ROW=TL-19`.
+"""Write a new scenario, check or saboteur from its template (`make new-check AREA=tools NAME=x ROW=TL-19`).
 
 What is written works as it is: a scenario that runs, a check that looks at every exchange, a saboteur that
 changes every reply. The tests in `tests/lab/suite` then say what is still missing.

@@ -11,6 +11,7 @@ from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.cli.main import main
 
 Output = pytest.CaptureFixture[str]
+COMMANDS = "explain, judge, list, report, serve, server"
 
 FAILING = """
 from assay import Server
@@ -81,7 +82,7 @@ def test_an_unknown_word_gets_a_line_and_a_hint(word: str, what: str, capsys: Ou
     assert main([word]) == ExitCode.USAGE
     shown = capsys.readouterr()
     assert shown.out == ""
-    assert shown.err == f"assay: error: unknown {what}: {word}\n  commands: serve; see `assay --help`\n"
+    assert shown.err == f"assay: error: unknown {what}: {word}\n  commands: {COMMANDS}; see `assay --help`\n"
 
 
 def test_a_command_explains_itself(capsys: Output) -> None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-
-from assay.lab.harness.catalogue import Suite
-from assay.lab.harness.naming import matches
-from assay.lab.harness.requirement import Requirement
+from typing import TYPE_CHECKING
 
 from .exit_code import CommandFailed, ExitCode
+
+if TYPE_CHECKING:
+    from assay.lab.harness.catalogue import Suite
+    from assay.lab.harness.requirement import Requirement
 
 SUMMARY = "explain a requirement, check, scenario or saboteur"
 
@@ -36,6 +37,8 @@ def execute(options: argparse.Namespace) -> int:
 
 def explain(name: str, suite: Suite) -> Iterator[str]:
     """All that goes by that name: a check and a scenario may share one."""
+    from assay.lab.harness.naming import matches
+
     if name.upper() in suite.requirements:
         yield from requirement_lines(suite.requirements[name.upper()], suite)
     for scenario in suite.scenarios.values():

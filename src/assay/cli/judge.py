@@ -28,12 +28,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
+    from assay.cli.lab.judging import EXIT_CODES, wanted_format
     from assay.lab.harness.conclusion import conclude
     from assay.lab.harness.rejudging import rejudged
     from assay.lab.report.registry import renderer
     from assay.lab.suite.catalogue import shipped
-
-    from .judging import EXIT_CODES, wanted_format
 
     render = renderer(wanted_format(options.format))
     run = rejudged(shipped(), read_all(options.path), strict=options.strict)

@@ -27,6 +27,7 @@ examples:
   assay serve server.py                      serve your own server on stdin and stdout
   assay serve server.py --transport http     the same at http://localhost:3000/mcp
   assay serve reference --transport http     a server with every capability, to try a client on
+  assay server --command "python server.py"  judge a server; --url does the same over HTTP
   assay serve --help                         all about one command
 
 options:

@@ -20,11 +20,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
+    from assay.cli.lab.judging import wanted_format
     from assay.lab.harness.archive import read_run
     from assay.lab.harness.run import BadRun
     from assay.lab.report.registry import renderer
-
-    from .judging import wanted_format
 
     render = renderer(wanted_format(options.format))
     try:

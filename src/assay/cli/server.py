@@ -99,6 +99,6 @@ class Misplaced(argparse.Action):
 
 def execute(options: argparse.Namespace) -> int:
     # The lab and its libraries load here: `assay --help` must not wait for them.
-    from .judging import judge_server
+    from assay.cli.lab.judging import judge_server
 
     return asyncio.run(judge_server(options))

@@ -10,6 +10,7 @@ from typing import Final
 
 import msgspec
 
+from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.lab.harness.archive import Archive
 from assay.lab.harness.baseline import BadBaseline, Entry, compare, read_baseline
 from assay.lab.harness.broken_off import Gone
@@ -27,7 +28,6 @@ from assay.lab.suite.catalogue import shipped
 from assay.revisions.registry import BY_DATE
 from assay.revisions.revision import Revision
 
-from .exit_code import CommandFailed, ExitCode
 from .progress import progress
 
 EXIT_CODES: Final[Mapping[Conclusion, ExitCode]] = {

@@ -1,0 +1,87 @@
+"""`assay judge`, `report`, `list` and `explain`: what a run has left behind, and what the lab holds."""
+
+from pathlib import Path
+
+import pytest
+
+from assay.cli.main import main
+from assay.lab.harness.trace_file import dump_trace
+from assay.lab.suite.catalogue import shipped
+from tests.lab.traces import request, result, stdio_trace
+
+Output = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def results(tmp_path: Path, capsys: Output) -> Path:
+    out = tmp_path / "kept"
+    options = ["--transport", "http", "--scenario", "ping", "--output", str(out)]
+    assert main(["server", "everything", *options]) == 0
+    capsys.readouterr()
+    return out
+
+
+def test_stored_traffic_is_judged_as_it_was_live(results: Path, capsys: Output) -> None:
+    assert main(["judge", str(results)]) == 0
+    assert "conforms: 4 passed" in capsys.readouterr().out
+
+
+def test_changed_traffic_is_refused(results: Path, capsys: Output) -> None:
+    path = next(results.rglob("*.ndjson"))
+    path.write_bytes(path.read_bytes().replace(b'\\"result\\":{}', b'\\"result\\":{\\"a\\":1}', 1))
+    assert main(["judge", str(path)]) == 2
+    assert "the chain is broken" in capsys.readouterr().err
+
+
+def test_traffic_of_unknown_origin_is_judged_by_every_check(tmp_path: Path, capsys: Output) -> None:
+    path = tmp_path / "foreign.ndjson"
+    path.write_bytes(dump_trace(stdio_trace((">", request(1, "ping")), ("<", result("1")))))
+    assert main(["judge", str(path)]) == 1
+    assert "FAILURE jsonrpc.reply-id" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["missing.ndjson", "."])
+def test_nothing_to_judge_is_a_mistake(tmp_path: Path, name: str, capsys: Output) -> None:
+    assert main(["judge", str(tmp_path / name)]) == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [("text", "conforms"), ("junit", "<testsuites"), ("json", '"format"'), ("markdown", "## conf")],
+)
+def test_stored_run_is_shown_in_every_form(results: Path, form: str, words: str, capsys: Output) -> None:
+    (run,) = results.glob("run-*")
+    assert main(["report", str(run), "--format", form]) == 0
+    assert words in capsys.readouterr().out
+
+
+def test_report_of_what_is_no_run_is_a_mistake(tmp_path: Path, capsys: Output) -> None:
+    (tmp_path / "run.json").write_text("{}", "utf-8")
+    assert main(["report", str(tmp_path)]) == 2
+    assert main(["report", str(tmp_path / "gone")]) == 2
+    assert "not a stored run" in capsys.readouterr().err
+
+
+def test_every_scenario_is_listed(capsys: Output) -> None:
+    assert main(["list"]) == 0
+    out = capsys.readouterr().out
+    assert all(f"\n{name}" in f"\n{out}" for name in shipped().scenarios)
+    assert main(["list", "--client"]) == 0
+    assert "0 scenarios that judge a client" in capsys.readouterr().out
+
+
+def test_coverage_is_shown_for_every_revision(capsys: Output) -> None:
+    assert main(["list", "--coverage", "--missing"]) == 0
+    assert capsys.readouterr().out.count("testable rows") == 5
+
+
+@pytest.mark.parametrize("name", ["TL-19", "tl-19", "tools.unknown-name", "ping", "tools.unknown-empty"])
+def test_everything_with_an_id_is_explained(name: str, capsys: Output) -> None:
+    assert main(["explain", name]) == 0
+    assert capsys.readouterr().out
+
+
+def test_unknown_id_is_a_mistake(capsys: Output) -> None:
+    assert main(["explain", "XX-99"]) == 2
+    assert "nothing has the id XX-99" in capsys.readouterr().err
