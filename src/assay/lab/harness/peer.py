@@ -23,10 +23,11 @@ from .link import Link, Sent
 from .message import Message, Shape, read_messages
 from .message_meta import CLIENT, declared
 from .mirror import param_headers
+from .notices import Notices
 from .recorder import Recorder
 from .responder import Responder, usual_answer
 from .stdio_link import StdioLink
-from .trace import PROBE, PROBED, SENTINEL
+from .trace import NOT_HEARD, PROBE, PROBED, SENTINEL
 
 PAGES: Final = 100
 """Pages of one list that are followed: more is a server that never ends, and a check's affair."""
@@ -89,6 +90,7 @@ class Peer:
         self.closed = False
         self._recorder = recorder
         self._pending: list[Pending] = []
+        self._notices = Notices()
         self._ids = 0
         self._sentinels = 0
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -101,6 +103,8 @@ class Peer:
                 self._settle(message)
             elif message.shape is Shape.REQUEST:
                 self._background(self._respond(message))
+            elif message.shape is Shape.NOTIFICATION:
+                self._notices.take(message)
 
     def ended(self, channel: str) -> None:
         for pending in list(self._pending):
@@ -215,6 +219,23 @@ class Peer:
     async def request(self, method: str, params: Any = None, **options: Any) -> Reply:
         """Send a request and wait for its answer, or for the end of the HTTP response to it."""
         return await self.answer(await self.start(method, params, **options))
+
+    async def hear(self, method: str, during: Pending | None = None, **params: Any) -> Message | None:
+        """Wait for a notification with these parameters; each is heard once.
+
+        None if it did not come in time, which a mark says in the trace, or if the request that it should
+        come during was answered before.
+        """
+        waiting = asyncio.ensure_future(self._notices.next(method, params))
+        until: set[asyncio.Future[Any]] = {waiting} if during is None else {waiting, during.future}
+        await asyncio.wait(until, timeout=self.patience, return_when=asyncio.FIRST_COMPLETED)
+        if waiting.done():
+            return waiting.result()
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        if during is None or not during.future.done():
+            self.mark(NOT_HEARD, method=method, params=params, waited=self.patience)
+        return None
 
     async def sentinel(self) -> Reply:
         """A request that any server answers: once it has, all that was due before it has been sent."""

@@ -25,6 +25,8 @@ SENTINEL: Final = "sentinel-"
 """How the ids of requests begin that are only sent to see that all before them is done."""
 PROBE: Final = "probe"
 PROBED: Final = "probed"
+NOT_HEARD: Final = "not heard"
+"""The mark of a notification that the driver waited for in vain."""
 
 
 class Exchange(Struct, frozen=True):
