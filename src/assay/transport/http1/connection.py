@@ -148,7 +148,7 @@ class Connection(asyncio.Protocol):
         self._url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._headers.append((name.lower(), value))
+        self._headers.append((name.lower(), value.rstrip()))
 
     def on_headers_complete(self) -> None:
         if self._fruitless + self._latest > self.limits.head_bytes:

@@ -1,0 +1,308 @@
+"""A visit to our HTTP server: the test plays the client, the socket between, and the clock."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, NamedTuple, cast
+
+import h11
+
+from assay.model.limits import Limits
+from assay.transport.asgi.types import AsgiScope, Message, Receive, Transmit
+from assay.transport.http1.connection import Connection
+from assay.transport.http1.house import House
+from tests.driving.answer import PATIENCE
+
+App = Callable[[AsgiScope, Receive, Transmit], Awaitable[None]]
+READ = 64 * 1024
+"""What comes from a socket at once."""
+HIGH, LOW = 64 * 1024, 16 * 1024
+"""Unread bytes at which an asyncio transport asks for a pause, and ends it."""
+ENDINGS = ("", "eof", "close", "abort")
+
+
+class Wire(asyncio.Transport):
+    """A socket in memory. The client reads all that is written, until it is told not to."""
+
+    def __init__(self, *, half_closes: bool = True, tls: bool = False) -> None:
+        secure = {"sslcontext": "some"} if tls else {}
+        super().__init__({"peername": ("10.0.0.1", 50000), "sockname": ("10.0.0.2", 80), **secure})
+        self.protocol: asyncio.Protocol
+        self.written = b""
+        self.reading = True
+        self.ended = ""
+        """How the server has ended it so far: by `eof`, `close` or `abort`."""
+        self.lost = False
+        self._half_closes = half_closes
+        self._inbox = b""
+        self._client_reads = True
+        self._unread = 0
+        self._paused = False
+
+    # The client's end
+
+    def deliver(self, data: bytes = b"") -> None:
+        """Send to the server, which gets it as fast as it reads."""
+        self._inbox += data
+        while self._inbox and self.reading and not self.lost and self.ended in ("", "eof"):
+            piece, self._inbox = self._inbox[:READ], self._inbox[READ:]
+            self.protocol.data_received(piece)
+
+    def hang_up(self) -> None:
+        self._lose()
+
+    def stop_reading(self) -> None:
+        self._client_reads = False
+
+    def read(self, size: int | None = None) -> None:
+        """Read on after a stop: so many bytes, or all from now on."""
+        self._client_reads = size is None
+        self._unread -= self._unread if size is None else min(size, self._unread)
+        if self._paused and self._unread <= LOW:
+            self._paused = False
+            self.protocol.resume_writing()
+        if self.ended == "close" and not self._unread:
+            self._lose()
+
+    @property
+    def owed(self) -> int:
+        """Bytes that the server has not taken yet."""
+        return len(self._inbox)
+
+    # The server's end
+
+    def write(self, data: Any) -> None:
+        assert not self.ended, "written to after the end"
+        self.written += data
+        if not self._client_reads:
+            self._unread += len(data)
+            if self._unread > HIGH and not self._paused:
+                self._paused = True
+                self.protocol.pause_writing()
+
+    def get_write_buffer_size(self) -> int:
+        return self._unread
+
+    def pause_reading(self) -> None:
+        assert self.reading
+        self.reading = False
+
+    def resume_reading(self) -> None:
+        assert not self.reading
+        self.reading = True
+        asyncio.get_running_loop().call_soon(self.deliver)
+
+    def can_write_eof(self) -> bool:
+        return self._half_closes
+
+    def write_eof(self) -> None:
+        self._end("eof")
+
+    def close(self) -> None:
+        self._end("close")
+        if not self._unread:
+            self._lose()
+
+    def abort(self) -> None:
+        self._end("abort")
+        self._lose()
+
+    def _end(self, how: str) -> None:
+        self.ended = max(self.ended, how, key=ENDINGS.index)
+
+    def _lose(self) -> None:
+        if not self.lost:
+            self.lost = True
+            asyncio.get_running_loop().call_soon(self.protocol.connection_lost, None)
+
+
+class Hosted:
+    """An application as our server wants it."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self.closed = 0
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Transmit) -> None:
+        await self._app(scope, receive, send)
+
+    async def close(self) -> None:
+        self.closed += 1
+
+
+class Answered(NamedTuple):
+    """A response, as a strict client of somebody else's making understands it."""
+
+    status: int
+    headers: dict[bytes, bytes]
+    body: bytes
+    interim: tuple[int, ...] = ()
+
+
+class Visit:
+    def __init__(self, app: App, *, half_closes: bool = True, tls: bool = False, **limits: Any) -> None:
+        self.time = 1000.0
+        self.house = House(Hosted(app), Limits(**limits))
+        self.house.clock.now = lambda: self.time
+        self.house.clock.tick()
+        self.wire, self.connection = self.connect(half_closes=half_closes, tls=tls)
+
+    def connect(self, **options: Any) -> tuple[Wire, Connection]:
+        """Another connection to the same house."""
+        wire, connection = Wire(**options), Connection(self.house)
+        wire.protocol = connection
+        connection.connection_made(wire)
+        return wire, connection
+
+    async def send(self, *pieces: bytes) -> Visit:
+        """Send, and let the server do all that it can do now."""
+        for piece in pieces:
+            self.wire.deliver(piece)
+        await settle()
+        return self
+
+    async def pass_time(self, seconds: float) -> None:
+        """In one step: the house looks only afterwards."""
+        self.time += seconds
+        self.house._glance.cancel()
+        self.house._look()
+        await settle()
+
+    def answers(self, *methods: str) -> list[Answered]:
+        """All that was answered to requests with these methods."""
+        return read_answers(self.wire.written, methods, ended=bool(self.wire.ended))
+
+    @property
+    def answer(self) -> Answered:
+        (answer,) = self.answers("POST")
+        return answer
+
+    async def leave(self) -> None:
+        """Hang up, and see that nothing is left behind."""
+        self.wire.hang_up()
+        async with asyncio.timeout(PATIENCE):
+            await self.house.close(1.0)
+        assert not self.house._connections
+        assert not self.house._tasks
+
+
+async def settle() -> None:
+    """Let everything happen that needs no time to pass."""
+    loop = asyncio.get_running_loop()
+    for _ in range(20):
+        gone = asyncio.Event()
+        loop.call_soon(gone.set)
+        await gone.wait()
+
+
+def read_answers(data: bytes, methods: Sequence[str], *, ended: bool) -> list[Answered]:
+    client, found = h11.Connection(h11.CLIENT), list[Answered]()
+    client.receive_data(data)
+    for method in methods:
+        if found and client.our_state is h11.MUST_CLOSE:
+            break
+        if found:
+            client.start_next_cycle()
+        client.send(h11.Request(method=method, target="/", headers=[("host", "x")]))
+        client.send(h11.EndOfMessage())
+        answer = _read_answer(client, ended)
+        if answer is None:
+            break
+        found.append(answer)
+    assert client.trailing_data[0] == b"", client.trailing_data
+    return found
+
+
+def _read_answer(client: h11.Connection, ended: bool) -> Answered | None:
+    interim: list[int] = []
+    head, body = None, b""
+    while True:
+        event = client.next_event()
+        if event is h11.NEED_DATA and ended and client.their_state is h11.SEND_BODY:
+            client.receive_data(b"")
+        elif event is h11.NEED_DATA or isinstance(event, h11.ConnectionClosed):
+            assert head is None, f"half an answer: {head} {body!r}"
+            return None
+        elif isinstance(event, h11.InformationalResponse):
+            interim.append(event.status_code)
+        elif isinstance(event, h11.Response):
+            head = event
+        elif isinstance(event, h11.Data):
+            body += bytes(event.data)
+        else:
+            assert isinstance(event, h11.EndOfMessage)
+            assert head is not None
+            names = [name for name, _ in head.headers]
+            assert len(names) == len(set(names)), f"said twice: {names}"
+            return Answered(head.status_code, dict(head.headers), body, tuple(interim))
+
+
+# Applications
+
+
+async def read_body(receive: Receive) -> bytes:
+    body, more = b"", True
+    while more:
+        message = await receive()
+        assert message["type"] == "http.request", message
+        body += message["body"]
+        more = message["more_body"]
+    return body
+
+
+def start(status: int = 200, *headers: tuple[bytes, bytes]) -> Message:
+    return {"type": "http.response.start", "status": status, "headers": list(headers)}
+
+
+def part(body: bytes = b"", *, more: bool = False) -> Message:
+    return {"type": "http.response.body", "body": body, "more_body": more}
+
+
+def length(size: int) -> tuple[bytes, bytes]:
+    return b"content-length", b"%d" % size
+
+
+async def echo(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
+    body = await read_body(receive)
+    await send(start(200, length(len(body))))
+    await send(part(body))
+
+
+async def echo_in_parts(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
+    """Answers while it reads, without knowing how long it will be."""
+    await send(start(200))
+    more = True
+    while more:
+        message = await receive()
+        more = message["more_body"]
+        await send(part(message["body"], more=True))
+    await send(part())
+
+
+async def echo_at_once(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
+    """As Assay's own application does."""
+    ours = cast(Any, send)
+    whole = ours.whole
+    ours.answer(200, (), await read_body(receive) if whole is None else whole)
+
+
+async def not_reached(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
+    raise AssertionError("not reached")
+
+
+# Requests
+
+
+def get(target: bytes = b"/", *lines: bytes, method: bytes = b"GET", version: bytes = b"1.1") -> bytes:
+    return b"\r\n".join([b"%b %b HTTP/%b" % (method, target, version), b"host: localhost", *lines, b"", b""])
+
+
+def post(body: bytes, *lines: bytes, target: bytes = b"/", version: bytes = b"1.1") -> bytes:
+    return get(target, b"content-length: %d" % len(body), *lines, method=b"POST", version=version) + body
+
+
+def chunked(*bodies: bytes, lines: Sequence[bytes] = (), trailers: Sequence[bytes] = ()) -> bytes:
+    head = get(b"/", b"transfer-encoding: chunked", *lines, method=b"POST")
+    cut = b"".join(b"%x\r\n%b\r\n" % (len(body), body) for body in bodies)
+    return head + cut + b"0\r\n" + b"".join(b"%b\r\n" % line for line in trailers) + b"\r\n"
