@@ -133,8 +133,7 @@ class Peer:
             pending.future.set_result(message)
 
     async def _respond(self, asked: Message) -> None:
-        responder = self.responders.get(asked.method)
-        answer = responder(asked.params) if responder else usual_answer(asked.method)
+        answer = self.answer_to(asked.method, asked.params)
         if answer is not None:
             with contextlib.suppress(BrokenOff):
                 await self.send({"jsonrpc": "2.0", "id": asked.id, **answer})
@@ -162,6 +161,13 @@ class Peer:
 
     def mark(self, label: str, **info: Any) -> Frame:
         return self._recorder.mark(f"{self.name}/marks", label, **info)
+
+    def answer_to(self, method: str, params: Any) -> dict[str, Any] | None:
+        """What this driver answers to a question: `{"result": …}` or `{"error": …}`; none for nothing."""
+        responder = self.responders.get(method)
+        if responder is None:
+            return usual_answer(method)
+        return responder(params if isinstance(params, dict) else {})
 
     async def send(self, message: Any, *, headers: Mapping[str, str | None] | None = None) -> Sent:
         """Send one message, or any bytes in place of one, framed as the transport does.

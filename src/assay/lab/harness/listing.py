@@ -1,0 +1,54 @@
+"""Lists as a client reads them: all pages of one reading together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from .frame import Frame
+from .trace import Exchange, Trace
+
+
+class Listing(Struct, frozen=True):
+    pages: tuple[Exchange, ...]
+    key: str
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        return tuple(frame for page in self.pages for frame in page.frames)
+
+    @property
+    def items(self) -> list[dict[str, Any]]:
+        """The things listed, those that are objects."""
+        return [item for page in self.pages for item in page.objects(self.key)]
+
+    @property
+    def names(self) -> list[str]:
+        return [item["name"] for item in self.items if isinstance(item.get("name"), str)]
+
+    @property
+    def connection(self) -> str:
+        return self.pages[0].request.frame.connection
+
+    @property
+    def complete(self) -> bool:
+        """Whether it was read to its end, and every page was a result."""
+        results = [page.result for page in self.pages]
+        last = results[-1]
+        return None not in results and last is not None and last.get("nextCursor") is None
+
+
+def listings(trace: Trace, method: str, key: str) -> Iterator[Listing]:
+    """Every reading of a list, in the order in which they began. One that broke off is there too."""
+    readings: list[list[Exchange]] = []
+    latest: dict[str, list[Exchange]] = {}
+    for exchange in trace.exchanges(method):
+        connection = exchange.request.frame.connection
+        if "cursor" in exchange.params and connection in latest:
+            latest[connection].append(exchange)
+        else:
+            latest[connection] = [exchange]
+            readings.append(latest[connection])
+    return (Listing(tuple(pages), key) for pages in readings)
