@@ -73,6 +73,23 @@ def escapes_root(path: str) -> bool:
     return "\\" in path or "\0" in path or ".." in path.split("/")
 
 
+def percent_encode(text: str, safe: str) -> str:
+    # `urllib.parse` takes longer to load than the rest of a server that needs none of this.
+    from urllib.parse import quote
+
+    return quote(text, safe=safe)
+
+
+def percent_decode(text: str) -> str:
+    """
+    Raises:
+        UnicodeDecodeError: the bytes are no UTF-8.
+    """
+    from urllib.parse import unquote
+
+    return unquote(text, errors="strict")
+
+
 def _check_brackets(text: str, rest: str) -> None:
     """Square brackets enclose an IP address in the authority and appear nowhere else."""
     authority = re.match(AUTHORITY, rest)

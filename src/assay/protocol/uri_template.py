@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from .uri import escapes_root
+from .uri import escapes_root, percent_decode, percent_encode
 
 RESERVED: Final = ":/?#[]@!$&'()*+,;="
 SEGMENT: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@%"
@@ -181,7 +181,7 @@ def _parse_literal(text: str, start: int, end: int) -> str:
     if bad:
         reason = f"character not allowed outside an expression: {bad[0]!r}"
         raise InvalidTemplate(text, reason, start + bad.start())
-    return _quote(text[start:end], safe=RESERVED + "%")
+    return percent_encode(text[start:end], safe=RESERVED + "%")
 
 
 def _parse_expression(text: str, start: int, end: int, seen: set[str]) -> Expression:
@@ -237,10 +237,12 @@ def _pair(operator: Operator, name: str, value: str) -> str:
 
 def _encode(operator: Operator, value: str) -> str:
     if not operator.reserved:
-        return _quote(value, safe="")
+        return percent_encode(value, safe="")
     # Reserved expansion lets percent triplets pass; the split leaves them at the odd places.
     pieces = re.split(TRIPLET, value)
-    return "".join(piece if index % 2 else _quote(piece, safe=RESERVED) for index, piece in enumerate(pieces))
+    return "".join(
+        piece if index % 2 else percent_encode(piece, safe=RESERVED) for index, piece in enumerate(pieces)
+    )
 
 
 def _merge_queries(parts: Sequence[Part]) -> list[Part]:
@@ -375,7 +377,7 @@ def _decode(raw: str, prefix: int | None) -> str:
     if re.search(BROKEN_TRIPLET, raw):
         raise _NoFit
     try:
-        text = _unquote(raw)
+        text = percent_decode(raw)
     except UnicodeDecodeError:
         raise _NoFit from None
     if prefix and len(text) > prefix:
@@ -390,16 +392,3 @@ def _judge(expression: Expression, variable: Variable, items: Sequence[str]) -> 
     if unsafe or re.search(CONTROL, value) or (expression.spans_segments and re.search(OUT_OF_PATH, value)):
         raise UnsafeVariable(variable.name)
     return value
-
-
-def _quote(text: str, safe: str) -> str:
-    # `urllib.parse` takes longer to load than most servers, which have no templates, take to start.
-    from urllib.parse import quote
-
-    return quote(text, safe=safe)
-
-
-def _unquote(text: str) -> str:
-    from urllib.parse import unquote
-
-    return unquote(text, errors="strict")
