@@ -16,7 +16,7 @@ from .http_text import EVENT_STREAM, JSON, Head, write_request
 from .link import Inbox, Sent
 from .mirror import mirror_headers
 from .recorder import Recorder
-from .trace import events_of
+from .trace import STILL_OPEN, events_of
 
 ACCEPT: Final = f"{JSON}, {EVENT_STREAM}"
 MAX_BODY: Final = 32 * 1024 * 1024
@@ -97,6 +97,13 @@ class HttpLink:
         self._tasks[channel] = asyncio.create_task(_follow(following, reader, writer, method, data))
         return sent
 
+    async def follow(self, sent: Sent) -> bool:
+        """Wait until the subject has ended a response; if it does not, a mark says so in the trace."""
+        finished = await sent.finished(self._patience)
+        if not finished:
+            self._recorder.mark(sent.channel, STILL_OPEN, waited=self._patience)
+        return finished
+
     async def leave(self, sent: Sent) -> None:
         """Hang up on a response that is still coming."""
         task = self._tasks.pop(sent.channel)
@@ -161,8 +168,10 @@ class _Following:
     def _take_block(self, block: bytes) -> None:
         frame = self._record(Kind.EVENT, block)
         for event in events_of(frame):
+            self._sent.event_ids += [] if event.event_id is None else [event.event_id]
             if event.data:
                 self.inbox.deliver(frame, event.data)
+        self._sent.begin()
 
     def _end(self, problem: str | None) -> None:
         if self._blocks is not None and self._blocks.rest:
@@ -171,7 +180,7 @@ class _Following:
             frame = self._record(Kind.BODY, self._body)
             self.inbox.deliver(frame, self._body)
         self._record(Kind.END, clean=problem is None, problem=problem or "")
-        self._sent.settle()
+        self._sent.finish()
         self.inbox.ended(self._sent.channel)
 
     def _record(self, kind: Kind, raw: bytes = b"", **info: Any) -> Frame:

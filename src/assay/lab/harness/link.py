@@ -30,10 +30,22 @@ class Sent:
     def __init__(self, channel: str) -> None:
         self.channel = channel
         self.head: Head | None = None
+        self.event_ids: list[str] = []
+        """Of the events that came on it, if it is an event stream."""
         self._settled = asyncio.Event()
+        self._begun = asyncio.Event()
+        self._finished = asyncio.Event()
 
     def settle(self) -> None:
         self._settled.set()
+
+    def begin(self) -> None:
+        self._begun.set()
+
+    def finish(self) -> None:
+        self.begin()
+        self._finished.set()
+        self.settle()
 
     async def settled(self, patience: float) -> Head | None:
         """Wait until the transport has answered, as far as it does.
@@ -41,12 +53,26 @@ class Sent:
         Raises:
             NoAnswer: it did not in time.
         """
-        try:
-            async with asyncio.timeout(patience):
-                await self._settled.wait()
-        except TimeoutError:
-            raise NoAnswer(f"the HTTP request on {self.channel}", patience) from None
+        if not await _happens(self._settled, patience):
+            raise NoAnswer(f"the HTTP request on {self.channel}", patience)
         return self.head
+
+    async def begun(self, patience: float) -> bool:
+        """Wait for the first part of an event stream, or its end; false when neither came."""
+        return await _happens(self._begun, patience)
+
+    async def finished(self, patience: float) -> bool:
+        """Wait until the subject has ended the response; false when it did not."""
+        return await _happens(self._finished, patience)
+
+
+async def _happens(event: asyncio.Event, patience: float) -> bool:
+    try:
+        async with asyncio.timeout(patience):
+            await event.wait()
+    except TimeoutError:
+        return False
+    return True
 
 
 class Link(Protocol):

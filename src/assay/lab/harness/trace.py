@@ -18,13 +18,15 @@ from assay.revisions.registry import BY_DATE
 from assay.revisions.revision import Revision
 
 from .frame import Frame, Header, Kind, Sender
-from .http_text import Head, body_of, parse_head
+from .http_text import EVENT_STREAM, Head, body_of, parse_head
 from .message import Message, read_messages, same_id
 
 SENTINEL: Final = "sentinel-"
 """How the ids of requests begin that are only sent to see that all before them is done."""
 PROBE: Final = "probe"
 PROBED: Final = "probed"
+STILL_OPEN: Final = "still open"
+"""A response that the subject did not end while the driver waited for that."""
 NOT_HEARD: Final = "not heard"
 """The mark of a notification that the driver waited for in vain."""
 
@@ -98,6 +100,30 @@ class Call(Struct, frozen=True):
         return 0 if self.head is None else self.head.status
 
     @property
+    def session(self) -> str | None:
+        """Which session the request named."""
+        return self.sent.get("mcp-session-id")
+
+    @property
+    def resumes(self) -> str | None:
+        """After which event it wanted a stream to go on."""
+        return self.sent.get("last-event-id")
+
+    @property
+    def is_stream(self) -> bool:
+        return self.head is not None and self.status == 200 and self.head.media_type == EVENT_STREAM
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the subject ended the response."""
+        return any(frame.kind is Kind.END for frame in self.received)
+
+    @property
+    def code(self) -> Any:
+        """Of the error in the response; none where there is none."""
+        return next((one.code for one in self.messages if "error" in one.fields), None)
+
+    @property
     def body(self) -> bytes:
         return b"".join(frame.raw for frame in self.received if frame.kind in (Kind.BODY, Kind.EVENT))
 
@@ -165,6 +191,11 @@ class Trace:
         """Responses of the subject that answer no request of the driver."""
         taken = {id(answer) for exchange in self.all_exchanges for answer in exchange.answers}
         return tuple(one for one in self.received if one.is_response and id(one) not in taken)
+
+    @cached_property
+    def left_open(self) -> frozenset[str]:
+        """Channels whose response the subject did not end in time."""
+        return frozenset(one.channel for one in self.marks(STILL_OPEN))
 
     def marks(self, label: str) -> Iterator[Frame]:
         return (one for one in self.frames if one.kind is Kind.MARK and one.info.get("label") == label)
