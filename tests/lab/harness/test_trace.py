@@ -109,3 +109,11 @@ def test_probe_holds_what_passed_between_its_marks_without_the_sentinel() -> Non
     assert [one.method for one in probe.sent] == ["n"]
     assert [one.id for one in probe.answers] == [None]
     assert list(Trace(trace.header, frames[:-1]).probes("x")) == []
+
+
+def test_an_empty_batch_is_seen() -> None:
+    trace = stdio_trace((">", []), ("<", b"[]\n"))
+    assert [(one.by_subject, one.problem) for one in trace.messages] == [
+        (False, "an empty batch"),
+        (True, "an empty batch"),
+    ]

@@ -119,6 +119,8 @@ def read_messages(frame: Frame, body: bytes) -> Iterator[Message]:
     if not isinstance(value, list):
         yield Message(frame, body, value, None if isinstance(value, dict) else "not a JSON object")
         return
+    if not value:
+        yield Message(frame, body, value, "an empty batch")
     for place, member in enumerate(value):
         problem = None if isinstance(member, dict) else "not a JSON object"
         yield Message(frame, body, member, problem, place)
