@@ -32,6 +32,16 @@ async def ask_described(server: Server, method: str, principal: Any = None, **pa
     return json.loads(answer)
 
 
+async def every(client: Client, kind: str) -> list[dict[str, Any]]:
+    """All things of a kind, page by page."""
+    page = await client.result(f"{kind}/list")
+    items: list[dict[str, Any]] = page[kind]
+    while "nextCursor" in page:
+        page = await client.result(f"{kind}/list", {"cursor": page["nextCursor"]})
+        items += page[kind]
+    return items
+
+
 def text_of(result: dict[str, Any]) -> str:
     """The text of a tool's only block."""
     (block,) = result["content"]

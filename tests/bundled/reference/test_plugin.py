@@ -10,7 +10,7 @@ from assay.bundled.reference import make_server
 from assay.bundled.reference.plugin import PROMPT, RESOURCE, TOOL
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Revision
-from tests.bundled.reference.driving import client_of, text_of
+from tests.bundled.reference.driving import client_of, every, text_of
 from tests.driving.client import SESSIONED, Client
 from tests.driving.describing import DescribingClient
 
@@ -18,9 +18,9 @@ CHANGED = [f"notifications/{kind}/list_changed" for kind in ("tools", "prompts",
 
 
 async def offered(client: Client) -> tuple[bool, bool, bool]:
-    tools = {tool["name"] for tool in (await client.result("tools/list"))["tools"]}
-    prompts = {prompt["name"] for prompt in (await client.result("prompts/list"))["prompts"]}
-    resources = {resource["uri"] for resource in (await client.result("resources/list"))["resources"]}
+    tools = {tool["name"] for tool in await every(client, "tools")}
+    prompts = {prompt["name"] for prompt in await every(client, "prompts")}
+    resources = {resource["uri"] for resource in await every(client, "resources")}
     return TOOL in tools, PROMPT in prompts, RESOURCE in resources
 
 

@@ -15,11 +15,11 @@ from assay.bundled.reference import make_server
 from assay.bundled.reference.tools import SKIES, add_up, weather_in
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import BadArguments, Revision, Structured
-from tests.bundled.reference.driving import client_of, text_of
+from tests.bundled.reference.driving import client_of, every, text_of
 
 NEWEST = HANDSHAKE[-1]
 NAMES = (
-    *("echo", "sum", "get_weather", "show_content", "fail", "long_task", "log_each_level"),
+    *("echo", "sum", "get_weather", "show_content", "fail", "long_task", "count", "log_each_level"),
     *("ask_user", "ask_model", "ask_roots", "edit_resource", "load_plugin", "unload_plugin"),
 )
 
@@ -31,7 +31,7 @@ def server() -> Server:
 
 async def test_every_tool_is_listed_with_a_title_and_a_description(server: Server) -> None:
     async with client_of(server, NEWEST) as client:
-        tools = (await client.result("tools/list"))["tools"]
+        tools = await every(client, "tools")
     assert [tool["name"] for tool in tools] == list(NAMES)
     assert all(tool["title"] and tool["description"] for tool in tools)
     schemas = {tool["name"]: tool.get("outputSchema", {}).get("properties", {}) for tool in tools}

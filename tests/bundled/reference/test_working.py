@@ -43,6 +43,17 @@ async def test_progress_grows_to_its_total(transport: str, revision: Revision) -
     assert [(one["progress"], one["total"]) for one in told] == [(0, 3), (1, 3), (2, 3), (3, 3)]
 
 
+@REVISIONS
+async def test_counting_is_told_by_progress_and_in_the_log(revision: Revision) -> None:
+    async with client_of(make_server(), revision) as client:
+        params = {"name": "count", "arguments": {"to": 2}, "_meta": {"progressToken": "p"}}
+        assert text_of(await client.result("tools/call", params)) == "Counted to 2"
+        told = [notice["params"]["progress"] for notice in client.of("notifications/progress")]
+        logged = [notice["params"]["data"] for notice in client.of("notifications/message")]
+    assert told == [1, 2]
+    assert logged == ["counted to 1", "counted to 2"]
+
+
 @pytest.mark.parametrize("arguments", [{"seconds": -1}, {"seconds": 61}, {"steps": 0}, {"steps": 101}])
 async def test_a_task_has_bounds(arguments: dict[str, Any]) -> None:
     async with client_of(make_server(), NEWEST) as client:

@@ -12,6 +12,10 @@ from .files import Files
 from .plugin import Plugin
 from .watch import Watched
 
+PAGE: Final = 10
+"""Things on one page of a list: fewer than there are tools, so that clients meet a second page."""
+PAGE_OF_FOLDER: Final = 1000
+"""The same with a folder, which may hold thousands."""
 STRICT: Final = Strictness(
     initialized=True, sessions=True, version_header=True, statuses=True, unknown_tool=True
 )
@@ -31,6 +35,7 @@ def make_server(*, root: Path | None = None, strict: bool = False, limits: Limit
         description=identity.DESCRIPTION,
         instructions=identity.INSTRUCTIONS,
         icons=identity.ICONS,
+        page_size=PAGE if root is None else PAGE_OF_FOLDER,
         limits=limits,
         strictness=STRICT if strict else Strictness(),
     )

@@ -9,7 +9,10 @@ from msgspec import Meta
 
 from assay import Context, Server
 
+READ_ONLY: Final = {"readOnlyHint": True, "openWorldHint": False}
 LONGEST: Final = 60
+BEAT: Final = 0.05
+"""Seconds between two numbers of `count`: long enough to be cancelled in between."""
 LOGGER: Final = "reference"
 LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
@@ -27,6 +30,17 @@ async def long_task(
     return f"Finished {steps} steps"
 
 
+async def count(
+    ctx: Context, to: Annotated[int, Meta(ge=1, le=100, description="The last number")] = 3
+) -> str:
+    """Counts aloud, one number at a time: by progress, and in the log"""
+    for number in range(1, to + 1):
+        await ctx.progress(number, total=to, message=f"{number} of {to}")
+        await ctx.log("info", f"counted to {number}", logger=LOGGER)
+        await asyncio.sleep(BEAT)
+    return f"Counted to {to}"
+
+
 async def log_each_level(ctx: Context) -> str:
     """Logs one message at each level; the client gets those that it asked for"""
     for level in LEVELS:
@@ -36,4 +50,5 @@ async def log_each_level(ctx: Context) -> str:
 
 def register(server: Server) -> None:
     server.tool(title="Long Task")(long_task)
-    server.tool(title="Log at Each Level")(log_each_level)
+    server.tool(title="Count", annotations=READ_ONLY)(count)
+    server.tool(title="Log at Each Level", annotations=READ_ONLY)(log_each_level)
