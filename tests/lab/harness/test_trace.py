@@ -117,3 +117,19 @@ def test_an_empty_batch_is_seen() -> None:
         (False, "an empty batch"),
         (True, "an empty batch"),
     ]
+
+
+def test_the_body_of_an_http_error_is_spoken_only_if_it_says_so() -> None:
+    refused = b"HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\n\r\n"
+    trace = http_trace(
+        [
+            (">", "1/post-1", Kind.REQUEST, POST + b'{"jsonrpc":"2.0","id":1,"method":"a"}'),
+            ("<", "1/post-1", Kind.HEAD, refused),
+            ("<", "1/post-1", Kind.BODY, b'{"detail":"no such page"}'),
+            (">", "1/post-2", Kind.REQUEST, POST + b'{"jsonrpc":"2.0","id":2,"method":"a"}'),
+            ("<", "1/post-2", Kind.HEAD, refused),
+            ("<", "1/post-2", Kind.BODY, b'{"jsonrpc":"2.0","id":2,"error":{}}'),
+        ]
+    )
+    assert [one.frame.n for one in trace.received] == [2, 5]
+    assert [one.frame.n for one in trace.spoken] == [5]

@@ -243,6 +243,25 @@ class Peer:
             self.mark(NOT_HEARD, method=method, params=params, waited=self.patience)
         return None
 
+    async def batch(self, *messages: dict[str, Any]) -> None:
+        """Send messages as one batch and wait until its requests are answered, one by one or as a whole.
+
+        Raises:
+            NoAnswer: to one of them, in time.
+        """
+        requests = [Pending(one["method"], one["id"]) for one in messages if "id" in one]
+        self._pending += requests
+        sent = await self.send(list(messages))
+        for pending in requests:
+            pending.sent = sent
+        try:
+            for pending in requests:
+                reply = await self.answer(pending)
+                if reply.message is None or reply.message.id != pending.id:
+                    break
+        finally:
+            self._pending = [one for one in self._pending if one not in requests]
+
     async def sentinel(self) -> Reply:
         """A request that any server answers: once it has, all that was due before it has been sent."""
         self._sentinels += 1

@@ -8,9 +8,9 @@ One file each, under `<suite>/saboteurs/<area>/`; the path is the id. Most chang
             return {"jsonrpc": "2.0", "id": reply["id"], "result": {"content": []}}
         return reply
 
-Others change what it is asked (`on_request`), raw lines (`on_line`), HTTP requests (`on_call`), response
-heads (`on_response`) or blocks of event streams (`on_block`), or play the whole server (`scripted`). How
-faults are put between driver and server is in `sabotage/`.
+Others change what it is asked (`on_request`, `on_batch`), raw lines (`on_line`), HTTP requests (`on_call`),
+response heads (`on_response`) or blocks of event streams (`on_block`), or play the whole server (`scripted`).
+How faults are put between driver and server is in `sabotage/`.
 """
 
 from __future__ import annotations
@@ -90,6 +90,7 @@ Changed = Any
 """A message as a value; bytes for something that is none; a list of such for several; none for nothing."""
 OnReply = Callable[[Json, Turn], Changed]
 OnRequest = Callable[[Json, Turn], Json | Answered]
+OnBatch = Callable[[list[Any], Turn], list[Any] | Answered]
 OnLine = Callable[[bytes, Turn], bytes]
 OnCall = Callable[[Request, Turn], Response | None]
 OnResponse = Callable[[Response, Turn], None]
@@ -124,6 +125,7 @@ class Saboteur(Struct, frozen=True):
     """Something is never answered: the driver's patience is cut short."""
     reply: OnReply | None = None
     request: OnRequest | None = None
+    batch: OnBatch | None = None
     line: OnLine | None = None
     call: OnCall | None = None
     response: OnResponse | None = None
@@ -151,6 +153,8 @@ on_reply = _maker("reply", BOTH)
 """Change each message of the server: replies, and what it sends by itself."""
 on_request = _maker("request", BOTH)
 """Change each message of the driver before the server sees it, or answer in its place."""
+on_batch = _maker("batch", BOTH)
+"""The same for each batch of the driver, as the list that it is."""
 on_line = _maker("line", STDIO_ONLY)
 """Change each line of the server as bytes, newline included."""
 on_call = _maker("call", HTTP_ONLY)

@@ -174,6 +174,14 @@ class Trace:
         return tuple(message for message in self.messages if message.by_subject)
 
     @cached_property
+    def spoken(self) -> tuple[Message, ...]:
+        """What the subject said as JSON-RPC. An HTTP error may have any body that does not claim to be it."""
+        refused = {call.channel for call in self.calls if call.status >= 400}
+        return tuple(
+            one for one in self.received if "jsonrpc" in one.fields or one.frame.channel not in refused
+        )
+
+    @cached_property
     def all_exchanges(self) -> tuple[Exchange, ...]:
         return tuple(_exchanges(self))
 

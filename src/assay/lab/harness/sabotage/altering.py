@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
@@ -29,14 +30,22 @@ class Altering:
     def asked(self, body: bytes) -> bytes | Answered:
         """What the server is asked, changed; or what is answered in its place."""
         message = decoded(body)
-        if not isinstance(message, dict):
+        for one in message if isinstance(message, list) else [message]:
+            self._remember(one)
+        change = self._change_of(message)
+        if change is None:
             return body
-        if "method" in message and "id" in message:
-            self._asked[repr(message["id"])] = message
-        if self.saboteur.request is None:
-            return body
-        changed = self.saboteur.request(message, self.turn)
+        changed = change(message, self.turn)
         return changed if isinstance(changed, Answered) else encode(changed)
+
+    def _change_of(self, message: Any) -> Callable[[Any, Turn], Any] | None:
+        if isinstance(message, list):
+            return self.saboteur.batch
+        return self.saboteur.request if isinstance(message, dict) else None
+
+    def _remember(self, message: Any) -> None:
+        if isinstance(message, dict) and "method" in message and "id" in message:
+            self._asked[repr(message["id"])] = message
 
     def answered(self, body: bytes) -> list[bytes]:
         """What the server says, changed: none, one or several bodies."""

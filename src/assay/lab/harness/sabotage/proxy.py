@@ -15,7 +15,7 @@ from assay.lab.harness.http_text import CRLF, EVENT_STREAM, HEAD_END, JSON, Head
 from assay.lab.harness.saboteur import Answered, Request, Response, Saboteur, Turn
 from assay.protocol.framing.sse import SseParser
 
-from .altering import Altering, decoded, encode
+from .altering import Altering, bodies, decoded
 
 PATIENCE = 10.0
 # What belongs to one connection and not to the message: the other connection gets its own.
@@ -80,6 +80,10 @@ async def _read_request(reader: asyncio.StreamReader) -> Request:
     return Request(list(head.headers), head.method, head.target, body)
 
 
+def as_event(body: bytes) -> bytes:
+    return b"event: message\ndata: %b\n\n" % body.replace(b"\n", b"\ndata: ")
+
+
 class _Exchange:
     """One request on its way to the healthy server, and the response on its way back."""
 
@@ -106,10 +110,15 @@ class _Exchange:
         await self._forward(request)
 
     async def _send_answers(self, answered: Answered) -> None:
-        headers = [("Content-Type", JSON)]
-        if not answered.messages:
-            return await self._send_whole(Response(headers, 202), b"")
-        await self._send_whole(Response(headers, 200), encode(answered.messages[0]))
+        response = Response([("Content-Type", JSON)], 200 if answered.messages else 202)
+        await self._send_messages(response, bodies(answered.messages))
+
+    async def _send_messages(self, response: Response, found: list[bytes]) -> None:
+        """One body is the response; several make an event stream, as a server may choose."""
+        if len(found) > 1:
+            response.set("Content-Type", EVENT_STREAM)
+            found = [as_event(body) for body in found]
+        await self._send_whole(response, b"".join(found))
 
     async def _forward(self, request: Request) -> None:
         reader, writer = await connect(self._address, PATIENCE)
@@ -149,7 +158,7 @@ class _Exchange:
 
     async def _send_body(self, response: Response, body: bytes) -> None:
         if response.body is None and "json" in (response.header("content-type") or "") and body:
-            return await self._send_whole(response, b"".join(self._altering.answered(body)))
+            return await self._send_messages(response, self._altering.answered(body))
         await self._send_whole(response, body if response.body is None else response.body)
 
     async def _send_block(self, block: bytes) -> None:
@@ -165,8 +174,7 @@ class _Exchange:
             return [block]
         (event,) = events
         name = b"" if event.event_id is None else b"id: %b\n" % event.event_id.encode()
-        lines = [body.replace(b"\n", b"\ndata: ") for body in self._altering.answered(event.data)]
-        return [b"%bevent: message\ndata: %b\n\n" % (name, line) for line in lines]
+        return [name + as_event(body) for body in self._altering.answered(event.data)]
 
     def _send_head(self, response: Response) -> None:
         status = response.status

@@ -10,7 +10,7 @@ from assay.lab.harness.saboteur import Answered, Script
 from assay.lab.harness.stdio_link import Wire
 from assay.revisions.revision import Revision
 
-from .altering import Altering, decoded, encode
+from .altering import Altering, bodies, decoded, encode
 
 
 class LayeredWire:
@@ -49,8 +49,8 @@ class LayeredWire:
         for line in lines:
             asked = self._altering.asked(line)
             if isinstance(asked, Answered):
-                for message in asked.messages:
-                    self._ready.put_nowait(encode(message) + b"\n")
+                for body in bodies(asked.messages):
+                    self._ready.put_nowait(body + b"\n")
             else:
                 await self._inner.write(asked + b"\n")
 
