@@ -37,6 +37,7 @@ async def discover(stage: Stage) -> Facts | Refusal:
     refusal_or_facts = await _OPENINGS[stage.revision.opening](peer)
     if isinstance(refusal_or_facts, Facts):
         peer.greeted = True
+        refusal_or_facts.local = peer.link.is_local
         await _list(peer, refusal_or_facts)
     return refusal_or_facts
 

@@ -18,6 +18,8 @@ class Facts(Struct):
     prompts: list[dict[str, Any]] = []
     session: bool = False
     """Whether it gave out a session id."""
+    local: bool = False
+    """Whether it is reached by a name of this machine."""
 
     def declares(self, *path: str) -> bool:
         """Whether a capability, or a key inside one, is there and not false."""

@@ -20,6 +20,7 @@ from .http_text import HEAD_END, Head, parse_head
 MAX_HEAD: Final = 64 * 1024
 PIECE: Final = 64 * 1024
 _PORTS: Final = {"http": 80, "https": 443, "ws": 80, "wss": 443}
+LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _SECURE: Final = frozenset({"https", "wss"})
 
 
@@ -54,6 +55,11 @@ class Address(Struct, frozen=True):
     secure: bool
     authority: str
     target: str
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it names this machine."""
+        return self.host in LOOPBACK
 
     @classmethod
     def of(cls, url: str) -> Address:

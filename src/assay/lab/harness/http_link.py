@@ -46,6 +46,10 @@ class HttpLink:
         self._count = 0
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
+    @property
+    def is_local(self) -> bool:
+        return self.address.is_local
+
     async def open(self) -> None:
         """Nothing to do: each request brings its own connection."""
 

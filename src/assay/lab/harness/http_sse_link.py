@@ -40,6 +40,10 @@ class HttpSseLink:
         self._http = HttpLink(url, self, recorder, revision, name=name, patience=patience, headers=headers)
         self._stream: Sent | None = None
 
+    @property
+    def is_local(self) -> bool:
+        return self._http.is_local
+
     async def open(self) -> None:
         self._stream = await self._http.call("GET", headers={"Accept": EVENT_STREAM})
         try:

@@ -76,6 +76,10 @@ async def _happens(event: asyncio.Event, patience: float) -> bool:
 
 
 class Link(Protocol):
+    @property
+    def is_local(self) -> bool:
+        """Whether the subject is reached by a name of this machine."""
+
     async def open(self) -> None:
         """
         Raises:

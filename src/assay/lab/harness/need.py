@@ -29,6 +29,7 @@ A_RESOURCE = Need(lambda facts: bool(facts.resources), "lists no resources")
 A_TEMPLATE = Need(lambda facts: bool(facts.templates), "lists no resource templates")
 A_PROMPT = Need(lambda facts: bool(facts.prompts), "lists no prompts")
 A_SESSION = Need(lambda facts: facts.session, "gives out no session id")
+LOCAL = Need(lambda facts: facts.local, "is on another machine, whose friends the lab does not know")
 
 
 def unmet(needs: tuple[Need, ...], facts: Facts) -> str | None:

@@ -36,6 +36,11 @@ class Stage:
         self._connect = connect
         self._peers: list[Peer] = []
 
+    @property
+    def plain(self) -> str:
+        """The method of a request that any server answers."""
+        return "ping" if "ping" in self.revision.requests else "server/discover"
+
     async def connect(self) -> Peer:
         """A connection on which nothing was said yet. It is closed for you, without a sentinel."""
         name = str(len(self._peers) + 1)

@@ -36,6 +36,8 @@ Spawn = Callable[[Callable[[bytes], None]], Awaitable[Wire]]
 
 
 class StdioLink:
+    is_local = True
+
     def __init__(self, spawn: Spawn, inbox: Inbox, recorder: Recorder, *, name: str) -> None:
         self._spawn = spawn
         self._inbox = inbox

@@ -51,6 +51,10 @@ class WebSocketLink:
         self._parts = b""
         self._opcode = ws.TEXT
 
+    @property
+    def is_local(self) -> bool:
+        return self.address.is_local
+
     async def open(self) -> None:
         reader, self._writer = await connect(self.address, self._patience)
         wanted = {

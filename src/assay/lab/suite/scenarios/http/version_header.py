@@ -1,4 +1,4 @@
-"""Requests whose version header is right, and one whose is nonsense."""
+"""Requests whose version header is right, missing, or nonsense."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from assay.lab.harness.transport import HTTP_ONLY
 
 
 @scenario(
-    "A version header that names no version",
+    "A version header that names no version, or none",
     exercises=("http.bad-version-header",),
     transports=HTTP_ONLY,
     window=lambda revision: revision.http.version_header,
@@ -16,5 +16,8 @@ from assay.lab.harness.transport import HTTP_ONLY
 async def drive(stage: Stage) -> None:
     peer = await stage.open()
     await peer.request("ping")
-    await peer.request("ping", headers={"MCP-Protocol-Version": "no-version"})
-    await peer.request("ping", headers={"MCP-Protocol-Version": "1999-12-31"})
+    await peer.request("ping", headers={"MCP-Protocol-Version": None})
+    for nonsense in ("no-version", "1999-12-31"):
+        await peer.request("ping", headers={"MCP-Protocol-Version": nonsense})
+    stream = await peer.http.listen(**{"MCP-Protocol-Version": "no-version"})
+    await stream.settled(peer.patience)

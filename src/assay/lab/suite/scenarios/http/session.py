@@ -1,4 +1,4 @@
-"""A session that its client ends, and a request that names it afterwards."""
+"""Sessions from their ids to their end, and what names them afterwards."""
 
 from __future__ import annotations
 
@@ -9,17 +9,21 @@ from assay.lab.harness.transport import HTTP_ONLY
 
 
 @scenario(
-    "A session that its client has ended",
-    exercises=("http.ended-session",),
+    "Sessions, and one that its client has ended",
+    exercises=("http.session-id", "http.session-rules", "http.accepted-notification"),
     needs=(A_SESSION,),
     transports=HTTP_ONLY,
     window=lambda revision: revision.http.sessions,
 )
 async def drive(stage: Stage) -> None:
+    other = await stage.open()
+    await other.request("ping", headers={"Mcp-Session-Id": None})
     peer = await stage.open()
     # The control: while it lives, the session is served.
     await peer.request("ping")
     ended = await peer.http.call("DELETE", headers=peer.http.session_headers())
     await ended.settled(peer.patience)
     await peer.request("ping")
+    await peer.notify("notifications/cancelled", {"requestId": 4711})
+    await (await peer.http.listen()).settled(peer.patience)
     await peer.close()

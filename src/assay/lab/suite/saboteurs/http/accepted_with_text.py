@@ -1,0 +1,12 @@
+"""What is accepted is said in words, too."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Response, Turn, on_response
+
+
+@on_response("202 comes with the text Accepted", breaks="HTTP-10")
+def change(response: Response, turn: Turn) -> None:
+    if response.status == 202:
+        response.set("Content-Type", "text/plain")
+        response.body = b"Accepted"

@@ -1,0 +1,10 @@
+"""Streams were never thought of: the router knows POST only."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Request, Response, Turn, on_call
+
+
+@on_call("GET on the endpoint gets 404", breaks="HTTP-01", window=lambda revision: revision.http.sessions)
+def change(request: Request, turn: Turn) -> Response | None:
+    return Response([], 404, b"Not Found") if request.method == "GET" else None

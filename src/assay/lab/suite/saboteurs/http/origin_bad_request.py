@@ -1,0 +1,10 @@
+"""Origins are refused like any bad input."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Response, Turn, on_response
+
+
+@on_response("a foreign Origin gets 400", breaks="HTTP-03")
+def change(response: Response, turn: Turn) -> None:
+    response.status = 400 if response.status == 403 else response.status

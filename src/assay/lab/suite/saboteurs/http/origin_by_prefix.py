@@ -1,0 +1,11 @@
+"""Origins are compared by how they begin."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Request, Turn, on_call
+
+
+@on_call("any Origin that begins like a local one is served", breaks="HTTP-02")
+def change(request: Request, turn: Turn) -> None:
+    if (request.header("origin") or "").startswith(("http://localhost", "http://127.0.0.1")):
+        request.set("Origin", None)

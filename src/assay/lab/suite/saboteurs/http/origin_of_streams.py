@@ -1,0 +1,17 @@
+"""The check of origins sits in the code that handles POST."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Request, Turn, on_call
+from assay.lab.harness.transport import HTTP_ONLY
+
+
+@on_call(
+    "a stream is opened for a foreign Origin",
+    breaks="HTTP-02",
+    transports=HTTP_ONLY,
+    window=lambda revision: revision.http.sessions,
+)
+def change(request: Request, turn: Turn) -> None:
+    if request.method == "GET":
+        request.set("Origin", None)

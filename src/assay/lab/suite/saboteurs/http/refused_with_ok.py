@@ -1,0 +1,11 @@
+"""Whatever is refused is refused with 200 and an error inside."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Response, Turn, on_response
+
+
+@on_response("a refused notification gets 200 and an error", breaks="HTTP-11")
+def change(response: Response, turn: Turn) -> None:
+    if response.status >= 400 and turn.asked is not None and "id" not in turn.asked:
+        response.status = 200

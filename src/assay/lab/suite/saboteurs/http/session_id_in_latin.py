@@ -1,0 +1,11 @@
+"""A session id holds the name of its user."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Response, Turn, on_response
+
+
+@on_response("a session id has letters beyond ASCII", breaks="HTTP-37")
+def change(response: Response, turn: Turn) -> None:
+    if (given := response.header("mcp-session-id")) is not None:
+        response.set("Mcp-Session-Id", f"rené-{given}")

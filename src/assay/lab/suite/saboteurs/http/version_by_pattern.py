@@ -1,0 +1,13 @@
+"""A version is whatever looks like a date."""
+
+from __future__ import annotations
+
+import re
+
+from assay.lab.harness.saboteur import Request, Turn, on_call
+
+
+@on_call("any date is taken for a version", breaks="HTTP-47")
+def change(request: Request, turn: Turn) -> None:
+    if re.fullmatch(r"\d{4}-\d\d-\d\d", request.header("mcp-protocol-version") or ""):
+        request.set("MCP-Protocol-Version", turn.revision.date)

@@ -1,0 +1,10 @@
+"""A version header that names no version is refused with 200 and an error inside."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Response, Turn, on_response
+
+
+@on_response("an unknown version header gets 200 and an error", breaks="HTTP-47")
+def change(response: Response, turn: Turn) -> None:
+    response.status = 200 if response.status == 400 else response.status

@@ -1,0 +1,12 @@
+"""The version header is insisted on in every request."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Request, Response, Turn, on_call
+
+
+@on_call("a request without a version header gets 400", breaks="HTTP-46")
+def change(request: Request, turn: Turn) -> Response | None:
+    if request.header("mcp-protocol-version") is None and turn.method != "initialize":
+        return Response([], 400, b"")
+    return None
