@@ -162,6 +162,13 @@ class Visit:
         await settle()
         return self
 
+    async def all_taken(self) -> None:
+        """Wait until the server has read and served all that was sent."""
+        async with asyncio.timeout(PATIENCE):
+            while self.wire.owed or self.connection._waiting:
+                await settle()
+        await settle()
+
     async def pass_time(self, seconds: float) -> None:
         """In one step: the house looks only afterwards."""
         self.time += seconds
@@ -198,7 +205,8 @@ async def settle() -> None:
 
 def read_answers(data: bytes, methods: Sequence[str], *, ended: bool) -> list[Answered]:
     client, found = h11.Connection(h11.CLIENT), list[Answered]()
-    client.receive_data(data)
+    if data:  # none at all would mean that the server has left
+        client.receive_data(data)
     for method in methods:
         if found and client.our_state is h11.MUST_CLOSE:
             break

@@ -46,6 +46,10 @@ class Connection(asyncio.Protocol):
     _writable: asyncio.Future[None] | None = None
     _deaf = False
     """What still comes is read and thrown away."""
+    _parting: Refusal | None = None
+    """What is said last, when all requests before it have been answered."""
+    _silent = False
+    """Nothing more will be said."""
     _ended = False
     """The connection closes when all that was written has left."""
     _unsent = 0
@@ -129,7 +133,7 @@ class Connection(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._let_write()
-        if self._deaf or self._ended:
+        if self._silent:
             self.due = self._patient(LINGER)
         elif self._turn is None:
             self._next()
@@ -245,6 +249,8 @@ class Connection(asyncio.Protocol):
         if self._waiting:
             self._turn = self._waiting.popleft()
             return self._begin(self._turn)
+        if self._parting is not None:
+            return self.dismiss(self._parting)
         self.due = self.clock.time + self.limits.keep_alive
         return None if self._reading else self.read_on()
 
@@ -270,7 +276,7 @@ class Connection(asyncio.Protocol):
     def finish(self) -> None:
         """Close as soon as nothing is under way."""
         self.closing = True
-        if self._turn is None and not self._deaf:
+        if self._turn is None and not self._silent:
             self._end()
 
     def expire(self) -> None:
@@ -284,7 +290,7 @@ class Connection(asyncio.Protocol):
 
     def _end(self) -> None:
         """Close, once all that was written has left."""
-        self._ended = True
+        self._silent = self._ended = True
         self._transport.close()
         self._watch()
 
@@ -301,13 +307,17 @@ class Connection(asyncio.Protocol):
 
     def _refuse(self, refusal: Refusal) -> None:
         """What came is no request that the application could see: say so, and end the connection."""
-        turn = self._turn
-        self._deaf = self.closing = True
-        if turn is None or turn.task is None:
-            self.dismiss(refusal)
-        elif turn is self._arriving:
-            turn.spoil(refusal)
-        # Else another request is being answered: its answer still goes out, and then nothing more.
+        self._deaf = True
+        arriving = self._arriving
+        if arriving is not None and arriving.task is not None:
+            return arriving.spoil(refusal)
+        if arriving is not None and arriving is not self._turn:
+            self._waiting.pop()
+        elif arriving is not None or (self._turn is None and not self._waiting):
+            return self.dismiss(refusal)
+        # Others came first.
+        self._parting = refusal
+        return None
 
     def dismiss(self, refusal: Refusal) -> None:
         body = refusal.body()
@@ -317,7 +327,7 @@ class Connection(asyncio.Protocol):
         self._linger()
 
     def _linger(self) -> None:
-        self._deaf = True
+        self._deaf = self._silent = True
         self.read_on()
         if not self.congested:
             self.due = self._patient(LINGER)

@@ -1,0 +1,406 @@
+"""Requests one after the other on one connection, in whatever pieces they come."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.transport.asgi.types import AsgiScope, Receive, Transmit
+from assay.transport.http1.turn import BUFFERED
+from tests.transport.http1.visit import (
+    READ,
+    App,
+    Visit,
+    chunked,
+    echo,
+    echo_at_once,
+    get,
+    length,
+    not_reached,
+    part,
+    post,
+    read_body,
+    settle,
+    start,
+)
+
+H2C = (b"Connection: Upgrade, HTTP2-Settings", b"Upgrade: h2c", b"HTTP2-Settings: AAMAAABk")
+
+
+async def describe(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
+    """Answers with what it has got, in the manner that the path names."""
+    whole = cast(Any, send).whole if scope["path"] == "/at-once" else None
+    body = await read_body(receive) if whole is None else whole
+    said = b"%b %b %b" % (scope["method"].encode(), scope["query_string"], body)
+    if scope["path"] == "/at-once":
+        return cast(Any, send).answer(200, (), said)
+    await send(start(200, *([length(len(said))] if scope["path"] == "/length" else [])))
+    await send(part(said[:7], more=True))
+    await send(part(said[7:]))
+
+
+class Sent(NamedTuple):
+    data: bytes
+    method: str
+    said: bytes
+
+
+@st.composite
+def requests(draw: Any) -> Sent:
+    path = draw(st.sampled_from([b"/at-once", b"/length", b"/chunks"]))
+    query = draw(st.text("abc", max_size=3)).encode()
+    lines = draw(st.sampled_from([(), H2C, (b"x: y",), (b"expect: 100-continue",)]))
+    target = b"%b?%b" % (path, query)
+    body = draw(st.binary(max_size=30))
+    framing = draw(st.sampled_from(["none", "head", "length", "chunks"]))
+    if framing in ("none", "head"):
+        method = b"GET" if framing == "none" else b"HEAD"
+        said = b"" if framing == "head" else b"GET %b " % query
+        return Sent(get(target, *lines, method=method), method.decode(), said)
+    if framing == "length":
+        data = post(body, *lines, target=target)
+    else:
+        cut = draw(st.integers(0, len(body)))
+        trailers = draw(st.sampled_from([(), (b"x-trailer: 1",)]))
+        data = chunked(*filter(None, (body[:cut], body[cut:])), lines=lines, trailers=trailers)
+        data = data.replace(b"POST / ", b"POST %b " % target)
+    return Sent(data, "POST", b"POST %b %b" % (query, body))
+
+
+def cut_up(data: bytes, cuts: Sequence[int]) -> list[bytes]:
+    edges = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
+    return [data[start:end] for start, end in itertools.pairwise(edges)]
+
+
+@given(
+    sent=st.lists(requests(), max_size=5), cuts=st.lists(st.integers(0, 3000), max_size=8), wait=st.booleans()
+)
+def test_any_cutting_gives_the_same_answers_in_order(sent: list[Sent], cuts: list[int], wait: bool) -> None:
+    async def main() -> None:
+        visit = Visit(describe)
+        for piece in cut_up(b"".join(each.data for each in sent), cuts):
+            visit.wire.deliver(piece)
+            if wait:
+                await settle()
+        await visit.all_taken()
+        answers = visit.answers(*(each.method for each in sent))
+        assert [each.said for each in sent] == [each.body for each in answers]
+        assert not visit.wire.ended
+        await visit.leave()
+
+    asyncio.run(main())
+
+
+@given(data=st.binary(max_size=200), cuts=st.lists(st.integers(0, 200), max_size=3), good=st.booleans())
+def test_any_bytes_are_waited_for_or_refused(data: bytes, cuts: list[int], good: bool) -> None:
+    """Whatever comes, the server answers properly or not at all, and goes on living."""
+
+    async def main() -> None:
+        visit = await Visit(echo).send(*cut_up((get() if good else b"") + data, cuts))
+        for each in visit.answers("POST", "POST", "POST"):
+            assert each.status in (200, 400, 501, 505)
+        await visit.leave()
+
+    asyncio.run(main())
+
+
+# Staying and leaving
+
+
+async def test_connection_is_kept_until_the_client_ends_it() -> None:
+    visit = await Visit(echo).send(get(), get())
+    await visit.send(get())
+    assert len(visit.answers("GET", "GET", "GET")) == 3
+    assert b"connection" not in visit.answers("GET", "GET", "GET")[0].headers
+    assert not visit.wire.ended
+    await visit.leave()
+
+
+@pytest.mark.parametrize("value", [b"close", b"Close", b"keep-alive, close"])
+async def test_client_may_end_the_connection_with_a_request(value: bytes) -> None:
+    visit = await Visit(echo).send(get(b"/", b"Connection: " + value))
+    (answer,) = visit.answers("GET")
+    assert answer.headers[b"connection"] == b"close"
+    assert visit.wire.ended == "close"
+    await visit.leave()
+
+
+async def test_nothing_is_served_after_a_request_that_ends_the_connection() -> None:
+    """RFC 9112, 9.6; and what still comes is heard out, or a reset might overtake the answer."""
+    visit = await Visit(echo).send(post(b"one", b"connection: close") + post(b"two"))
+    assert [each.body for each in visit.answers("POST", "POST")] == [b"one"]
+    assert (visit.wire.ended, visit.wire.reading) == ("eof", True)
+    await visit.leave()
+
+
+async def test_answers_wait_for_those_before_them() -> None:
+    doors = {"/slow": asyncio.Event(), "/fast": asyncio.Event()}
+    reached = []
+
+    async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
+        reached.append(scope["path"])
+        await doors[scope["path"]].wait()
+        cast(Any, send).answer(200, (), scope["path"].encode())
+
+    visit = await Visit(app).send(get(b"/slow") + get(b"/fast"), get(b"/slow"))
+    doors["/fast"].set()
+    await settle()
+    assert (reached, visit.wire.written, visit.wire.reading) == (["/slow"], b"", False)
+    doors["/slow"].set()
+    await settle()
+    assert [each.body for each in visit.answers("GET", "GET", "GET")] == [b"/slow", b"/fast", b"/slow"]
+    assert visit.wire.reading
+    await visit.leave()
+
+
+# More than anybody wants
+
+
+async def test_body_that_nobody_takes_stops_the_reading() -> None:
+    taken = asyncio.Event()
+
+    async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
+        await taken.wait()
+        await echo(scope, receive, send)
+
+    body = b"x" * (20 * BUFFERED)
+    visit = await Visit(app).send(post(body))
+    assert not visit.wire.reading
+    assert visit.wire.owed > len(body) - 3 * max(READ, BUFFERED)
+    taken.set()
+    await visit.all_taken()
+    assert (visit.answer.body == body, visit.wire.reading, visit.wire.owed) == (True, True, 0)
+    await visit.leave()
+
+
+@pytest.mark.parametrize("app", [echo, echo_at_once])
+async def test_client_that_reads_no_answers_gets_no_further_ones(app: App) -> None:
+    """Else it could fill the memory with answers, one small request after the other."""
+    visit = Visit(app)
+    visit.wire.stop_reading()
+    one = post(b"x" * 1000)
+    await visit.send(one * 1000)
+    assert not visit.wire.reading
+    assert visit.wire.get_write_buffer_size() < 2 * 64 * 1024
+    assert visit.wire.owed > 0
+    visit.wire.read()
+    await visit.all_taken()
+    assert len(visit.answers(*["POST"] * 1000)) == 1000
+    await visit.leave()
+
+
+async def test_request_after_an_unread_answer_waits_for_its_turn() -> None:
+    seen = []
+
+    async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
+        seen.append(scope["path"])
+        cast(Any, send).answer(200, (), b"x" * 100_000)
+
+    visit = Visit(app)
+    visit.wire.stop_reading()
+    await visit.send(get(b"/one") + get(b"/two"), get(b"/three"))
+    assert (seen, visit.wire.reading) == (["/one"], False)
+    visit.wire.read()
+    await settle()
+    assert (seen, visit.wire.reading) == (["/one", "/two", "/three"], True)
+    await visit.leave()
+
+
+# Answers that come early
+
+
+async def refuse_at_once(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
+    await send(start(413, length(9)))
+    await send(part(b"too large"))
+
+
+@pytest.mark.parametrize("half_closes", [True, False], ids=["tcp", "tls"])
+async def test_early_answer_reaches_a_client_that_is_still_sending(half_closes: bool) -> None:
+    """RFC 9112, 9.6: first only our half is closed, and what still comes is read and thrown away."""
+    visit = Visit(refuse_at_once, half_closes=half_closes)
+    await visit.send(post(b"x" * 500_000)[:300_000])
+    assert (visit.answer.status, visit.answer.body) == (413, b"too large")
+    assert visit.answer.headers[b"connection"] == b"close"
+    assert (visit.wire.ended, visit.wire.lost) == ("eof" if half_closes else "", False)
+    await visit.send(b"x" * 200_000, get())
+    assert (visit.wire.owed, len(visit.answers("POST"))) == (0, 1)
+    await visit.pass_time(3)
+    assert (visit.wire.ended, visit.wire.lost) == ("close", True)
+    await visit.leave()
+
+
+async def test_early_answer_that_is_long_is_not_cut_short() -> None:
+    """Hearing the client out has an end, but not before it has read the answer."""
+
+    async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
+        cast(Any, send).answer(403, (), b"x" * 500_000)
+
+    visit = Visit(app, write_timeout=30.0)
+    visit.wire.stop_reading()
+    await visit.send(post(b"x" * 500_000)[:300_000])
+    await visit.pass_time(20)
+    assert (visit.wire.ended, visit.wire.lost) == ("eof", False)
+    visit.wire.read()
+    await visit.pass_time(1)
+    assert not visit.wire.lost
+    await visit.pass_time(2)
+    assert (visit.wire.ended, visit.wire.lost) == ("close", True)
+    await visit.leave()
+
+
+# What is no HTTP
+
+
+async def test_garbage_before_any_request() -> None:
+    visit = await Visit(not_reached).send(b"hello\r\n\r\n")
+    assert (visit.answer.status, visit.wire.ended) == (400, "eof")
+    assert b"not a valid HTTP request" in visit.answer.body
+    await visit.send(get())
+    assert len(visit.answers("POST")) == 1
+    await visit.leave()
+
+
+@pytest.mark.parametrize("cuts", [[], [1000], list(range(1000))], ids=["at once", "in two", "byte by byte"])
+async def test_garbage_is_refused_after_all_requests_before_it_are_answered(cuts: list[int]) -> None:
+    visit = await Visit(describe).send(*cut_up(get(b"/length?a") * 10 + b"hello\r\n\r\n" + get(), cuts))
+    await visit.all_taken()
+    assert [each.status for each in visit.answers(*["GET"] * 12)] == [200] * 10 + [400]
+    assert visit.wire.ended == "eof"
+    await visit.leave()
+
+
+async def test_garbage_behind_an_answer_that_is_not_read_waits_for_that() -> None:
+    async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
+        cast(Any, send).answer(200, (), b"x" * 100_000)
+
+    visit = Visit(app)
+    visit.wire.stop_reading()
+    await visit.send(get() + b"hello\r\n\r\n")
+    assert (len(visit.answers("GET", "GET")), visit.wire.ended) == (1, "")
+    visit.wire.read()
+    await settle()
+    assert [each.status for each in visit.answers("GET", "GET")] == [200, 400]
+    assert visit.wire.ended == "eof"
+    await visit.leave()
+
+
+BAD_CHUNK = get(b"/", b"transfer-encoding: chunked", method=b"POST") + b"1\r\nx\r\nforty\r\n"
+
+
+@pytest.mark.parametrize("app", [echo, echo_at_once])
+async def test_garbage_instead_of_a_body_is_refused(app: App, caplog: pytest.LogCaptureFixture) -> None:
+    visit = await Visit(_forgiving(app)).send(*cut_up(BAD_CHUNK, [len(BAD_CHUNK) - 7]))
+    assert (visit.answer.status, visit.wire.ended) == (400, "eof")
+    assert caplog.records == []
+    await visit.leave()
+
+
+async def test_garbage_in_the_piece_that_begins_a_request() -> None:
+    visit = await Visit(not_reached).send(BAD_CHUNK)
+    assert (visit.answer.status, visit.wire.ended) == (400, "eof")
+    await visit.leave()
+    visit = await Visit(echo).send(get() + BAD_CHUNK)
+    assert [each.status for each in visit.answers("GET", "POST")] == [200, 400]
+    await visit.leave()
+
+
+async def test_garbage_after_the_answer_has_begun_ends_it_as_a_client_that_leaves() -> None:
+    async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
+        await send(start())
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        await send(part(b"that is all"))
+
+    visit = await Visit(app).send(*cut_up(BAD_CHUNK, [len(BAD_CHUNK) - 7]))
+    assert (visit.answer.status, visit.answer.body, visit.wire.ended) == (200, b"that is all", "eof")
+    await visit.leave()
+
+
+def _forgiving(app: App) -> App:
+    """One that ends quietly when its request does, as Assay's does."""
+
+    async def forgiving(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
+        async def checked() -> Any:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise EOFError
+            return message
+
+        try:
+            await app(scope, checked, send)
+        except EOFError:
+            pass
+
+    return forgiving
+
+
+async def test_fault_of_our_own_is_not_blamed_on_the_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    visit = Visit(not_reached)
+    monkeypatch.setattr(visit.connection, "_addresses", None)
+    with pytest.raises(TypeError):
+        visit.connection.data_received(get())
+    assert visit.wire.written == b""
+    await visit.leave()
+
+
+# Other protocols
+
+
+@pytest.mark.parametrize("version", [b"1.1", b"1.0"])
+async def test_wish_for_a_protocol_that_is_not_offered_is_ignored(version: bytes) -> None:
+    """RFC 9110, 7.8."""
+    seen: list[AsgiScope] = []
+
+    async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
+        seen.append(scope)
+        await echo(scope, receive, send)
+
+    visit = await Visit(app).send(
+        post(b"one", *H2C, version=version), b"" if version == b"1.0" else post(b"two")
+    )
+    bodies = [each.body for each in visit.answers("POST", "POST")]
+    assert bodies == ([b"one"] if version == b"1.0" else [b"one", b"two"])
+    assert {name for name, _ in seen[0]["headers"]} == {b"host", b"content-length", b"connection"}
+    assert seen[0]["http_version"] == version.decode()
+    await visit.leave()
+
+
+async def test_thousands_of_such_wishes_at_once() -> None:
+    """Regression: each one was handled inside the one before it."""
+    visit = await Visit(echo_at_once).send(get(b"/", *H2C) * 2000)
+    await visit.all_taken()
+    assert len(visit.answers(*["GET"] * 2000)) == 2000
+    await visit.leave()
+
+
+@pytest.mark.parametrize("before", [b"", get()])
+async def test_connect_is_refused(before: bytes) -> None:
+    """Regression: it was taken for a wish, and parsed again without end."""
+    visit = await Visit(echo).send(before)
+    await visit.send(get(b"localhost:443", method=b"CONNECT") + b"\x16\x03\x01")
+    *_, answer = visit.answers(*["GET"] * (2 if before else 1))
+    assert (answer.status, visit.wire.ended) == (501, "eof")
+    await visit.leave()
+
+
+@pytest.mark.parametrize("target", [b"http://localhost/mcp?a", b"HTTP://localhost/mcp?a"])
+async def test_absolute_target_names_host_and_path(target: bytes) -> None:
+    seen: list[AsgiScope] = []
+
+    async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
+        seen.append(scope)
+        await echo(scope, receive, send)
+
+    visit = await Visit(app).send(
+        get(target).replace(b"host: localhost", b"host: evil.example\r\nhost: twice")
+    )
+    (scope,) = seen
+    assert (scope["path"], scope["query_string"]) == ("/mcp", b"a")
+    assert scope["headers"] == [(b"host", b"localhost")]
+    await visit.leave()
