@@ -8,7 +8,7 @@ from assay.model.error import MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope, Outcome, Reply
 from assay.model.scope import Scope
 from assay.protocol.codec import decode, encode_outcome, known_id
-from assay.protocol.http.gate import Admission, Gate, Headers, HeadTooLarge, Refusal, merge_headers
+from assay.protocol.http.gate import JSON, Admission, Gate, Headers, HeadTooLarge, Refusal, merge_headers
 from assay.protocol.http.policy import HttpPolicy, Sessions
 from assay.protocol.http.route import (
     Alone,
@@ -25,7 +25,7 @@ from assay.revisions.revision import Batching, Revision
 from assay.transport.port import Endpoint
 
 from .body import ClientGone, at_hand, read_body
-from .exchange import Exchange, Pace, refuse, respond, succeed
+from .exchange import Exchange, Pace, refuse, respond
 from .follow import Follower, locate
 from .sessions import HttpSession, HttpSessions
 from .types import AsgiScope, Message, Receive, Transmit
@@ -209,7 +209,8 @@ class AsgiApp:
         except RpcError as error:
             return await refuse(incoming.transmit, _unacceptable(error), incoming.cors)
         if type(outcome) is Reply and incoming.is_plain:
-            return await succeed(incoming.transmit, incoming.admission.cors, encode_outcome(outcome))
+            headers = (JSON, *incoming.admission.cors)
+            return await respond(incoming.transmit, 200, headers, encode_outcome(outcome))
         return await _answer(posted, outcome, incoming.exchange, where.revision)
 
     async def _read(self, part: Message | Awaitable[Message], incoming: Incoming) -> bytes | None:

@@ -4,7 +4,7 @@ moment it sends anything else."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterable
 from typing import Final, NamedTuple
 
 from assay.model.error import INTERNAL_ERROR
@@ -27,23 +27,28 @@ EVENT_STREAM: Final[Headers] = [
 ]
 
 
-async def respond(transmit: Transmit, status: int, headers: Headers, body: bytes = b"") -> None:
+async def respond(
+    transmit: Transmit, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes = b""
+) -> None:
+    answer: Answer | None = getattr(transmit, "answer", None)  # see `Direct`
+    if answer is not None and status != 204:
+        return answer(status, tuple(headers), body)
+    return await _respond_in_parts(transmit, status, headers, body)
+
+
+async def refuse(transmit: Transmit, refusal: Refusal, headers: Headers) -> None:
+    # Not directly: a refusal may have something to say about the connection.
+    every = [JSON, *refusal.headers, *headers]
+    await _respond_in_parts(transmit, refusal.status, every, refusal.body())
+
+
+async def _respond_in_parts(
+    transmit: Transmit, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes
+) -> None:
     # A 204 has no body, and so no length either (RFC 9110, 8.6).
     length = [] if status == 204 else [(b"content-length", b"%d" % len(body))]
     await transmit({"type": "http.response.start", "status": status, "headers": [*headers, *length]})
     await transmit({"type": "http.response.body", "body": body})
-
-
-async def succeed(transmit: Transmit, headers: tuple[tuple[bytes, bytes], ...], body: bytes) -> None:
-    """Answer with one JSON object."""
-    answer: Answer | None = getattr(transmit, "answer", None)  # see `Direct`
-    if answer is not None:
-        return answer(200, (JSON, *headers), body)
-    return await respond(transmit, 200, [JSON, *headers], body)
-
-
-async def refuse(transmit: Transmit, refusal: Refusal, headers: Headers) -> None:
-    await respond(transmit, refusal.status, [JSON, *refusal.headers, *headers], refusal.body())
 
 
 class Pace(NamedTuple):

@@ -44,6 +44,7 @@ class Turn:
     _chunked = False
     _mute = False
     _left: int | None = None
+    _held = b""
     _spoilt: Refusal | None = None
 
     def __init__(self, connection: Connection, scope: AsgiScope, keep_alive: bool) -> None:
@@ -188,7 +189,8 @@ class Turn:
             # The rest of a request that was answered early would be in the way of the next one.
             self.keep_alive = False
         said = head.lines + (CHUNKED if self._chunked else b"") + (b"" if self.keep_alive else CLOSE)
-        self._connection.write(said + (b"\r\n" if head.dated else self._connection.clock.date_and_end))
+        # It waits for the first part of its body (ASGI wants that), and so takes no write of its own.
+        self._held = said + (b"\r\n" if head.dated else self._connection.clock.date_and_end)
 
     def _send_body(self, part: bytes, more: bool) -> None:
         if self.answered:
@@ -201,6 +203,8 @@ class Turn:
             self._left -= len(part)
             if self._left < 0 or (self._left and not more):
                 raise RuntimeError("the body is not as long as its content-length")
+        if self._held:
+            part, self._held = self._held + part, b""
         if part:
             self._connection.write(part)
         if not more:
