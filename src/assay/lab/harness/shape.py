@@ -1,15 +1,22 @@
-"""Shapes of messages, judged by the official types (`mcp-types`) and not by ours."""
+"""Shapes of messages, judged by the official types (`mcp-types`) and not by ours.
+
+The types take `null` for a field that may be left out; the schemas do not. So what they accept is looked
+through once more for nulls.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from functools import cache
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args
 
 from assay.revisions.revision import Revision
 
 from .message import Message, Shape
+
+TOLD = 3
+"""Complaints about one message that are written out."""
 
 
 @cache
@@ -20,44 +27,70 @@ def _official() -> ModuleType:
     return methods
 
 
+@cache
+def _adapter(form: Any) -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(form)
+
+
 def result_problem(method: str, result: Any, revision: Revision) -> str | None:
     """How a result of that method breaks its schema; none when it fits or the method is unknown."""
-    return _problem(lambda: _official().validate_server_result(method, revision.date, result))
+    form = _official().SERVER_RESULTS.get((method, revision.date))
+    return None if form is None else _problem(form, result)
 
 
 def sent_problem(message: Message, revision: Revision) -> str | None:
     """The same for a request or notification of a server."""
-    official = _official()
-    parse = (
-        official.parse_server_request
-        if message.shape is Shape.REQUEST
-        else official.parse_server_notification
-    )
-    return _problem(lambda: parse(message.method, revision.date, message.fields.get("params")))
+    form = _sent_forms(message).get((message.method, revision.date))
+    return None if form is None else _problem(form, message.value)
 
 
 def knows(message: Message, revision: Revision) -> bool:
     """Whether a server of that revision has such a request or notification."""
+    return (message.method, revision.date) in _sent_forms(message)
+
+
+def _sent_forms(message: Message) -> dict[tuple[str, str], Any]:
     official = _official()
-    table = official.SERVER_REQUESTS if message.shape is Shape.REQUEST else official.SERVER_NOTIFICATIONS
-    return (message.method, revision.date) in table
+    forms: dict[tuple[str, str], Any] = (
+        official.SERVER_REQUESTS if message.shape is Shape.REQUEST else official.SERVER_NOTIFICATIONS
+    )
+    return forms
 
 
-def _problem(validate: Callable[[], Any]) -> str | None:
+def _problem(form: Any, value: Any) -> str | None:
     from pydantic import ValidationError
 
     try:
-        validate()
-    except KeyError:
-        return None
+        model = _adapter(form).validate_python(value, by_name=False)
     except ValidationError as error:
-        return _told(error)
-    return None
+        found = error.errors(include_url=False, include_context=False, include_input=False)
+        return _told([f"{'.'.join(map(str, one['loc'])) or 'message'}: {one['msg']}" for one in found])
+    return _told([f"{path}: null, where it must be left out" for path in _nulls(model, "")])
 
 
-def _told(error: Any) -> str:
+def _nulls(value: Any, path: str) -> Iterator[str]:
+    """Where null was given for a field that may only be there or not.
+
+    Values that have no form (`structuredContent`, `_meta`) are dictionaries here, and may hold any null.
+    """
+    from pydantic import BaseModel
+
+    if isinstance(value, list):
+        for place, item in enumerate(value):
+            yield from _nulls(item, f"{path}{place}.")
+    elif isinstance(value, BaseModel):
+        for name, field in type(value).model_fields.items():
+            if name not in value.model_fields_set:
+                continue
+            given, at = getattr(value, name), f"{path}{field.alias or name}"
+            if given is None and not field.is_required() and Any not in get_args(field.annotation):
+                yield at
+            yield from _nulls(given, f"{at}.")
+
+
+def _told(complaints: list[str]) -> str | None:
     """The first complaints, as `path: message`."""
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    lines = (f"{'.'.join(map(str, one['loc'])) or 'message'}: {one['msg']}" for one in found[:3])
-    more = f" (and {len(found) - 3} more)" if len(found) > 3 else ""
-    return "; ".join(lines) + more
+    more = f" (and {len(complaints) - TOLD} more)" if len(complaints) > TOLD else ""
+    return "; ".join(complaints[:TOLD]) + more or None

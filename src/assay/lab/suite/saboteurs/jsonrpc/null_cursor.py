@@ -1,0 +1,12 @@
+"""The last page says that there is no next one with `null`, where the field must be left out."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("`nextCursor` is null on the last page", breaks="SHAPE-01", scenario="tools.definitions")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "tools/list" and "result" in reply:
+        reply["result"].setdefault("nextCursor", None)
+    return reply

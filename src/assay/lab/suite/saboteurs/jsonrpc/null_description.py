@@ -1,0 +1,17 @@
+"""Every tool has a `description`, which is null."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply(
+    "optional fields inside a list are null",
+    breaks="SHAPE-01",
+    scenario="tools.definitions",
+)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "tools/list" and "result" in reply:
+        for tool in reply["result"]["tools"]:
+            tool["description"] = None
+    return reply
