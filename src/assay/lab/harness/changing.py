@@ -7,6 +7,7 @@ each call: only what did change is waited for, and what changes by itself is not
 from __future__ import annotations
 
 from collections.abc import Sequence
+from secrets import token_hex
 from typing import Any, Final
 
 from .choosing import CHANGING, argument_sets, tools_that
@@ -39,7 +40,8 @@ async def provoke(peer: Peer, facts: Facts, areas: Sequence[str], uris: Sequence
     first, before = await _look(peer, areas, uris), await _look(peer, areas, uris)
     steady = [key for key in before if before[key] == first[key]]
     for tool in tools_that(CHANGING, facts):
-        for arguments in argument_sets(tool):
+        # A text of our own: others may be writing theirs at the same time.
+        for arguments in argument_sets(tool, token_hex(4)):
             await peer.call(tool, arguments)
             after = await _look(peer, areas, uris)
             changed = [key for key in steady if after[key] != before[key]]

@@ -39,12 +39,12 @@ def uris_of(facts: Facts) -> list[str]:
     return found[:MOST_RESOURCES]
 
 
-def argument_sets(tool: dict[str, Any]) -> list[dict[str, Any]]:
-    """Arguments for a tool, and others that differ in a text where its schema leaves one open."""
+def argument_sets(tool: dict[str, Any], other: str = "once more") -> list[dict[str, Any]]:
+    """Arguments for a tool, and others with another text where its schema leaves one open."""
     first = arguments_for(tool)
     known = _object(_object(tool.get("inputSchema")).get("properties"))
     open_texts = {
-        name: f"{value}, once more"
+        name: f"{value}, {other}"
         for name, value in first.items()
         if isinstance(value, str) and _object(known.get(name)).keys() <= {"type", "title", "description"}
     }

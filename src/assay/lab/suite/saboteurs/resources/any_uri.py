@@ -1,0 +1,15 @@
+"""Whatever is given as a URI is made one."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("what is no URI is taken for a path, and an empty file found there", breaks="RS-12")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method != "resources/read" or "error" not in reply:
+        return reply
+    path = str(turn.params.get("uri", ""))
+    contents = [{"uri": f"file:///{path}", "mimeType": "text/plain", "text": ""}]
+    result = {"contents": contents, "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+    return {"jsonrpc": "2.0", "id": reply["id"], "result": result}

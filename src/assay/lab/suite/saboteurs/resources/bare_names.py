@@ -1,0 +1,12 @@
+"""Resources are named by file names."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("URIs have no scheme", breaks="RS-18")
+def change(reply: Json, turn: Turn) -> Json:
+    for item in reply.get("result", {}).get("resources", ()):
+        item["uri"] = item["uri"].rpartition("/")[2]
+    return reply

@@ -1,0 +1,13 @@
+"""Base64 is there, with the head of a data URI before it."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("`blob` is a data URI", breaks="RS-14")
+def change(reply: Json, turn: Turn) -> Json:
+    for item in reply.get("result", {}).get("contents", ()):
+        if "blob" in item:
+            item["blob"] = f"data:image/png;base64,{item['blob']}"
+    return reply

@@ -1,0 +1,12 @@
+"""Contents come without their URI."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("items of `contents` have no `uri`", breaks="RS-19")
+def change(reply: Json, turn: Turn) -> Json:
+    for item in reply.get("result", {}).get("contents", ()):
+        del item["uri"]
+    return reply

@@ -1,0 +1,13 @@
+"""The code of earlier revisions is still in use."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.model.error import RESOURCE_NOT_FOUND
+
+
+@on_reply("an unknown resource gets -32002, which is retired", breaks="RS-08")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "resources/read" and "error" in reply:
+        reply["error"]["code"] = RESOURCE_NOT_FOUND
+    return reply

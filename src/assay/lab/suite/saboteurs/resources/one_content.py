@@ -1,0 +1,12 @@
+"""The contents of one resource are thought to be one object."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("`contents` is no list", breaks="RS-19")
+def change(reply: Json, turn: Turn) -> Json:
+    if contents := reply.get("result", {}).get("contents"):
+        reply["result"]["contents"] = contents[0]
+    return reply

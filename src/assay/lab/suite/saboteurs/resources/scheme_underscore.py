@@ -1,0 +1,12 @@
+"""A scheme is named like a variable."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a scheme has an underscore in it", breaks="RS-18")
+def change(reply: Json, turn: Turn) -> Json:
+    for item in reply.get("result", {}).get("resources", ()):
+        item["uri"] = item["uri"].replace("file:", "my_files:")
+    return reply

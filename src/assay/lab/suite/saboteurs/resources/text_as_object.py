@@ -1,0 +1,13 @@
+"""A JSON file is given as JSON, not as the text that it is."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("`text` is an object", breaks="RS-19")
+def change(reply: Json, turn: Turn) -> Json:
+    for item in reply.get("result", {}).get("contents", ()):
+        if "text" in item:
+            item["text"] = {"lines": item["text"].splitlines()}
+    return reply

@@ -1,0 +1,12 @@
+"""Resources are there, and nothing says so."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("the capability `resources` is not declared", breaks="RS-01")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method in ("initialize", "server/discover") and "result" in reply:
+        reply["result"]["capabilities"].pop("resources", None)
+    return reply

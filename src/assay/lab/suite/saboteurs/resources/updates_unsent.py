@@ -1,0 +1,20 @@
+"""A subscription is remembered, and nothing ever comes of it."""
+
+from __future__ import annotations
+
+from assay.lab.harness.changing import UPDATED
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.transport import STDIO_ONLY
+from assay.revisions.registry import HANDSHAKE
+
+
+@on_reply(
+    "a resource changes, and no update follows",
+    breaks="RS-03",
+    scenario="resources.changes",
+    transports=STDIO_ONLY,
+    window=lambda revision: revision is HANDSHAKE[-1],
+    silent=True,
+)
+def change(reply: Json, turn: Turn) -> Json | None:
+    return None if reply.get("method") == UPDATED else reply

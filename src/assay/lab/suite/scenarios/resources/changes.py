@@ -1,0 +1,44 @@
+"""The server's own tools change its resources, and a client that asked for it hears of that."""
+
+from __future__ import annotations
+
+from assay.lab.harness.changing import WATCHED, provoke
+from assay.lab.harness.choosing import CHANGING, argument_sets, tools_that, uris_of
+from assay.lab.harness.http_text import EVENT_STREAM
+from assay.lab.harness.need import declares
+from assay.lab.harness.peer import Peer
+from assay.lab.harness.scenario import scenario
+from assay.lab.harness.stage import Stage
+from assay.lab.harness.transport import Transport
+from assay.revisions.revision import Opening
+
+
+@scenario(
+    "Resources that change",
+    exercises=("resources.announced", "resources.subscriptions"),
+    needs=(declares("resources"),),
+    window=lambda revision: revision.opening is Opening.HANDSHAKE,
+    effects=True,
+)
+async def drive(stage: Stage) -> None:
+    peer = await stage.open()
+    facts = stage.facts
+    uris = uris_of(facts)[:WATCHED] if facts.declares("resources", "subscribe") else []
+    areas = ["resources"] if facts.declares("resources", "listChanged") else []
+    for uri in uris:
+        await peer.request("resources/subscribe", {"uri": uri})
+    if await _can_hear(peer, stage.transport):
+        await provoke(peer, facts, areas, uris)
+    for uri in uris:
+        await peer.request("resources/unsubscribe", {"uri": uri})
+    async with peer.probe("unsubscribed"):
+        for tool in tools_that(CHANGING, facts):
+            await peer.call(tool, argument_sets(tool)[0])
+
+
+async def _can_hear(peer: Peer, transport: Transport) -> bool:
+    """On Streamable HTTP, whether there is a stream for what belongs to no request."""
+    if transport is not Transport.HTTP:
+        return True
+    head = await (await peer.http.listen()).settled(peer.patience)
+    return head is not None and head.status == 200 and head.media_type == EVENT_STREAM
