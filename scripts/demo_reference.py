@@ -106,7 +106,7 @@ def using_a_tool(talk: ReferenceTalk) -> None:
     """3. using a tool: a log message on the way, then the result"""
     answer = talk.call_logged("get_weather", {"location": "Phoenix"})
     expect("log messages", len(answer.before), int(talk.in_session))
-    expect("content", answer.result["content"], [{"type": "text", "text": PHOENIX}])
+    expect("content", answer.result["content"][0], {"type": "text", "text": PHOENIX})
     if talk.revision.structured is not Structured.ABSENT:
         structured = {"temperature": 85, "conditions": "Sunny"}
         expect("structured content", answer.result["structuredContent"], structured)

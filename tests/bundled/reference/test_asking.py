@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from assay.bundled.reference import make_server
+from assay.bundled.reference.asking import PAGE
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Revision
 from tests.bundled.reference.driving import client_of, text_of
@@ -18,6 +19,7 @@ ASKABLE: dict[str, Any] = {"elicitation": {}, "sampling": {}, "roots": {}}
 EVERY = pytest.mark.parametrize("revision", HANDSHAKE, ids=str)
 IN_SESSION = pytest.mark.parametrize("transport", SESSIONED)
 WITH_FORMS = pytest.mark.parametrize("revision", [r for r in HANDSHAKE if "form" in r.elicitation], ids=str)
+WITH_PAGES = pytest.mark.parametrize("revision", [r for r in HANDSHAKE if "url" in r.elicitation], ids=str)
 SAMPLED = {"role": "assistant", "content": {"type": "text", "text": "Blue."}, "model": "m"}
 
 
@@ -52,8 +54,27 @@ async def test_the_model_and_the_roots_are_asked(revision: Revision) -> None:
         assert text_of((await client.answer(started))["result"]) == "file:///home"
 
 
+@pytest.mark.parametrize(
+    ("action", "said"),
+    [("accept", "The user has opened the page"), ("decline", "The user chose to decline")],
+)
+@WITH_PAGES
+async def test_the_user_is_sent_to_a_page_and_the_end_of_it_is_told(
+    revision: Revision, action: str, said: str
+) -> None:
+    async with client_of(make_server(), revision, capabilities={"elicitation": {"url": {}}}) as client:
+        started = await client.begin("tools/call", {"name": "ask_visit", "arguments": {}})
+        asked = await client.received("elicitation/create")
+        assert asked["params"]["mode"] == "url" and asked["params"]["url"] == PAGE
+        await client.respond(asked, result={"action": action})
+        if action == "accept":
+            told = await client.received("notifications/elicitation/complete")
+            assert told["params"]["elicitationId"] == asked["params"]["elicitationId"]
+        assert text_of((await client.answer(started))["result"]) == said
+
+
 @EVERY
-@pytest.mark.parametrize("tool", ["ask_user", "ask_model", "ask_roots"])
+@pytest.mark.parametrize("tool", ["ask_user", "ask_model", "ask_roots", "ask_visit"])
 async def test_a_client_that_cannot_be_asked_is_told(revision: Revision, tool: str) -> None:
     arguments = {"prompt": "Well?"} if tool == "ask_model" else {}
     async with client_of(make_server(), revision) as client:

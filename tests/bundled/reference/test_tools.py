@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 from typing import Any
@@ -20,7 +21,7 @@ from tests.bundled.reference.driving import client_of, every, text_of
 NEWEST = HANDSHAKE[-1]
 NAMES = (
     *("echo", "sum", "get_weather", "show_content", "fail", "long_task", "count", "log_each_level"),
-    *("ask_user", "ask_model", "ask_roots", "edit_resource", "load_plugin", "unload_plugin"),
+    *("ask_user", "ask_model", "ask_roots", "ask_visit", "edit_resource", "load_plugin", "unload_plugin"),
 )
 
 
@@ -46,9 +47,9 @@ async def test_the_three_tools_of_the_first_hour(server: Server, revision: Revis
         total = await client.call("sum", a=7, b=8)
         assert text_of(total) == '{"total":15}'
         weather = await client.call("get_weather", location="New York")
-        assert (
-            text_of(weather) == "Current weather in New York:\nTemperature: 72°F\nConditions: Partly cloudy"
-        )
+        said, again = (block["text"] for block in weather["content"])
+        assert said == "Current weather in New York:\nTemperature: 72°F\nConditions: Partly cloudy"
+        assert json.loads(again) == {"temperature": 72, "conditions": "Partly cloudy"}
     structured = None if revision.structured is Structured.ABSENT else {"total": 15}
     assert total.get("structuredContent") == structured
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from assay import Context, Server
 
 from .models import active_model
+
+READ_ONLY: Final = {"readOnlyHint": True}
+"""Asking changes nothing here, whatever the user does with it."""
+PAGE: Final = "https://assay.example/visit"
 
 
 @dataclass
@@ -38,7 +42,18 @@ async def ask_roots(ctx: Context) -> str:
     return "\n".join(root.uri for root in roots) or "The client has no roots"
 
 
+async def ask_visit(ctx: Context) -> str:
+    """Asks the user to open a page, and tells the client when that is done"""
+    asked = await ctx.elicit_url("Please open this page and come back", PAGE, key="visit")
+    if not asked.accepted:
+        return f"The user chose to {asked.action}"
+    if asked.id is not None:
+        await ctx.elicitation_complete(asked.id)
+    return "The user has opened the page"
+
+
 def register(server: Server) -> None:
-    server.tool(title="Ask the User")(ask_user)
-    server.tool(title="Ask the Model")(ask_model)
-    server.tool(title="Ask for Roots")(ask_roots)
+    server.tool(title="Ask the User", annotations=READ_ONLY)(ask_user)
+    server.tool(title="Ask the Model", annotations=READ_ONLY)(ask_model)
+    server.tool(title="Ask for Roots", annotations=READ_ONLY)(ask_roots)
+    server.tool(title="Ask for a Visit", annotations=READ_ONLY)(ask_visit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from base64 import b64decode
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -68,7 +69,8 @@ async def get_weather(location: Annotated[str, "City name or zip code"], ctx: Co
     temperature, conditions = weather_in(location)
     await ctx.log("debug", f"looked up {location}", logger="weather")
     text = f"Current weather in {location}:\nTemperature: {temperature}°F\nConditions: {conditions}"
-    return ToolResult([Text(text)], {"temperature": temperature, "conditions": conditions})
+    found = {"temperature": temperature, "conditions": conditions}
+    return ToolResult([Text(text), Text(json.dumps(found))], found)
 
 
 def weather_in(location: str) -> tuple[int, str]:
