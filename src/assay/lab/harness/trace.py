@@ -175,11 +175,16 @@ class Trace:
 
     @cached_property
     def spoken(self) -> tuple[Message, ...]:
-        """What the subject said as JSON-RPC. An HTTP error may have any body that does not claim to be it."""
-        refused = {call.channel for call in self.calls if call.status >= 400}
-        return tuple(
-            one for one in self.received if "jsonrpc" in one.fields or one.frame.channel not in refused
-        )
+        """What the subject said as JSON-RPC. On HTTP a body is that by its status, or by its own word."""
+        return tuple(one for one in self.received if "jsonrpc" in one.fields or self.status_of(one) <= 200)
+
+    @cached_property
+    def _statuses(self) -> dict[str, int]:
+        return {call.channel: call.status for call in self.calls}
+
+    def status_of(self, message: Message) -> int:
+        """Of the HTTP response that it came on; 0 where there is none."""
+        return self._statuses.get(message.frame.channel, 0)
 
     @cached_property
     def all_exchanges(self) -> tuple[Exchange, ...]:

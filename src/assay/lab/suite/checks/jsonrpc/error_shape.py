@@ -11,7 +11,7 @@ from assay.lab.harness.verdict import Observation, observe
 
 @check("An error has a code and a message", rows=("BASE-08",), everywhere=True)
 def judge(trace: Trace) -> Iterator[Observation]:
-    for message in trace.received:
+    for message in trace.spoken:
         if message.is_response and "error" in message.fields:
             code, text = message.error.get("code"), message.error.get("message")
             yield observe(

@@ -11,7 +11,7 @@ from assay.lab.harness.verdict import Observation, observe
 
 @check("A response has either a result or an error", rows=("BASE-07",), everywhere=True)
 def judge(trace: Trace) -> Iterator[Observation]:
-    for message in trace.received:
+    for message in trace.spoken:
         if message.fields and "method" not in message.fields:
             keys = sorted({"result", "error"} & message.fields.keys())
             yield observe(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.lab.harness.check import check
+from assay.lab.harness.excuse import names_nothing
+from assay.lab.harness.message import Message, Shape
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
@@ -12,7 +14,7 @@ from assay.lab.harness.verdict import Observation, observe
 @check("Notifications are not answered", rows=("BASE-10",))
 def judge(trace: Trace) -> Iterator[Observation]:
     for probe in trace.probes("notification"):
-        answers = probe.answers
+        answers = [one for one in probe.answers if not _is_refusal(trace, one)]
         yield observe(
             "BASE-10",
             not answers,
@@ -20,3 +22,9 @@ def judge(trace: Trace) -> Iterator[Observation]:
             expected="no response to a notification",
             observed=answers[0] if answers else "none",
         )
+
+
+def _is_refusal(trace: Trace, answer: Message) -> bool:
+    """HTTP refuses what it cannot accept with a status, and may explain that in an error without an id."""
+    nameless = answer.shape is Shape.ERROR and names_nothing(answer)
+    return nameless and trace.status_of(answer) >= 400

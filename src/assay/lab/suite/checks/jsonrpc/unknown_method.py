@@ -1,8 +1,9 @@
-"""A method that no revision has is answered with its own error, and on HTTP with its own status."""
+"""A method that a server does not have is answered with its own error, and on HTTP with its own status."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from assay.lab.harness.check import check
 from assay.lab.harness.trace import Exchange, Trace
@@ -11,12 +12,16 @@ from assay.model.error import METHOD_NOT_FOUND
 from assay.revisions.registry import REVISIONS
 
 KNOWN = frozenset[str]().union(*(revision.requests for revision in REVISIONS))
+# Where a server describes itself on request, a method goes with the capability that it belongs to.
+GATED = {"tools/list": "tools", "prompts/list": "prompts", "resources/list": "resources"}
 
 
 @check("An unknown method gets -32601", rows=("BASE-26", "HTTP-52"))
 def judge(trace: Trace) -> Iterator[Observation]:
+    declared = _declared(trace)
     for exchange in trace.exchanges():
-        if exchange.method not in KNOWN and exchange.answer is not None:
+        gated = declared is not None and GATED.get(exchange.method, "") not in {"", *declared}
+        if (gated or exchange.method not in KNOWN) and exchange.answer is not None:
             yield observe(
                 "BASE-26",
                 exchange.code == METHOD_NOT_FOUND,
@@ -25,6 +30,13 @@ def judge(trace: Trace) -> Iterator[Observation]:
                 observed=exchange,
             )
             yield from _status(exchange)
+
+
+def _declared(trace: Trace) -> dict[str, Any] | None:
+    """The capabilities that the server advertises in this trace; none where it does not say."""
+    results = (one.result for one in trace.exchanges("server/discover") if one.result is not None)
+    found = (result.get("capabilities") for result in results)
+    return next((one for one in found if isinstance(one, dict)), None)
 
 
 def _status(exchange: Exchange) -> Iterator[Observation]:

@@ -1,7 +1,8 @@
-"""Notifications that a server knows, and one that it cannot know."""
+"""Notifications that a server knows, one that it cannot know, and a request without an id, which is one."""
 
 from __future__ import annotations
 
+from assay.lab.harness.message_meta import declared
 from assay.lab.harness.scenario import scenario
 from assay.lab.harness.stage import Stage
 
@@ -16,3 +17,6 @@ async def drive(stage: Stage) -> None:
         await peer.notify("notifications/no-such-notification", {"of": "the lab"})
     async with peer.probe("notification", what="cancels nothing"):
         await peer.notify("notifications/cancelled", {"requestId": 4711, "reason": "never sent"})
+    async with peer.probe("notification", what="named like a request"):
+        method = "ping" if "ping" in stage.revision.requests else "server/discover"
+        await peer.notify(method, declared(stage.revision, {}, {}))

@@ -1,0 +1,43 @@
+"""Several messages in one array: accepted where the revision has batches, and later no reason for another."""
+
+from __future__ import annotations
+
+import contextlib
+
+from assay.lab.harness.broken_off import NoAnswer
+from assay.lab.harness.message_meta import declared
+from assay.lab.harness.scenario import scenario
+from assay.lab.harness.stage import Stage
+from assay.revisions.registry import REVISIONS
+from assay.revisions.revision import Batching, Revision
+
+FIRST = next(place for place, one in enumerate(REVISIONS) if one.batching is Batching.ACCEPTED)
+
+
+def _knows_of_batches(revision: Revision) -> bool:
+    """Before them an array was neither allowed nor forbidden."""
+    return REVISIONS.index(revision) >= FIRST
+
+
+@scenario(
+    "Messages in a batch",
+    exercises=("jsonrpc.batches", "jsonrpc.silent-notifications", "jsonrpc.version"),
+    window=_knows_of_batches,
+)
+async def drive(stage: Stage) -> None:
+    peer = await stage.open()
+    method = "ping" if "ping" in stage.revision.requests else "server/discover"
+    params = declared(stage.revision, {}, {})
+    request = {"jsonrpc": "2.0", "method": method, "params": params}
+    notification = {"jsonrpc": "2.0", "method": "notifications/no-such-notification"}
+    await peer.request(method)
+    if stage.revision.batching is Batching.REFUSED:
+        async with peer.probe("refused batch"):
+            await peer.offer([{**request, "id": "first"}, {**request, "id": "second"}])
+        return
+    async with peer.probe("batch"):
+        # Silence is for the check to judge, after the sentinel.
+        with contextlib.suppress(NoAnswer):
+            await peer.batch({**request, "id": "first"}, notification, {**request, "id": "second"})
+    async with peer.probe("notification", what="a batch of them"):
+        await peer.offer([notification, notification])
