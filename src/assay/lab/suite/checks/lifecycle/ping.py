@@ -11,7 +11,7 @@ from assay.lab.harness.verdict import Observation, observe
 
 @check("ping is answered with an empty result", rows=("PNG-01",), everywhere=True)
 def judge(trace: Trace) -> Iterator[Observation]:
-    unanswered = {mark.info.get("id") for mark in trace.marks("no answer")}
+    unanswered = [mark.info.get("id") for mark in trace.marks("no answer")]
     for exchange in trace.exchanges("ping"):
         # HTTP may refuse the request around it, for a header or a session: then no ping was seen.
         if exchange.head is not None and exchange.head.status >= 400:
