@@ -1,8 +1,7 @@
 """The everything server: every feature of MCP once, with the names and texts that conformance suites expect.
 
-It is also an example of all that a server can do, written with the public names of `assay` only. The first
-line of a docstring is what clients see. Handlers are `async def` because none of them blocks; a `def`
-handler would run in a thread.
+It is also an example of all that a server can do, in public names only. The first line of a docstring is what
+clients see. Handlers are `async def` because none of them blocks; a `def` handler would run in a thread.
 """
 
 from __future__ import annotations
@@ -266,8 +265,10 @@ async def test_logging_tool(ctx: Context) -> str:
     return "Logged"
 
 
-@server.tool
-async def test_header_parameter(region: Annotated[str, "Where to look", Header("Region")]) -> str:
+@server.tool(annotations={"readOnlyHint": True})
+async def test_header_parameter(
+    region: Annotated[str, "Where to look", Header("Region")], depth: Annotated[int, Header("Depth")] = 1
+) -> str:
     """A tool with a parameter that clients repeat in the header Mcp-Param-Region"""
     return f"Looked in {region}"
 

@@ -1,0 +1,11 @@
+"""What does not belong into a header is dropped before it is compared."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Request, Turn, on_call
+
+
+@on_call("letters that no header may hold are dropped", breaks="HTTP-59")
+def change(request: Request, turn: Turn) -> None:
+    if (given := request.header("mcp-name")) is not None:
+        request.set("Mcp-Name", given.encode("ascii", "ignore").decode())

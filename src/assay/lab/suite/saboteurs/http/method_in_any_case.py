@@ -1,0 +1,11 @@
+"""Methods are compared without regard to case."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Request, Turn, on_call
+
+
+@on_call("Mcp-Method is compared without regard to case", breaks="HTTP-61")
+def change(request: Request, turn: Turn) -> None:
+    if (request.header("mcp-method") or "").lower() == turn.method.lower():
+        request.set("Mcp-Method", turn.method)

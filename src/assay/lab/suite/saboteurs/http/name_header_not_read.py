@@ -1,0 +1,13 @@
+"""The name header has to be there, and nobody reads it."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Request, Turn, on_call
+
+NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+
+
+@on_call("Mcp-Name may say anything", breaks="HTTP-58", scenario="http.mirrored-name")
+def change(request: Request, turn: Turn) -> None:
+    if request.header("mcp-name") is not None and turn.method in NAMED:
+        request.set("Mcp-Name", turn.params[NAMED[turn.method]])

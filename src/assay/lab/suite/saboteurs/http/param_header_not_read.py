@@ -1,0 +1,13 @@
+"""Headers of parameters are not compared."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Request, Turn, on_call
+
+
+@on_call("a parameter header may say anything", breaks="XH-18", server="everything")
+def change(request: Request, turn: Turn) -> None:
+    arguments = turn.params.get("arguments", {})
+    given = request.header("mcp-param-region")
+    if given is not None and given.isascii() and isinstance(arguments.get("region"), str):
+        request.set("Mcp-Param-Region", arguments["region"])

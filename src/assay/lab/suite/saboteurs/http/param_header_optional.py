@@ -1,0 +1,12 @@
+"""Headers of parameters are compared if they are there."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Request, Turn, on_call
+
+
+@on_call("an argument without its header is served", breaks="XH-16", server="everything")
+def change(request: Request, turn: Turn) -> None:
+    arguments = turn.params.get("arguments", {})
+    if request.header("mcp-param-region") is None and isinstance(arguments.get("region"), str):
+        request.set("Mcp-Param-Region", arguments["region"])

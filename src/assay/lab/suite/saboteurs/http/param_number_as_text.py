@@ -1,0 +1,11 @@
+"""Numbers in headers are compared as text."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Request, Turn, on_call
+
+
+@on_call("42.0 in a header is not taken for 42", breaks="XH-19", server="everything")
+def change(request: Request, turn: Turn) -> None:
+    if (request.header("mcp-param-depth") or "").endswith(".0"):
+        request.set("Mcp-Param-Depth", "of another kind")

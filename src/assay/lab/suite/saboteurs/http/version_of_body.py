@@ -1,0 +1,13 @@
+"""The version header is not compared with the body."""
+
+from __future__ import annotations
+
+from assay.lab.harness.message_meta import VERSION_KEY
+from assay.lab.harness.saboteur import Request, Turn, on_call
+
+
+@on_call("a version header that differs from the body is served", breaks="HTTP-50")
+def change(request: Request, turn: Turn) -> None:
+    told = turn.params.get("_meta", {}).get(VERSION_KEY)
+    if told is not None and request.header("mcp-protocol-version") is not None:
+        request.set("MCP-Protocol-Version", told)

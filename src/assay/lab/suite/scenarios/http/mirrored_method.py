@@ -1,0 +1,30 @@
+"""Headers for version and method: right, missing, different, spelled otherwise."""
+
+from __future__ import annotations
+
+from assay.lab.harness.message_meta import VERSION_KEY
+from assay.lab.harness.scenario import scenario
+from assay.lab.harness.stage import Stage
+from assay.lab.harness.transport import HTTP_ONLY
+from assay.lab.suite.mirrored import METHOD, VERSION
+from assay.revisions.registry import HANDSHAKE
+
+NO_VERSION = "1999-12-31"
+
+
+@scenario(
+    "Version and method in headers",
+    exercises=("http.mirrored-headers", "http.unsupported-version"),
+    transports=HTTP_ONLY,
+    window=lambda revision: revision.http.mirrored is not None,
+)
+async def drive(stage: Stage) -> None:
+    peer = await stage.open()
+    method = stage.plain
+    await peer.request(method)
+    for spelled in (METHOD.lower(), METHOD.upper()):
+        await peer.request(method, headers={METHOD: None, spelled: method})
+    for given in (None, "tools/list", method.upper()):
+        await peer.request(method, headers={METHOD: given})
+    await peer.request(method, headers={VERSION: HANDSHAKE[-1].date})
+    await peer.request(method, {"_meta": {VERSION_KEY: NO_VERSION}})
