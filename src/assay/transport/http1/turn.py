@@ -101,12 +101,13 @@ class Turn:
             self._make_good()
 
     def _make_good(self) -> None:
-        if self.started:
+        if self.started and not self._held:
             # Half an answer cannot be taken back: the client must see that it is not whole.
             self._connection.abort()
         elif self._spoilt is not None:
             self._connection.dismiss(self._spoilt)
         else:
+            self.started = False  # what is still held was never said
             self.answer(500, (), b"")
 
     # The request
@@ -178,8 +179,6 @@ class Turn:
     def _send_head(self, status: int, headers: Collection[tuple[bytes, bytes]]) -> None:
         head = make_head(status, headers)
         self.started = True
-        # Nobody need send what will not be read.
-        self._expects_continue = False
         self._left = head.length
         self._mute = status in BODILESS or self.scope["method"] == "HEAD"
         if head.length is None and not self._mute:
@@ -205,6 +204,7 @@ class Turn:
                 raise RuntimeError("the body is not as long as its content-length")
         if self._held:
             part, self._held = self._held + part, b""
+            self._expects_continue = False  # nobody need send what will not be read
         if part:
             self._connection.write(part)
         if not more:
