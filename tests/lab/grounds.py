@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.playing import Conditions
 from assay.lab.harness.sabotage.ground import Ground
-from assay.lab.harness.sabotage.trial import Judged, hold_trial, trials
+from assay.lab.harness.sabotage.trial import Judged, Trial, hold_trial, trials
 from assay.lab.harness.saboteur import Saboteur
 
 AT_ONCE = 8
@@ -24,11 +24,12 @@ async def try_all(saboteurs: Sequence[Saboteur], suite: Suite) -> list[Judged]:
 
 
 async def _try(ground: Ground, saboteurs: Sequence[Saboteur], suite: Suite) -> list[Judged]:
-    gate = asyncio.Semaphore(AT_ONCE)
+    together, alone = asyncio.Semaphore(AT_ONCE), asyncio.Semaphore(1)
 
-    async def hold(trial: object) -> Judged:
-        async with gate:
-            return await hold_trial(trial, suite, ground, Conditions())  # type: ignore[arg-type]
+    async def hold(trial: Trial) -> Judged:
+        # All share one server: two that change it at once would see each other's changes.
+        async with alone if any(one.effects for one in trial.scenarios) else together:
+            return await hold_trial(trial, suite, ground, Conditions())
 
     planned = {one.id: list(trials(one, suite, ground)) for one in saboteurs}
     idle = [name for name, found in planned.items() if not found]

@@ -21,7 +21,7 @@ async def converse(peer: Peer, method: str, params: dict[str, Any], **options: A
     for _ in range(ROUNDS):
         if reply.result.get("resultType") != "input_required":
             break
-        reply = await peer.request(method, {**params, **_retry(peer, reply.result)}, **options)
+        reply = await peer.request(method, {**params, **retry(peer, reply.result)}, **options)
     return reply
 
 
@@ -31,7 +31,8 @@ async def converse_with(peer: Peer, tool: Mapping[str, Any], arguments: dict[str
     return await converse(peer, "tools/call", {"name": tool["name"], "arguments": arguments}, headers=headers)
 
 
-def _retry(peer: Peer, wanted: dict[str, Any]) -> dict[str, Any]:
+def retry(peer: Peer, wanted: dict[str, Any]) -> dict[str, Any]:
+    """What a request is sent again with: the driver's answers, and the state that came with the questions."""
     given: dict[str, Any] = {}
     asked = wanted.get("inputRequests")
     for key, question in asked.items() if isinstance(asked, dict) else ():
