@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 DEEPEST: Final = 8
@@ -13,6 +14,46 @@ def arguments_for(tool: dict[str, Any]) -> dict[str, Any]:
     schema = tool.get("inputSchema")
     made = value_for(schema) if isinstance(schema, dict) else {}
     return made if isinstance(made, dict) else {}
+
+
+def refused_arguments(tool: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Arguments that its schema refuses, one fault each: something is missing, of no type it allows, or
+    not among the values it offers. What a server might read as the right thing in another form is not tried,
+    nor what has a header of its own."""
+    good = arguments_for(tool)
+    schema = tool.get("inputSchema")
+    known = schema.get("properties") if isinstance(schema, dict) else None
+    for name in list(good)[:1]:
+        yield {key: value for key, value in good.items() if key != name}
+    plain = {
+        name: part
+        for name, part in (known if isinstance(known, dict) else {}).items()
+        if isinstance(part, dict) and "x-mcp-header" not in part
+    }
+    for name in [name for name, part in plain.items() if part.get("type") in _SCALARS][:1]:
+        yield {**good, name: {"of": "the lab"}}
+    for name in [name for name, part in plain.items() if _offers_texts(part)][:1]:
+        yield {**good, name: "not-offered-by-the-schema"}
+
+
+def _offers_texts(schema: dict[str, Any]) -> bool:
+    offered = schema.get("enum")
+    return isinstance(offered, list) and all(isinstance(one, str) for one in offered)
+
+
+def prompt_arguments(prompt: dict[str, Any]) -> dict[str, str]:
+    """The required arguments of a prompt. All are texts; one that is named after a URI gets one."""
+    names = required_names(prompt)
+    return {name: _FORMATS["uri"] if _URI_LIKE.search(name) else "assay" for name in names}
+
+
+def required_names(prompt: dict[str, Any]) -> list[str]:
+    arguments = prompt.get("arguments")
+    return [
+        one["name"]
+        for one in (arguments if isinstance(arguments, list) else [])
+        if isinstance(one, dict) and one.get("required") is True and isinstance(one.get("name"), str)
+    ]
 
 
 def value_for(schema: Any, depth: int = 0) -> Any:
@@ -71,6 +112,8 @@ def _whole(value: Any) -> int:
     return value if isinstance(value, int) else 0
 
 
+_SCALARS: Final = ("string", "integer", "number", "boolean")
+_URI_LIKE: Final = re.compile(r"ur[il]", re.IGNORECASE)
 _MAKERS: Final[dict[str, Callable[[dict[str, Any], int], Any]]] = {
     "object": _object,
     "array": _array,

@@ -12,10 +12,10 @@ from assay.model.error import INVALID_PARAMS
 
 @check("A tool that does not exist is refused with -32602", rows=("TL-19",))
 def judge(trace: Trace) -> Iterator[Observation]:
-    lists = list(trace.exchanges("tools/list"))
+    lists = [one for one in trace.exchanges("tools/list") if one.result is not None]
     listed = [tool.get("name") for exchange in lists for tool in exchange.objects("tools")]
     for exchange in trace.exchanges("tools/call"):
-        if listed and exchange.params.get("name") not in listed and exchange.answer is not None:
+        if lists and exchange.params.get("name") not in listed and exchange.answer is not None:
             yield observe(
                 "TL-19",
                 exchange.code == INVALID_PARAMS,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.need import declares
+from assay.lab.harness.need import A_TOOL, declares
 from assay.lab.harness.scenario import scenario
 from assay.lab.harness.stage import Stage
 
 
 @scenario(
     "Every tool's definition",
-    exercises=("tools.input-schema",),
-    needs=(declares("tools"),),
+    exercises=("tools.input-schema", "tools.names"),
+    needs=(declares("tools"), A_TOOL),
     official="tools-list",
 )
 async def drive(stage: Stage) -> None:

@@ -8,7 +8,17 @@ from assay.lab.harness.scenario import scenario
 from assay.lab.harness.stage import Stage
 
 
-@scenario("Tools that only read", exercises=("tools.structured-output",), needs=(A_READ_ONLY_TOOL,))
+@scenario(
+    "Tools that only read",
+    exercises=(
+        "tools.failure",
+        "tools.structured-output",
+        "tools.structured-object",
+        "tools.structured-text",
+        "tools.embedded-resource",
+    ),
+    needs=(A_READ_ONLY_TOOL,),
+)
 async def drive(stage: Stage) -> None:
     peer = await stage.open()
     await peer.pages("tools/list", "tools")

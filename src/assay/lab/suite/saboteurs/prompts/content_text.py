@@ -1,0 +1,13 @@
+"""Content is the text itself."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("the content of a message is a string", breaks="PR-08")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "prompts/get" and "result" in reply:
+        for message in reply["result"]["messages"]:
+            message["content"] = message["content"].get("text", "")
+    return reply

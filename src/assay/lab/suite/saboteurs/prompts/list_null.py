@@ -1,0 +1,12 @@
+"""No prompts are null, and so are some."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("`prompts` is null", breaks="PR-03")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "prompts/list" and "result" in reply:
+        reply["result"]["prompts"] = None
+    return reply

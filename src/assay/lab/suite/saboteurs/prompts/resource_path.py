@@ -1,0 +1,13 @@
+"""A resource is named by its path."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("the URI of an embedded resource is a relative path", breaks="PR-07", server="everything")
+def change(reply: Json, turn: Turn) -> Json:
+    for message in reply.get("result", {}).get("messages", []):
+        if message["content"]["type"] == "resource":
+            message["content"]["resource"]["uri"] = "docs/read me.txt"
+    return reply

@@ -1,0 +1,12 @@
+"""Prompts begin with instructions for the model."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a message has role system", breaks="PR-08")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "prompts/get" and "result" in reply:
+        reply["result"]["messages"][0]["role"] = "system"
+    return reply

@@ -1,0 +1,12 @@
+"""A prompt that does not exist has no messages."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("an unknown prompt is an empty one", breaks="PR-09")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "prompts/get" and "no-such" in str(turn.params.get("name")):
+        return {"jsonrpc": "2.0", "id": reply["id"], "result": {"messages": [], "resultType": "complete"}}
+    return reply

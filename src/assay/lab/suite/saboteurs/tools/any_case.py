@@ -1,0 +1,13 @@
+"""Names are looked up in lower case."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.transport import STDIO_ONLY
+
+
+@on_request("tools are found in any letter case", breaks="TL-08", transports=STDIO_ONLY)
+def change(message: Json, turn: Turn) -> Json:
+    if message.get("method") == "tools/call":
+        message["params"]["name"] = message["params"]["name"].lower()
+    return message

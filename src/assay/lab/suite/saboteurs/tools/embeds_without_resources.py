@@ -1,0 +1,12 @@
+"""Results hold resources of a server that has none."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("the capabilities do not mention resources", breaks="TL-18")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method in ("initialize", "server/discover") and "result" in reply:
+        reply["result"]["capabilities"].pop("resources")
+    return reply

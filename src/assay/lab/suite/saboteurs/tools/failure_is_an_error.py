@@ -1,0 +1,15 @@
+"""An exception in a tool reaches the JSON-RPC layer."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.model.error import INTERNAL_ERROR
+
+
+@on_reply("a tool that fails is error -32603", breaks="TL-20", scenario="tools.read-only-calls")
+def change(reply: Json, turn: Turn) -> Json:
+    result = reply.get("result", {})
+    if turn.method != "tools/call" or not result.get("isError"):
+        return reply
+    error = {"code": INTERNAL_ERROR, "message": "Internal error"}
+    return {"jsonrpc": "2.0", "id": reply["id"], "error": error}

@@ -1,0 +1,14 @@
+"""Tools are declared, and the method that lists them was forgotten."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.model.error import METHOD_NOT_FOUND
+
+
+@on_reply("`tools/list` is not a known method", breaks="TL-03")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method != "tools/list":
+        return reply
+    error = {"code": METHOD_NOT_FOUND, "message": "Method not found"}
+    return {"jsonrpc": "2.0", "id": reply["id"], "error": error}

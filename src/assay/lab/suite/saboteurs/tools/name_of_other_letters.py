@@ -1,0 +1,12 @@
+"""A name in letters of its author's language."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a tool has a name with an umlaut", breaks="TL-09")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "tools/list" and "result" in reply:
+        reply["result"]["tools"][0]["name"] = "w\u00e4hrung_umrechnen"
+    return reply

@@ -1,0 +1,12 @@
+"""Two modules register a tool of the same name."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("two tools have the same name", breaks="TL-11")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "tools/list" and "result" in reply:
+        reply["result"]["tools"].append(reply["result"]["tools"][0])
+    return reply

@@ -1,0 +1,16 @@
+"""The list changes, and who listens is not told."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.revisions.revision import Structured
+
+
+@on_reply(
+    "`notifications/tools/list_changed` is never sent",
+    breaks="TL-02",
+    window=lambda revision: revision.structured is not Structured.ABSENT,
+    silent=True,
+)
+def change(reply: Json, turn: Turn) -> Json | None:
+    return None if reply.get("method") == "notifications/tools/list_changed" else reply

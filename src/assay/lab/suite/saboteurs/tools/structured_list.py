@@ -1,0 +1,12 @@
+"""Structured content is put into a list, since there may be several one day."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("structured content is a list", breaks="TL-17")
+def change(reply: Json, turn: Turn) -> Json:
+    if "structuredContent" in reply.get("result", {}):
+        reply["result"]["structuredContent"] = [reply["result"]["structuredContent"]]
+    return reply

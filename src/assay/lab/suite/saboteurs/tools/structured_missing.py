@@ -1,0 +1,12 @@
+"""The output schema is published, and results come as text only."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a tool with an output schema returns no structured content", breaks="TL-15")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "tools/call":
+        reply.get("result", {}).pop("structuredContent", None)
+    return reply

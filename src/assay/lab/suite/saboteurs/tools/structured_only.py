@@ -1,0 +1,12 @@
+"""Text is left out where there is structured content."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("structured content comes without text", breaks="TL-14")
+def change(reply: Json, turn: Turn) -> Json:
+    if "structuredContent" in reply.get("result", {}):
+        reply["result"]["content"] = []
+    return reply

@@ -1,0 +1,12 @@
+"""A required argument that is missing is taken to be empty."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_request
+
+
+@on_request("a missing argument is filled in", breaks="TL-23")
+def change(message: Json, turn: Turn) -> Json:
+    if message.get("method") == "tools/call" and message["params"].get("arguments") == {}:
+        message["params"]["arguments"] = {"message": "undefined"}
+    return message

@@ -1,0 +1,12 @@
+"""Tools are there, and nobody is told."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("the capabilities do not mention tools", breaks="TL-01")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method in ("initialize", "server/discover") and "result" in reply:
+        reply["result"]["capabilities"].pop("tools")
+    return reply

@@ -1,0 +1,12 @@
+"""The list of tools, wanted of any server, whether it declares tools or not."""
+
+from __future__ import annotations
+
+from assay.lab.harness.scenario import scenario
+from assay.lab.harness.stage import Stage
+
+
+@scenario("Tools are there if they are declared", exercises=("tools.declared",))
+async def drive(stage: Stage) -> None:
+    peer = await stage.open()
+    await peer.request("tools/list")

@@ -1,0 +1,68 @@
+"""Calls of tools as checks see them: the tool's definition, and how the call ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from assay.lab.harness.frame import Frame
+from assay.lab.harness.json_schema import value_problem
+from assay.lab.harness.trace import Exchange, Trace
+
+
+class ToolCall(Struct, frozen=True):
+    exchange: Exchange
+    tool: dict[str, Any]
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        return self.exchange.frames
+
+    @property
+    def name(self) -> str:
+        return str(self.tool.get("name"))
+
+    @property
+    def result(self) -> dict[str, Any]:
+        return self.exchange.result or {}
+
+    @property
+    def succeeded(self) -> bool:
+        return succeeded(self.exchange)
+
+    @property
+    def failed(self) -> bool:
+        """It says itself that it failed, in a result."""
+        return self.result.get("isError") is True
+
+    @property
+    def misfit(self) -> str | None:
+        """Why its arguments do not fit the tool's schema; none where they do, or nobody can say."""
+        return value_problem(self.exchange.params.get("arguments", {}), self.tool.get("inputSchema"))
+
+    @property
+    def blocks(self) -> list[dict[str, Any]]:
+        return self.exchange.objects("content")
+
+
+def succeeded(exchange: Exchange) -> bool:
+    """Whether a call came to its end and says nothing of a failure."""
+    result = exchange.result
+    return result is not None and not result.get("isError") and result.get("resultType") != "input_required"
+
+
+def listed_tools(trace: Trace) -> dict[str, dict[str, Any]]:
+    """Every tool that was listed, by name."""
+    found = (tool for one in trace.exchanges("tools/list") for tool in one.objects("tools"))
+    return {tool["name"]: tool for tool in found if isinstance(tool.get("name"), str)}
+
+
+def tool_calls(trace: Trace) -> Iterator[ToolCall]:
+    """The answered calls of tools that were listed."""
+    tools = listed_tools(trace)
+    for exchange in trace.exchanges("tools/call"):
+        name = exchange.params.get("name")
+        if isinstance(name, str) and name in tools and exchange.answer is not None:
+            yield ToolCall(exchange, tools[name])
