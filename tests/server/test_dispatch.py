@@ -10,6 +10,7 @@ import pytest
 from assay import Context, Scope, Server
 from assay.model.jsonrpc import Envelope
 from assay.protocol.lifecycle import State
+from assay.revisions.registry import PER_REQUEST
 from assay.transport.memory import MemoryConnection
 from tests.server.scripted import BATCHING, FIRST, NEWEST, STRUCTURED, ScriptedClient, ask
 
@@ -223,6 +224,17 @@ async def test_batch_that_needs_no_answer_has_none() -> None:
 @pytest.mark.parametrize("revision", [FIRST, STRUCTURED, NEWEST, None])
 async def test_batch_is_refused_where_the_revision_has_none(revision: str | None) -> None:
     answer = json.loads(await Server("test").handle(json.dumps(BATCH), scope=Scope(revision=revision)) or b"")
+    assert (answer["error"]["code"], "id" in answer) == (-32600, False)
+
+
+async def test_batch_with_a_member_that_describes_itself_is_refused() -> None:
+    """Such members belong to a revision without batches, whatever the session assumes so far."""
+    prefix = "io.modelcontextprotocol/"
+    meta = {f"{prefix}protocolVersion": PER_REQUEST[-1].date, f"{prefix}clientCapabilities": {}}
+    member = {"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": meta}}
+    answer = json.loads(
+        await Server("test").handle(json.dumps([member, PING]), scope=Scope(revision=BATCHING)) or b""
+    )
     assert (answer["error"]["code"], "id" in answer) == (-32600, False)
 
 

@@ -92,7 +92,9 @@ async def dispatch_batch(
     Raises:
         RpcError: the client's revision has no batches.
     """
-    if peer_of(None, scope).revision.batching is Batching.REFUSED:
+    # Before a handshake a session only assumes a revision; a member that names its own knows better.
+    described = any(isinstance(member, Envelope) and describes_itself(member) for member in members)
+    if described or peer_of(None, scope).revision.batching is Batching.REFUSED:
         raise RpcError(INVALID_REQUEST, "batches are not part of this protocol revision")
     async with asyncio.TaskGroup() as tasks:
         served = [tasks.create_task(_serve_member(server, member, send, scope)) for member in members]

@@ -32,6 +32,7 @@ def error(**rest: Any) -> dict[str, Any]:
         ({"jsonrpc": "2.0", "method": "ping"}, False),
         (result(1), False),
         ([], False),
+        ([request(1, "ping")], False),
         (17, False),
     ],
 )

@@ -16,10 +16,11 @@ _CONNECTION: Final = attrgetter("connection")
 
 
 def is_sound(message: Message) -> bool:
-    """Whether it is a request that every server can read, its id above all."""
+    """Whether it is a request that every server can read, its id above all. A batch may be refused as one."""
     fields = message.fields
     return (
         message.shape is Shape.REQUEST
+        and message.place is None
         and fields.get("jsonrpc") == "2.0"
         and type(message.id) in (int, str)
         and bool(message.method)
@@ -27,9 +28,9 @@ def is_sound(message: Message) -> bool:
     )
 
 
-def names_nothing(error: Message) -> bool:
-    """Whether an error has no id; null, which JSON-RPC wants and the schema does not, is taken for none."""
-    return error.id is None
+def names_nothing(message: Message) -> bool:
+    """Whether it has no id; null, which JSON-RPC wants in an error and the schema does not, is none."""
+    return message.id is None
 
 
 def unexplained_errors(trace: Trace) -> Iterator[Message]:

@@ -243,14 +243,19 @@ class Peer:
             self.mark(NOT_HEARD, method=method, params=params, waited=self.patience)
         return None
 
+    def expect(self, method: str, request_id: Any) -> Pending:
+        """Wait for the answer to a request that the scenario sends as bytes of its own."""
+        pending = Pending(method, request_id)
+        self._pending.append(pending)
+        return pending
+
     async def batch(self, *messages: dict[str, Any]) -> None:
         """Send messages as one batch and wait until its requests are answered, one by one or as a whole.
 
         Raises:
             NoAnswer: to one of them, in time.
         """
-        requests = [Pending(one["method"], one["id"]) for one in messages if "id" in one]
-        self._pending += requests
+        requests = [self.expect(one["method"], one["id"]) for one in messages if "id" in one]
         sent = await self.send(list(messages))
         for pending in requests:
             pending.sent = sent

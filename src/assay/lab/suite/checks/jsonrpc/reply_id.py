@@ -16,7 +16,7 @@ def judge(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges():
         # A stream that is resumed may repeat what was sent on another.
         firsthand = [one for one in exchange.answers if "/get-" not in one.frame.channel]
-        if exchange.answers:
+        if exchange.answers and not names_nothing(exchange.request):
             yield observe(
                 "BASE-06",
                 len(firsthand) <= 1,

@@ -11,16 +11,16 @@ from assay.lab.harness.transport import Transport
 NO_TEXT = b'{"jsonrpc":"2.0","method":"\xff\xfe"}'
 MALFORMED: tuple[Any, ...] = (
     b"this is no JSON",
-    b'{"jsonrpc":"2.0","method":"pi',
+    b'{"jsonrpc":"2.0","method":"no/su',
     "a text",
     42,
     {},
     {"jsonrpc": "2.0", "id": 9001},
     {"jsonrpc": "2.0", "id": 9002, "method": 17},
-    {"jsonrpc": "2.0", "id": {"an": "object"}, "method": "ping"},
-    {"jsonrpc": "2.0", "id": 9003, "method": "ping", "params": "a text"},
-    {"jsonrpc": "2.0", "id": None, "method": "ping"},
-    {"jsonrpc": "1.0", "id": 9004, "method": "ping"},
+    {"jsonrpc": "2.0", "id": {"an": "object"}, "method": "no/such/method"},
+    {"jsonrpc": "2.0", "id": 9003, "method": "no/such/method", "params": "a text"},
+    {"jsonrpc": "2.0", "id": None, "method": "no/such/method"},
+    {"jsonrpc": "1.0", "id": 9004, "method": "no/such/method"},
 )
 
 

@@ -18,6 +18,7 @@ MOST = 12
         "jsonrpc.meta-keys",
         "jsonrpc.request-ids",
         "jsonrpc.notification-ids",
+        "jsonrpc.wire-shape",
     ),
     needs=(A_TOOL,),
 )
