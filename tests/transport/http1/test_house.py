@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from typing import Any, cast
 
 import pytest
@@ -236,7 +235,8 @@ async def test_work_without_a_client_is_waited_for() -> None:
     assert doors.cancelled == []
 
 
-async def test_application_that_resists_does_not_hold_up_the_end(caplog: pytest.LogCaptureFixture) -> None:
+async def test_application_that_resists_does_not_hold_up_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay.transport.http1.house.GLANCE", GLANCE / 100)
     resisted, release = asyncio.Event(), asyncio.Event()
 
     async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
@@ -247,8 +247,7 @@ async def test_application_that_resists_does_not_hold_up_the_end(caplog: pytest.
             await release.wait()
 
     visit = await Visit(app).send(get())
-    with caplog.at_level(logging.CRITICAL):
-        await visit.house.close(patience=0.01)
+    await visit.house.close(patience=0.01)
     assert resisted.is_set()
     release.set()
     await settle()

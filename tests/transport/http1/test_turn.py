@@ -162,8 +162,10 @@ async def test_several_may_wait_for_the_same_body() -> None:
     await visit.send(b"hello")
     assert (await first)["body"] == b"hello"
     assert not second.done()
-    await visit.leave()
+    held.outcome.set_result(None)
+    await settle()
     assert (await second)["type"] == "http.disconnect"
+    await visit.leave()
 
 
 # Being asked to go on

@@ -248,6 +248,8 @@ class Connection(asyncio.Protocol):
     def _next(self) -> None:
         if self._waiting:
             self._turn = self._waiting.popleft()
+            if self._turn.arrived and not self._waiting:
+                self.read_on()
             return self._begin(self._turn)
         if self._parting is not None:
             return self.dismiss(self._parting)
