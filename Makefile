@@ -24,6 +24,8 @@ PEERS_READY_QUICK := $(PEER_VENVS)/python-sdk/.ready $(PEER_VENVS)/fastmcp/.read
 PEERS_READY := $(PEERS_READY_QUICK) interop/peers/typescript-sdk-1/node_modules/.ready
 PIP_QUIET := --quiet --quiet --disable-pip-version-check --no-input
 LINTED := $(wildcard src tests interop scripts examples bench)
+PUBLIC_VENVS := .venv-public
+PUBLIC_READY := $(patsubst interop/public/servers/%/,$(PUBLIC_VENVS)/%/.ready,$(wildcard interop/public/servers/*/))
 BENCH_VENVS := .venv-bench
 BENCH_NODE_READY := bench/peers/typescript/node_modules/.ready
 BENCH_READY := $(patsubst %,$(BENCH_VENVS)/%/.ready,bare assay minimcp mcp fastmcp) $(BENCH_NODE_READY)
@@ -84,6 +86,11 @@ interop-quick: ## Let the clients that install fast use our servers (ARGS=fastmc
 	@$(MAKE) --silent --no-print-directory -j4 $(READY) $(PEERS_READY_QUICK)
 	@$(BIN)/python -m interop.clients --quick --node $(NODE_VENV)/bin/node $(ARGS)
 
+.PHONY: public
+public: ## Judge public servers that nobody here wrote, and write docs/public-servers.md (ARGS=memory narrows it)
+	@$(MAKE) --silent --no-print-directory -j2 $(READY) $(NODE_READY) $(PUBLIC_READY)
+	@$(BIN)/python -m interop.public --node $(NODE_VENV)/bin/node $(ARGS)
+
 .PHONY: bench
 bench: $(READY) $(BENCH_READY) | wrk ## Measure speed against every peer (ARGS=--strict fails on a miss)
 	@$(BIN)/python -m bench $(ARGS)
@@ -100,7 +107,7 @@ wrk:
 
 .PHONY: clean
 clean: ## Remove environments, caches and products
-	@rm -rf $(VENV) $(NODE_VENV) $(PEER_VENVS) interop/peers/*/node_modules $(BENCH_VENVS) interop/node_modules bench/peers/typescript/node_modules results build dist .coverage* htmlcov
+	@rm -rf $(VENV) $(NODE_VENV) $(PEER_VENVS) $(PUBLIC_VENVS) interop/peers/*/node_modules $(BENCH_VENVS) interop/node_modules bench/peers/typescript/node_modules results build dist .coverage* htmlcov
 	@rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -141,6 +148,19 @@ $(PEER_VENVS)/%/.ready: interop/peers/%/requirements.txt
 interop/peers/%/node_modules/.ready: interop/peers/%/package.json interop/peers/%/package-lock.json $(NODE_READY)
 	@echo "installing the client $* into $(@D)"
 	$(call npm-ci,interop/peers/$*)
+	@touch $@
+
+$(PUBLIC_VENVS)/%/.ready: interop/public/servers/%/requirements.txt
+	$(call make-venv,$(@D))
+	@echo "installing the server $* into $(@D)"
+	@$(@D)/bin/python -m pip install $(PIP_QUIET) --no-deps --requirement $<
+	@touch $@
+
+$(PUBLIC_VENVS)/%/.ready: interop/public/servers/%/package.json interop/public/servers/%/package-lock.json $(NODE_READY)
+	@echo "installing the server $* into $(@D)"
+	@mkdir -p $(@D)
+	@cp interop/public/servers/$*/package.json interop/public/servers/$*/package-lock.json $(@D)
+	$(call npm-ci,$(@D))
 	@touch $@
 
 # As users install it, compiled like its peers: an editable tree may never be compiled, and starts slower.
