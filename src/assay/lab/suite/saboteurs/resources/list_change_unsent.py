@@ -5,12 +5,17 @@ from __future__ import annotations
 from assay.lab.harness.changing import LISTS
 from assay.lab.harness.saboteur import Json, Turn, on_reply
 from assay.lab.harness.transport import STDIO_ONLY
+from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 
 ANNOUNCED = LISTS["resources"][0]
 
 
 @on_reply(
-    "the list of resources changes, and nothing says so", breaks="RS-02", transports=STDIO_ONLY, silent=True
+    "the list of resources changes, and nothing says so",
+    breaks="RS-02",
+    transports=STDIO_ONLY,
+    window=lambda revision: revision in (HANDSHAKE[-1], PER_REQUEST[-1]),
+    silent=True,
 )
 def change(reply: Json, turn: Turn) -> Json | None:
     return None if reply.get("method") == ANNOUNCED else reply

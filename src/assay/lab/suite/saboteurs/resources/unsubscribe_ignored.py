@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from assay.lab.harness.saboteur import Answered, Json, Turn, on_request
 from assay.lab.harness.transport import STDIO_ONLY
+from assay.revisions.registry import HANDSHAKE
 
 
 @on_request(
@@ -11,6 +12,7 @@ from assay.lab.harness.transport import STDIO_ONLY
     breaks="RS-03",
     transports=STDIO_ONLY,
     scenario="resources.changes",
+    window=lambda revision: revision is HANDSHAKE[-1],
 )
 def change(message: Json, turn: Turn) -> Json | Answered:
     if message.get("method") != "resources/unsubscribe":

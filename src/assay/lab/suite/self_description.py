@@ -1,0 +1,49 @@
+"""What a request says of itself, as checks read it: version, capabilities, or that something is missing."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from assay.lab.harness.frame import Kind
+from assay.lab.harness.http_text import parse_head
+from assay.lab.harness.message_meta import CAPABILITIES_KEY, VERSION_KEY
+from assay.lab.harness.trace import Exchange
+from assay.revisions.registry import SELF_DESCRIBING
+from assay.revisions.revision import Revision
+
+REQUIRED: Final = (VERSION_KEY, CAPABILITIES_KEY)
+
+
+def as_object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def meta_of(exchange: Exchange) -> dict[str, Any]:
+    return as_object(exchange.params.get("_meta"))
+
+
+def capabilities_of(exchange: Exchange) -> dict[str, Any]:
+    """What the client declared with this very request."""
+    return as_object(meta_of(exchange).get(CAPABILITIES_KEY))
+
+
+def is_of(exchange: Exchange, revision: Revision) -> bool:
+    """Whether the request is one of this revision, and complete: others may be answered as another's."""
+    meta = meta_of(exchange)
+    return meta.get(VERSION_KEY) == revision.date and CAPABILITIES_KEY in meta
+
+
+def missing(exchange: Exchange, revision: Revision) -> list[str]:
+    """Which required fields a request of this revision lacks; none where it may be of another."""
+    meta = meta_of(exchange)
+    lacking = [key for key in REQUIRED if key not in meta]
+    if VERSION_KEY not in lacking:
+        return lacking if meta[VERSION_KEY] == revision.date else []
+    return lacking if _must_be_of(exchange, revision) else []
+
+
+def _must_be_of(exchange: Exchange, revision: Revision) -> bool:
+    frame = exchange.request.frame
+    if frame.kind is Kind.REQUEST:
+        return parse_head(frame.raw).get("mcp-protocol-version") == revision.date
+    return exchange.method in SELF_DESCRIBING
