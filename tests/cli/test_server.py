@@ -75,7 +75,8 @@ def test_command_that_serves_nothing_did_not_start(
     assert main(["server", "--command", line]) == 4
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.splitlines()[-1].startswith("assay: error:") and words in err
+    assert err.splitlines()[-2].startswith("assay: error:") and words in err.splitlines()[-2]
+    assert err.splitlines()[-1] == "  run it by hand to see what it says"
 
 
 def test_server_that_denies_everything_proves_nothing(

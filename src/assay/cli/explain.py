@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from .exit_code import CommandFailed, ExitCode
+from .output import emit
 
 if TYPE_CHECKING:
     from assay.lab.harness.catalogue import Suite
@@ -31,7 +32,7 @@ def execute(options: argparse.Namespace) -> int:
         raise CommandFailed(
             ExitCode.USAGE, f"nothing has the id {options.id}", "`assay list` shows scenarios"
         )
-    print("\n".join(lines))
+    emit("\n".join(lines) + "\n")
     return ExitCode.OK
 
 

@@ -1,19 +1,20 @@
-"""Judge stored traffic again, offline: traces that a run has kept, or a directory of them.
+"""Judge stored traffic again, offline: traces, the traces of a stored run, or a directory of them.
 
   assay judge results/server-tools-unknown-name-…/trace-http-….ndjson
+  assay judge results/run-…
   assay judge results/
 
-A trace that was changed after it was written is refused.
+A trace that was changed after it was written is refused. Exit codes are those of `assay server`.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .exit_code import CommandFailed, ExitCode
+from .output import emit
 
 if TYPE_CHECKING:
     from assay.lab.harness.trace import Trace
@@ -22,7 +23,9 @@ SUMMARY = "judge stored traffic again, offline"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", type=Path, nargs="+", help="a trace, or a directory with traces")
+    parser.add_argument(
+        "path", type=Path, nargs="+", help="a trace, a stored run, or a directory with traces"
+    )
     parser.add_argument("--strict", action="store_true", help="a broken SHOULD fails too")
     parser.add_argument("--format", default="text", metavar="F", help="text, junit, json or markdown")
 
@@ -36,19 +39,34 @@ def execute(options: argparse.Namespace) -> int:
 
     render = renderer(wanted_format(options.format))
     run = rejudged(shipped(), read_all(options.path), strict=options.strict)
-    sys.stdout.write(render(run))
+    emit(render(run))
     return EXIT_CODES[conclude(run)]
 
 
 def read_all(paths: list[Path]) -> list[tuple[str, Trace]]:
+    from assay.lab.harness.run import BadRun
     from assay.lab.harness.trace_file import BadTrace, read_trace
 
-    files = [file for path in paths for file in (sorted(path.rglob("*.ndjson")) if path.is_dir() else [path])]
-    if not files:
-        raise CommandFailed(ExitCode.USAGE, "no trace found", "traces end in .ndjson")
     try:
+        files = [file for path in paths for file in traces_at(path)]
+        if not files:
+            raise CommandFailed(ExitCode.USAGE, "no trace found", "traces end in .ndjson")
         return [(str(file), read_trace(file)) for file in files]
     except BadTrace as error:
+        hint = "judge a trace as it was recorded, or record it again with `assay server`"
+        raise CommandFailed(ExitCode.USAGE, str(error), hint) from error
+    except BadRun as error:
         raise CommandFailed(ExitCode.USAGE, str(error)) from error
     except OSError as error:
         raise CommandFailed(ExitCode.USAGE, f"{error.filename}: {error.strerror}") from error
+
+
+def traces_at(path: Path) -> list[Path]:
+    """The file itself, what a stored run names, or whatever is below a directory."""
+    from assay.lab.harness.archive import RUN_FILE, read_run
+
+    stored = path / RUN_FILE if path.is_dir() else path
+    if stored.name == RUN_FILE and stored.exists():
+        run = read_run(stored)
+        return [(stored.parent / cell.trace).resolve() for cell in run.cells if cell.trace]
+    return sorted(path.rglob("*.ndjson")) if path.is_dir() else [path]

@@ -10,6 +10,7 @@ import argparse
 from collections.abc import Iterator
 
 from .exit_code import ExitCode
+from .output import emit
 
 SUMMARY = "show the lab's scenarios, or what they cover"
 
@@ -24,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     lines = coverage_lines(missing=options.missing) if options.coverage else scenario_lines(options)
-    print("\n".join(lines))
+    emit("\n".join(lines) + "\n")
     return ExitCode.OK
 
 

@@ -6,10 +6,10 @@ assay report results/run-… --format junit > junit.xml
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from .exit_code import CommandFailed, ExitCode
+from .output import emit
 
 SUMMARY = "show a stored run as text, JUnit, JSON or Markdown"
 
@@ -29,8 +29,10 @@ def execute(options: argparse.Namespace) -> int:
     try:
         run = read_run(options.run)
     except BadRun as error:
-        raise CommandFailed(ExitCode.USAGE, str(error)) from error
+        raise CommandFailed(
+            ExitCode.USAGE, str(error), "give a directory results/run-… of `assay server`"
+        ) from error
     except OSError as error:
         raise CommandFailed(ExitCode.USAGE, f"{error.filename}: {error.strerror}") from error
-    sys.stdout.write(render(run))
+    emit(render(run))
     return ExitCode.OK

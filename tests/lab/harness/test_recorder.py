@@ -1,5 +1,7 @@
 """The recorder keeps what passed, within bounds, and no credential."""
 
+import json
+
 import pytest
 
 from assay.lab.harness import recorder as module
@@ -25,11 +27,29 @@ def test_credentials_never_reach_a_frame() -> None:
 
 
 def test_longer_secret_is_replaced_before_one_that_is_part_of_it() -> None:
-    assert Redaction(["abcd", "abcdefgh"]).text(b"abcdefgh abcd") == b"[redacted] [redacted]"
+    secrets = ["abcdefgh", "abcdefghijkl"]
+    assert Redaction(secrets).text(b"abcdefghijkl abcdefgh") == b"[redacted] [redacted]"
 
 
-def test_secret_too_short_to_be_told_from_words_is_left() -> None:
-    assert Redaction(["a"]).text(b"a banana") == b"a banana"
+def test_secret_too_short_to_be_told_from_words_is_replaced_in_its_header_only() -> None:
+    redaction = Redaction(["test"], headers=["X-Env"])
+    assert redaction.text(b"test_tool") == b"test_tool"
+    assert redaction.head(b"GET / HTTP/1.1\r\nx-env: test\r\n\r\ntest") == (
+        b"GET / HTTP/1.1\r\nx-env: [redacted]\r\n\r\ntest"
+    )
+
+
+def test_secret_is_found_as_json_writes_it() -> None:
+    secret = 'quo"te-schlüssel'
+    assert Redaction([secret]).text(json.dumps(secret).encode()) == b'"[redacted]"'
+
+
+def test_values_are_redacted_all_the_way_down() -> None:
+    redaction = Redaction([TOKEN])
+    assert redaction.value({TOKEN: [f"a {TOKEN}", 1, None, {"deep": TOKEN}]}) == {
+        "[redacted]": ["a [redacted]", 1, None, {"deep": "[redacted]"}]
+    }
+    assert redaction.words("\ud800") == "\ud800"
 
 
 def test_time_is_counted_from_the_beginning() -> None:

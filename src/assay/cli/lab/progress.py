@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import IO
+from typing import IO, TYPE_CHECKING, Final
 
-from assay.lab.harness.event import CellFinished, CellsPlanned, RunEvent, SubjectKnown, Watch
+from assay.lab.harness.event import CellFinished, CellsPlanned, RunEvent, RunFinished, SubjectKnown, Watch
 from assay.lab.harness.run import CellResult, SubjectRecord
 from assay.lab.harness.verdict import Outcome
 
-MARKS = {
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+MARKS: Final = {
     Outcome.PASSED: "ok",
     Outcome.WARNED: "warned",
     Outcome.FAILED: "FAILED",
     Outcome.INCOMPLETE: "incomplete",
     Outcome.NOT_APPLICABLE: "n/a",
 }
+NAMED: Final = 2
+"""Places that are named one by one; more are counted by transport."""
 
 
 @contextmanager
@@ -25,7 +31,7 @@ def progress(stream: IO[str]) -> Iterator[Watch]:
         with _live(stream) as watch:
             yield watch
     else:
-        yield _plain(stream)
+        yield Plain(stream).watch
 
 
 def known(record: SubjectRecord) -> str:
@@ -33,21 +39,48 @@ def known(record: SubjectRecord) -> str:
     return f"{record.transport}: {record.name} speaks {spoken}"
 
 
-def line_of(result: CellResult) -> str:
-    place = f"{result.transport} {result.revision}"
-    reason = f": {result.reason.splitlines()[0]}" if result.reason else ""
-    return f"{MARKS[result.outcome]:<11}{place:<18}{result.scenario}{reason}"
+def lines_of(results: Sequence[CellResult]) -> Iterator[str]:
+    """The cells of one scenario: a line for each way in which they ended."""
+    alike: dict[tuple[Outcome, str], list[CellResult]] = {}
+    for result in results:
+        alike.setdefault((result.outcome, result.reason.partition("\n")[0]), []).append(result)
+    for (outcome, reason), found in alike.items():
+        why = f": {reason.removeprefix('not applicable: ')}" if reason else ""
+        yield f"{MARKS[outcome]:<11}{found[0].scenario} ({_places(found)}){why}"
 
 
-def _plain(stream: IO[str]) -> Watch:
-    def watch(event: RunEvent) -> None:
+def _places(results: Sequence[CellResult]) -> str:
+    if len(results) <= NAMED:
+        return ", ".join(f"{result.transport} {result.revision}" for result in results)
+    counted = Counter(result.transport for result in results)
+    return ", ".join(f"{transport} {count}" for transport, count in counted.items())
+
+
+class Plain:
+    """A line a scenario, once all its cells are known; they come in the order of the plan."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+        self._held: list[CellResult] = []
+
+    def watch(self, event: RunEvent) -> None:
         match event:
             case SubjectKnown(record):
-                print(known(record), file=stream)
+                self._say(known(record))
             case CellFinished(result):
-                print(line_of(result), file=stream)
+                if self._held and self._held[0].scenario != result.scenario:
+                    self._tell()
+                self._held.append(result)
+            case RunFinished():
+                self._tell()
 
-    return watch
+    def _tell(self) -> None:
+        for line in lines_of(self._held):
+            self._say(line)
+        self._held = []
+
+    def _say(self, line: str) -> None:
+        print(line, file=self._stream, flush=True)
 
 
 @contextmanager
@@ -55,24 +88,41 @@ def _live(stream: IO[str]) -> Iterator[Watch]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[bad]}", style="red", markup=False),
+        TextColumn("{task.description}", markup=False),
+    )
     with Progress(*columns, console=Console(file=stream), transient=True) as bar:
-        yield _bar_watch(bar.add_task, bar.update, bar.console.print)
+        yield Live(bar).watch
 
 
-def _bar_watch(add: Callable[..., int], update: Callable[..., None], say: Callable[..., None]) -> Watch:
-    """Only what is not green stays on the screen."""
-    tasks: list[int] = []
+class Live:
+    """A bar; above it, only what is not green stays on the screen."""
 
-    def watch(event: RunEvent) -> None:
+    def __init__(self, bar: Progress) -> None:
+        self._bar = bar
+        self._task = bar.add_task("getting to know the server", total=None, bad="")
+        self._bad: Counter[Outcome] = Counter()
+
+    def watch(self, event: RunEvent) -> None:
         match event:
             case SubjectKnown(record):
-                say(known(record), markup=False, highlight=False)
+                self._say(known(record))
             case CellsPlanned(count):
-                tasks.append(add("scenarios", total=count))
+                self._bar.update(self._task, total=count)
             case CellFinished(result):
-                update(tasks[0], advance=1, description=result.scenario)
-                if result.outcome in (Outcome.FAILED, Outcome.INCOMPLETE):
-                    say(line_of(result), markup=False, highlight=False)
+                self._take(result)
 
-    return watch
+    def _take(self, result: CellResult) -> None:
+        if result.outcome in (Outcome.FAILED, Outcome.INCOMPLETE):
+            self._bad[result.outcome] += 1
+            for line in lines_of([result]):
+                self._say(line)
+        bad = ", ".join(f"{count} {outcome}" for outcome, count in self._bad.items())
+        self._bar.update(self._task, advance=1, description=result.scenario, bad=bad)
+
+    def _say(self, line: str) -> None:
+        self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)

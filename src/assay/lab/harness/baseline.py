@@ -4,11 +4,13 @@
       - tools-call-error          # every failure of a scenario
       - ping:lifecycle.ping       # one check of it
 
-An entry that no longer fails is stale, and fails the run: a baseline only ever gets shorter.
+Scenarios go by their ids or by their names in the official suite. An entry that no longer fails is stale, and
+fails the run: a baseline only ever gets shorter.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from msgspec import Struct
 
 from .naming import matches
 from .run import CellResult, Run
+from .scenario import Scenario
 from .verdict import CheckResult, Verdict
 
 LARGEST = 1024 * 1024
@@ -31,9 +34,12 @@ class Entry(Struct, frozen=True):
     check: str | None
 
     def covers(self, cell: CellResult, check: CheckResult) -> bool:
-        if not matches(self.scenario, cell.scenario):
+        if not matches(self.scenario, cell.scenario, cell.official):
             return False
         return self.check is None or matches(self.check, check.id)
+
+    def names(self, scenarios: Iterable[Scenario]) -> bool:
+        return any(matches(self.scenario, one.id, one.official) for one in scenarios)
 
 
 def parse_entry(text: str) -> Entry:
@@ -68,6 +74,14 @@ def _entries(value: Any, role: str, path: Path) -> list[str]:
     if not isinstance(entries, list) or not all(isinstance(one, str) for one in entries):
         raise BadBaseline(f"{path}: `{role}` must be a list of `scenario` or `scenario:check`")
     return entries
+
+
+def concerning(
+    entries: Iterable[Entry], played: Iterable[Scenario], existing: Iterable[Scenario]
+) -> list[Entry]:
+    """The entries about scenarios that are played. What names no scenario at all stays: it is stale."""
+    played, existing = list(played), list(existing)
+    return [one for one in entries if one.names(played) or not one.names(existing)]
 
 
 class Compared(Struct, frozen=True):

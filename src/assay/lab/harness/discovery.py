@@ -18,6 +18,11 @@ from .stage import Stage
 
 DISCOVERY: Final = "discovery"
 """The name of the conversation in which a subject is got to know."""
+STATUS_HINTS: Final = {
+    401: " (it wants credentials: --bearer or --header)",
+    403: " (it does not let us in: --bearer or --header)",
+    404: " (is the path right?)",
+}
 # Capability → where its lists are, and under which key they and the facts hold them.
 LISTS: Final = (
     ("tools", "tools/list", "tools", "tools"),
@@ -71,7 +76,8 @@ def _refused(method: str, reply: Reply, agreed: Any) -> str:
         return f"{method} was answered with version {agreed}{known}"
     if reply.message is not None:
         return f"{method} was answered with {reply.message}"
-    return f"{method} was answered with HTTP status {reply.status}"
+    hint = STATUS_HINTS.get(reply.status or 0, "")
+    return f"{method} was answered with HTTP status {reply.status}{hint}"
 
 
 async def _list(peer: Peer, facts: Facts) -> None:

@@ -63,9 +63,8 @@ async def play(
     """Hold a conversation on a stage of its own and keep what passed, however it ends."""
     started = now()
     begin = time.monotonic()
-    recorder = Recorder(
-        Header(revision.date, subject.transport, subject.name, name, started), conditions.redaction
-    )
+    shown = conditions.redaction.words(subject.name)
+    recorder = Recorder(Header(revision.date, subject.transport, shown, name, started), conditions.redaction)
 
     def connect(peer: Peer) -> Link:
         return subject.link(peer, recorder, revision, name=peer.name, patience=conditions.patience)
@@ -142,6 +141,7 @@ def _bare(cell: Cell, outcome: Outcome, reason: str) -> CellResult:
         started=now(),
         reason=reason,
         attempt=cell.attempt,
+        official=cell.scenario.official or "",
     )
 
 
@@ -162,6 +162,7 @@ def _result(cell: Cell, played: Played, checks: list[CheckResult]) -> CellResult
         broke_off=played.broken is not None,
         attempt=cell.attempt,
         checks=checks,
+        official=cell.scenario.official or "",
     )
 
 

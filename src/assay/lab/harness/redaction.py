@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 REPLACEMENT: Final = b"[redacted]"
-# Headers whose value is a credential by definition, wherever they came from.
-_HEADER: Final = re.compile(
-    rb"^((?:authorization|proxy-authorization|cookie|set-cookie|x-api-key)[ \t]*:[ \t]*)([^\r\n]*)",
-    re.IGNORECASE | re.MULTILINE,
-)
-SHORTEST: Final = 4
-"""A shorter secret would be replaced in places that only happen to hold the same letters."""
+ALWAYS: Final = ("authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key")
+"""Headers whose value is a credential by definition, wherever they came from."""
+SHORTEST: Final = 8
+"""A shorter secret would be replaced in places that only happen to hold the same letters; in the header that
+carries it, it is replaced all the same."""
 
 
 class Redaction:
     """Replaces known secrets everywhere, and the values of headers that carry credentials."""
 
-    def __init__(self, secrets: Iterable[str] = ()) -> None:
+    def __init__(self, secrets: Iterable[str] = (), headers: Iterable[str] = ()) -> None:
+        found = {form for secret in secrets if len(secret) >= SHORTEST for form in _forms(secret)}
         # Longest first: one secret may be part of another.
-        found = sorted({secret.encode() for secret in secrets if len(secret) >= SHORTEST}, key=len)
-        self._secrets = tuple(reversed(found))
+        self._secrets = tuple(sorted(found, key=len, reverse=True))
+        names = "|".join(re.escape(name) for name in (*ALWAYS, *headers))
+        self._header = re.compile(
+            rf"^((?:{names})[ \t]*:[ \t]*)([^\r\n]*)".encode(), re.IGNORECASE | re.MULTILINE
+        )
 
     def text(self, raw: bytes) -> bytes:
         for secret in self._secrets:
@@ -32,7 +35,24 @@ class Redaction:
     def head(self, raw: bytes) -> bytes:
         """The same for what begins with an HTTP head, whose credentials need not be known."""
         head, end, body = raw.partition(b"\r\n\r\n")
-        return _HEADER.sub(rb"\g<1>" + REPLACEMENT, self.text(head)) + end + self.text(body)
+        return self._header.sub(rb"\g<1>" + REPLACEMENT, self.text(head)) + end + self.text(body)
 
     def words(self, text: str) -> str:
-        return self.text(text.encode()).decode()
+        # A server may send halves of surrogate pairs: what is told of them must survive this.
+        return self.text(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
+
+    def value(self, value: Any) -> Any:
+        """The same for every text in a JSON value, keys included."""
+        match value:
+            case str():
+                return self.words(value)
+            case list():
+                return [self.value(one) for one in value]
+            case dict():
+                return {self.words(key): self.value(one) for key, one in value.items()}
+        return value
+
+
+def _forms(secret: str) -> set[bytes]:
+    """As it is, and as JSON may write it."""
+    return {form.encode() for form in (secret, json.dumps(secret)[1:-1])}

@@ -49,6 +49,7 @@ def _cell(suite: Suite, place: str, trace: Trace) -> CellResult:
         reason="" if header.closed else "the recording ended before the scenario did",
         checks=checks,
         trace=place,
+        official=(scenario.official if scenario else None) or "",
     )
 
 

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from .facts import Facts, Refusal
+from .redaction import Redaction
 from .verdict import CheckResult, Outcome, Verdict
 
 FORMAT: Final = 1
@@ -34,6 +35,8 @@ class CellResult(Struct, frozen=True, omit_defaults=True):
     checks: list[CheckResult] = []
     trace: str = ""
     """The file with its frames, relative to the stored run."""
+    official: str = ""
+    """The scenario's name in the official suite."""
 
 
 class SubjectRecord(Struct, frozen=True, omit_defaults=True):
@@ -69,6 +72,11 @@ class Run(Struct, frozen=True, omit_defaults=True):
         for cell in self.cells:
             seen[cell.scenario, cell.transport, cell.revision].add(cell.outcome)
         return [place for place, outcomes in seen.items() if len(outcomes) > 1]
+
+
+def redacted(run: Run, redaction: Redaction) -> Run:
+    """The run without credentials: a server may repeat them in anything that it says."""
+    return msgspec.convert(redaction.value(msgspec.to_builtins(run)), Run)
 
 
 class BadRun(ValueError):

@@ -57,7 +57,9 @@ class Runner:
 
     def __init__(self, order: Order, subjects: Sequence[Subject], watch: Watch, keep: Keep) -> None:
         self._order = order
-        self._subjects = {subject.transport: subject for subject in subjects}
+        self._given = tuple(subjects)
+        self._subjects: dict[Transport, Subject] = {}
+        """Those that have started: only then is it certain what each speaks over."""
         self._watch = watch
         self._keep = keep
         self._records: list[SubjectRecord] = []
@@ -73,7 +75,7 @@ class Runner:
             CheckFailed: a check is broken.
         """
         started, begin = now(), time.monotonic()
-        self._watch(RunStarted([subject.name for subject in self._subjects.values()]))
+        self._watch(RunStarted([self._shown(subject) for subject in self._given]))
         cells: list[Cell] = []
         stopped = False
         try:
@@ -103,25 +105,34 @@ class Runner:
         return run
 
     async def _start(self) -> None:
-        for subject in self._subjects.values():
+        for subject in self._given:
             try:
                 await subject.start()
             except Unreachable as reason:
-                raise SubjectDown(subject.name, reason) from reason
+                raise SubjectDown(self._shown(subject), reason) from reason
+            self._subjects[subject.transport] = subject
 
     async def _stop(self) -> None:
-        await asyncio.gather(*(subject.stop() for subject in self._subjects.values()))
+        await asyncio.gather(*(subject.stop() for subject in self._given))
 
     async def _plan(self) -> list[Cell]:
-        wanted = self._order.selection.revisions or REVISIONS
         known: dict[Transport, Mapping[Revision, Facts]] = {}
         for transport, subject in self._subjects.items():
-            known[transport] = await self._discover(subject, wanted)
+            known[transport] = await self._discover(subject, self._wanted(transport))
         return plan(self._order.suite, known, self._order.selection, self._order.repeat)
+
+    def _shown(self, subject: Subject) -> str:
+        """Its name: a URL may hold a key."""
+        return self._order.conditions.redaction.words(subject.name)
+
+    def _wanted(self, transport: Transport) -> Sequence[Revision]:
+        wanted = self._order.selection.revisions or REVISIONS
+        # HTTP+SSE is a transport of the first revision, and was replaced by the second.
+        return [one for one in wanted if transport is not Transport.HTTP_SSE or one is REVISIONS[0]]
 
     async def _discover(self, subject: Subject, wanted: Sequence[Revision]) -> dict[Revision, Facts]:
         played = await asyncio.gather(*(self._meet(subject, revision) for revision in wanted))
-        record = SubjectRecord(subject.name, subject.transport)
+        record = SubjectRecord(self._shown(subject), subject.transport)
         spoken: dict[Revision, Facts] = {}
         for revision, one in zip(wanted, played, strict=True):
             if isinstance(one.value, Facts):
@@ -132,7 +143,7 @@ class Runner:
         self._records.append(record)
         self._watch(SubjectKnown(record))
         if record.refused and all(refusal.unanswered for refusal in record.refused) and not spoken:
-            raise SubjectDown(subject.name, _first_reason(played))
+            raise SubjectDown(self._shown(subject), _first_reason(played))
         return spoken
 
     async def _meet(self, subject: Subject, revision: Revision) -> Played:
