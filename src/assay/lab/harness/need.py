@@ -23,6 +23,10 @@ def lacks(*path: str) -> Need:
     return Need(lambda facts: not facts.declares(*path), f"declares `{'.'.join(path)}`")
 
 
+def either(one: Need, other: Need) -> Need:
+    return Need(lambda facts: one.met(facts) or other.met(facts), f"{one.lacking} and {other.lacking}")
+
+
 A_TOOL = Need(lambda facts: bool(facts.tools), "lists no tools")
 A_READ_ONLY_TOOL = Need(lambda facts: bool(facts.read_only_tools), "has no tool that says it only reads")
 A_RESOURCE = Need(lambda facts: bool(facts.resources), "lists no resources")

@@ -76,6 +76,31 @@ def questions_in(message: dict[str, Any]) -> Iterator[tuple[str | None, dict[str
             yield None, {"method": ELICIT, "params": params}
 
 
+def asked_in(message: dict[str, Any], method: str) -> Iterator[dict[str, Any]]:
+    """The parameters of the questions of one method in a message, to be changed in place."""
+    for _, asked in questions_in(message):
+        if asked.get("method") == method and isinstance(asked.get("params"), dict):
+            yield asked["params"]
+
+
+def answers_in(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A client's answers in a message of its own: a result, or the responses that come with a retry."""
+    if "method" not in message and isinstance(message.get("result"), dict):
+        yield message["result"]
+    for answer in _object(_object(message.get("params")).get("inputResponses")).values():
+        if isinstance(answer, dict):
+            yield answer
+
+
+def declare_for(message: dict[str, Any], capabilities: dict[str, Any]) -> None:
+    """Let a message of a client declare these capabilities too, wherever it declares its own."""
+    params = _object(message.get("params"))
+    meta = _object(params.get("_meta"))
+    for place, key in ((params, "capabilities"), (meta, CAPABILITIES_KEY)):
+        if isinstance(place.get(key), dict):
+            place[key] |= capabilities
+
+
 def questions(trace: Trace, *methods: str) -> Iterator[Question]:
     """Every question of the subject, or those of these methods, in order."""
     declared = _Declared(trace)

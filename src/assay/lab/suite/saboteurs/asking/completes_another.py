@@ -1,0 +1,12 @@
+"""The end of a visit is told with a number of the server's own."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("the end of an elicitation names another one", breaks="EL-17")
+def change(reply: Json, turn: Turn) -> Json:
+    if reply.get("method") == "notifications/elicitation/complete":
+        reply["params"]["elicitationId"] = "visit-1"
+    return reply

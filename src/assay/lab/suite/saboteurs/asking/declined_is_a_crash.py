@@ -1,0 +1,15 @@
+"""Whoever declines has no content to read."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.model.error import INTERNAL_ERROR
+
+
+@on_reply("a user who declines leads to error -32603", breaks="EL-24")
+def change(reply: Json, turn: Turn) -> Json:
+    given = turn.params.get("inputResponses", {})
+    if not any(answer.get("action") == "decline" for answer in given.values()):
+        return reply
+    error = {"code": INTERNAL_ERROR, "message": "'NoneType' object is not subscriptable"}
+    return {"jsonrpc": "2.0", "id": reply["id"], "error": error}

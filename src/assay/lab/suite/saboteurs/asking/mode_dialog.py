@@ -1,0 +1,13 @@
+"""A mode of elicitation that only one client knows."""
+
+from __future__ import annotations
+
+from assay.lab.harness.question import ELICIT, asked_in
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("an elicitation has mode dialog", breaks="EL-04")
+def change(reply: Json, turn: Turn) -> Json:
+    for params in asked_in(reply, ELICIT):
+        params["mode"] = "dialog"
+    return reply

@@ -1,0 +1,13 @@
+"""A model is offered tools by a server that did not look whether the client lets it."""
+
+from __future__ import annotations
+
+from assay.lab.harness.question import SAMPLE, asked_in
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("sampling requests always offer tools", breaks="SMP-03", scenario="asking.undeclared")
+def change(reply: Json, turn: Turn) -> Json:
+    for params in asked_in(reply, SAMPLE):
+        params["tools"] = [{"name": "look_up", "inputSchema": {"type": "object"}}]
+    return reply

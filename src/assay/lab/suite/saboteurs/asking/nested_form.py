@@ -1,0 +1,14 @@
+"""A form has a form inside it, as the class it was made from."""
+
+from __future__ import annotations
+
+from assay.lab.harness.question import ELICIT, asked_in
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a field of a form is an object", breaks="EL-06")
+def change(reply: Json, turn: Turn) -> Json:
+    for params in asked_in(reply, ELICIT):
+        address = {"type": "object", "properties": {"street": {"type": "string"}}}
+        params.get("requestedSchema", {}).get("properties", {})["address"] = address
+    return reply

@@ -1,0 +1,14 @@
+"""A page is named by its path, as a browser on the same site would understand it."""
+
+from __future__ import annotations
+
+from assay.lab.harness.question import ELICIT, asked_in
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("the url of an elicitation is a path", breaks="EL-08")
+def change(reply: Json, turn: Turn) -> Json:
+    for params in asked_in(reply, ELICIT):
+        if params.get("mode") == "url":
+            params["url"] = "/connect?step=1"
+    return reply

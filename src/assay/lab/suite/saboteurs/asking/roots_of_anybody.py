@@ -1,0 +1,12 @@
+"""Roots are asked for without a look at what the client declared."""
+
+from __future__ import annotations
+
+from assay.lab.harness.question import declare_for
+from assay.lab.harness.saboteur import Json, Turn, on_request
+
+
+@on_request("every client is taken to have roots", breaks="RT-08")
+def change(message: Json, turn: Turn) -> Json:
+    declare_for(message, {"roots": {}})
+    return message

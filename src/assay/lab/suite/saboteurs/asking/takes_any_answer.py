@@ -1,0 +1,28 @@
+"""What a user fills in is used as it comes."""
+
+from __future__ import annotations
+
+from assay.lab.harness.question import answers_in
+from assay.lab.harness.saboteur import Json, Turn, on_request
+
+
+def reply(reply: Json, turn: Turn) -> Json:
+    content = turn.memory.pop("content", None)
+    if content is None or "method" in reply or not _is_refusal(reply):
+        return reply
+    text = ", ".join(f"{name}: {value}" for name, value in content.items())
+    result = {"content": [{"type": "text", "text": f"Noted: {text}"}], "resultType": "complete"}
+    return {"jsonrpc": "2.0", "id": reply["id"], "result": result}
+
+
+def _is_refusal(reply: Json) -> bool:
+    result = reply.get("result", {})
+    return "error" in reply or bool(result.get("isError")) or "inputRequests" in result
+
+
+@on_request("an answer that does not fit the form is used", breaks="EL-15", reply=reply)
+def change(message: Json, turn: Turn) -> Json:
+    for answer in answers_in(message):
+        if answer.get("content"):
+            turn.memory["content"] = answer["content"]
+    return message
