@@ -56,6 +56,8 @@ class Response(_WithHeaders):
     status: int
     body: bytes | None = None
     """Set, it is sent in place of what the server answers."""
+    lingers: bool = False
+    """The connection is not closed after the body."""
 
 
 class Turn(Struct):
@@ -67,6 +69,8 @@ class Turn(Struct):
     """The request that the message answers; none where it answers none."""
     call: Request | None = None
     """The HTTP request that the message belongs to."""
+    streams: bool = False
+    """Whether the message comes on an event stream, which has room for others beside it."""
     memory: dict[str, Any] = field(default_factory=dict)
     """For the fault's own use; one for each connection, or for each HTTP server."""
 

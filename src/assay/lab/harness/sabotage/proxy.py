@@ -49,8 +49,10 @@ class Proxy:
         assert task is not None
         self._open.add(task)
         try:
-            # Hanging up on either side ends the exchange, as it would without us in between.
-            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, Unreachable):
+            # Hanging up on either side ends the exchange, as it would without us in between; so does `stop`,
+            # and asyncio logs an error about a handler that ends by being cancelled.
+            over = (ConnectionError, asyncio.IncompleteReadError, Unreachable, asyncio.CancelledError)
+            with contextlib.suppress(*over):
                 request = await _read_request(reader)
                 exchange = _Exchange(self._saboteur, self._turn, self._address, writer)
                 await _unless_left(exchange.serve(request), reader)
@@ -140,6 +142,7 @@ class _Exchange:
                     response = self._changed(head)
                     if response.body is None and head.media_type == EVENT_STREAM:
                         blocks = Blocks()
+                        self._turn.streams = True
                         self._send_head(response)
                 case PieceRead(data) if blocks is not None:
                     for block in blocks.feed(data):
@@ -148,6 +151,8 @@ class _Exchange:
                     body += data
                 case Ended() if blocks is None and response is not None:
                     await self._send_body(response, body)
+        if response is not None and response.lingers:
+            await asyncio.Event().wait()  # until the driver hangs up
 
     def _changed(self, head: Head) -> Response:
         kept = [(name, value) for name, value in head.headers if name.lower() not in _HOP]

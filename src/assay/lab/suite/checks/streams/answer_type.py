@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from assay.lab.harness.check import check
 from assay.lab.harness.http_text import EVENT_STREAM, JSON
-from assay.lab.harness.message import Shape
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace import Call, Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
+from assay.lab.suite.streamed import requests
 
 
 @check(
@@ -20,16 +20,18 @@ from assay.lab.harness.verdict import Observation, observe
 )
 def judge(trace: Trace) -> Iterator[Observation]:
     for call in trace.calls:
-        if (
-            call.head is not None
-            and call.status == 200
-            and Shape.REQUEST in {one.shape for one in call.asked}
-        ):
+        if call.head is not None and 200 <= call.status < 300 and requests(call):
             kind = call.head.media_type
             yield observe(
                 "HTTP-12",
-                kind in (JSON, EVENT_STREAM),
+                kind == EVENT_STREAM or (kind == JSON and _is_one(call)),
                 call,
-                expected=f"content-type {JSON} or {EVENT_STREAM}",
-                observed=f"content-type {kind or 'missing'}",
+                expected=f"one object as {JSON}, or {EVENT_STREAM}",
+                observed=f"status {call.status}, {kind or 'no content-type'}, {len(call.messages)} messages",
             )
+
+
+def _is_one(call: Call) -> bool:
+    if any(message.place is not None for message in call.asked):
+        return True  # a batch is answered as its own rules say
+    return len(call.messages) == 1 and call.messages[0].problem is None and call.messages[0].place is None

@@ -1,0 +1,23 @@
+"""Every answer goes to everyone who listens, too."""
+
+from __future__ import annotations
+
+import msgspec
+
+from assay.lab.harness.saboteur import Json, Request, Response, Turn, on_reply
+from assay.lab.harness.transport import HTTP_ONLY
+
+STREAM = [("Content-Type", "text/event-stream")]
+
+
+def listen(request: Request, turn: Turn) -> Response | None:
+    if request.method != "GET" or "said" not in turn.memory:
+        return None
+    return Response(STREAM, 200, b"data: %b\n\n" % msgspec.json.encode(turn.memory["said"]))
+
+
+@on_reply("a response comes on two streams", breaks="HTTP-31", transports=HTTP_ONLY, call=listen)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "ping":
+        turn.memory["said"] = reply
+    return reply

@@ -1,0 +1,10 @@
+"""Nothing tells proxies not to collect events."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Response, Turn, on_response
+
+
+@on_response("X-Accel-Buffering is missing", breaks="HTTP-63")
+def change(response: Response, turn: Turn) -> None:
+    response.set("X-Accel-Buffering", None)

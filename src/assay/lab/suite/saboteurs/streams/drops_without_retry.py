@@ -1,0 +1,10 @@
+"""The connection is dropped, and nobody is told when to come back."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Turn, on_block
+
+
+@on_block("a connection is dropped without `retry`", breaks="HTTP-25", scenario="streams.answer-stream")
+def change(block: bytes, turn: Turn) -> bytes:
+    return b"" if b'"result"' in block or b"retry:" in block else block

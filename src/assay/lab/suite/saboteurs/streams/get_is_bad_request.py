@@ -1,0 +1,10 @@
+"""GET is refused as a request without a body."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Request, Response, Turn, on_call
+
+
+@on_call("GET gets 400", breaks="HTTP-28")
+def change(request: Request, turn: Turn) -> Response | None:
+    return Response([], 400, b"no body") if request.method == "GET" else None

@@ -1,0 +1,13 @@
+"""Answers are always lists."""
+
+from __future__ import annotations
+
+import msgspec
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.transport import HTTP_ONLY
+
+
+@on_reply("a request is answered with a list of one", breaks="HTTP-12", transports=HTTP_ONLY)
+def change(reply: Json, turn: Turn) -> bytes:
+    return b"[%b]" % msgspec.json.encode(reply)

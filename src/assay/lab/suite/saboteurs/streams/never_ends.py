@@ -1,0 +1,16 @@
+"""The stream is kept for later use."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Response, Turn, on_response
+
+
+@on_response(
+    "the stream stays open after the response",
+    breaks="HTTP-17",
+    scenario="streams.answer-stream",
+    window=lambda revision: revision.http.disconnect_cancels,
+    silent=True,
+)
+def change(response: Response, turn: Turn) -> None:
+    response.lingers = True

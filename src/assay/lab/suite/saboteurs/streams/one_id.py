@@ -1,0 +1,12 @@
+"""Events all have the id of their session."""
+
+from __future__ import annotations
+
+import re
+
+from assay.lab.harness.saboteur import Turn, on_block
+
+
+@on_block("all events have the same id", breaks="HTTP-32")
+def change(block: bytes, turn: Turn) -> bytes:
+    return re.sub(rb"(?m)^id: .*$", b"id: of-this-session", block)

@@ -1,0 +1,12 @@
+"""GET shows a page for people."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Request, Response, Turn, on_call
+
+
+@on_call("GET gets a page of HTML", breaks="HTTP-28")
+def change(request: Request, turn: Turn) -> Response | None:
+    if request.method != "GET":
+        return None
+    return Response([("Content-Type", "text/html")], 200, b"<h1>MCP server</h1>")

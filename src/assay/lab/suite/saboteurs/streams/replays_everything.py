@@ -1,0 +1,28 @@
+"""What is replayed is everything that the client was sent since."""
+
+from __future__ import annotations
+
+import msgspec
+
+from assay.lab.harness.saboteur import Json, Request, Response, Turn, on_reply
+from assay.lab.harness.transport import HTTP_ONLY
+
+STREAM = [("Content-Type", "text/event-stream")]
+
+
+def resume(request: Request, turn: Turn) -> Response | None:
+    if request.method != "GET" or request.header("last-event-id") is None:
+        return None
+    replayed = (b"data: %b\n\n" % msgspec.json.encode(reply) for reply in turn.memory.get("said", []))
+    return Response(STREAM, 200, b"".join(replayed))
+
+
+@on_reply(
+    "a resumed stream replays the messages of all streams",
+    breaks="HTTP-35",
+    transports=HTTP_ONLY,
+    call=resume,
+)
+def change(reply: Json, turn: Turn) -> Json:
+    turn.memory.setdefault("said", []).append(reply)
+    return reply
