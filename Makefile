@@ -25,7 +25,6 @@ PEERS_READY := $(PEERS_READY_QUICK) interop/peers/typescript-sdk-1/node_modules/
 PIP_QUIET := --quiet --quiet --disable-pip-version-check --no-input
 LINTED := $(wildcard src tests interop scripts examples bench)
 PUBLIC_VENVS := .venv-public
-PUBLIC_READY := $(patsubst interop/public/servers/%/,$(PUBLIC_VENVS)/%/.ready,$(wildcard interop/public/servers/*/))
 BENCH_VENVS := .venv-bench
 BENCH_NODE_READY := bench/peers/typescript/node_modules/.ready
 BENCH_READY := $(patsubst %,$(BENCH_VENVS)/%/.ready,bare assay minimcp mcp fastmcp) $(BENCH_NODE_READY)
@@ -87,8 +86,7 @@ interop-quick: ## Let the clients that install fast use our servers (ARGS=fastmc
 	@$(BIN)/python -m interop.clients --quick --node $(NODE_VENV)/bin/node $(ARGS)
 
 .PHONY: public
-public: ## Judge public servers that nobody here wrote, and write docs/public-servers.md (ARGS=memory narrows it)
-	@$(MAKE) --silent --no-print-directory -j2 $(READY) $(NODE_READY) $(PUBLIC_READY)
+public: $(READY) $(NODE_READY) ## Judge public servers that nobody here wrote, and write docs/public-servers.md
 	@$(BIN)/python -m interop.public --node $(NODE_VENV)/bin/node $(ARGS)
 
 .PHONY: bench

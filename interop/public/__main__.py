@@ -1,0 +1,164 @@
+"""Judge public MCP servers with the lab, keep the traces that hold findings, write docs/public-servers.md.
+
+Exit codes: 0 every finding is explained, 1 one is not, or an explanation is out of date, 2 usage,
+3 could not run, 4 a server did not start, 130 interrupted.
+"""
+
+import argparse
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from assay.lab.harness.archive import Archive
+from assay.lab.harness.conclusion import headline
+from assay.lab.harness.plan import Selection
+from assay.lab.harness.playing import Conditions
+from assay.lab.harness.redaction import Redaction
+from assay.lab.harness.run import Run
+from assay.lab.harness.runner import Order, Runner, SubjectDown
+from assay.lab.suite.catalogue import shipped
+from interop.official import Aborted, Exit
+
+from .page import page
+from .reason import read_reasons
+from .record import Judged, Record, chosen, found_in, once, outcomes, places_of, trace_name
+from .table import HERE, ROOT, PublicServer, public_servers
+
+TRACES = HERE / "traces"
+RECORD = HERE / "record.json"
+PAGE = ROOT / "docs" / "public-servers.md"
+
+
+async def judged(server: PublicServer, options: argparse.Namespace) -> Judged:
+    """Judge one server and keep the traces of what was found."""
+    results = options.results / server.name
+    shutil.rmtree(results, ignore_errors=True)
+    archive = Archive(results)
+    print(f"{server.name} {server.version()} on {server.transport} …", flush=True)
+    try:
+        runner = Runner(
+            order(server, options.jobs), [server.subject(options.node)], lambda event: None, archive.keep
+        )
+        run = await runner.run()
+    except SubjectDown as down:
+        raise Aborted(Exit.SERVER_DID_NOT_START, str(down)) from down
+    archive.finish(run)
+    print(f"  {headline(run)} in {run.seconds:.0f} s", flush=True)
+    return kept(server, run, archive.home)
+
+
+def order(server: PublicServer, jobs: int) -> Order:
+    # A path of this machine is nobody's business either.
+    private = Redaction([str(ROOT), str(Path.home()), sys.base_prefix])
+    selection = Selection(effects=server.effects)
+    return Order(shipped(), selection, Conditions(redaction=private), jobs=jobs)
+
+
+def kept(server: PublicServer, run: Run, home: Path) -> Judged:
+    folder = TRACES / server.name
+    shutil.rmtree(folder, ignore_errors=True)
+    places = places_of(run)
+    size = {cell.trace: (home / cell.trace).stat().st_size for cells in places.values() for cell in cells}
+    for cell in chosen(places, size):
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(home / cell.trace, folder / trace_name(cell))
+    revisions = {key: sorted({cell.revision for cell in cells}) for key, cells in places.items()}
+    files = sorted(folder.glob("*.ndjson"))
+    return Judged(
+        server=server.name,
+        version=server.version(),
+        transport=server.transport,
+        speaks=[facts.revision for subject in run.subjects for facts in subject.facts],
+        outcomes=outcomes(run),
+        found=once(found for file in files for found in found_in(shipped(), file, file.name, revisions)),
+    )
+
+
+def judged_again(known: Judged) -> Judged:
+    """The same by the traces that are kept."""
+    revisions = {found.key: found.revisions for found in known.found}
+    files = sorted((TRACES / known.server).glob("*.ndjson"))
+    found = once(found for file in files for found in found_in(shipped(), file, file.name, revisions))
+    return msgspec.structs.replace(known, found=found)
+
+
+def read_record() -> Record:
+    return msgspec.json.decode(RECORD.read_bytes(), type=Record)
+
+
+def write(fresh: Sequence[Judged]) -> Exit:
+    """Put what is new into the record, write the page, and say what nobody has explained."""
+    suite, servers, reasons = shipped(), public_servers(), read_reasons()
+    known = {one.server: one for one in read_record().judged} if RECORD.exists() else {}
+    known |= {one.server: one for one in fresh}
+    record = Record(
+        scenarios=len(suite.scenarios),
+        checks=len(suite.checks),
+        judged=[known[name] for name in servers if name in known],
+    )
+    RECORD.write_bytes(msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n")
+    PAGE.write_text(page(record, servers, reasons), "utf-8")
+    breaches = list(reasons.breaches(record.judged))
+    print("\n".join((f"written: {PAGE.relative_to(ROOT)}", *breaches)))
+    return Exit.DOES_NOT_CONFORM if breaches else Exit.CONFORMS
+
+
+def install(servers: Sequence[PublicServer]) -> None:
+    """What is missing; how is the Makefile's affair, as for all environments.
+
+    Raises:
+        Aborted: it cannot be had.
+    """
+    stamps = [str(server.home / ".ready") for server in servers]
+    done = subprocess.run(["make", "--silent", "--no-print-directory", *stamps], check=False)
+    if done.returncode:
+        raise Aborted(Exit.COULD_NOT_RUN, "the servers could not be installed")
+
+
+async def judge_all(servers: Sequence[PublicServer], options: argparse.Namespace) -> Exit:
+    return write([await judged(server, options) for server in servers])
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="interop.public", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    names = list(public_servers())
+    add = parser.add_argument
+    add("names", metavar="SERVER", nargs="*", help=f"which servers; default all of: {', '.join(names)}")
+    add("--node", default=".venv-node/bin/node", help="the Node to start servers with")
+    add("--results", type=Path, default=ROOT / "results" / "public", help="where runs are stored")
+    add("--jobs", type=int, default=os.cpu_count() or 1, help="scenarios at once")
+    add("--offline", action="store_true", help="judge the traces that are kept, and write the page again")
+    options = parser.parse_args()
+    if unknown := set(options.names) - {*names}:
+        parser.error(f"unknown server: {', '.join(sorted(unknown))}; one of {', '.join(names)}")
+    return options
+
+
+def main() -> int:
+    options = parse()
+    os.chdir(ROOT)
+    wanted = [
+        server for name, server in public_servers().items() if name in options.names or not options.names
+    ]
+    try:
+        if options.offline:
+            return write([judged_again(one) for one in read_record().judged])
+        install(wanted)
+        return asyncio.run(judge_all(wanted, options))
+    except Aborted as aborted:
+        print(f"error: {aborted}", file=sys.stderr)
+        return aborted.code
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+
+
+if __name__ == "__main__":
+    sys.exit(main())
