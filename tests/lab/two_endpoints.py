@@ -1,4 +1,4 @@
-"""A server of the first revision with HTTP+SSE alone: answers come on a stream, questions go where it says."""
+"""A server of the first revision with HTTP+SSE alone: answers on a stream, questions where that says."""
 
 from __future__ import annotations
 
