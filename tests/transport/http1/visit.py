@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, NamedTuple, cast
 
 import h11
@@ -241,9 +241,15 @@ def _read_answer(client: h11.Connection, ended: bool) -> Answered | None:
         else:
             assert isinstance(event, h11.EndOfMessage)
             assert head is not None
-            names = [name for name, _ in head.headers]
-            assert len(names) == len(set(names)), f"said twice: {names}"
-            return Answered(head.status_code, dict(head.headers), body, tuple(interim))
+            return Answered(head.status_code, _collect(head.headers), body, tuple(interim))
+
+
+def _collect(pairs: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+    headers: dict[bytes, bytes] = {}
+    for name, value in pairs:
+        assert name not in headers or name == b"set-cookie", f"said twice: {name!r}"
+        headers[name] = headers[name] + b"; " + value if name in headers else value
+    return headers
 
 
 # Applications
