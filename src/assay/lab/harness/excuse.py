@@ -40,13 +40,15 @@ def unexplained_errors(trace: Trace) -> Iterator[Message]:
     """
     owed: Counter[str] = Counter()
     asked: list[Message] = []
-    # An answer belongs to a message within one HTTP exchange, elsewhere within one connection.
-    place_of = _CHANNEL if trace.transport == Transport.HTTP else _CONNECTION
+    # An answer belongs to a message within one HTTP exchange, elsewhere within one connection. And only
+    # HTTP has a way to refuse a notification.
+    refusable = trace.transport == Transport.HTTP
+    place_of = _CHANNEL if refusable else _CONNECTION
     for message in trace.messages:
         place = place_of(message.frame)
         if not message.by_subject:
             asked.append(message)
-            owed[place] += not is_sound(message)
+            owed[place] += not is_sound(message) and (refusable or message.shape is not Shape.NOTIFICATION)
         elif message.shape is Shape.ERROR and not any(_names(message, one) for one in asked):
             if not owed[place]:
                 yield message

@@ -20,6 +20,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field
 
+from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from assay.revisions.revision import Revision
 
 from .naming import id_of
@@ -139,6 +140,11 @@ class Saboteur(Struct, frozen=True):
     @property
     def area(self) -> str:
         return self.id.partition(".")[0]
+
+
+def newest_of_each_kind(revision: Revision) -> bool:
+    """A window for a fault that another saboteur of the same row already shows at every revision."""
+    return revision in (HANDSHAKE[-1], PER_REQUEST[-1])
 
 
 def _maker(hook: str, usual: frozenset[Transport]) -> Callable[..., Callable[[Any], Saboteur]]:

@@ -14,6 +14,7 @@ LISTS = ("tools", "prompts", "resources")
     exercises=(
         "jsonrpc.unknown-method",
         "jsonrpc.error-shape",
+        "jsonrpc.one-outcome",
         "jsonrpc.reply-id",
         "jsonrpc.named-errors",
         "jsonrpc.error-codes",

@@ -1,0 +1,23 @@
+"""A cancelled request is answered after all, with an error that says so."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.transport import STDIO_ONLY
+
+
+def note(message: Json, turn: Turn) -> Json:
+    if message.get("method") == "notifications/cancelled":
+        turn.memory["late"] = message["params"]["requestId"]
+    return message
+
+
+@on_reply("a cancelled request is answered, late", breaks="STD-10", transports=STDIO_ONLY, request=note)
+def change(reply: Json, turn: Turn) -> list[Json]:
+    if "late" not in turn.memory:
+        return [reply]
+    # What comes with the first answer after it may have been on its way.
+    turn.memory["answers"] = turn.memory.get("answers", 0) + 1
+    late = {"code": -32800, "message": "the request was cancelled"}
+    told = turn.memory["answers"] == 2
+    return [{"jsonrpc": "2.0", "id": turn.memory["late"], "error": late}, reply] if told else [reply]

@@ -1,0 +1,10 @@
+"""Every message is followed by an empty line, as `print` and a newline of its own would do."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Turn, on_line
+
+
+@on_line("an empty line follows each message", breaks="STD-02")
+def change(line: bytes, turn: Turn) -> bytes:
+    return line + b"\n"

@@ -1,0 +1,10 @@
+"""The framing of the Language Server Protocol."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Turn, on_line
+
+
+@on_line("a `Content-Length` header comes before each message", breaks="STD-02")
+def change(line: bytes, turn: Turn) -> bytes:
+    return b"Content-Length: %d\r\n\r\n" % len(line) + line

@@ -1,0 +1,26 @@
+"""A subscription that was cancelled goes on."""
+
+from __future__ import annotations
+
+from assay.lab.harness.message_meta import SUBSCRIPTION_KEY
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.transport import STDIO_ONLY
+
+
+def note(message: Json, turn: Turn) -> Json:
+    if message.get("method") == "notifications/cancelled":
+        turn.memory["cancelled"] = message["params"]["requestId"]
+    return message
+
+
+@on_reply(
+    "notifications go on after their subscription was cancelled",
+    breaks="STD-10",
+    transports=STDIO_ONLY,
+    request=note,
+)
+def change(reply: Json, turn: Turn) -> list[Json]:
+    if "cancelled" not in turn.memory:
+        return [reply]
+    params = {"_meta": {SUBSCRIPTION_KEY: turn.memory["cancelled"]}}
+    return [{"jsonrpc": "2.0", "method": "notifications/tools/list_changed", "params": params}, reply]

@@ -1,0 +1,16 @@
+"""Every answer is put into an array, as if it had been a batch."""
+
+from __future__ import annotations
+
+from assay.lab.harness.sabotage.altering import encode
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.revisions.revision import Batching
+
+
+@on_reply(
+    "a message comes as an array of one",
+    breaks="BASE-01",
+    window=lambda revision: revision.batching is Batching.REFUSED,
+)
+def change(reply: Json, turn: Turn) -> bytes:
+    return encode([reply])

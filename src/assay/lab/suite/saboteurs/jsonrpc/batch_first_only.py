@@ -1,0 +1,12 @@
+"""Of a batch only the first message is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay.lab.harness.saboteur import Turn, on_batch
+
+
+@on_batch("only the first request of a batch is answered", breaks="BASE-14", silent=True)
+def change(members: list[Any], turn: Turn) -> list[Any]:
+    return members[:1]

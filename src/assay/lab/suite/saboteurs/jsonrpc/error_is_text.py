@@ -1,0 +1,10 @@
+"""An error is only its text."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, newest_of_each_kind, on_reply
+
+
+@on_reply("`error` is a string", breaks="BASE-08", window=newest_of_each_kind)
+def change(reply: Json, turn: Turn) -> Json:
+    return {**reply, "error": reply["error"]["message"]} if "error" in reply else reply

@@ -1,0 +1,14 @@
+"""An unknown notification is refused like an unknown request."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Answered, Json, Turn, on_request
+from assay.model.error import METHOD_NOT_FOUND
+
+
+@on_request("an unknown notification gets -32601", breaks="BASE-10", scenario="jsonrpc.notifications")
+def change(message: Json, turn: Turn) -> Json | Answered:
+    if message.get("method") != "notifications/no-such-notification":
+        return message
+    error = {"code": METHOD_NOT_FOUND, "message": "there is no such method"}
+    return Answered([{"jsonrpc": "2.0", "id": None, "error": error}])

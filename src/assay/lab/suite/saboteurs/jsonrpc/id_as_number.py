@@ -1,0 +1,16 @@
+"""Ids that look like numbers become numbers."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, newest_of_each_kind, on_reply
+
+
+@on_reply(
+    "an id of digits comes back as a number",
+    breaks="BASE-06",
+    window=newest_of_each_kind,
+    scenario="jsonrpc.ids",
+)
+def change(reply: Json, turn: Turn) -> Json:
+    name = reply.get("id")
+    return {**reply, "id": int(name)} if isinstance(name, str) and name.isdecimal() else reply

@@ -1,0 +1,11 @@
+"""Ids are kept in 32 bits."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, newest_of_each_kind, on_reply
+
+
+@on_reply("a large id overflows", breaks="BASE-06", window=newest_of_each_kind, scenario="jsonrpc.ids")
+def change(reply: Json, turn: Turn) -> Json:
+    number = reply.get("id")
+    return {**reply, "id": (number + 2**31) % 2**32 - 2**31} if isinstance(number, int) else reply

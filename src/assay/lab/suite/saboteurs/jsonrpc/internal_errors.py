@@ -1,0 +1,14 @@
+"""Whatever cannot be read is an internal error."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.model.error import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR
+
+
+@on_reply("what is no JSON gets -32603", breaks="RPC-01")
+def change(reply: Json, turn: Turn) -> Json:
+    error = reply.get("error", {})
+    if error.get("code") not in (PARSE_ERROR, INVALID_REQUEST):
+        return reply
+    return {**reply, "error": {**error, "code": INTERNAL_ERROR}}

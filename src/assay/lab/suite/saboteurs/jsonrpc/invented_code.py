@@ -1,0 +1,10 @@
+"""A code of one's own, from the range of the specification."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("an error has the code -32050", breaks="BASE-23")
+def change(reply: Json, turn: Turn) -> Json:
+    return {**reply, "error": {**reply["error"], "code": -32050}} if "error" in reply else reply

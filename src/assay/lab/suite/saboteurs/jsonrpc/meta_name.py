@@ -1,0 +1,12 @@
+"""A name in `_meta` that begins with a dollar sign."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a key of `_meta` begins with `$`", breaks="META-02")
+def change(reply: Json, turn: Turn) -> Json:
+    if isinstance(reply.get("result"), dict):
+        reply["result"].setdefault("_meta", {})["$internal"] = "7f"
+    return reply

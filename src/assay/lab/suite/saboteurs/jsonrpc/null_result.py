@@ -1,0 +1,16 @@
+"""A result that holds nothing is null."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.revisions.registry import HANDSHAKE
+
+
+@on_reply(
+    "an empty result is null",
+    breaks="SHAPE-01",
+    scenario="jsonrpc.ids",
+    window=lambda revision: revision in HANDSHAKE,
+)
+def change(reply: Json, turn: Turn) -> Json:
+    return {**reply, "result": None} if reply.get("result") == {} else reply

@@ -1,0 +1,10 @@
+"""A code of one's own, from the range that JSON-RPC reserves."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("an error has the code -32500", breaks="BASE-25")
+def change(reply: Json, turn: Turn) -> Json:
+    return {**reply, "error": {**reply["error"], "code": -32500}} if "error" in reply else reply

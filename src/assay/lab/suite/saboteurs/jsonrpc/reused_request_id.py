@@ -1,0 +1,15 @@
+"""The server counts its requests anew for each call."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply(
+    "a request of the server has an id that it has used before",
+    breaks="BASE-04",
+    scenario="jsonrpc.own-words",
+)
+def change(reply: Json, turn: Turn) -> list[Json]:
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    return [ping, reply] if turn.method == "tools/call" else [reply]

@@ -1,0 +1,13 @@
+"""An error tells all that the server knows of it."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a stack trace is in the message of an error", breaks="BASE-16")
+def change(reply: Json, turn: Turn) -> Json:
+    if "error" not in reply:
+        return reply
+    trace = "Traceback (most recent call last):\n  File \"server.py\", line 12, in serve\nKeyError: 'method'"
+    return {**reply, "error": {**reply["error"], "message": trace}}

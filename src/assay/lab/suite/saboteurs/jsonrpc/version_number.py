@@ -1,0 +1,10 @@
+"""The version of JSON-RPC is a number."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, newest_of_each_kind, on_reply
+
+
+@on_reply("`jsonrpc` is the number 2.0", breaks="BASE-01", window=newest_of_each_kind)
+def change(reply: Json, turn: Turn) -> Json:
+    return {**reply, "jsonrpc": 2.0}
