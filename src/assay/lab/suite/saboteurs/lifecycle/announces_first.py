@@ -1,0 +1,12 @@
+"""The first thing that a client hears is that the tools have changed."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a list is announced before `initialize` is answered", breaks="LIFE-01")
+def change(reply: Json, turn: Turn) -> list[Json]:
+    if turn.method == "initialize" and "result" in reply:
+        return [{"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}, reply]
+    return [reply]

@@ -1,0 +1,12 @@
+"""Roots are asked for as soon as the client said hello."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a request comes before `notifications/initialized`", breaks="LIFE-06")
+def change(reply: Json, turn: Turn) -> list[Json]:
+    if turn.method == "initialize" and "result" in reply:
+        return [reply, {"jsonrpc": "2.0", "id": "hasty", "method": "roots/list"}]
+    return [reply]

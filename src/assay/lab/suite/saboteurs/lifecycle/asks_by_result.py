@@ -1,0 +1,17 @@
+"""Questions are asked in the way of another revision."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.revisions.revision import Asking
+
+
+@on_reply(
+    "a result asks for input, in a revision where servers ask by requests",
+    breaks="LIFE-13",
+    window=lambda revision: revision.asking is Asking.BY_REQUEST,
+)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "tools/call" and "result" in reply:
+        reply["result"] |= {"resultType": "input_required", "inputRequests": {}}
+    return reply

@@ -1,0 +1,12 @@
+"""A server that wants to know its client before it answers."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("the client is asked before `initialize` is answered", breaks="LIFE-01")
+def change(reply: Json, turn: Turn) -> list[Json]:
+    if turn.method == "initialize" and "result" in reply:
+        return [{"jsonrpc": "2.0", "id": "curious", "method": "roots/list"}, reply]
+    return [reply]

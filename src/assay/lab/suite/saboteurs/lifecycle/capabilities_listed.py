@@ -1,0 +1,12 @@
+"""Capabilities are a list of names."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("`capabilities` is a list", breaks="LIFE-03")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "initialize" and "result" in reply:
+        reply["result"]["capabilities"] = list(reply["result"]["capabilities"])
+    return reply

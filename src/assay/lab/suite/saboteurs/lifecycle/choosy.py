@@ -1,0 +1,14 @@
+"""Clients without a title are not talked to."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.model.error import INVALID_PARAMS
+
+
+@on_reply("a supported version is refused, because of something else", breaks="LIFE-09")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "initialize" and "title" not in turn.params.get("clientInfo", {}):
+        error = {"code": INVALID_PARAMS, "message": "clientInfo.title is required"}
+        return {"jsonrpc": "2.0", "id": reply["id"], "error": error}
+    return reply

@@ -1,0 +1,12 @@
+"""The server has a title, but no name and no version."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("`serverInfo` has neither name nor version", breaks="LIFE-03")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "initialize" and "result" in reply:
+        reply["result"]["serverInfo"] = {"title": "A server"}
+    return reply

@@ -1,0 +1,13 @@
+"""`ping` is a method like any other, and not implemented."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.model.error import METHOD_NOT_FOUND
+
+
+@on_reply("ping gets -32601", breaks="PNG-01")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method != "ping":
+        return reply
+    return {"jsonrpc": "2.0", "id": reply["id"], "error": {"code": METHOD_NOT_FOUND, "message": "no ping"}}

@@ -1,0 +1,16 @@
+"""Nothing is answered before the client is ready, not even a ping."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Answered, Json, Turn, on_request
+from assay.model.error import INVALID_REQUEST
+
+
+@on_request("ping is refused before `notifications/initialized`", breaks="PNG-01")
+def change(message: Json, turn: Turn) -> Json | Answered:
+    if message.get("method") == "notifications/initialized":
+        turn.memory["ready"] = True
+    if message.get("method") != "ping" or "ready" in turn.memory:
+        return message
+    error = {"code": INVALID_REQUEST, "message": "not initialized"}
+    return Answered([{"jsonrpc": "2.0", "id": message["id"], "error": error}])

@@ -1,0 +1,14 @@
+"""The client has no model to ask, and is asked."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("sampling is requested of a client that did not declare it", breaks="LIFE-14")
+def change(reply: Json, turn: Turn) -> list[Json]:
+    if turn.method != "tools/call":
+        return [reply]
+    said = {"role": "user", "content": {"type": "text", "text": "Hello?"}}
+    params = {"messages": [said], "maxTokens": 10}
+    return [{"jsonrpc": "2.0", "id": "sample", "method": "sampling/createMessage", "params": params}, reply]

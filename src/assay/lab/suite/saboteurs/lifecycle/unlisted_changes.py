@@ -1,0 +1,14 @@
+"""Changes of a list are announced, though that was never promised."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("list changes are announced without `listChanged`", breaks="LIFE-14")
+def change(reply: Json, turn: Turn) -> list[Json]:
+    if turn.method == "initialize" and "result" in reply:
+        reply["result"]["capabilities"]["tools"] = {}
+    if turn.method == "tools/call":
+        return [{"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}, reply]
+    return [reply]

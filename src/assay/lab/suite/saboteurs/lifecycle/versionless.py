@@ -1,0 +1,12 @@
+"""The agreed version is left for the client to guess."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("`protocolVersion` is missing", breaks="LIFE-03")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "initialize" and "result" in reply:
+        reply["result"].pop("protocolVersion")
+    return reply

@@ -1,0 +1,16 @@
+"""A level that does not exist is an exception that nobody caught."""
+
+from __future__ import annotations
+
+from assay.lab.harness.log_level import LEVELS
+from assay.lab.harness.message_meta import LOG_LEVEL_KEY
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.model.error import INTERNAL_ERROR
+
+
+@on_reply("a log level that does not exist gets -32603", breaks="LOG-03")
+def change(reply: Json, turn: Turn) -> Json:
+    level = turn.params.get("level", turn.params.get("_meta", {}).get(LOG_LEVEL_KEY, "debug"))
+    if level not in LEVELS and "error" in reply:
+        reply["error"]["code"] = INTERNAL_ERROR
+    return reply

@@ -1,0 +1,12 @@
+"""Arguments are completed by a server that never said so."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("`completions` is not declared", breaks="CMP-01")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method in ("initialize", "server/discover") and "result" in reply:
+        reply["result"]["capabilities"].pop("completions")
+    return reply

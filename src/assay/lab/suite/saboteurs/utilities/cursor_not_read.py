@@ -1,0 +1,12 @@
+"""Cursors are not looked at."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_request
+
+
+@on_request("an invalid cursor gives the first page", breaks="PAG-03")
+def change(message: Json, turn: Turn) -> Json:
+    if str(message.get("method")).endswith("/list"):
+        message.get("params", {}).pop("cursor", None)
+    return message

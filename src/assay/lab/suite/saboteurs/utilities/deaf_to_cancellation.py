@@ -1,0 +1,14 @@
+"""Cancellations are thanked for, and the work goes on."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Answered, Json, Turn, on_request
+
+
+@on_request(
+    "a cancelled request is answered all the same",
+    breaks="CAN-06",
+    window=lambda revision: not revision.http.disconnect_cancels,
+)
+def change(message: Json, turn: Turn) -> Json | Answered:
+    return Answered([]) if message.get("method") == "notifications/cancelled" else message

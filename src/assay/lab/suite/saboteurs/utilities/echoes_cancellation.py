@@ -1,0 +1,15 @@
+"""A cancellation is confirmed by sending it back."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Answered, Json, Turn, on_request
+from assay.revisions.revision import Asking
+
+
+@on_request(
+    "the server cancels a request of its client",
+    breaks="CAN-01",
+    window=lambda revision: revision.asking is Asking.BY_REQUEST,
+)
+def change(message: Json, turn: Turn) -> Json | Answered:
+    return Answered([message]) if message.get("method") == "notifications/cancelled" else message

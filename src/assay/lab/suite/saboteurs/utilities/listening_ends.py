@@ -1,0 +1,20 @@
+"""Listen streams are accepted, and end at once."""
+
+from __future__ import annotations
+
+import msgspec
+
+from assay.lab.harness.http_text import EVENT_STREAM
+from assay.lab.harness.message_meta import SUBSCRIPTION_KEY
+from assay.lab.harness.saboteur import Request, Response, Turn, on_call
+
+
+@on_call("a listen stream ends without a word", breaks="CAN-12")
+def change(request: Request, turn: Turn) -> Response | None:
+    if turn.method != "subscriptions/listen" or turn.asked is None:
+        return None
+    meta = {SUBSCRIPTION_KEY: turn.asked["id"]}
+    method = "notifications/subscriptions/acknowledged"
+    params = {"_meta": meta, "notifications": turn.params["notifications"]}
+    event = msgspec.json.encode({"jsonrpc": "2.0", "method": method, "params": params})
+    return Response([("Content-Type", EVENT_STREAM)], 200, b"data: %b\n\n" % event)

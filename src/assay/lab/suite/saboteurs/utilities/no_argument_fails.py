@@ -1,0 +1,13 @@
+"""A completion without an argument is an exception that nobody caught."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.model.error import INTERNAL_ERROR
+
+
+@on_reply("completion without an argument gets -32603", breaks="CMP-04")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "completion/complete" and "argument" not in turn.params:
+        reply["error"]["code"] = INTERNAL_ERROR
+    return reply

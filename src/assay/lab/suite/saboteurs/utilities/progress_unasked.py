@@ -1,0 +1,13 @@
+"""Everybody gets progress; who gave no token gets the id of the request."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("progress for a request without a token", breaks="PRG-04")
+def change(reply: Json, turn: Turn) -> list[Json]:
+    if turn.method != "tools/call" or "progressToken" in turn.params.get("_meta", {}):
+        return [reply]
+    params = {"progressToken": f"request-{reply['id']}", "progress": 1}
+    return [{"jsonrpc": "2.0", "method": "notifications/progress", "params": params}, reply]

@@ -1,0 +1,12 @@
+"""Tokens are objects inside, and stay so."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("the progress token is an object", breaks="PRG-01")
+def change(reply: Json, turn: Turn) -> Json:
+    if reply.get("method") == "notifications/progress":
+        reply["params"]["progressToken"] = {"token": reply["params"]["progressToken"]}
+    return reply

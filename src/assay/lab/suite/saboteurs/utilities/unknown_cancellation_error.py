@@ -1,0 +1,18 @@
+"""Who cancels something unknown is told so."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Answered, Json, Turn, on_request
+from assay.model.error import INVALID_PARAMS
+
+
+@on_request("cancelling an unknown request is answered with an error", breaks="CAN-09")
+def change(message: Json, turn: Turn) -> Json | Answered:
+    if message.get("method") != "notifications/cancelled":
+        turn.memory[repr(message.get("id"))] = True
+        return message
+    named = message.get("params", {}).get("requestId")
+    if not isinstance(named, int | str) or repr(named) in turn.memory:
+        return message
+    error = {"code": INVALID_PARAMS, "message": "no such request"}
+    return Answered([{"jsonrpc": "2.0", "id": None, "error": error}])

@@ -1,0 +1,30 @@
+"""Work beside an open listen stream, which must hear nothing of it."""
+
+from __future__ import annotations
+
+from assay.lab.harness.errand import errands
+from assay.lab.harness.log_level import LEVELS
+from assay.lab.harness.message_meta import LOG_LEVEL_KEY
+from assay.lab.harness.need import Need
+from assay.lab.harness.scenario import scenario
+from assay.lab.harness.stage import Stage
+
+WANTED = {"toolsListChanged": True, "promptsListChanged": True, "resourcesListChanged": True}
+LISTS = ("tools", "prompts", "resources")
+ANNOUNCED = Need(
+    lambda facts: any(facts.declares(name, "listChanged") for name in LISTS), "announces no changes of lists"
+)
+
+
+@scenario(
+    "Work beside a listen stream",
+    exercises=("utilities.log-on-demand", "utilities.own-cancellation", "utilities.progress-tokens"),
+    needs=(ANNOUNCED,),
+    window=lambda revision: "subscriptions/listen" in revision.requests,
+)
+async def drive(stage: Stage) -> None:
+    peer = await stage.open()
+    listening = await peer.start("subscriptions/listen", {"notifications": WANTED})
+    await peer.hear("notifications/subscriptions/acknowledged", during=listening)
+    for number, errand in enumerate(errands(stage.facts)):
+        await errand.ask(peer, {"progressToken": number, LOG_LEVEL_KEY: LEVELS[0]})
