@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from xml.etree import ElementTree as tree
 
 import jsonschema_rs
 import pytest
@@ -27,7 +26,7 @@ RUN = run_of(
 
 
 def test_the_formats_are_found() -> None:
-    assert {"json", "junit", "markdown", "text"} <= set(formats())
+    assert {"json", "junit", "markdown", "matrix", "text"} <= set(formats())
     with pytest.raises(KeyError):
         renderer("registry")
 
@@ -64,52 +63,6 @@ def test_what_is_no_stored_run_is_refused(data: bytes) -> None:
         parse_run(data)
 
 
-JUNIT_SCHEMA = {
-    "testsuites": ({"name", "time", "tests", "failures", "errors", "skipped"}, {"testsuite"}),
-    "testsuite": ({"name", "time", "timestamp", "tests", "failures", "errors", "skipped"}, {"testcase"}),
-    "testcase": ({"name", "classname", "time"}, {"failure", "error", "skipped", "system-out"}),
-    "failure": ({"type", "message"}, set()),
-    "error": ({"type", "message"}, set()),
-    "skipped": ({"message"}, set()),
-    "system-out": (set(), set()),
-}
-"""Elements with their attributes and children, as the schema that Jenkins publishes allows them."""
-
-
-def test_junit_has_only_what_readers_know() -> None:
-    root = tree.fromstring(renderer("junit")(RUN))
-    for element in root.iter():
-        attributes, children = JUNIT_SCHEMA[element.tag]
-        assert set(element.attrib) == attributes
-        assert {child.tag for child in element} <= children
-
-
-def test_junit_counts_what_it_holds() -> None:
-    root = tree.fromstring(renderer("junit")(RUN))
-    for kind, key in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
-        assert int(root.attrib[key]) == len(list(root.iter(kind)))
-    assert (root.attrib["failures"], root.attrib["errors"]) == ("1", "1")
-    assert int(root.attrib["tests"]) == len(list(root.iter("testcase")))
-
-
-def test_junit_excuses_what_the_baseline_expects_and_holds_warnings_only_when_strict() -> None:
-    root = tree.fromstring(renderer("junit")(run_of(FAILED, expected=["tools-unknown-name"])))
-    assert root.attrib["failures"] == "0"
-    warned = cell("a.b", ("c.d", Verdict.WARNING))
-    assert tree.fromstring(renderer("junit")(run_of(warned))).attrib["failures"] == "0"
-    assert tree.fromstring(renderer("junit")(run_of(warned, strict=True))).attrib["failures"] == "1"
-
-
-@pytest.mark.parametrize("odd", ["\x00\x1b[31m", "\ud800", "]]>", "<x>&", "￿"])
-def test_junit_stays_xml_whatever_a_server_said(odd: str) -> None:
-    from msgspec.structs import replace
-
-    check = FAILED.checks[0]
-    finding = replace(check.findings[0], observed=f"a{odd}b")
-    run = run_of(replace(FAILED, checks=[replace(check, findings=[finding])], reason=odd))
-    assert tree.fromstring(renderer("junit")(run)).attrib["failures"] == "1"
-
-
 def test_markdown_begins_with_the_conclusion_and_a_table_by_area() -> None:
     lines = renderer("markdown")(RUN).splitlines()
     assert lines[0].startswith("## does not conform")
@@ -120,3 +73,12 @@ def test_report_is_the_same_from_disk(tmp_path: Path) -> None:
     path = tmp_path / "run.json"
     path.write_bytes(dump_run(RUN))
     assert renderer("text")(parse_run(path.read_bytes())) == renderer("text")(RUN)
+
+
+def test_matrix_counts_by_place_and_by_area() -> None:
+    lines = renderer("matrix")(RUN).splitlines()
+    assert lines[0].split() == ["passed", "stdio"]
+    assert lines[1].startswith(FAILED.revision) and lines[1].endswith("2 of 4 1 FAILED")
+    assert "tools         1 of 2 1 FAILED" in lines
+    assert "http          -" in lines
+    assert lines[-1].startswith("does not conform: ")

@@ -8,14 +8,14 @@ from assay.lab.harness.archive import told
 from assay.lab.harness.baseline import is_expected
 from assay.lab.harness.conclusion import counts
 from assay.lab.harness.run import CellResult, Run
-from assay.lab.harness.verdict import CheckResult, Outcome, Verdict
+from assay.lab.harness.verdict import CheckResult, Verdict
 
 
 def render(run: Run) -> str:
     root = tree.Element("testsuites", name="assay", time=f"{run.seconds:.3f}")
     for cell in run.cells:
         root.append(_suite(run, cell))
-    for name in ("tests", "failures", "errors", "skipped"):
+    for name in ("tests", "failures", "errors"):
         root.set(name, str(sum(int(suite.get(name, "0")) for suite in root)))
     tree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tree.tostring(root, encoding="unicode") + "\n"
@@ -24,10 +24,10 @@ def render(run: Run) -> str:
 def _suite(run: Run, cell: CellResult) -> tree.Element:
     name = f"{cell.scenario} [{cell.transport} {cell.revision}]"
     suite = tree.Element("testsuite", name=name, time=f"{cell.seconds:.3f}", timestamp=cell.started[:19])
-    cases = [_case(run, cell, check, name) for check in cell.checks] or [_bare(cell, name)]
+    cases = [_case(run, cell, check, name) for check in cell.checks]
     if cell.broke_off:
-        error = tree.SubElement(_add(cases, name, "the scenario reaches its end"), "error", type="incomplete")
-        error.set("message", _clean(cell.reason))
+        cases.append(_broke_off(cell, name))
+    cases = cases or [_empty(cell, name)]
     suite.extend(cases)
     kinds = {"failures": "failure", "errors": "error", "skipped": "skipped"}
     for key, kind in kinds.items():
@@ -36,17 +36,16 @@ def _suite(run: Run, cell: CellResult) -> tree.Element:
     return suite
 
 
-def _add(cases: list[tree.Element], classname: str, name: str) -> tree.Element:
-    case = tree.Element("testcase", name=name, classname=classname, time="0")
-    cases.append(case)
+def _broke_off(cell: CellResult, classname: str) -> tree.Element:
+    case = tree.Element("testcase", name="the scenario reaches its end", classname=classname, time="0")
+    tree.SubElement(case, "error", type="incomplete", message=_clean(cell.reason))
     return case
 
 
-def _bare(cell: CellResult, classname: str) -> tree.Element:
+def _empty(cell: CellResult, classname: str) -> tree.Element:
     """A scenario without checks: a suite must not be empty, or it reads as passed."""
     case = tree.Element("testcase", name=cell.title, classname=classname, time="0")
-    if cell.outcome is Outcome.NOT_APPLICABLE or not cell.broke_off:
-        tree.SubElement(case, "skipped", message=_clean(cell.reason or cell.outcome))
+    tree.SubElement(case, "skipped", message=_clean(cell.reason or cell.outcome))
     return case
 
 
