@@ -1,0 +1,13 @@
+"""The server's name is where the handshake had it."""
+
+from __future__ import annotations
+
+from assay.lab.harness.message_meta import SERVER_KEY
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("discovery names the server in `serverInfo`, not in `_meta`", breaks="VER-05")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "server/discover" and "result" in reply:
+        reply["result"]["serverInfo"] = reply["result"].pop("_meta")[SERVER_KEY]
+    return reply

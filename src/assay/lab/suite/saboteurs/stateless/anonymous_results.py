@@ -1,0 +1,12 @@
+"""The server names itself when it is asked, and at no other time."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("results other than discovery's do not name the server", breaks="META-11")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method != "server/discover" and "result" in reply:
+        reply["result"].pop("_meta")
+    return reply

@@ -1,0 +1,13 @@
+"""Answers in a form that is not understood are skipped."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_request
+
+
+@on_request("`inputResponses` that is a list is ignored", breaks="MR-21", scenario="stateless.asking")
+def change(message: Json, turn: Turn) -> Json:
+    params = message.get("params", {})
+    if isinstance(params.get("inputResponses"), list):
+        del params["inputResponses"]
+    return message

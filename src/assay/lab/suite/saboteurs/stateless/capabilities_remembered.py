@@ -1,0 +1,15 @@
+"""A client that could be asked once can be asked for ever."""
+
+from __future__ import annotations
+
+from assay.lab.harness.message_meta import CAPABILITIES_KEY
+from assay.lab.harness.saboteur import Json, Turn, on_request
+
+
+@on_request("capabilities of earlier requests are taken to hold", breaks="META-09")
+def change(message: Json, turn: Turn) -> Json:
+    meta = message.get("params", {}).get("_meta", {})
+    if CAPABILITIES_KEY in meta:
+        turn.memory.update(meta[CAPABILITIES_KEY])
+        meta[CAPABILITIES_KEY] = dict(turn.memory)
+    return message

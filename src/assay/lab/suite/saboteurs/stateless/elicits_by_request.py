@@ -1,0 +1,18 @@
+"""The user is asked as in earlier revisions: by a request of the server's."""
+
+from __future__ import annotations
+
+from assay.lab.harness.question import ELICIT
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.transport import STDIO_ONLY
+
+FORM = {"message": "Who are you?", "requestedSchema": {"type": "object", "properties": {}}}
+
+
+@on_reply(
+    "the user is asked by a request", breaks="MR-01", transports=STDIO_ONLY, scenario="stateless.asking"
+)
+def change(reply: Json, turn: Turn) -> list[Json]:
+    if reply.get("result", {}).get("resultType") != "input_required":
+        return [reply]
+    return [{"jsonrpc": "2.0", "id": "asks-1", "method": ELICIT, "params": FORM}, reply]

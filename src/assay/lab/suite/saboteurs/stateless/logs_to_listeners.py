@@ -1,0 +1,14 @@
+"""What the server logs goes to whoever listens."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.suite.listening import ACKNOWLEDGED
+
+
+@on_reply("log messages come on a listen stream", breaks="SUB-10")
+def change(reply: Json, turn: Turn) -> list[Json]:
+    if reply.get("method") != ACKNOWLEDGED:
+        return [reply]
+    params = {"_meta": reply["params"]["_meta"], "level": "info", "data": "somebody listens"}
+    return [reply, {"jsonrpc": "2.0", "method": "notifications/message", "params": params}]

@@ -1,0 +1,14 @@
+"""What is missing is listed by name."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.model.error import MISSING_CAPABILITY
+
+
+@on_reply("`requiredCapabilities` is a list of names", breaks="META-10")
+def change(reply: Json, turn: Turn) -> Json:
+    if reply.get("error", {}).get("code") == MISSING_CAPABILITY:
+        data = reply["error"]["data"]
+        data["requiredCapabilities"] = list(data["requiredCapabilities"])
+    return reply

@@ -1,0 +1,11 @@
+"""A missing capability is refused with a status that says all is well."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Response, Turn, on_response
+
+
+@on_response("a missing capability gets status 200", breaks="META-10")
+def change(response: Response, turn: Turn) -> None:
+    if turn.method == "tools/call" and response.status == 400:
+        response.status = 200

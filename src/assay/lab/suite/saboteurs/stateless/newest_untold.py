@@ -1,0 +1,14 @@
+"""The list of supported versions was not brought up to date."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.model.error import UNSUPPORTED_VERSION
+
+
+@on_reply("the versions that are offered lack the one that is spoken", breaks="VER-01")
+def change(reply: Json, turn: Turn) -> Json:
+    if reply.get("error", {}).get("code") == UNSUPPORTED_VERSION:
+        data = reply["error"]["data"]
+        data["supported"] = [one for one in data["supported"] if one != turn.revision.date]
+    return reply

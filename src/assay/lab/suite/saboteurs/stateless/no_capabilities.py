@@ -1,0 +1,12 @@
+"""Who declares nothing leaves the declaration out."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("discovery has no `capabilities`", breaks="VER-04")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "server/discover" and "result" in reply:
+        reply["result"].pop("capabilities")
+    return reply

@@ -1,0 +1,12 @@
+"""Results as they were before they had a type."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("lists have no `resultType`", breaks="BASE-17")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method.endswith("/list") and "result" in reply:
+        reply["result"].pop("resultType")
+    return reply

@@ -1,0 +1,12 @@
+"""How long a list may be kept is left to the client."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a list has no `ttlMs`", breaks="CA-01")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "tools/list":
+        reply.get("result", {}).pop("ttlMs", None)
+    return reply

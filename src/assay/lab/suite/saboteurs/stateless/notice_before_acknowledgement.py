@@ -1,0 +1,15 @@
+"""What is new is told before the subscription is acknowledged."""
+
+from __future__ import annotations
+
+from assay.lab.harness.changing import LISTS
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.suite.listening import ACKNOWLEDGED
+
+
+@on_reply("a notification comes before the acknowledgement", breaks="SUB-03")
+def change(reply: Json, turn: Turn) -> list[Json]:
+    if reply.get("method") != ACKNOWLEDGED:
+        return [reply]
+    params = {"_meta": reply["params"]["_meta"]}
+    return [{"jsonrpc": "2.0", "method": LISTS["tools"][0], "params": params}, reply]

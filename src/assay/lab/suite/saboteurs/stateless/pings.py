@@ -1,0 +1,12 @@
+"""The server sees whether the client is still there."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.transport import STDIO_ONLY
+
+
+@on_reply("the client is pinged", breaks="BASE-32", transports=STDIO_ONLY, scenario="stateless.discovery")
+def change(reply: Json, turn: Turn) -> list[Json]:
+    ping = {"jsonrpc": "2.0", "id": "are-you-there", "method": "ping"}
+    return [ping, reply] if turn.method == "tools/list" else [reply]

@@ -1,0 +1,13 @@
+"""Hints for caches were added to lists, and to nothing else."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("what a resource holds comes without hints for caches", breaks="CA-01")
+def change(reply: Json, turn: Turn) -> Json:
+    for key in ("ttlMs", "cacheScope"):
+        if turn.method == "resources/read":
+            reply.get("result", {}).pop(key, None)
+    return reply

@@ -1,0 +1,12 @@
+"""A scope of caches is named as other protocols name it."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("`cacheScope` is `shared`", breaks="CA-01")
+def change(reply: Json, turn: Turn) -> Json:
+    if "cacheScope" in reply.get("result", {}):
+        reply["result"]["cacheScope"] = "shared"
+    return reply

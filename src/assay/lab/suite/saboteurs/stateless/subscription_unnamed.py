@@ -1,0 +1,12 @@
+"""Notifications are as they were before there were several streams."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("notifications do not name their subscription", breaks="SUB-05")
+def change(reply: Json, turn: Turn) -> Json:
+    if "method" in reply:
+        reply["params"].pop("_meta", None)
+    return reply

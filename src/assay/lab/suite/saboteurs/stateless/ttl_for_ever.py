@@ -1,0 +1,12 @@
+"""Minus one means for ever."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("`ttlMs` is -1", breaks="CA-03")
+def change(reply: Json, turn: Turn) -> Json:
+    if "ttlMs" in reply.get("result", {}):
+        reply["result"]["ttlMs"] = -1
+    return reply

@@ -1,0 +1,13 @@
+"""A version is refused, and nothing is offered instead."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.model.error import UNSUPPORTED_VERSION
+
+
+@on_reply("a refused version comes without those that are supported", breaks="VER-01")
+def change(reply: Json, turn: Turn) -> Json:
+    if reply.get("error", {}).get("code") == UNSUPPORTED_VERSION:
+        del reply["error"]["data"]
+    return reply

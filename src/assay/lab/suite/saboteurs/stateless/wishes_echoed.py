@@ -1,0 +1,21 @@
+"""Whatever is asked for is granted, known or not."""
+
+from __future__ import annotations
+
+from assay.lab.harness.message_meta import SUBSCRIPTION_KEY
+from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.suite.listening import ACKNOWLEDGED
+from assay.lab.suite.subscription import LISTEN
+
+
+def echo(reply: Json, turn: Turn) -> Json:
+    if reply.get("method") == ACKNOWLEDGED:
+        reply["params"]["notifications"] = turn.memory[repr(reply["params"]["_meta"][SUBSCRIPTION_KEY])]
+    return reply
+
+
+@on_request("the acknowledgement repeats what was asked for", breaks="SUB-04", reply=echo)
+def change(message: Json, turn: Turn) -> Json:
+    if message.get("method") == LISTEN:
+        turn.memory[repr(message["id"])] = message["params"]["notifications"]
+    return message
