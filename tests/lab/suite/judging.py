@@ -1,0 +1,18 @@
+"""What one check sees in a trace written by hand."""
+
+from __future__ import annotations
+
+from assay.lab.harness.trace import Trace
+from assay.lab.suite.catalogue import shipped
+
+SUITE = shipped()
+
+
+def seen(check: str, trace: Trace) -> list[tuple[str, bool]]:
+    """Its observations, as the row and whether it holds; rows that are not in force are left out."""
+    found = SUITE.checks[check].judge(trace)
+    return [
+        (one.requirement, one.holds)
+        for one in found
+        if SUITE.requirements[one.requirement].level(trace.revision)
+    ]
