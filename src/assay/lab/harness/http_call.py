@@ -24,6 +24,12 @@ LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _SECURE: Final = frozenset({"https", "wss"})
 
 
+def is_local(authority: str) -> bool:
+    """Whether `host[:port]` is a name of this machine."""
+    host = authority.partition("]")[0].removeprefix("[") if "[" in authority else authority.partition(":")[0]
+    return host.lower() in LOOPBACK
+
+
 class HeadRead(Struct, frozen=True):
     raw: bytes
     head: Head

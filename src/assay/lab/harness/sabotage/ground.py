@@ -15,16 +15,18 @@ from assay.lab.harness.transport import Transport
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Revision
 
-from .subject import HttpSaboteur, StdioSaboteur
+from .subject import HttpSaboteur, HttpSseSaboteur, StdioSaboteur
 
 # How a fault on one transport reaches the healthy server.
 BEHIND: Final[Mapping[Transport, Transport]] = {
     Transport.STDIO: Transport.WEBSOCKET,
     Transport.HTTP: Transport.HTTP,
+    Transport.HTTP_SSE: Transport.WEBSOCKET,
 }
 _SABOTAGED: Final[Mapping[Transport, Callable[[Saboteur, str, Revision], Subject]]] = {
     Transport.STDIO: StdioSaboteur,
     Transport.HTTP: HttpSaboteur,
+    Transport.HTTP_SSE: HttpSseSaboteur,
 }
 
 
@@ -35,8 +37,8 @@ class Ground:
 
     async def __aenter__(self) -> Ground:
         await asyncio.gather(*(server.start() for server in self._servers.values()))
-        for transport, behind in BEHIND.items():
-            self.known[transport] = await _facts(self._servers[behind])
+        facts = {behind: await _facts(server) for behind, server in self._servers.items()}
+        self.known = {transport: facts[behind] for transport, behind in BEHIND.items()}
         return self
 
     async def __aexit__(self, *exc: object) -> None:

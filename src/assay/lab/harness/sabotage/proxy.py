@@ -3,87 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from http.client import responses
 
 import msgspec
 
-from assay.lab.harness.broken_off import Unreachable
 from assay.lab.harness.event_stream import Blocks
 from assay.lab.harness.http_call import Address, Ended, HeadRead, PieceRead, connect, read_response
-from assay.lab.harness.http_text import CRLF, EVENT_STREAM, HEAD_END, JSON, Head, parse_head, write_request
+from assay.lab.harness.http_text import EVENT_STREAM, JSON, Head, write_request
 from assay.lab.harness.saboteur import Answered, Request, Response, Saboteur, Turn
 from assay.protocol.framing.sse import SseParser
 
 from .altering import Altering, bodies, decoded
+from .front import Front, send_head, send_whole
 
 PATIENCE = 10.0
 # What belongs to one connection and not to the message: the other connection gets its own.
 _HOP = frozenset({"connection", "transfer-encoding", "content-length", "keep-alive"})
 
 
-class Proxy:
+class Proxy(Front):
     def __init__(self, saboteur: Saboteur, turn: Turn, upstream: str) -> None:
         self._saboteur = saboteur
         self._turn = turn
         self._address = Address.of(upstream)
-        self._server: asyncio.Server | None = None
-        self._open: set[asyncio.Task[None]] = set()
+        super().__init__(self._address.target)
 
-    async def start(self) -> str:
-        """Listen on a free port; returns the URL of the endpoint."""
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
-        port = self._server.sockets[0].getsockname()[1]
-        return f"http://127.0.0.1:{port}{self._address.target}"
-
-    async def stop(self) -> None:
-        if self._server is None:
-            return
-        self._server.close()
-        for task in list(self._open):
-            task.cancel()
-        await asyncio.gather(*self._open, return_exceptions=True)
-
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._open.add(task)
-        try:
-            # Hanging up on either side ends the exchange, as it would without us in between; so does `stop`,
-            # and asyncio logs an error about a handler that ends by being cancelled.
-            over = (ConnectionError, asyncio.IncompleteReadError, Unreachable, asyncio.CancelledError)
-            with contextlib.suppress(*over):
-                request = await _read_request(reader)
-                exchange = _Exchange(self._saboteur, self._turn, self._address, writer)
-                await _unless_left(exchange.serve(request), reader)
-        finally:
-            self._open.discard(task)
-            writer.close()
-
-
-async def _unless_left(work: object, reader: asyncio.StreamReader) -> None:
-    """Serve until the driver hangs up, whichever comes first."""
-    serving = asyncio.ensure_future(work)  # type: ignore[call-overload]
-    leaving = asyncio.ensure_future(reader.read())
-    try:
-        await asyncio.wait({serving, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        if serving.done():
-            serving.result()
-    finally:
-        for task in (serving, leaving):
-            task.cancel()
-        await asyncio.gather(serving, leaving, return_exceptions=True)
-
-
-async def _read_request(reader: asyncio.StreamReader) -> Request:
-    head = parse_head(await reader.readuntil(HEAD_END))
-    length = head.get("content-length")
-    body = await reader.readexactly(int(length)) if length and length.isdecimal() else b""
-    return Request(list(head.headers), head.method, head.target, body)
-
-
-def as_event(body: bytes) -> bytes:
-    return b"event: message\ndata: %b\n\n" % body.replace(b"\n", b"\ndata: ")
+    async def serve(self, request: Request, writer: asyncio.StreamWriter) -> None:
+        await _Exchange(self._saboteur, self._turn, self._address, writer).serve(request)
 
 
 class _Exchange:
@@ -104,7 +49,7 @@ class _Exchange:
         self._turn.call = request
         answer = self._saboteur.call(request, self._turn) if self._saboteur.call else None
         if answer is not None:
-            return await self._send_whole(answer, answer.body or b"")
+            return await send_whole(self._writer, answer, answer.body or b"")
         asked = self._altering.asked(request.body)
         if isinstance(asked, Answered):
             return await self._send_answers(asked)
@@ -120,7 +65,7 @@ class _Exchange:
         if len(found) > 1:
             response.set("Content-Type", EVENT_STREAM)
             found = [as_event(body) for body in found]
-        await self._send_whole(response, b"".join(found))
+        await send_whole(self._writer, response, b"".join(found))
 
     async def _forward(self, request: Request) -> None:
         reader, writer = await connect(self._address, PATIENCE)
@@ -143,7 +88,7 @@ class _Exchange:
                     if response.body is None and head.media_type == EVENT_STREAM:
                         blocks = Blocks()
                         self._turn.streams = True
-                        self._send_head(response)
+                        send_head(self._writer, response)
                 case PieceRead(data) if blocks is not None:
                     for block in blocks.feed(data):
                         await self._send_block(block)
@@ -164,7 +109,7 @@ class _Exchange:
     async def _send_body(self, response: Response, body: bytes) -> None:
         if response.body is None and "json" in (response.header("content-type") or "") and body:
             return await self._send_messages(response, self._altering.answered(body))
-        await self._send_whole(response, body if response.body is None else response.body)
+        await send_whole(self._writer, response, body if response.body is None else response.body)
 
     async def _send_block(self, block: bytes) -> None:
         changed = b"".join(self._rewritten(block))
@@ -181,15 +126,6 @@ class _Exchange:
         name = b"" if event.event_id is None else b"id: %b\n" % event.event_id.encode()
         return [name + as_event(body) for body in self._altering.answered(event.data)]
 
-    def _send_head(self, response: Response) -> None:
-        status = response.status
-        phrase = responses.get(status, "Odd")
-        lines = [f"HTTP/1.1 {status} {phrase}", "Connection: close"]
-        lines += [f"{name}: {value}" for name, value in response.headers]
-        self._writer.write("\r\n".join(lines).encode("latin-1") + CRLF + CRLF)
 
-    async def _send_whole(self, response: Response, body: bytes) -> None:
-        response.set("Content-Length", str(len(body)))
-        self._send_head(response)
-        self._writer.write(body)
-        await self._writer.drain()
+def as_event(body: bytes) -> bytes:
+    return b"event: message\ndata: %b\n\n" % body.replace(b"\n", b"\ndata: ")

@@ -13,9 +13,13 @@ from assay.lab.harness.transport import Transport
 from assay.revisions.revision import Revision
 
 from .altering import Altering
+from .front import Front
 from .proxy import Proxy
 from .socket_wire import SocketWire
+from .two_endpoints import TwoEndpoints
 from .wire import LayeredWire, ScriptedWire
+
+HEALTHY = Saboteur(id="none", fault="none", breaks="nothing")
 
 
 class StdioSaboteur:
@@ -49,15 +53,28 @@ class StdioSaboteur:
         return ()
 
 
-class HttpSaboteur(UrlSubject):
-    """A proxy with the fault in it, in front of a healthy server that is running already."""
+class _FrontSaboteur(UrlSubject):
+    """A front with the fault in it, before a healthy server that is running already."""
 
-    def __init__(self, saboteur: Saboteur, healthy: str, revision: Revision) -> None:
-        super().__init__("", transport=Transport.HTTP)
-        self._proxy = Proxy(saboteur, Turn(self.transport, revision), healthy)
+    def __init__(self, front: Front, transport: Transport) -> None:
+        super().__init__("", transport=transport)
+        self._front = front
 
     async def start(self) -> None:
-        self.name = await self._proxy.start()
+        self.name = await self._front.start()
 
     async def stop(self) -> None:
-        await self._proxy.stop()
+        await self._front.stop()
+
+
+class HttpSaboteur(_FrontSaboteur):
+    def __init__(self, saboteur: Saboteur, healthy: str, revision: Revision) -> None:
+        turn = Turn(Transport.HTTP, revision)
+        super().__init__(Proxy(saboteur, turn, healthy), Transport.HTTP)
+
+
+class HttpSseSaboteur(_FrontSaboteur):
+    def __init__(self, saboteur: Saboteur, healthy: str, revision: Revision) -> None:
+        """`healthy` is the URL of a server on a WebSocket."""
+        turn = Turn(Transport.HTTP_SSE, revision)
+        super().__init__(TwoEndpoints(saboteur, turn, healthy), Transport.HTTP_SSE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.lab.harness.check import check
-from assay.lab.harness.http_call import LOOPBACK
+from assay.lab.harness.http_call import is_local
 from assay.lab.harness.trace import Call, Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Observation, observe
@@ -39,12 +39,6 @@ def judge(trace: Trace) -> Iterator[Observation]:
                     expected="status 403",
                     observed=f"status {call.status}",
                 )
-
-
-def is_local(authority: str) -> bool:
-    """Whether `host[:port]` is a name of this machine."""
-    host = authority.partition("]")[0].removeprefix("[") if "[" in authority else authority.partition(":")[0]
-    return host.lower() in LOOPBACK
 
 
 def _declines_method(call: Call) -> bool:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from assay.lab.harness.saboteur import Request, Turn, on_call
+from assay.lab.harness.transport import Transport
 
 
-@on_call("a foreign Origin is served", breaks="HTTP-02")
+@on_call(
+    "a foreign Origin is served",
+    breaks="HTTP-02",
+    transports=frozenset({Transport.HTTP, Transport.HTTP_SSE}),
+)
 def change(request: Request, turn: Turn) -> None:
     request.set("Origin", None)

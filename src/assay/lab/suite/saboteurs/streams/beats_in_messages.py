@@ -1,0 +1,11 @@
+"""The stream is kept alive by messages that are none."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Turn, on_block
+from assay.lab.harness.transport import HTTP_SSE_ONLY
+
+
+@on_block("a heartbeat is sent as a message", breaks="SSE-04", transports=HTTP_SSE_ONLY)
+def change(block: bytes, turn: Turn) -> bytes:
+    return block + b"data: ping\n\n"

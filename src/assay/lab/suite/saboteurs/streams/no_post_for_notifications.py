@@ -1,0 +1,11 @@
+"""The endpoint for messages takes what it can answer."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Request, Response, Turn, on_call
+from assay.lab.harness.transport import HTTP_SSE_ONLY
+
+
+@on_call("the endpoint for messages gets no POST of notifications", breaks="SSE-01", transports=HTTP_SSE_ONLY)
+def change(request: Request, turn: Turn) -> Response | None:
+    return Response([], 405) if turn.asked is not None and "id" not in turn.asked else None
