@@ -62,6 +62,11 @@ async def _by_request(peer: Peer) -> Facts | Refusal:
     reply = await peer.request("server/discover")
     if not reply.is_result:
         return Refusal(peer.revision.date, _refused("server/discover", reply, None))
+    versions = reply.result.get("supportedVersions")
+    # A server may tell whoever asks which versions it has, in the words of one that it does not have.
+    if isinstance(versions, list) and peer.revision.date not in versions:
+        listed = ", ".join(map(str, versions)) or "no version"
+        return Refusal(peer.revision.date, f"server/discover was answered with support for {listed}")
     meta = _object(reply.result.get("_meta"))
     capabilities = _object(reply.result.get("capabilities"))
     return Facts(peer.revision.date, capabilities, _object(meta.get(SERVER_KEY)))
