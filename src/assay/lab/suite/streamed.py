@@ -49,4 +49,5 @@ def places(trace: Trace) -> dict[Fingerprint, list[Call]]:
 
 
 def requests(call: Call) -> list[Message]:
-    return [message for message in call.asked if message.shape is Shape.REQUEST]
+    """Those of an HTTP request; what has an id that is neither text nor number is none, whatever its keys."""
+    return [one for one in call.asked if one.shape is Shape.REQUEST and type(one.id) in (int, float, str)]

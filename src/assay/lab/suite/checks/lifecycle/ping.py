@@ -13,6 +13,9 @@ from assay.lab.harness.verdict import Observation, observe
 def judge(trace: Trace) -> Iterator[Observation]:
     unanswered = [mark.info.get("id") for mark in trace.marks("no answer")]
     for exchange in trace.exchanges("ping"):
+        # Whether a batch is taken at all is judged as such: see `jsonrpc.batches`.
+        if exchange.request.place is not None:
+            continue
         # HTTP may refuse the request around it, for a header or a session: then no ping was seen.
         if exchange.head is not None and exchange.head.status >= 400:
             continue

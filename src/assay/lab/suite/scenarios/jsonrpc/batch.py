@@ -29,7 +29,9 @@ async def drive(stage: Stage) -> None:
     method = "ping" if "ping" in stage.revision.requests else "server/discover"
     params = declared(stage.revision, {}, {})
     request = {"jsonrpc": "2.0", "method": method, "params": params}
-    notification = {"jsonrpc": "2.0", "method": "notifications/no-such-notification"}
+    # One that every server knows: whether an unknown one is ignored is another question.
+    cancelled = {"requestId": "no-such-request"}
+    notification = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled}
     await peer.request(method)
     if stage.revision.batching is Batching.REFUSED:
         async with peer.probe("refused batch"):
