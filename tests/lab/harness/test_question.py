@@ -79,5 +79,12 @@ def test_errors_that_require_a_visit_hold_questions_too() -> None:
 
 
 def test_what_is_no_question_is_none() -> None:
-    for message in ({"method": SAMPLE}, {"id": 1, "result": {"inputRequests": [1]}}, {"error": 3}, {}):
+    unhashable = {"id": 1, "method": []}
+    for message in (
+        unhashable,
+        {"method": SAMPLE},
+        {"id": 1, "result": {"inputRequests": [1]}},
+        {"error": 3},
+        {},
+    ):
         assert not list(questions_in(message))

@@ -21,9 +21,17 @@ METHODS = [
     "tools/call",
     "server/discover",
     "notifications/progress",
+    "notifications/message",
+    "notifications/cancelled",
+    "notifications/initialized",
+    "logging/setLevel",
+    "completion/complete",
+    "subscriptions/listen",
     "odd",
 ]
 KEYS = ["tools", "name", "inputSchema", "outputSchema", "structuredContent", "content", "nextCursor", "_meta"]
+KEYS += ["protocolVersion", "capabilities", "logging", "progressToken", "progress", "level", "requestId"]
+KEYS += ["cursor", "completion", "values", "resultType", "message"]
 values = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),

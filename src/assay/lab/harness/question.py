@@ -64,7 +64,8 @@ class Round(Struct, frozen=True):
 
 def questions_in(message: dict[str, Any]) -> Iterator[tuple[str | None, dict[str, Any]]]:
     """The questions in a message as it is on the wire, each `{"method": …, "params": …}` with its name."""
-    if "id" in message and message.get("method") in ASKING:
+    method = message.get("method")
+    if "id" in message and isinstance(method, str) and method in ASKING:
         yield None, message
     for key, asked in _object(_object(message.get("result")).get("inputRequests")).items():
         if isinstance(asked, dict):

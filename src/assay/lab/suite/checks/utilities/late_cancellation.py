@@ -12,6 +12,10 @@ from assay.lab.harness.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 
+HARMLESS = ("ping", "server/discover")
+"""Requests that any server answers with a result."""
+
+
 @check("A late cancellation does no harm", rows=("CAN-08",))
 def judge(trace: Trace) -> Iterator[Observation]:
     for message in trace.messages:
@@ -41,15 +45,13 @@ def _judge(exchange: Exchange, cancellation: Message, trace: Trace) -> Iterator[
     yield observe(
         "CAN-08", not again, exchange, cancellation, expected=expected, observed="a second answer to it"
     )
-    following = next(
-        (
-            one
-            for one in trace.exchanges()
-            if one.request.frame.connection == cancellation.frame.connection
-            and one.request.frame.n > cancellation.frame.n
-        ),
-        None,
+    here = cancellation.frame
+    later = (
+        one
+        for one in trace.exchanges(*HARMLESS)
+        if one.request.frame.connection == here.connection and one.request.frame.n > here.n
     )
+    following = next(later, None)
     if following is not None and (following.answer is not None or _was_awaited(following, trace)):
         yield observe(
             "CAN-08",
