@@ -6,8 +6,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from assay.lab.harness.frame import Frame, Header, Kind, Sender
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace import PROBE, PROBED, Trace
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Revision
 
@@ -41,3 +43,15 @@ def result(number: Any, **content: Any) -> dict[str, Any]:
 
 def _line(message: Any) -> bytes:
     return message if isinstance(message, bytes) else json.dumps(message).encode() + b"\n"
+
+
+def probed(trace: Trace, name: str, **info: Any) -> Trace:
+    """The trace with the marks of one probe around all of it."""
+    last = len(trace.frames) + 1
+    inside = [msgspec.structs.replace(frame, n=frame.n + 1) for frame in trace.frames]
+    begin = _mark(0, {"label": PROBE, "name": name, **info})
+    return Trace(trace.header, [begin, *inside, _mark(last, {"label": PROBED, "name": name, "begin": 0})])
+
+
+def _mark(n: int, info: dict[str, Any]) -> Frame:
+    return Frame(n, n / 1000, Sender.DRIVER, "1/marks", Kind.MARK, info=info)

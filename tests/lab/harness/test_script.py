@@ -1,0 +1,24 @@
+"""The least that a scripted server says."""
+
+from typing import Any
+
+import pytest
+
+from assay.lab.harness.script import least_answer
+from assay.lab.harness.shape import result_problem
+from assay.revisions.registry import REVISIONS
+from assay.revisions.revision import Revision
+from tests.lab.traces import request
+
+
+@pytest.mark.parametrize("revision", REVISIONS, ids=str)
+def test_its_results_fit_their_schemas(revision: Revision) -> None:
+    for method in {"ping", "initialize", "server/discover"} & revision.requests:
+        answer = least_answer(request(1, method), revision)
+        assert answer is not None
+        assert result_problem(method, answer["result"], revision) is None
+
+
+@pytest.mark.parametrize("message", [None, [], {"jsonrpc": "2.0", "method": "notifications/x"}, {"id": 1}])
+def test_it_answers_requests_only(message: Any) -> None:
+    assert least_answer(message, REVISIONS[-1]) is None
