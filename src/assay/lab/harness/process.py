@@ -16,6 +16,8 @@ GRACE: Final = 2.0
 """Seconds that a process has to end after its input closed, and again after SIGTERM."""
 TAIL: Final = 20
 """Lines of standard error that a report may quote."""
+HEAD: Final = 3
+"""How many of them are the first: some commands say what is wrong, and then at length how they are used."""
 PIECE: Final = 256 * 1024
 LONGEST: Final = 8 * 1024
 """Bytes of one line of standard error that are kept."""
@@ -25,7 +27,8 @@ class Process:
     def __init__(self, inner: asyncio.subprocess.Process, on_error: Callable[[bytes], None]) -> None:
         self._inner = inner
         self._on_error = on_error
-        self.tail: deque[str] = deque(maxlen=TAIL)
+        self.tail: deque[str] = deque()
+        self._emptying: asyncio.Task[None] | None = None
         self._draining = asyncio.create_task(self._drain())
 
     @classmethod
@@ -78,6 +81,11 @@ class Process:
         await self._draining
         return status
 
+    def ignore_output(self) -> None:
+        """Read and forget its standard output from now on: a full pipe would stop whoever writes to it."""
+        if self._emptying is None:
+            self._emptying = asyncio.create_task(self._empty())
+
     @property
     def status(self) -> int | None:
         return self._inner.returncode
@@ -86,11 +94,12 @@ class Process:
         """Close its input, then ask, then insist; returns its exit status, negative for a signal."""
         self.end_input()
         # One that is busy writing to us could not end, nor could the event loop let go of its pipe.
-        emptying = asyncio.create_task(self._empty())
+        self.ignore_output()
+        assert self._emptying is not None
         try:
             return await self._stop()
         finally:
-            await emptying
+            await self._emptying
 
     async def _empty(self) -> None:
         while await self.read():
@@ -129,6 +138,8 @@ class Process:
 
     def _keep(self, line: bytes) -> None:
         line = line[:LONGEST]
+        if len(self.tail) == TAIL:
+            del self.tail[HEAD]
         self.tail.append(line.decode(errors="replace"))
         self._on_error(line)
 

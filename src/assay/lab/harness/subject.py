@@ -96,13 +96,27 @@ class UrlSubject:
 
     async def start(self) -> None:
         if self._command is not None:
+            await self._expect_nobody()
             self._process = await Process.start(self._command)
+            self._process.ignore_output()
         try:
             async with asyncio.timeout(START if self._process else None):
                 while not await self._reachable():
                     await asyncio.sleep(BETWEEN)
         except TimeoutError:
             raise Unreachable(f"no server at {self.name} within {START:g} s", self.last_words()) from None
+
+    async def _expect_nobody(self) -> None:
+        """
+        Raises:
+            Unreachable: somebody listens already, and would be judged in place of the command.
+        """
+        try:
+            _, writer = await connect(Address.of(self.name), START)
+        except Unreachable:
+            return
+        writer.close()
+        raise Unreachable(f"another server is there already, so the command was not started at {self.name}")
 
     async def _reachable(self) -> bool:
         """
@@ -157,6 +171,7 @@ class AnnouncedSubject(UrlSubject):
                 self.name = await self._announced(self._process)
         except TimeoutError:
             raise Unreachable(f"{self._shown} announced no endpoint within {START:g} s") from None
+        self._process.ignore_output()
 
     async def _announced(self, process: Process) -> str:
         seen = b""

@@ -1,0 +1,67 @@
+"""Subjects that are started by a command and reached at a URL."""
+
+import asyncio
+import sys
+
+import pytest
+
+from assay.lab.harness.broken_off import Unreachable
+from assay.lab.harness.process import HEAD, TAIL, Process
+from assay.lab.harness.subject import UrlSubject
+
+# Listens, and writes more to its standard output than any pipe holds; then calls to say that it could.
+TALKER = """
+import socket, sys
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+for _ in range(64):
+    sys.stdout.write("x" * 65536)
+sys.stdout.flush()
+socket.create_connection(("127.0.0.1", int(sys.argv[2])))
+sys.stdin.read()
+"""
+
+
+async def taken(called: asyncio.Event | None = None) -> tuple[asyncio.Server, int]:
+    """A server, and its port; the event is set when somebody connects."""
+
+    def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+        if called is not None:
+            called.set()
+
+    server = await asyncio.start_server(greet, "127.0.0.1", 0)
+    return server, server.sockets[0].getsockname()[1]
+
+
+async def test_server_that_was_there_before_is_not_judged_in_place_of_the_command() -> None:
+    server, port = await taken()
+    async with server:
+        subject = UrlSubject(f"http://127.0.0.1:{port}/mcp", command=[sys.executable, "-c", ""])
+        with pytest.raises(Unreachable, match="another server is there already"):
+            await subject.start()
+        await subject.stop()
+
+
+async def test_server_that_talks_on_its_standard_output_is_not_held_up() -> None:
+    server, port = await taken()
+    server.close()
+    await server.wait_closed()
+    done = asyncio.Event()
+    answering, told = await taken(done)
+    command = [sys.executable, "-c", TALKER, str(port), str(told)]
+    subject = UrlSubject(f"http://127.0.0.1:{port}/mcp", command=command)
+    async with answering, asyncio.timeout(20):
+        await subject.start()
+        try:
+            await done.wait()
+        finally:
+            await subject.stop()
+
+
+async def test_first_and_last_lines_of_standard_error_are_kept() -> None:
+    lines = "import sys\nfor n in range(100): print(n, file=sys.stderr)"
+    process = await Process.start([sys.executable, "-c", lines])
+    await process.wait()
+    await process.stop()
+    first = [str(n) for n in range(HEAD)]
+    assert list(process.tail) == [*first, *(str(n) for n in range(100 - (TAIL - HEAD), 100))]
