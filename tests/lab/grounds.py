@@ -8,10 +8,39 @@ from collections.abc import Sequence
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.playing import Conditions
 from assay.lab.harness.sabotage.ground import Ground
+from assay.lab.harness.sabotage.subject import HEALTHY, HttpSseSaboteur
 from assay.lab.harness.sabotage.trial import Judged, Trial, hold_trial, trials
 from assay.lab.harness.saboteur import Saboteur
+from assay.lab.harness.subject import Subject, UrlSubject, served
+from assay.lab.harness.transport import Transport
+from assay.revisions.registry import REVISIONS
 
 AT_ONCE = 8
+
+
+def healthy(server: str, transport: Transport) -> Subject:
+    """A bundled server on any transport; HTTP+SSE, which they do not speak, is put before them."""
+    return OverTwoEndpoints(server) if transport is Transport.HTTP_SSE else served(server, transport)
+
+
+class OverTwoEndpoints(UrlSubject):
+    """A bundled server, reached over HTTP+SSE, without a fault."""
+
+    def __init__(self, server: str) -> None:
+        super().__init__(server, transport=Transport.HTTP_SSE)
+        self._behind = served(server, Transport.WEBSOCKET)
+        self._front: HttpSseSaboteur | None = None
+
+    async def start(self) -> None:
+        await self._behind.start()
+        self._front = HttpSseSaboteur(HEALTHY, self._behind.name, REVISIONS[0])
+        await self._front.start()
+        self.name = self._front.name
+
+    async def stop(self) -> None:
+        if self._front is not None:
+            await self._front.stop()
+        await self._behind.stop()
 
 
 async def try_all(saboteurs: Sequence[Saboteur], suite: Suite) -> list[Judged]:

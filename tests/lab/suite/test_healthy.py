@@ -5,18 +5,18 @@ import pytest
 from assay.lab.harness.plan import Selection
 from assay.lab.harness.run import CellResult, Run
 from assay.lab.harness.runner import Order, Runner
-from assay.lab.harness.subject import served
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Outcome, Verdict
 from assay.lab.suite.catalogue import shipped
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
+from tests.lab.grounds import healthy
 from tests.meta.tree import expect_none
 
 SUITE = shipped()
 # A scenario on stdio costs a process: there the newest revision of each kind stands for all, which the other
 # transports run.
-TRIED = {Transport.STDIO: (HANDSHAKE[-1], PER_REQUEST[-1])}
+TRIED = {Transport.STDIO: (HANDSHAKE[-1], PER_REQUEST[-1]), Transport.HTTP_SSE: HANDSHAKE[:1]}
 ran: dict[tuple[str, Transport], Run] = {}
 
 
@@ -26,13 +26,13 @@ async def run_of(server: str, transport: Transport) -> Run:
 
     if (server, transport) not in ran:
         order = Order(SUITE, Selection(effects=True, revisions=TRIED.get(transport, ())), jobs=4)
-        runner = Runner(order, [served(server, transport)], lambda event: None, keep)
+        runner = Runner(order, [healthy(server, transport)], lambda event: None, keep)
         ran[server, transport] = await runner.run()
     return ran[server, transport]
 
 
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize("transport", [Transport.STDIO, Transport.HTTP, Transport.WEBSOCKET])
+@pytest.mark.parametrize("transport", Transport)
 @pytest.mark.parametrize("server", ["everything", "reference"])
 async def test_healthy_server_has_no_finding(server: str, transport: Transport) -> None:
     run = await run_of(server, transport)
@@ -52,7 +52,7 @@ async def test_every_check_and_scenario_proves_something_on_a_healthy_server() -
     cells = [
         cell
         for server in ("everything", "reference")
-        for transport in (Transport.STDIO, Transport.HTTP)
+        for transport in (Transport.STDIO, Transport.HTTP, Transport.HTTP_SSE)
         for cell in (await run_of(server, transport)).cells
     ]
     proved = {check.id for cell in cells for check in cell.checks if check.verdict is Verdict.SUCCESS}

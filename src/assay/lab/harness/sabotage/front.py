@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from http.client import responses
 
-from assay.lab.harness.broken_off import Unreachable
+from assay.lab.harness.broken_off import BrokenOff
 from assay.lab.harness.http_text import CRLF, HEAD_END, parse_head
 from assay.lab.harness.saboteur import Request, Response
 
@@ -41,8 +41,9 @@ class Front:
         assert task is not None
         self._open.add(task)
         try:
-            # Hanging up on either side ends the exchange, as it would without us in between.
-            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, Unreachable):
+            # Hanging up on either side ends the exchange, as it would without us in between; so does `stop`,
+            # which nobody else has to hear of.
+            with contextlib.suppress(ConnectionError, EOFError, BrokenOff, asyncio.CancelledError):
                 request = await _read_request(reader)
                 await _unless_left(self.serve(request, writer), reader)
         finally:

@@ -32,6 +32,11 @@ class TwoEndpoints(Front):
         self._healthy = healthy
         self._wires: list[LayeredWire] = []
 
+    async def stop(self) -> None:
+        await super().stop()
+        for wire in self._wires:
+            await wire.stop()  # a stream may have been stopped before it could do that
+
     async def serve(self, request: Request, writer: asyncio.StreamWriter) -> None:
         message = decoded(request.body)
         asked = message if isinstance(message, dict) else None
@@ -68,7 +73,9 @@ class TwoEndpoints(Front):
             return Response([], 404)
         if not 0 < int(number) <= len(self._wires):
             return Response([], 404)
-        await self._wires[int(number) - 1].write(request.body + b"\n")
+        if decoded(request.body) is None:
+            return Response([], 400)  # what is no JSON may be no text either, and would end a WebSocket
+        await self._wires[int(number) - 1].write(request.body.replace(b"\n", b" ") + b"\n")
         return Response([("Content-Type", "text/plain")], 202, b"Accepted")
 
 
