@@ -1,4 +1,4 @@
-"""What public servers do, written by hand: things that a check once held against them, and should not have."""
+"""What public servers do, by hand: things that a check once held against them, and should not have."""
 
 import json
 from typing import Any
@@ -8,7 +8,7 @@ from assay.lab.harness.trace import Trace
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Batching
 from tests.lab.suite.judging import seen
-from tests.lab.traces import http_trace, request, result, stdio_trace
+from tests.lab.traces import http_trace, probed, request, result, stdio_trace
 
 WITH_BATCHES = next(one for one in REVISIONS if one.batching is Batching.ACCEPTED)
 ACCEPTED = b"HTTP/1.1 202 Accepted\r\ncontent-type: application/json\r\ncontent-length: 0\r\n\r\n"
@@ -42,3 +42,15 @@ def silent(*sent: Any) -> Trace:
 def test_ping_in_a_batch_that_is_not_taken_says_nothing_about_ping() -> None:
     assert seen("lifecycle.ping", silent([request(1, "ping")])) == [("PNG-01", True)]
     assert ("PNG-01", False) in seen("lifecycle.ping", silent(request(1, "ping")))
+
+
+def unsubscribed(*before: tuple[str, Any]) -> Trace:
+    """An update of `a:b` where nothing is subscribed to any more."""
+    update = {"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "a:b"}}
+    return probed(stdio_trace(*before, ("<", update)), "unsubscribed")
+
+
+def test_update_of_what_was_never_subscribed_to_is_no_subscription_that_went_on() -> None:
+    ended = ((">", request(1, "resources/unsubscribe", uri="a:b")), ("<", result(1)))
+    assert seen("resources.subscriptions", unsubscribed()) == []
+    assert seen("resources.subscriptions", unsubscribed(*ended)) == [("RS-03", True), ("RS-03", False)]

@@ -16,7 +16,9 @@ def judge(trace: Trace) -> Iterator[Observation]:
         if exchange.answer is not None:
             holds = exchange.result is not None
             yield observe("RS-03", holds, exchange, expected="a result", observed=exchange)
-    for probe in trace.probes("unsubscribed"):
-        late = [message for message in probe.received if message.method == UPDATED]
+    # An update of what was never subscribed to is another fault: see `lifecycle.negotiated-only`.
+    ended = [exchange.params.get("uri") for exchange in trace.exchanges("resources/unsubscribe")]
+    for probe in trace.probes("unsubscribed") if ended else ():
+        late = [one for one in probe.received if one.method == UPDATED and one.params.get("uri") in ended]
         expected = "no update of what is not subscribed to any more"
         yield observe("RS-03", not late, probe, expected=expected, observed=late[0] if late else "none")
