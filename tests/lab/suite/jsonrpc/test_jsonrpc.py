@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.frame import Kind
+from assay.lab.harness.frame import Header, Kind
 from assay.lab.harness.trace import Trace
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST, REVISIONS
 from assay.revisions.revision import Batching, Revision
@@ -223,10 +223,7 @@ def test_an_error_is_told_in_one_sentence(text: str, holds: bool) -> None:
 @pytest.mark.parametrize(
     ("code", "broken"),
     [
-        *(
-            (code, None)
-            for code in (-32700, -32600, -32601, -32602, -32603, -32020, -32021, -32022, 1, -31999)
-        ),
+        *((code, None) for code in (-32700, -32600, -32601, -32602, -32603, -32021, -32022, 1, -31999)),
         *((code, None) for code in (-32002, -32042, -32769, 404)),
         *((code, "BASE-21") for code in (-32000, -32001, -32019)),
         *((code, "BASE-23") for code in (-32023, -32050, -32099)),
@@ -236,6 +233,14 @@ def test_an_error_is_told_in_one_sentence(text: str, holds: bool) -> None:
 def test_codes_come_from_where_they_may(code: int, broken: str | None) -> None:
     found = seen("jsonrpc.error-codes", stdio_trace(("<", error(code)), revision=NEWEST))
     assert [row for row, holds in found if not holds] == ([broken] if broken else [])
+
+
+def test_a_complaint_about_headers_needs_headers() -> None:
+    found = seen("jsonrpc.error-codes", stdio_trace(("<", error(-32020)), revision=NEWEST))
+    assert [row for row, holds in found if not holds] == ["BASE-23"]
+    body = b'{"jsonrpc":"2.0","id":1,"error":{"code":-32020,"message":"no"}}'
+    trace = Trace(Header(NEWEST.date, "http", "x", "x", closed=True), http_answer(400, body).frames)
+    assert all(holds for _, holds in seen("jsonrpc.error-codes", trace))
 
 
 @pytest.mark.parametrize(

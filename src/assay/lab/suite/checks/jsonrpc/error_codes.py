@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from assay.lab.harness.check import check
 from assay.lab.harness.trace import Trace
+from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Observation, observe
 from assay.model import error
 
@@ -21,6 +22,7 @@ STANDARD = frozenset(
 DEFINED = frozenset({error.HEADER_MISMATCH, error.MISSING_CAPABILITY, error.UNSUPPORTED_VERSION})
 # Codes that earlier revisions gave a meaning have a requirement of their own: BASE-24.
 OLD = frozenset({-32002, -32042})
+HEADED = (Transport.HTTP, Transport.HTTP_SSE)
 # Which requirement governs a range, and what may be used of it.
 RANGES = (
     ("BASE-21", range(-32019, -31999), OLD, "no code from -32019 to -32000"),
@@ -37,3 +39,6 @@ def judge(trace: Trace) -> Iterator[Observation]:
         for row, codes, allowed, expected in RANGES:
             holds = message.code not in codes or message.code in allowed
             yield observe(row, holds, message, expected=expected, observed=message)
+        if message.code == error.HEADER_MISMATCH:
+            expected = "no complaint about headers where there are none"
+            yield observe("BASE-23", trace.transport in HEADED, message, expected=expected, observed=message)

@@ -26,7 +26,8 @@ MALFORMED: tuple[Any, ...] = (
 
 @scenario(
     "Messages that are none",
-    exercises=("jsonrpc.refusal-codes", "jsonrpc.error-shape", "jsonrpc.named-errors"),
+    # Who answers none of them is judged by the answers in between.
+    exercises=("jsonrpc.refusal-codes", "jsonrpc.error-shape", "jsonrpc.named-errors", "jsonrpc.reply-id"),
 )
 async def drive(stage: Stage) -> None:
     peer = await stage.open()
