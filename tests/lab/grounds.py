@@ -53,17 +53,23 @@ async def try_all(saboteurs: Sequence[Saboteur], suite: Suite) -> list[Judged]:
 
 
 async def _try(ground: Ground, saboteurs: Sequence[Saboteur], suite: Suite) -> list[Judged]:
-    together, alone = asyncio.Semaphore(AT_ONCE), asyncio.Semaphore(1)
+    gate = asyncio.Semaphore(AT_ONCE)
 
     async def hold(trial: Trial) -> Judged:
-        # All share one server: two that change it at once would see each other's changes.
-        async with alone if any(one.effects for one in trial.scenarios) else together:
+        async with gate:
             return await hold_trial(trial, suite, ground, Conditions())
 
     planned = {one.id: list(trials(one, suite, ground)) for one in saboteurs}
     idle = [name for name, found in planned.items() if not found]
     assert not idle, f"saboteurs that no scenario meets: {', '.join(idle)}"
-    return await asyncio.gather(*(hold(trial) for found in planned.values() for trial in found))
+    every = [trial for found in planned.values() for trial in found]
+    judged = await asyncio.gather(*(hold(trial) for trial in every if not _is_delicate(trial)))
+    return judged + [await hold(trial) for trial in every if _is_delicate(trial)]
+
+
+def _is_delicate(trial: Trial) -> bool:
+    """A change of the shared server that is not announced is only seen where nobody else changes it, too."""
+    return trial.saboteur.silent and any(one.effects for one in trial.scenarios)
 
 
 def got_away(judged: Sequence[Judged]) -> list[str]:

@@ -8,5 +8,5 @@ from assay.lab.harness.saboteur import Json, Turn, on_reply
 @on_reply("results other than discovery's do not name the server", breaks="META-11")
 def change(reply: Json, turn: Turn) -> Json:
     if turn.method != "server/discover" and "result" in reply:
-        reply["result"].pop("_meta")
+        reply["result"].pop("_meta", None)
     return reply

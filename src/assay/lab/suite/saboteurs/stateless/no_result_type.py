@@ -8,5 +8,5 @@ from assay.lab.harness.saboteur import Json, Turn, on_reply
 @on_reply("lists have no `resultType`", breaks="BASE-17")
 def change(reply: Json, turn: Turn) -> Json:
     if turn.method.endswith("/list") and "result" in reply:
-        reply["result"].pop("resultType")
+        reply["result"].pop("resultType", None)
     return reply

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 
@@ -10,8 +11,10 @@ from assay.lab.harness.saboteur import Json, Turn, on_request
 
 def open_up(reply: Json, turn: Turn) -> Json:
     if state := reply.get("result", {}).get("requestState"):
-        turn.memory[turn.params["name"]] = state
-        reply["result"]["requestState"] = urlsafe_b64encode(json.dumps({"step": 1}).encode()).decode()
+        issued = turn.memory.setdefault("issued", [])
+        issued.append(state)
+        readable = json.dumps({"step": len(issued) - 1}).encode()
+        reply["result"]["requestState"] = urlsafe_b64encode(readable).decode()
     return reply
 
 
@@ -23,14 +26,9 @@ def open_up(reply: Json, turn: Turn) -> Json:
     reply=open_up,
 )
 def change(message: Json, turn: Turn) -> Json:
-    params = message.get("params", {})
-    if "requestState" in params and _is_readable(params["requestState"]):
-        params["requestState"] = turn.memory.get(params["name"], params["requestState"])
+    state = message.get("params", {}).get("requestState")
+    with contextlib.suppress(ValueError, TypeError, KeyError):  # unreadable: refused by the server behind
+        message["params"]["requestState"] = turn.memory["issued"][
+            json.loads(urlsafe_b64decode(state))["step"]
+        ]
     return message
-
-
-def _is_readable(state: str) -> bool:
-    try:
-        return "step" in json.loads(urlsafe_b64decode(state))
-    except ValueError:
-        return False

@@ -7,7 +7,7 @@ from assay.lab.harness.saboteur import Json, Turn, on_request
 
 def remember(reply: Json, turn: Turn) -> Json:
     if state := reply.get("result", {}).get("requestState"):
-        turn.memory[turn.params["name"]] = state
+        turn.memory.setdefault("issued", []).append(state)
     return reply
 
 
@@ -19,7 +19,9 @@ def remember(reply: Json, turn: Turn) -> Json:
     reply=remember,
 )
 def change(message: Json, turn: Turn) -> Json:
-    params = message.get("params", {})
-    if "requestState" in params and params["name"] in turn.memory:
-        params["requestState"] = turn.memory[params["name"]]
+    state = message.get("params", {}).get("requestState")
+    if state is not None and turn.memory:
+        # The one that was changed is the one it is most like.
+        alike = max(turn.memory["issued"], key=lambda one: sum(map(str.__eq__, one, state)))
+        message["params"]["requestState"] = alike
     return message
