@@ -6,11 +6,13 @@ from typing import Any
 from assay.lab.harness.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.trace import Trace
 from assay.revisions.registry import REVISIONS
-from assay.revisions.revision import Batching
+from assay.revisions.revision import Batching, Opening
 from tests.lab.suite.judging import seen
 from tests.lab.traces import http_trace, probed, request, result, stdio_trace
 
 WITH_BATCHES = next(one for one in REVISIONS if one.batching is Batching.ACCEPTED)
+ALONE = next(one for one in REVISIONS if one.opening is Opening.PER_REQUEST)
+OK = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n"
 ACCEPTED = b"HTTP/1.1 202 Accepted\r\ncontent-type: application/json\r\ncontent-length: 0\r\n\r\n"
 
 
@@ -54,3 +56,22 @@ def test_update_of_what_was_never_subscribed_to_is_no_subscription_that_went_on(
     ended = ((">", request(1, "resources/unsubscribe", uri="a:b")), ("<", result(1)))
     assert seen("resources.subscriptions", unsubscribed()) == []
     assert seen("resources.subscriptions", unsubscribed(*ended)) == [("RS-03", True), ("RS-03", False)]
+
+
+def answered(number: int, method: str, **content: Any) -> list[tuple[str, str, Kind, bytes]]:
+    """A request with its result, on HTTP."""
+    channel, reply = f"1/post-{number}", json.dumps(result(number, **content)).encode()
+    return [
+        (">", channel, Kind.REQUEST, posted(request(number, method))),
+        ("<", channel, Kind.HEAD, OK),
+        ("<", channel, Kind.BODY, reply),
+        ("<", channel, Kind.END, b""),
+    ]
+
+
+def test_status_of_an_unknown_method_is_not_asked_of_a_method_that_is_answered() -> None:
+    described = answered(1, "server/discover", capabilities={"tools": {}})
+    listed = http_trace([*described, *answered(2, "prompts/list", prompts=[])], ALONE)
+    assert seen("jsonrpc.unknown-method", listed) == [("BASE-26", False)]
+    made_up = http_trace([*described, *answered(2, "no/such/method")], ALONE)
+    assert seen("jsonrpc.unknown-method", made_up) == [("BASE-26", False), ("HTTP-52", False)]

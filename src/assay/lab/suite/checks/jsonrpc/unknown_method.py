@@ -29,7 +29,9 @@ def judge(trace: Trace) -> Iterator[Observation]:
                 expected=f"error {METHOD_NOT_FOUND}",
                 observed=exchange,
             )
-            yield from _status(exchange)
+            # What it answers although it does not advertise it, it does implement.
+            if not gated or exchange.result is None:
+                yield from _status(exchange)
 
 
 def _declared(trace: Trace) -> dict[str, Any] | None:
