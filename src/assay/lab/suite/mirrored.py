@@ -85,8 +85,10 @@ def is_mismatch(call: Call) -> bool:
 
 def asked(call: Call) -> Message | None:
     """The one request that a POST carried."""
-    fits = len(call.asked) == 1 and call.asked[0].shape is Shape.REQUEST and call.head is not None
-    return call.asked[0] if fits and call.sent.method == "POST" else None
+    if len(call.asked) != 1 or call.head is None or call.sent.method != "POST":
+        return None
+    (only,) = call.asked
+    return only if only.shape is Shape.REQUEST and only.place is None else None
 
 
 def standard_mirrors(call: Call, revision: Revision) -> list[Mirror]:

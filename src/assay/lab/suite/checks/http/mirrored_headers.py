@@ -10,6 +10,7 @@ from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.mirrored import VERSION, Flaw, Mirror, is_mismatch, standard_mirrors
 from assay.model.error import HEADER_MISMATCH
+from assay.revisions.revision import Revision
 
 ROWS = {Flaw.MISSING: "HTTP-57", Flaw.CHARACTERS: "HTTP-59", Flaw.DIFFERENT: "HTTP-58"}
 
@@ -25,7 +26,7 @@ def judge(trace: Trace) -> Iterator[Observation]:
         flawed = [one for one in mirrors if one.flaw is not None]
         if not flawed:
             yield from _taken(call, mirrors)
-        elif len(flawed) == 1 and (row := _row(flawed[0])):
+        elif len(flawed) == 1 and (row := _row(flawed[0], trace.revision)):
             yield observe(
                 row,
                 is_mismatch(call),
@@ -35,11 +36,11 @@ def judge(trace: Trace) -> Iterator[Observation]:
             )
 
 
-def _row(mirror: Mirror) -> str | None:
+def _row(mirror: Mirror, revision: Revision) -> str | None:
     flaw = mirror.flaw
-    if mirror.header == VERSION and flaw is not Flaw.CHARACTERS:
-        # A missing version may mean an older client: that is judged beside the rest of such traffic.
-        return "HTTP-50" if flaw is Flaw.DIFFERENT else None
+    if mirror.header == VERSION:
+        # Without this version in it, the header may mean an older client, who is served by older rules.
+        return "HTTP-50" if mirror.given == revision.date else None
     if flaw is Flaw.DIFFERENT and mirror.has_odd_markers:
         return "XH-13"
     return "HTTP-61" if mirror.differs_in_case else ROWS.get(flaw) if flaw else None

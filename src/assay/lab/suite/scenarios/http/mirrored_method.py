@@ -7,7 +7,6 @@ from assay.lab.harness.scenario import scenario
 from assay.lab.harness.stage import Stage
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.suite.mirrored import METHOD, VERSION
-from assay.revisions.registry import HANDSHAKE
 
 NO_VERSION = "1999-12-31"
 
@@ -26,5 +25,5 @@ async def drive(stage: Stage) -> None:
         await peer.request(method, headers={METHOD: None, spelled: method})
     for given in (None, "tools/list", method.upper()):
         await peer.request(method, headers={METHOD: given})
-    await peer.request(method, headers={VERSION: HANDSHAKE[-1].date})
-    await peer.request(method, {"_meta": {VERSION_KEY: NO_VERSION}})
+    for version in (stage.revision.date, NO_VERSION):
+        await peer.request(method, {"_meta": {VERSION_KEY: NO_VERSION}}, headers={VERSION: version})
