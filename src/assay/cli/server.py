@@ -44,6 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--strict", action="store_true", help="a broken SHOULD fails too")
     add("--output", "-o", type=Path, default=Path("results"), metavar="DIR", help="default: results")
     add("--format", default="text", metavar="F", help="text, junit, json or markdown; default: text")
+    add("--isolate", action="store_true", help="on stdio, a process of its own for every scenario: slower")
     for option in FOR_SERVING:
         add(option, action=Misplaced, help=argparse.SUPPRESS)
 

@@ -121,7 +121,15 @@ def order_of(options: argparse.Namespace) -> Order:
     conditions = Conditions(
         patience=options.timeout, limit=max(60.0, 3 * options.timeout), redaction=redaction_of(options)
     )
-    return Order(shipped(), selection, conditions, options.jobs, options.repeat, options.strict)
+    return Order(
+        shipped(),
+        selection,
+        conditions,
+        options.jobs,
+        options.repeat,
+        strict=options.strict,
+        shared=not options.isolate,
+    )
 
 
 def revision_of(date: str) -> Revision:

@@ -92,6 +92,9 @@ class Peer:
         self._pending: list[Pending] = []
         self._notices = Notices()
         self._ids = 0
+        self._named: set[str] = set()
+        self._earlier: frozenset[str] = frozenset()
+        """Ids that are words: all of them, and those of scenarios that this conversation served before."""
         self._sentinels = 0
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -159,6 +162,23 @@ class Peer:
         self._ids += 1
         return self._ids
 
+    def remembers(self, request_id: Any) -> bool:
+        """Whether it will never use that id of a past request again."""
+        return request_id in self._named or (isinstance(request_id, int) and 0 < request_id <= self._ids)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the conversation could go on, and nothing is under way."""
+        return self.broken is None and not (self.closed or self._pending or self._tasks)
+
+    def move(self, recorder: Recorder, name: str) -> None:
+        """Go on in another recording, as if nothing had been said since the conversation was opened."""
+        self.name, self._recorder = name, recorder
+        self._earlier = frozenset(self._named)
+        self.responders = {}
+        self._notices = Notices()
+        self.stdio.move(recorder, name)
+
     def mark(self, label: str, **info: Any) -> Frame:
         return self._recorder.mark(f"{self.name}/marks", label, **info)
 
@@ -198,12 +218,19 @@ class Peer:
     ) -> Pending:
         """Send a request without waiting for its answer; parameters are declared as the revision wants."""
         number = self.next_id() if request_id is None else request_id
+        self._remember(number)
         pending = Pending(method, number)
         self._pending.append(pending)
         full = declared(self.revision, self._params(params), self.capabilities)
         message = {"jsonrpc": "2.0", "id": number, "method": method, **_given(full)}
         pending.sent = await self.send(message, headers=headers)
         return pending
+
+    def _remember(self, request_id: Any) -> None:
+        if request_id in self._earlier:
+            raise BrokenOff(f"another scenario has used the id {request_id!r} in this conversation")
+        if isinstance(request_id, str):
+            self._named.add(request_id)
 
     def _params(self, params: Any) -> Any:
         return {} if params is None and self.revision.opening is Opening.PER_REQUEST else params

@@ -23,9 +23,11 @@ from .plan import Cell
 from .recorder import Recorder
 from .redaction import Redaction
 from .run import CellResult
+from .spare import CONTINUED, Spares
 from .stage import Stage
 from .subject import Subject
 from .trace import Trace
+from .transport import Transport
 from .verdict import CheckResult, Outcome, Verdict
 
 T = TypeVar("T")
@@ -59,6 +61,7 @@ async def play(
     conversation: Callable[[Stage], Awaitable[Any]],
     facts: Facts,
     conditions: Conditions,
+    spares: Spares | None = None,
 ) -> Played:
     """Hold a conversation on a stage of its own and keep what passed, however it ends."""
     started = now()
@@ -76,6 +79,7 @@ async def play(
         transport=subject.transport,
         facts=facts,
         patience=conditions.patience,
+        spares=spares if subject.transport is Transport.STDIO else None,
     )
     value, broken = await _held(stage, conversation, conditions.limit)
     return Played(recorder.trace(closed=broken is None), value, broken, started, time.monotonic() - begin)
@@ -84,11 +88,13 @@ async def play(
 async def _held(
     stage: Stage, conversation: Callable[[Stage], Awaitable[T]], limit: float
 ) -> tuple[T | None, BrokenOff | None]:
+    finished = False
     try:
         async with asyncio.timeout(limit) as patience:
             value = await conversation(stage)
             await stage.settle()
-            return value, None
+        finished = True
+        return value, None
     except BrokenOff as reason:
         return None, reason
     except TimeoutError:
@@ -96,7 +102,7 @@ async def _held(
             raise
         return None, NoAnswer("the whole scenario", limit)
     finally:
-        await stage.close()
+        await stage.close(finished=finished)
 
 
 def now() -> str:
@@ -104,14 +110,18 @@ def now() -> str:
 
 
 async def play_cell(
-    cell: Cell, subject: Subject, suite: Suite, conditions: Conditions
+    cell: Cell, subject: Subject, suite: Suite, conditions: Conditions, spares: Spares | None = None
 ) -> tuple[CellResult, Trace | None]:
+    """Play a scenario and judge it. With spares, it may go on with a process that others have used: that
+    can show that all is well, and anything else is left to a process of its own."""
     if cell.hindrance is not None:
         return not_applicable(cell), None
     scenario = cell.scenario
-    played = await play(scenario.id, subject, cell.revision, scenario.drive, cell.facts, conditions)
-    checks = judge(suite, suite.judging(scenario), played.trace)
-    return _result(cell, played, checks), played.trace
+    played = await play(scenario.id, subject, cell.revision, scenario.drive, cell.facts, conditions, spares)
+    result = _result(cell, played, judge(suite, suite.judging(scenario), played.trace))
+    if result.outcome is not Outcome.PASSED and any(played.trace.marks(CONTINUED)):
+        return await play_cell(cell, subject, suite, conditions)
+    return result, played.trace
 
 
 def judge(suite: Suite, checks: Sequence[Check], trace: Trace) -> list[CheckResult]:

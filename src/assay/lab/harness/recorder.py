@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import msgspec
@@ -53,6 +53,20 @@ class Recorder:
         self._frames.append(frame)
         self._bytes += len(raw)
         return frame
+
+    @property
+    def begun(self) -> float:
+        """When, by the clock."""
+        return self._begin
+
+    def recall(self, frames: Iterable[Frame], begun: float, name: str) -> None:
+        """Put in front what was said in a recording that began earlier, under a new connection's name."""
+        for frame in frames:
+            moment = round(begun + frame.t - self._begin, 6)
+            channel = f"{name}/{frame.channel.partition('/')[2]}"
+            self._frames.append(
+                msgspec.structs.replace(frame, n=len(self._frames), t=moment, channel=channel)
+            )
 
     def mark(self, channel: str, label: str, **info: Any) -> Frame:
         return self.record(Sender.DRIVER, channel, Kind.MARK, label=label, **info)

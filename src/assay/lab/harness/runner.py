@@ -20,6 +20,7 @@ from .facts import Facts, Refusal
 from .plan import Cell, Selection, plan
 from .playing import Conditions, Played, interrupted, judge, now, play, play_cell
 from .run import FORMAT, CellResult, Run, SubjectRecord
+from .spare import Spares
 from .subject import Subject
 from .trace import Trace
 from .transport import Transport
@@ -38,6 +39,8 @@ class Order(Struct, frozen=True):
     jobs: int = 1
     repeat: int = 1
     strict: bool = False
+    shared: bool = True
+    """Whether a process on stdio may serve several scenarios; see `spare.py`."""
 
 
 class SubjectDown(Exception):
@@ -66,6 +69,7 @@ class Runner:
         self._results: dict[int, CellResult] = {}
         self._told = 0
         self._discovered: list[CellResult] = []
+        self._spares = Spares() if order.shared else None
         self._gate = asyncio.Semaphore(max(1, order.jobs))
 
     async def run(self) -> Run:
@@ -113,6 +117,8 @@ class Runner:
             self._subjects[subject.transport] = subject
 
     async def _stop(self) -> None:
+        if self._spares is not None:
+            await self._spares.close()
         await asyncio.gather(*(subject.stop() for subject in self._given))
 
     async def _plan(self) -> list[Cell]:
@@ -189,7 +195,9 @@ class Runner:
         async with self._gate:
             self._watch(CellStarted(cell.scenario.id, cell.transport, cell.revision.date))
             subject = self._subjects[cell.transport]
-            result, trace = await play_cell(cell, subject, self._order.suite, self._order.conditions)
+            result, trace = await play_cell(
+                cell, subject, self._order.suite, self._order.conditions, self._spares
+            )
         self._results[place] = result if trace is None else self._keep(result, trace)
         while self._told in self._results:
             self._watch(CellFinished(self._results[self._told]))

@@ -12,6 +12,7 @@ from .facts import Facts
 from .link import Link
 from .peer import Peer
 from .recorder import Recorder
+from .spare import Opening, Spares, left_as_found
 from .transport import Transport
 
 Connect = Callable[[Peer], Link]
@@ -27,6 +28,7 @@ class Stage:
         transport: Transport,
         facts: Facts,
         patience: float,
+        spares: Spares | None = None,
     ) -> None:
         self.revision = revision
         self.transport = transport
@@ -35,15 +37,21 @@ class Stage:
         self._recorder = recorder
         self._connect = connect
         self._peers: list[Peer] = []
+        self._spares = spares
+        self._openings: dict[Peer, Opening] = {}
+        """Of the conversations that another scenario might go on with."""
 
     @property
     def plain(self) -> str:
         """The method of a request that any server answers."""
         return "ping" if "ping" in self.revision.requests else "server/discover"
 
+    def _next_name(self) -> str:
+        return str(len(self._peers) + 1)
+
     async def connect(self) -> Peer:
         """A connection on which nothing was said yet. It is closed for you, without a sentinel."""
-        name = str(len(self._peers) + 1)
+        name = self._next_name()
         peer = Peer(self._recorder, self.revision, name=name, patience=self.patience, connect=self._connect)
         self._peers.append(peer)
         await peer.link.open()
@@ -54,10 +62,26 @@ class Stage:
 
         At the end of the scenario it must still answer: a sentinel is sent on it for you.
         """
+        return await self._go_on(capabilities) or await self._begin(capabilities)
+
+    async def _go_on(self, capabilities: dict[str, Any]) -> Peer | None:
+        if self._spares is None:
+            return None
+        spare = await self._spares.take(self.revision, capabilities, self._recorder, self._next_name())
+        if spare is None:
+            return None
+        peer, self._openings[peer] = spare
+        self._peers.append(peer)
+        return peer
+
+    async def _begin(self, capabilities: dict[str, Any]) -> Peer:
         peer = await self.connect()
         peer.capabilities = capabilities
         await peer.greet()
         peer.greeted = True
+        said = self._recorder.trace(closed=False).frames
+        frames = tuple(one for one in said if one.connection == peer.name)
+        self._openings[peer] = Opening(frames, self._recorder.begun)
         return peer
 
     async def settle(self) -> None:
@@ -66,5 +90,15 @@ class Stage:
             if peer.greeted and not peer.closed:
                 await peer.sentinel()
 
-    async def close(self) -> None:
-        await asyncio.gather(*(peer.close() for peer in self._peers))
+    async def close(self, *, finished: bool = False) -> None:
+        """Hang up; where the scenario reached its end, what is as it was found waits for another."""
+        kept = await self._keep() if finished and self._spares is not None else set()
+        await asyncio.gather(*(peer.close() for peer in self._peers if peer not in kept))
+
+    async def _keep(self) -> set[Peer]:
+        assert self._spares is not None
+        trace = self._recorder.trace(closed=True)
+        kept = {peer for peer in self._openings if peer.is_idle and left_as_found(trace, peer, self.facts)}
+        for peer in kept:
+            await self._spares.keep(peer, self._openings[peer], trace)
+        return kept

@@ -41,12 +41,16 @@ class StdioLink:
     def __init__(self, spawn: Spawn, inbox: Inbox, recorder: Recorder, *, name: str) -> None:
         self._spawn = spawn
         self._inbox = inbox
-        self._recorder = recorder
-        self._channel = f"{name}/lines"
-        self._errors = f"{name}/errors"
+        self.move(recorder, name)
         self._closing = False
         self.wire: Wire | None = None
         self._reading: asyncio.Task[None] | None = None
+
+    def move(self, recorder: Recorder, name: str) -> None:
+        """Record what passes from now on elsewhere."""
+        self._recorder = recorder
+        self._channel = f"{name}/lines"
+        self._errors = f"{name}/errors"
 
     async def open(self) -> None:
         self.wire = await self._spawn(self._on_error)
