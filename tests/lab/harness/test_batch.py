@@ -1,0 +1,73 @@
+"""Batches of the driver, and requests that a scenario writes by itself."""
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from assay.lab.harness.broken_off import NoAnswer
+from assay.lab.harness.frame import Header
+from assay.lab.harness.peer import Peer
+from assay.lab.harness.recorder import Recorder
+from assay.lab.harness.sabotage.wire import ScriptedWire
+from assay.lab.harness.saboteur import Conversation
+from assay.lab.harness.stdio_link import StdioLink, Wire
+from assay.revisions.registry import HANDSHAKE
+from assay.revisions.revision import Revision
+from tests.lab.traces import request, result
+
+FIRST, SECOND = request("a", "ping"), request("b", "ping")
+NOTIFICATION = {"jsonrpc": "2.0", "method": "notifications/x"}
+REFUSED = {"jsonrpc": "2.0", "error": {"code": -32600, "message": "no"}}
+
+
+@asynccontextmanager
+async def talking_to(reply: Callable[[Any], list[Any]], patience: float = 5.0) -> AsyncIterator[Peer]:
+    """A peer whose subject answers each body with what `reply` makes of it."""
+
+    async def play(conversation: Conversation, revision: Revision) -> None:
+        while (message := await conversation.receive()) is not None:
+            for one in reply(message):
+                conversation.send(one)
+
+    async def spawn(on_error: Callable[[bytes], None]) -> Wire:
+        return ScriptedWire(play, HANDSHAKE[-1])
+
+    recorder = Recorder(Header(HANDSHAKE[-1].date, "stdio", "by hand", "by-hand"))
+    peer = Peer(
+        recorder,
+        HANDSHAKE[-1],
+        name="1",
+        patience=patience,
+        connect=lambda inbox: StdioLink(spawn, inbox, recorder, name="1"),
+    )
+    await peer.link.open()
+    try:
+        yield peer
+    finally:
+        await peer.close()
+
+
+@pytest.mark.parametrize(
+    "answers", [[[result("b"), result("a")]], [result("a"), result("b")], [REFUSED], [[REFUSED]]]
+)
+async def test_batch_is_over_when_its_requests_are_answered_or_all_of_it_is(answers: list[Any]) -> None:
+    async with talking_to(lambda message: answers if isinstance(message, list) else [result(1)]) as peer:
+        await peer.batch(FIRST, NOTIFICATION, SECOND)
+        assert (await peer.request("ping")).is_result
+
+
+async def test_request_of_a_batch_without_an_answer_is_told() -> None:
+    async with talking_to(lambda message: [result("a")], patience=0.05) as peer:
+        with pytest.raises(NoAnswer):
+            await peer.batch(FIRST, SECOND)
+
+
+async def test_answer_to_bytes_of_the_scenario_can_be_waited_for() -> None:
+    async with talking_to(lambda message: [result(message["id"], seen=message["id"])]) as peer:
+        pending = [peer.expect("ping", name) for name in ("a", "b")]
+        await peer.stdio.write(b"".join(json.dumps(one).encode() + b"\n" for one in (FIRST, SECOND)))
+        replies = [await peer.answer(one) for one in reversed(pending)]
+    assert [reply.result for reply in replies] == [{"seen": "b"}, {"seen": "a"}]
