@@ -15,18 +15,20 @@ from assay.lab.harness.transport import Transport
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Revision
 
-from .subject import HttpSaboteur, HttpSseSaboteur, StdioSaboteur
+from .subject import HttpSaboteur, HttpSseSaboteur, StdioSaboteur, WebSocketSaboteur
 
 # How a fault on one transport reaches the healthy server.
 BEHIND: Final[Mapping[Transport, Transport]] = {
     Transport.STDIO: Transport.WEBSOCKET,
     Transport.HTTP: Transport.HTTP,
     Transport.HTTP_SSE: Transport.WEBSOCKET,
+    Transport.WEBSOCKET: Transport.WEBSOCKET,
 }
 _SABOTAGED: Final[Mapping[Transport, Callable[[Saboteur, str, Revision], Subject]]] = {
     Transport.STDIO: StdioSaboteur,
     Transport.HTTP: HttpSaboteur,
     Transport.HTTP_SSE: HttpSseSaboteur,
+    Transport.WEBSOCKET: WebSocketSaboteur,
 }
 
 

@@ -15,6 +15,7 @@ from assay.revisions.revision import Revision
 from .altering import Altering
 from .front import Front
 from .proxy import Proxy
+from .socket_front import SocketFront
 from .socket_wire import SocketWire
 from .two_endpoints import TwoEndpoints
 from .wire import LayeredWire, ScriptedWire
@@ -56,7 +57,7 @@ class StdioSaboteur:
 class _FrontSaboteur(UrlSubject):
     """A front with the fault in it, before a healthy server that is running already."""
 
-    def __init__(self, front: Front, transport: Transport) -> None:
+    def __init__(self, front: Front | SocketFront, transport: Transport) -> None:
         super().__init__("", transport=transport)
         self._front = front
 
@@ -78,3 +79,9 @@ class HttpSseSaboteur(_FrontSaboteur):
         """`healthy` is the URL of a server on a WebSocket."""
         turn = Turn(Transport.HTTP_SSE, revision)
         super().__init__(TwoEndpoints(saboteur, turn, healthy), Transport.HTTP_SSE)
+
+
+class WebSocketSaboteur(_FrontSaboteur):
+    def __init__(self, saboteur: Saboteur, healthy: str, revision: Revision) -> None:
+        turn = Turn(Transport.WEBSOCKET, revision)
+        super().__init__(SocketFront(saboteur, turn, healthy), Transport.WEBSOCKET)

@@ -1,0 +1,95 @@
+"""Faults on a WebSocket: a server in front of a healthy one, which changes the messages on their way."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from base64 import b64encode
+from hashlib import sha1
+from typing import Final
+
+import msgspec
+
+from assay.lab.harness.broken_off import BrokenOff
+from assay.lab.harness.http_text import HEAD_END, parse_head
+from assay.lab.harness.recorder import MAX_BYTES
+from assay.lab.harness.saboteur import Saboteur, Turn
+from assay.protocol.framing import websocket as ws
+
+from .altering import Altering
+from .socket_wire import SocketWire
+from .wire import LayeredWire
+
+MAGIC: Final = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+PIECE: Final = 64 * 1024
+
+
+class SocketFront:
+    def __init__(self, saboteur: Saboteur, turn: Turn, healthy: str) -> None:
+        self._saboteur = saboteur
+        self._turn = turn
+        self._healthy = healthy
+        self._server: asyncio.Server | None = None
+        self._open: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> str:
+        """Listen on a free port; returns the URL of the endpoint."""
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        return f"ws://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/mcp"
+
+    async def stop(self) -> None:
+        if self._server is None:
+            return
+        self._server.close()
+        for task in list(self._open):
+            task.cancel()
+        await asyncio.gather(*self._open, return_exceptions=True)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._open.add(task)
+        try:
+            with contextlib.suppress(ConnectionError, EOFError, BrokenOff, asyncio.CancelledError):
+                key = parse_head(await reader.readuntil(HEAD_END)).get("sec-websocket-key") or ""
+                writer.write(_switching(key))
+                await self._converse(reader, writer)
+        finally:
+            self._open.discard(task)
+            writer.close()
+
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        turn = msgspec.structs.replace(self._turn, memory={})
+        wire = LayeredWire(await SocketWire.open(self._healthy), Altering(self._saboteur, turn))
+        telling = asyncio.create_task(_tell(wire, writer))
+        try:
+            messages = ws.MessageReader(MAX_BYTES, masked=True)
+            while data := await reader.read(PIECE):
+                for received in messages.feed(data):
+                    if isinstance(received, ws.Close | ws.Violation):
+                        writer.write(ws.close_frame())
+                        return
+                    if isinstance(received, str):
+                        await wire.write(received.replace("\n", " ").encode() + b"\n")
+        finally:
+            telling.cancel()
+            await asyncio.gather(telling, return_exceptions=True)
+            await wire.stop()
+
+
+async def _tell(wire: LayeredWire, writer: asyncio.StreamWriter) -> None:
+    while line := await wire.read():
+        writer.write(ws.frame(ws.TEXT, line.rstrip(b"\n")))
+        await writer.drain()
+
+
+def _switching(key: str) -> bytes:
+    accepted = b64encode(sha1(key.encode() + MAGIC).digest())
+    lines = (
+        b"HTTP/1.1 101 Switching Protocols",
+        b"Upgrade: websocket",
+        b"Connection: Upgrade",
+        b"Sec-WebSocket-Accept: " + accepted,
+        b"Sec-WebSocket-Protocol: mcp",
+    )
+    return b"\r\n".join(lines) + HEAD_END

@@ -1,0 +1,11 @@
+"""Messages travel in the envelopes of a library."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.transport import WEBSOCKET_ONLY
+
+
+@on_reply("messages are wrapped in an event", breaks="STD-14", transports=WEBSOCKET_ONLY)
+def change(reply: Json, turn: Turn) -> list[object]:
+    return [{"event": "message", "data": reply}, reply]

@@ -1,0 +1,13 @@
+"""Whoever connects is greeted."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.transport import WEBSOCKET_ONLY
+
+
+@on_reply("a greeting comes before the first message", breaks="STD-14", transports=WEBSOCKET_ONLY)
+def change(reply: Json, turn: Turn) -> list[object]:
+    greeted = turn.memory.setdefault("greeted", [])
+    greeted.append(True)
+    return [b"connected", reply] if len(greeted) == 1 else [reply]
