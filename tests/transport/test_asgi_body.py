@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 from assay import Limits, Server
+from tests.driving.hosts import on_assay
 
 HEADERS = [
     (b"host", b"localhost"),
@@ -56,3 +57,28 @@ async def test_body_behind_an_awaitable_that_is_no_coroutine_is_read() -> None:
         return future
 
     assert await post(Server("slow").asgi(), receive) == (200, b'{"jsonrpc":"2.0","id":1,"result":{}}')
+
+
+async def test_body_that_a_middleware_changes_is_the_one_that_is_read() -> None:
+    """Our own server offers the body beside `receive`; whoever wraps that must not be passed over."""
+    app = Server("wrapped").asgi()
+
+    class Wrapped:
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            async def changed() -> Any:
+                message = await receive()
+                return {**message, "body": message["body"].replace(b'"nope"', b'"ping"')}
+
+            await app(scope, changed, send)
+
+        async def close(self) -> None:
+            await app.close()
+
+    body = b'{"jsonrpc":"2.0","id":1,"method":"nope"}'
+    async with on_assay(Wrapped()) as port, asyncio.timeout(5):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        lines = [b"%b: %b" % pair for pair in [*HEADERS, (b"content-length", b"%d" % len(body))]]
+        writer.write(b"\r\n".join([b"POST /mcp HTTP/1.1", *lines, b"connection: close", b"", body]))
+        assert (await reader.read()).endswith(b'\r\n\r\n{"jsonrpc":"2.0","id":1,"result":{}}')
+        writer.close()
+        await writer.wait_closed()

@@ -23,7 +23,9 @@ def at_hand(
 ) -> bytes | Message | Awaitable[Message]:
     """The body if it is here as a whole and within its limit, as it nearly always is; else its first
     part, or what to await for that."""
-    whole: bytes | None = getattr(transmit, "whole", None)  # see `Direct`
+    whole: bytes | None = None
+    if getattr(receive, "__self__", None) is transmit:  # else somebody between changes what is received
+        whole = getattr(transmit, "whole", None)  # see `Direct`
     if whole is None:
         first = _first_part(receive)
         # Seven digits are under 10 MB; a longer number is looked at by `read_body`.
