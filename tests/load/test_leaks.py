@@ -17,6 +17,7 @@ from assay.revisions.registry import HANDSHAKE
 from assay.store.memory import MemoryEvents, MemorySessions
 from assay.transport.stdio import Connection, open_writer, start_reading
 from tests.driving.asgi import BOTH, AsgiPeer
+from tests.driving.hosts import Host, on_assay
 from tests.driving.messages import call, initialize, notification
 from tests.load.gauge import Held, on_uvicorn, returned_to, tracing, turn, until, until_still
 
@@ -27,6 +28,7 @@ AT_ONCE = 25
 CHUNK = "x" * 50_000
 EMPTY_TABLES = 600_000
 """What dictionaries and sets keep that have held 2,000 entries; the entries come to twenty times that."""
+each_host = pytest.mark.parametrize("host", [on_assay, on_uvicorn])
 
 
 @pytest.fixture(autouse=True)
@@ -194,9 +196,10 @@ async def cut_streams(subject: Subject, port: int, count: int) -> None:
     assert subject.held == (0, 0, 0, 0)
 
 
-async def test_streams_cut_in_the_middle_of_an_event() -> None:
+@each_host
+async def test_streams_cut_in_the_middle_of_an_event(host: Host) -> None:
     subject = Subject()
-    async with on_uvicorn(subject.app) as port:
+    async with host(subject.app) as port:
         await cut_streams(subject, port, 50)
         before = Held.now()
         await cut_streams(subject, port, STREAMS)
@@ -224,9 +227,10 @@ async def never_read(subject: Subject, port: int) -> None:
     assert subject.held == (0, 0, 0, 0)
 
 
-async def test_http_client_that_never_reads() -> None:
+@each_host
+async def test_http_client_that_never_reads(host: Host) -> None:
     subject = Subject()
-    async with on_uvicorn(subject.app) as port:
+    async with host(subject.app) as port:
         await never_read(subject, port)
         before = Held.now()
         await never_read(subject, port)
