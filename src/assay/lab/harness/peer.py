@@ -104,7 +104,7 @@ class Peer:
         for message in read_messages(frame, body):
             if message.is_response:
                 self._settle(message)
-            elif message.shape is Shape.REQUEST:
+            elif message.shape is Shape.REQUEST and not self.closed:
                 self._background(self._respond(message))
             elif message.shape is Shape.NOTIFICATION:
                 self._notices.take(message)

@@ -21,15 +21,14 @@ ODD = ("two\nlines", "next\u0085line", "line\u2028separator", "form\x0cfeed", "c
 )
 async def drive(stage: Stage) -> None:
     peer = await stage.open()
-    method = "ping" if "ping" in stage.revision.requests else "server/discover"
-    await peer.request(method)
+    await peer.request(stage.plain)
     await peer.request("no/such/method", {"padding": LONG})
     for text in ODD:
-        await peer.request(method, request_id=text)
+        await peer.request(stage.plain, request_id=text)
     names = ("line 1", "line 2", "line 3")
-    pending = [peer.expect(method, name) for name in names]
+    pending = [peer.expect(stage.plain, name) for name in names]
     params = declared(stage.revision, {}, {})
-    message = {"jsonrpc": "2.0", "method": method, "params": params}
+    message = {"jsonrpc": "2.0", "method": stage.plain, "params": params}
     first, second, third = (encode({**message, "id": name}) + b"\n" for name in names)
     await peer.stdio.write(first + second)
     await peer.stdio.write(third[:9])

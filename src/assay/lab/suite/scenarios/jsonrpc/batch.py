@@ -26,13 +26,12 @@ def _knows_of_batches(revision: Revision) -> bool:
 )
 async def drive(stage: Stage) -> None:
     peer = await stage.open()
-    method = "ping" if "ping" in stage.revision.requests else "server/discover"
     params = declared(stage.revision, {}, {})
-    request = {"jsonrpc": "2.0", "method": method, "params": params}
+    request = {"jsonrpc": "2.0", "method": stage.plain, "params": params}
     # One that every server knows: whether an unknown one is ignored is another question.
     cancelled = {"requestId": "no-such-request"}
     notification = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled}
-    await peer.request(method)
+    await peer.request(stage.plain)
     if stage.revision.batching is Batching.REFUSED:
         async with peer.probe("refused batch"):
             await peer.offer([{**request, "id": "first"}, {**request, "id": "second"}])

@@ -17,10 +17,9 @@ IDS = (
 )
 async def drive(stage: Stage) -> None:
     peer = await stage.open()
-    method = "ping" if "ping" in stage.revision.requests else "server/discover"
     for number in IDS:
-        await peer.request(method, request_id=number)
+        await peer.request(stage.plain, request_id=number)
     # Two that only their types tell apart, at the same time.
-    pending = [await peer.start(method, request_id=number) for number in (4711, "4711")]
+    pending = [await peer.start(stage.plain, request_id=number) for number in (4711, "4711")]
     for one in pending:
         await peer.answer(one)

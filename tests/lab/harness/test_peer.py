@@ -1,0 +1,57 @@
+"""The driver's end of a conversation, where it ends."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from assay.lab.harness.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.http_text import Head
+from assay.lab.harness.link import Sent
+from assay.lab.harness.peer import Peer
+from assay.lab.harness.recorder import Recorder
+from assay.revisions.registry import HANDSHAKE
+from tests.lab.traces import request
+
+ASKED = json.dumps(request(1, "roots/list")).encode()
+FRAME = Frame(0, 0.0, Sender.SUBJECT, "1/lines", Kind.LINE, ASKED)
+
+
+class Noting:
+    """A link that notes what is sent."""
+
+    is_local = True
+
+    def __init__(self) -> None:
+        self.sent: list[bytes] = []
+        self.noted = asyncio.Event()
+
+    async def open(self) -> None: ...
+
+    async def send(self, body: bytes, message: Any, headers: Mapping[str, str | None]) -> Sent:
+        self.sent.append(body)
+        self.noted.set()
+        return Sent("1/lines")
+
+    def agreed(self, head: Head | None, version: str) -> None: ...
+
+    def move(self, recorder: Recorder, name: str) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+def peer_on(link: Noting) -> Peer:
+    recorder = Recorder(Header(HANDSHAKE[-1].date, "stdio", "by hand", "by-hand"))
+    return Peer(recorder, HANDSHAKE[-1], name="1", patience=5.0, connect=lambda peer: link)
+
+
+async def test_requests_of_the_subject_are_answered_until_the_end_and_not_after() -> None:
+    link = Noting()
+    peer = peer_on(link)
+    peer.deliver(FRAME, ASKED)
+    await asyncio.wait_for(link.noted.wait(), 5)
+    await peer.close()
+    before = asyncio.all_tasks()
+    peer.deliver(FRAME, ASKED)
+    assert asyncio.all_tasks() == before
+    assert len(link.sent) == 1
