@@ -44,8 +44,8 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: $(READY) ## Talk to the bundled servers on each transport and revision, and print it
-	@$(BIN)/python scripts/demo.py
+demo: $(READY) ## Judge the bundled servers on each transport and revision, and talk to them
+	@$(BIN)/python scripts/demo.py $(ARGS)
 
 .PHONY: test
 test: $(READY) ## Run all tests (ARGS="-k name" narrows them)

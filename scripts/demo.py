@@ -1,8 +1,11 @@
-"""Talk to the bundled servers on each revision and transport, and print the conversations.
+"""Judge the bundled servers on each revision and transport, and talk to them.
 
-The servers are processes of their own, the client is plain code over pipes and sockets (`demo_link.py`), and
+The lab judges both with its protocol suite (`demo_lab.py`). Meanwhile conversations are held and printed: the
+servers are processes of their own, the client is plain code over pipes and sockets (`demo_link.py`), and
 every answer is checked: `demo_talk.py` and `demo_described.py` for the everything server, `demo_reference.py`
-for the reference server. Exit codes: 0 all is well, 1 something is not, 130 interrupted.
+for the reference server. Arguments are for the lab.
+
+Exit codes: 0 all is well, 1 something is not, 130 interrupted.
 """
 
 import os
@@ -14,11 +17,12 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from http.client import HTTPException
 from typing import IO, Final, NamedTuple, NoReturn
 
 import demo_described
+import demo_lab
 import demo_reference
 import demo_show as show
 import demo_talk
@@ -178,21 +182,28 @@ def terminated(_signal: int, _frame: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def main() -> int:
+def main(options: list[str]) -> int:
     signal.signal(signal.SIGTERM, terminated)
     begin = time.monotonic()
-    acts = {act.server: talk_over_all(act) for act in ACTS}
+    with ExitStack() as stack:
+        judged = [stack.enter_context(demo_lab.judging(act.server, options)) for act in ACTS]
+        acts = {act.server: talk_over_all(act) for act in ACTS}
+        conforming = [run.server for run in judged if run.show()]
     for server, outcomes in acts.items():
         print_table(server, outcomes)
     told = [outcome for outcomes in acts.values() for outcome in outcomes.values()]
     good = told.count(OK)
-    print(f"\n{good} of {len(told)} conversations went well, in {time.monotonic() - begin:.1f} s")
-    return 0 if good == len(told) else 1
+    print(f"\n{good} of {len(told)} conversations went well")
+    print(
+        f"{len(conforming)} of {len(judged)} servers conform, by the lab; "
+        f"all took {time.monotonic() - begin:.1f} s"
+    )
+    return 0 if good == len(told) and len(conforming) == len(judged) else 1
 
 
 if __name__ == "__main__":
     try:
-        code = main()
+        code = main(sys.argv[1:])
     except KeyboardInterrupt:
         code = 130
     except BrokenPipeError:

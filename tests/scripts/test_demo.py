@@ -9,12 +9,15 @@ from uuid import uuid4
 
 import pytest
 
+from assay.lab.harness.run import parse_run
 from assay.revisions.registry import REVISIONS
 from tests.meta.tree import ROOT
 
 SCRIPT = str(ROOT / "scripts" / "demo.py")
 DEMO = [sys.executable, SCRIPT]
 STRICT_DEMO = [sys.executable, "-W", "error", SCRIPT]
+# The whole suite is for `make demo`; that the bundled servers pass it is tested with the suite.
+NARROW = ["--scenario", "lifecycle-ping", "--scenario", "tools-definitions"]
 PROCESSES = Path("/proc")
 ARROWS = ("→", "←")
 HEADS = {
@@ -24,11 +27,15 @@ HEADS = {
 """The tables in the end, and how many transports each has."""
 
 
-@pytest.mark.timeout(60)
-def test_every_conversation_goes_well() -> None:
-    environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+def environment(**extra: str) -> dict[str, str]:
+    return {**os.environ, "PYTHONIOENCODING": "utf-8", **extra}
+
+
+@pytest.mark.timeout(120)
+def test_every_conversation_goes_well_and_the_servers_conform(tmp_path: Path) -> None:
+    line = [*STRICT_DEMO, *NARROW, "--output", str(tmp_path)]
     shown = subprocess.run(
-        STRICT_DEMO, capture_output=True, encoding="utf-8", env=environment, check=False, timeout=60
+        line, capture_output=True, encoding="utf-8", env=environment(), check=False, timeout=110
     )
     assert (shown.returncode, shown.stderr) == (0, "")
     lines = shown.stdout.splitlines()
@@ -38,24 +45,63 @@ def test_every_conversation_goes_well() -> None:
         assert lines[first : first + len(rows)] == [row.rstrip() for row in rows]
     every = sum(HEADS.values()) * len(REVISIONS)
     assert sum(" over " in line and line.startswith("20") for line in lines) == every
-    assert lines[-1].startswith(f"{every} of {every} conversations went well")
+    assert lines[-2] == f"{every} of {every} conversations went well"
+    assert lines[-1].startswith("2 of 2 servers conform, by the lab")
     assert all(arrow in shown.stdout for arrow in ARROWS)
     assert "\033" not in shown.stdout
+    expect_matrices(lines)
+    expect_stored_runs(tmp_path)
 
 
-@pytest.mark.timeout(60)
+def expect_matrices(lines: list[str]) -> None:
+    words = [line.split() for line in lines]
+    begins = [place for place, found in enumerate(words) if found == ["passed", "stdio", "http", "ws"]]
+    assert len(begins) == 2
+    for begin in begins:
+        rows = words[begin + 1 : begin + 1 + len(REVISIONS)]
+        assert [row[0] for row in rows] == [revision.date for revision in REVISIONS]
+        assert {word for row in rows for word in row[1:]} <= {"of", "1", "2"}
+
+
+def expect_stored_runs(results: Path) -> None:
+    runs = [parse_run(path.read_bytes()) for path in results.glob("run-*/run.json")]
+    assert len(runs) == 2
+    for run in runs:
+        assert len({(cell.transport, cell.revision) for cell in run.cells}) == 3 * len(REVISIONS)
+
+
+def test_server_that_does_not_conform_is_told(tmp_path: Path) -> None:
+    baseline = tmp_path / "known.yaml"
+    baseline.write_text("server: [lifecycle-ping]\n", "utf-8")
+    options = ["--scenario", "lifecycle-ping", "--output", str(tmp_path), "--baseline", str(baseline)]
+    program = f"import demo_lab\nwith demo_lab.judging('everything', {options}) as run: print(run.show())"
+    shown = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT / "scripts",
+        capture_output=True,
+        encoding="utf-8",
+        env=environment(),
+        check=False,
+        timeout=60,
+    )
+    assert shown.stdout.splitlines()[-1] == "False"
+    assert "the lab ended with exit code 1" in shown.stdout
+
+
+@pytest.mark.timeout(120)
 @pytest.mark.skipif(not PROCESSES.is_dir(), reason="looks for processes in /proc")
 @pytest.mark.parametrize("reason", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_demo_says_so_and_leaves_no_server(reason: signal.Signals) -> None:
+def test_an_interrupted_demo_says_so_and_leaves_no_server(reason: signal.Signals, tmp_path: Path) -> None:
     mark = f"DEMO_UNDER_TEST={uuid4()}"
-    environment = {**os.environ, **dict([mark.split("=")]), "PYTHONIOENCODING": "utf-8"}
-    with subprocess.Popen(DEMO, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as demo:
+    marked = environment(**dict([mark.split("=")]))
+    line = [*DEMO, "--output", str(tmp_path)]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=marked) as demo:
         assert demo.stdout is not None and demo.stderr is not None
         while b" over HTTP" not in (line := demo.stdout.readline()):
             assert line, "the demo ended before it came to HTTP"
-        assert len(processes_with(mark)) == 2
+        assert len(processes_with(mark)) > 3  # the demo, a server to talk to, and two labs
         demo.send_signal(reason)
-        _, errors = demo.communicate(timeout=30)
+        _, errors = demo.communicate(timeout=60)
     assert (demo.returncode, errors) == (130, b"")
     assert processes_with(mark) == []
 

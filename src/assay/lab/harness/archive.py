@@ -9,6 +9,8 @@ results/
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cached_property
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +32,19 @@ class Archive:
     def __init__(self, directory: Path, role: str = "server") -> None:
         self._directory = directory
         self._role = role
-        self._stamp = now().replace(":", "-").replace(".", "-")
-        self.home = directory / f"run-{self._stamp}"
+        self._begun = now().replace(":", "-").replace(".", "-")
+
+    @cached_property
+    def _stamp(self) -> str:
+        """What all folders of this run end in; claimed by making one, since two runs may begin at once."""
+        for attempt in count(1):
+            stamp = self._begun if attempt == 1 else f"{self._begun}-{attempt}"
+            try:
+                (self._directory / f"run-{stamp}").mkdir(parents=True)
+            except FileExistsError:
+                continue
+            return stamp
+        raise AssertionError("there is always a next number")
 
     def keep(self, result: CellResult, trace: Trace) -> CellResult:
         again = "" if result.attempt == 1 else f"-{result.attempt}"
@@ -55,8 +68,7 @@ class Archive:
             entries = [entry(cell, check) for cell in cells for check in cell.checks]
             body = msgspec.json.format(msgspec.json.encode(entries), indent=2)
             (folder / "checks.json").write_bytes(body + b"\n")
-        self.home.mkdir(parents=True, exist_ok=True)
-        path = self.home / RUN_FILE
+        path = self._directory / f"run-{self._stamp}" / RUN_FILE
         path.write_bytes(dump_run(run))
         return path
 

@@ -1,0 +1,35 @@
+"""Results on disk: one place a run, whatever else runs beside it."""
+
+from pathlib import Path
+
+import pytest
+
+from assay.lab.harness import archive as module
+from assay.lab.harness.archive import Archive, read_run
+from assay.lab.harness.trace_file import read_trace
+from assay.lab.harness.verdict import Verdict
+from tests.lab.runs import cell, run_of
+from tests.lab.traces import request, stdio_trace
+
+
+def test_two_runs_of_the_same_moment_do_not_share_a_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "now", lambda: "2000-01-01T00:00:00.000Z")
+    trace = stdio_trace((">", request(1, "ping")))
+    found = cell("lifecycle.ping", ("lifecycle.ping", Verdict.SUCCESS))
+    places = set()
+    for _ in range(3):
+        archive = Archive(tmp_path)
+        run = run_of(archive.keep(found, trace))
+        place = archive.finish(run)
+        assert read_run(place.parent) == run
+        assert read_trace(place.parent / run.cells[0].trace).frames == trace.frames
+        places.add(place)
+    assert len(places) == 3
+    assert len(list(tmp_path.rglob("checks.json"))) == 3
+
+
+def test_nothing_is_made_before_there_is_something_to_keep(tmp_path: Path) -> None:
+    Archive(tmp_path)
+    assert list(tmp_path.iterdir()) == []
