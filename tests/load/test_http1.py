@@ -1,0 +1,234 @@
+"""What HTTP clients leave behind on our own server: nothing, however they behave and leave."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import socket
+import struct
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from assay import Context, Limits, Server
+from tests.driving.answer import PATIENCE
+from tests.driving.hosts import on_assay
+from tests.driving.messages import call
+from tests.load.gauge import Held, returned_to, tracing, until
+from tests.transport.http1.visit import get, post
+
+CONNECTIONS = 1000
+AT_ONCE = 25
+MESSAGE_BYTES = 200_000
+TYPES = (b"accept: application/json, text/event-stream", b"content-type: application/json")
+
+
+@pytest.fixture(autouse=True)
+def traced() -> Iterator[None]:
+    with tracing():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the house look often: patience is short here."""
+    monkeypatch.setattr("assay.transport.http1.house.GLANCE", 0.05)
+    monkeypatch.setattr("assay.transport.http1.connection.LINGER", 0.05)
+
+
+class Subject:
+    def __init__(self) -> None:
+        limits = Limits(
+            message_bytes=MESSAGE_BYTES, drain=0.5, head_timeout=0.3, keep_alive=0.3, write_timeout=0.3
+        )
+        self.server = Server("load", limits=limits)
+        self.app = self.server.asgi()
+        self.waiting = 0
+        self.poured = 0
+        self.door = asyncio.Event()
+        for tool in (self.echo, self.hold, self.pour):
+            self.server.tool(tool)
+
+    async def echo(self, text: str) -> str:
+        return text
+
+    async def hold(self, ctx: Context) -> str:
+        """Goes on when nobody hears it any more."""
+        self.waiting += 1
+        await ctx.log("info", "begun")
+        await self.door.wait()
+        self.waiting -= 1
+        return "done"
+
+    async def pour(self, ctx: Context) -> str:
+        """Send much more than anybody buffers."""
+        for _ in range(200):
+            await ctx.log("info", "x" * 50_000)
+        self.poured += 1
+        return "done"
+
+
+class Client:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    def ask(self, tool: str, **arguments: Any) -> None:
+        body = json.dumps(call(tool, **arguments)).encode()
+        self.write(post(body, *TYPES, target=b"/mcp"))
+
+    async def asked(self, tool: str, **arguments: Any) -> None:
+        self.ask(tool, **arguments)
+        await self._writer.drain()
+
+    def write(self, data: bytes) -> None:
+        self._writer.write(data)
+
+    def read_nothing(self) -> None:
+        self._writer.transport.pause_reading()  # type: ignore[attr-defined]
+
+    async def until(self, text: bytes) -> bytes:
+        async with asyncio.timeout(2 * PATIENCE):
+            return await self._reader.readuntil(text)
+
+    async def to_the_end(self) -> bytes:
+        async with asyncio.timeout(2 * PATIENCE):
+            return await self._reader.read()
+
+    async def part(self) -> None:
+        self._writer.close()
+        with contextlib.suppress(OSError):
+            await self._writer.wait_closed()
+
+    async def reset(self) -> None:
+        sock = self._writer.get_extra_info("socket")
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        await self.part()
+
+
+# Ways to behave
+
+
+async def be_polite(client: Client) -> None:
+    for _ in range(3):
+        client.ask("echo", text="hello")
+        await client.until(b"hello")
+    await client.part()
+
+
+async def say_nothing(client: Client) -> None:
+    assert await client.to_the_end() == b""
+    await client.part()
+
+
+async def stop_in_the_head(client: Client) -> None:
+    client.write(get()[:-1])
+    assert b" 408 " in await client.to_the_end()
+    await client.part()
+
+
+async def vanish_in_the_head(client: Client) -> None:
+    client.write(get()[:-1])
+    await client.reset()
+
+
+async def vanish_in_the_body(client: Client) -> None:
+    client.write(post(b"x" * 100_000, *TYPES, target=b"/mcp")[:-1])
+    await client.reset()
+
+
+async def say_too_much(client: Client) -> None:
+    client.write(post(b"x" * (2 * MESSAGE_BYTES), *TYPES, target=b"/mcp")[:-1])
+    assert b" 413 " in await client.to_the_end()
+    await client.part()
+
+
+async def talk_nonsense(client: Client) -> None:
+    client.ask("echo", text="hello")
+    client.write(b"hello\r\n\r\n")
+    assert b" 400 " in await client.to_the_end()
+    await client.part()
+
+
+async def go_on_without_end(client: Client) -> None:
+    client.write(get()[:-2] + b"x: " + b"y" * 70_000)
+    assert b" 431 " in await client.to_the_end()
+    await client.part()
+
+
+async def vanish_in_line(client: Client) -> None:
+    for _ in range(100):
+        client.ask("echo", text="hello")
+    await client.reset()
+
+
+async def vanish_in_a_call(client: Client) -> None:
+    client.ask("hold")
+    await client.until(b"begun")
+    await client.reset()
+
+
+WAYS: tuple[Callable[[Client], Any], ...] = (
+    be_polite,
+    say_nothing,
+    stop_in_the_head,
+    vanish_in_the_head,
+    vanish_in_the_body,
+    say_too_much,
+    talk_nonsense,
+    go_on_without_end,
+    vanish_in_line,
+    vanish_in_a_call,
+)
+
+
+async def come_and_go(subject: Subject, port: int, count: int) -> None:
+    places = asyncio.Semaphore(AT_ONCE)
+    subject.door.clear()
+
+    async def visit(number: int) -> None:
+        async with places:
+            await WAYS[number % len(WAYS)](Client(*await asyncio.open_connection("127.0.0.1", port)))
+
+    await asyncio.gather(*(visit(number) for number in range(count)))
+    assert subject.waiting == count // len(WAYS)
+    subject.door.set()
+    await until(lambda: subject.waiting == 0)
+
+
+async def test_connections_that_come_and_go() -> None:
+    subject = Subject()
+    async with on_assay(subject.app, subject.server.limits) as port:
+        await come_and_go(subject, port, 50)
+        before = Held.now()
+        await come_and_go(subject, port, CONNECTIONS)
+        await returned_to(before, slack=300_000)
+
+
+async def never_read(subject: Subject, port: int) -> None:
+    """Ask for far more than fits anywhere; the server keeps little of it, and gives up."""
+    before, poured = Held.now(), subject.poured
+    one, other = [Client(*await asyncio.open_connection("127.0.0.1", port, limit=1024)) for _ in range(2)]
+    one.read_nothing()
+    other.read_nothing()
+    one.ask("pour")
+    async with asyncio.timeout(2 * PATIENCE):
+        with contextlib.suppress(OSError):
+            # Answers at once, and each one small. Whoever does not read hears of the end when it writes.
+            while True:
+                await other.asked("echo", text="x" * 5000)
+    await until(lambda: subject.poured == poured + 1)
+    assert Held.now().memory - before.memory < 5_000_000
+    await one.reset()
+    await other.part()
+
+
+async def test_clients_that_never_read_are_cut_off() -> None:
+    subject = Subject()
+    async with on_assay(subject.app, subject.server.limits) as port:
+        await never_read(subject, port)
+        before = Held.now()
+        await never_read(subject, port)
+        await returned_to(before, slack=300_000)
