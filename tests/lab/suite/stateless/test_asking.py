@@ -94,9 +94,9 @@ GENUINE = (given("s1"), DONE)
 @pytest.mark.parametrize(
     ("attempts", "expected"),
     [
-        ([NEEDED, (given("forged"), FAILED), GENUINE], [("MR-09", True)]),
-        ([NEEDED, (given("forged"), {**DONE, "isError": True}), GENUINE], [("MR-09", True)]),
-        ([NEEDED, (given("forged"), DONE), GENUINE], [("MR-09", False)]),
+        ([NEEDED, (given("forged"), FAILED), GENUINE], [("MR-08", True), ("MR-09", True)]),
+        ([NEEDED, (given("forged"), {**DONE, "isError": True}), GENUINE], [("MR-08", True), ("MR-09", True)]),
+        ([NEEDED, (given("forged"), DONE), GENUINE], [("MR-08", False), ("MR-09", False)]),
         ([(given(None), DONE), (given("forged"), DONE), GENUINE], []),
         ([(given("forged"), DONE), GENUINE], []),
         ([NEEDED, (given("forged"), DONE), (given("s1"), FAILED)], []),
@@ -161,3 +161,18 @@ def test_first_request_of_a_connection(outcome: Any, expected: Any) -> None:
         for one in fresh.frames
     ]
     assert seen("stateless.fresh-connection", Trace(used.header, [*used.frames, *moved])) == expected
+
+
+@pytest.mark.parametrize(
+    ("second", "expected"),
+    [
+        (({}, WANTS), [("MR-12", True)]),
+        (({}, DONE), [("MR-12", True)]),
+        (({}, FAILED), [("MR-12", False)]),
+        (({"_meta": {CAPABILITIES_KEY: {}}}, FAILED), []),
+        ((given("s1"), FAILED), []),
+        (({"name": "u"}, FAILED), []),
+    ],
+)
+def test_a_question_left_alone(second: Any, expected: Any) -> None:
+    assert seen("stateless.abandoned", talk(({}, WANTS), second)) == expected

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from assay.lab.harness.frame import Kind
-from assay.lab.harness.message_meta import CAPABILITIES_KEY, SERVER_KEY, VERSION_KEY
+from assay.lab.harness.message_meta import CAPABILITIES_KEY, CLIENT_KEY, SERVER_KEY, VERSION_KEY
 from assay.lab.harness.trace import Trace
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.suite.judging import seen
@@ -234,3 +234,25 @@ def test_cache_pages(second: str, holds: bool) -> None:
         revision=NEW,
     )
     assert seen("stateless.cache-pages", trace) == [("CA-04", holds)]
+
+
+@pytest.mark.parametrize(("kind", "holds"), [("complete", True), ("task", False)])
+def test_result_types_of_a_server_without_extensions(kind: str, holds: bool) -> None:
+    discovered = (DISCOVER, FULL, result(0, **DISCOVERED))
+    listed = ("tools/list", FULL, result(0, resultType=kind))
+    assert ("BASE-20", holds) in seen("stateless.result-type", talk(discovered, listed))
+
+
+@pytest.mark.parametrize(
+    ("other", "answer", "expected"),
+    [
+        ({"name": "b"}, result(0, **DISCOVERED), [("META-12", True)]),
+        ({"name": "b"}, result(0, **{**DISCOVERED, "capabilities": {"tools": {}}}), [("META-12", False)]),
+        ({"name": "b"}, error(0, -32602), [("META-12", False)]),
+        ({"name": "a"}, error(0, -32602), []),
+    ],
+)
+def test_names_of_clients(other: Any, answer: Any, expected: Any) -> None:
+    one, two = ({**FULL, CLIENT_KEY: client} for client in ({"name": "a"}, other))
+    trace = talk((DISCOVER, one, result(0, **DISCOVERED)), (DISCOVER, two, answer))
+    assert seen("stateless.any-client", trace) == expected

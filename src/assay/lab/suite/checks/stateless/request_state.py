@@ -12,7 +12,7 @@ from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.retrying import Retry, identity, retries, succeeded
 
 
-@check("Request state is verified", rows=("MR-09", "MR-10"))
+@check("Request state is verified", rows=("MR-08", "MR-09", "MR-10"))
 def judge(trace: Trace) -> Iterator[Observation]:
     groups: dict[str, list[Retry]] = defaultdict(list)
     for retry in retries(trace):
@@ -34,7 +34,8 @@ def _forged(group: list[Retry]) -> Iterator[Observation]:
         # Accepting it is a fault where the state is seen to matter: without it, the same answers do not do.
         if one.is_forged and (not accepted or (matters and genuine)):
             expected = "an error, or the question again: this state was never given out"
-            yield observe("MR-09", not accepted, one, expected=expected, observed=one.exchange)
+            for row in ("MR-08", "MR-09"):
+                yield observe(row, not accepted, one, expected=expected, observed=one.exchange)
 
 
 def _misplaced(group: list[Retry]) -> Iterator[Observation]:

@@ -20,7 +20,7 @@ def open_up(reply: Json, turn: Turn) -> Json:
 
 @on_request(
     "request state is not signed",
-    breaks="MR-09",
+    breaks="MR-08",
     scenario="stateless.asking",
     server="everything",
     reply=open_up,

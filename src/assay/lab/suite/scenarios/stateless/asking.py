@@ -45,6 +45,7 @@ class Asked(Struct):
         "stateless.missing-capability",
         "stateless.request-state",
         "stateless.input-responses",
+        "stateless.abandoned",
         "stateless.only-clients-ask",
         "stateless.retired-codes",
     ),
@@ -58,6 +59,8 @@ async def drive(stage: Stage) -> None:
     for tool in tools_that(ASKING, stage.facts):
         asked = Asked(tool, {})
         reply = await asked.call(peer)
+        if previous is None and reply.result.get("resultType") == "input_required":
+            reply = await asked.call(peer)
         if reply.result.get("resultType") == "input_required":
             await _interview(peer, asked, reply, previous)
             await _unable(peer, asked)

@@ -21,6 +21,7 @@ LACKING: Final[tuple[dict[str, Any], ...]] = ({CAPABILITIES_KEY: None}, {VERSION
     exercises=(
         "stateless.discovery",
         "stateless.versions",
+        "stateless.any-client",
         "stateless.required-meta",
         "stateless.result-type",
         "stateless.result-meta",
@@ -34,10 +35,13 @@ async def drive(stage: Stage) -> None:
     await _without(peer)
     await peer.request("server/discover")
     await peer.request("tools/list")
+    for client in (None, {"name": "somebody-else", "version": "9.9"}):
+        await peer.request("server/discover", {"_meta": {CLIENT_KEY: client}})
     await _without(peer)
     for version in NO_VERSIONS:
         await peer.request("server/discover", {"_meta": {VERSION_KEY: version}})
-        await peer.request("tools/list", {"_meta": {VERSION_KEY: version}})
+        if stage.facts.declares("tools"):
+            await peer.request("tools/list", {"_meta": {VERSION_KEY: version}})
     await _greet_as_before(await stage.connect())
 
 

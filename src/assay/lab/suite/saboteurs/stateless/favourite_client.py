@@ -1,0 +1,14 @@
+"""One client is offered more than the others."""
+
+from __future__ import annotations
+
+from assay.lab.harness.message_meta import CLIENT, CLIENT_KEY
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("what is declared depends on the name of the client", breaks="META-12")
+def change(reply: Json, turn: Turn) -> Json:
+    client = turn.params.get("_meta", {}).get(CLIENT_KEY)
+    if turn.method == "server/discover" and "result" in reply and client != CLIENT:
+        reply["result"]["capabilities"] = {"tools": {}}
+    return reply

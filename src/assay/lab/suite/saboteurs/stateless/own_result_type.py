@@ -1,0 +1,15 @@
+"""A result type of the server's own, declared nowhere."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("lists are `partial`, a type that no extension declares", breaks="BASE-20")
+def change(reply: Json, turn: Turn) -> Json:
+    result = reply.get("result", {})
+    if turn.method == "server/discover" and "capabilities" in result:
+        result["capabilities"].pop("extensions", None)
+    if turn.method.endswith("/list") and "resultType" in result:
+        result["resultType"] = "partial"
+    return reply

@@ -1,0 +1,27 @@
+"""A tool that has asked is busy until it is answered."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Answered, Json, Turn, on_request
+from assay.model.error import INVALID_REQUEST
+
+
+def remember(reply: Json, turn: Turn) -> Json:
+    waits = reply.get("result", {}).get("resultType") == "input_required"
+    if turn.method == "tools/call":
+        turn.memory[turn.params["name"]] = waits
+    return reply
+
+
+@on_request(
+    "a tool is busy until its question is answered",
+    breaks="MR-12",
+    scenario="stateless.asking",
+    reply=remember,
+)
+def change(message: Json, turn: Turn) -> Json | Answered:
+    params = message.get("params", {})
+    if not turn.memory.get(params.get("name")) or "inputResponses" in params:
+        return message
+    error = {"code": INVALID_REQUEST, "message": "waiting for input"}
+    return Answered([{"jsonrpc": "2.0", "id": message["id"], "error": error}])
