@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from assay.transport.asgi.types import AsgiScope, Receive, Transmit
+from assay.transport.http1.connection import CROWD
 from assay.transport.http1.house import GLANCE, Guest
 from tests.transport.http1.visit import (
     Visit,
@@ -59,6 +60,17 @@ async def test_connections_beyond_the_limit_are_told_so() -> None:
     assert visit.answer.status == 200
     await visit.pass_time(3)
     assert third.lost
+    await visit.leave()
+
+
+async def test_crowd_beyond_the_limit_is_not_even_told() -> None:
+    visit = Visit(echo, connections=1)
+    crowd = [visit.connect()[0] for _ in range(CROWD + 50)]
+    assert [each.ended for each in crowd] == ["eof"] * CROWD + ["abort"] * 50
+    await settle()
+    assert len(visit.house._connections) == CROWD + 1
+    await visit.pass_time(3)
+    assert visit.house._connections == {visit.connection}
     await visit.leave()
 
 

@@ -22,6 +22,8 @@ from .websocket import WebSocketConnection
 if TYPE_CHECKING:
     from .house import Clock, House
 
+CROWD: Final = 100
+"""Connections beyond the limit that are told so; more of them are cut without a word."""
 VERSIONS: Final = ("1.1", "1.0")
 ASGI: Final = {"version": "3.0", "spec_version": "2.4"}
 LINGER: Final = 2.0
@@ -82,7 +84,10 @@ class Connection(asyncio.Protocol):
             "scheme": "http" if transport.get_extra_info("sslcontext") is None else "https",
         }
         self.due = self._patient(self.limits.head_timeout)
-        if not self._house.admit(self):
+        surplus = self._house.admit(self)
+        if surplus > CROWD:
+            self.abort()
+        elif surplus > 0:
             self._refuse(Refusal(503, "too many connections; try again later"))
 
     def connection_lost(self, error: Exception | None) -> None:

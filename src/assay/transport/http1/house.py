@@ -62,12 +62,12 @@ class House:
         self._closing = False
         self._glance = self.loop.call_later(GLANCE, self._look)
 
-    def admit(self, connection: Guest) -> bool:
-        """False when there is no room for it; it is looked after until it has left."""
+    def admit(self, connection: Guest) -> int:
+        """How many there are beyond the limit; they are looked after as well, until they have left."""
         self._connections.add(connection)
         if self._closing:
             connection.finish()
-        return len(self._connections) <= self.limits.connections
+        return len(self._connections) - self.limits.connections
 
     def replace(self, connection: Guest, successor: Guest) -> None:
         """The same client goes on in another protocol."""
