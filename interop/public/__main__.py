@@ -8,6 +8,7 @@ import argparse
 import asyncio
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -32,6 +33,8 @@ from .table import HERE, ROOT, PublicServer, public_servers
 
 TRACES = HERE / "traces"
 RECORD = HERE / "record.json"
+PATIENCE = 5.0
+"""Seconds for one answer: tools that want the Internet may not have it, and would take all there is."""
 PAGE = ROOT / "docs" / "public-servers.md"
 
 
@@ -48,6 +51,8 @@ async def judged(server: PublicServer, options: argparse.Namespace) -> Judged:
         run = await runner.run()
     except SubjectDown as down:
         raise Aborted(Exit.SERVER_DID_NOT_START, str(down)) from down
+    if run.interrupted:
+        raise asyncio.CancelledError
     archive.finish(run)
     print(f"  {headline(run)} in {run.seconds:.0f} s", flush=True)
     return kept(server, run, archive.home)
@@ -56,8 +61,8 @@ async def judged(server: PublicServer, options: argparse.Namespace) -> Judged:
 def order(server: PublicServer, jobs: int) -> Order:
     # A path of this machine is nobody's business either.
     private = Redaction([str(ROOT), str(Path.home()), sys.base_prefix])
-    selection = Selection(effects=server.effects)
-    return Order(shipped(), selection, Conditions(redaction=private), jobs=jobs)
+    conditions = Conditions(patience=PATIENCE, limit=6 * PATIENCE, redaction=private)
+    return Order(shipped(), Selection(effects=server.effects), conditions, jobs=jobs)
 
 
 def kept(server: PublicServer, run: Run, home: Path) -> Judged:
@@ -92,9 +97,9 @@ def read_record() -> Record:
     return msgspec.json.decode(RECORD.read_bytes(), type=Record)
 
 
-def write(fresh: Sequence[Judged]) -> Exit:
-    """Put what is new into the record, write the page, and say what nobody has explained."""
-    suite, servers, reasons = shipped(), public_servers(), read_reasons()
+def keep(fresh: Sequence[Judged]) -> None:
+    """Put what is new into the record, and write the page."""
+    suite, servers = shipped(), public_servers()
     known = {one.server: one for one in read_record().judged} if RECORD.exists() else {}
     known |= {one.server: one for one in fresh}
     record = Record(
@@ -103,8 +108,12 @@ def write(fresh: Sequence[Judged]) -> Exit:
         judged=[known[name] for name in servers if name in known],
     )
     RECORD.write_bytes(msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n")
-    PAGE.write_text(page(record, servers, reasons), "utf-8")
-    breaches = list(reasons.breaches(record.judged))
+    PAGE.write_text(page(record, servers, read_reasons()), "utf-8")
+
+
+def report() -> Exit:
+    """Say what nobody has explained."""
+    breaches = list(read_reasons().breaches(read_record().judged))
     print("\n".join((f"written: {PAGE.relative_to(ROOT)}", *breaches)))
     return Exit.DOES_NOT_CONFORM if breaches else Exit.CONFORMS
 
@@ -122,7 +131,13 @@ def install(servers: Sequence[PublicServer]) -> None:
 
 
 async def judge_all(servers: Sequence[PublicServer], options: argparse.Namespace) -> Exit:
-    return write([await judged(server, options) for server in servers])
+    # SIGINT reaches us as a cancellation already; SIGTERM should too, so that no server is left behind.
+    this = asyncio.current_task()
+    assert this is not None
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
+    for server in servers:
+        keep([await judged(server, options)])
+    return report()
 
 
 def parse() -> argparse.Namespace:
@@ -150,13 +165,14 @@ def main() -> int:
     ]
     try:
         if options.offline:
-            return write([judged_again(one) for one in read_record().judged])
+            keep([judged_again(one) for one in read_record().judged])
+            return report()
         install(wanted)
         return asyncio.run(judge_all(wanted, options))
     except Aborted as aborted:
         print(f"error: {aborted}", file=sys.stderr)
         return aborted.code
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, asyncio.CancelledError):
         return Exit.INTERRUPTED
 
 

@@ -21,8 +21,8 @@ What the lab says of servers that nobody here wrote: from PyPI and npm, at the v
   of the lab, and is mended there.
 - The whole trace behind each finding is kept. `assay judge interop/public/traces` judges them all again,
   offline; `tests/interop/test_public.py` holds that to this page.
-- A finding is about one sentence of the specification. Most come from the SDK that a server is built with, and
-  few would trouble a client that is kind. None says anything about how useful a server is.
+- A finding is about one sentence of the specification. Most come from the SDK that a server is built with,
+  and few would trouble a kind client. None says anything about how useful a server is.
 """
 
 

@@ -9,9 +9,10 @@ import msgspec
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.naming import dashed
 from assay.lab.harness.rejudging import rejudged
+from assay.lab.harness.requirement import Level
 from assay.lab.harness.run import CellResult, Run
 from assay.lab.harness.trace_file import read_trace
-from assay.lab.harness.verdict import CheckResult, Finding
+from assay.lab.harness.verdict import CheckResult, Finding, Verdict
 
 Key = tuple[str, str]
 """Check and requirement: what makes two findings on one server the same."""
@@ -102,7 +103,7 @@ def found_in(suite: Suite, trace: Path, name: str, places: Mapping[Key, Sequence
     return [
         Found(
             check=check.id,
-            verdict=str(check.verdict),
+            verdict=str(Verdict.FAILURE if Level(finding.level).binding else Verdict.WARNING),
             requirement=finding.requirement,
             level=finding.level,
             statement=finding.statement,
