@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from assay.lab.harness.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.message_meta import SUBSCRIPTION_KEY
+from assay.lab.harness.trace import Trace
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST, REVISIONS
 from tests.lab.suite.conversation import Said, conversation, event
 from tests.lab.suite.judging import seen
@@ -244,3 +246,20 @@ NAMED = b"event: endpoint\ndata: /messages?session=1\n\n"
 def test_two_endpoints(said: list[Said], rows: set[str]) -> None:
     trace = conversation(OLDEST, *said, transport="http-sse")
     assert broken("streams.two-endpoints", trace) == rows
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        (b'{"jsonrpc":"2.0","id":1,"result":{}}', True),
+        (b'[{"jsonrpc":"2.0","id":1,"result":{}}]', True),
+        (b"connected", False),
+        (b'{"jsonrpc":"2.0","id":1,"result":{}}\n{"jsonrpc":"2.0","id":2,"result":{}}', False),
+        (b'{"event":"message"}', False),
+        (b"[]", False),
+    ],
+)
+def test_text_on_a_websocket_is_a_message(text: bytes, holds: bool) -> None:
+    frames = [Frame(0, 0.0, sender, "1/ws", Kind.TEXT, text) for sender in (Sender.DRIVER, Sender.SUBJECT)]
+    trace = Trace(Header(NEWEST.date, "ws", "by hand", "by-hand", closed=True), frames)
+    assert seen("streams.socket-messages", trace) == [("STD-14", holds)]
