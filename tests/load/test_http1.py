@@ -35,7 +35,7 @@ def traced() -> Iterator[None]:
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the house look often: patience is short here."""
     monkeypatch.setattr("assay.transport.http1.house.GLANCE", 0.05)
-    monkeypatch.setattr("assay.transport.http1.connection.LINGER", 0.05)
+    monkeypatch.setattr("assay.transport.http1.channel.LINGER", 0.05)
 
 
 class Subject:

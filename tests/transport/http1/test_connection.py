@@ -389,6 +389,30 @@ async def test_connect_is_refused(before: bytes) -> None:
     await visit.leave()
 
 
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        (get(b"ftp://localhost/", b"connection: upgrade", b"upgrade: websocket"), 400),
+        (get(b"/", b"connection: upgrade", b"upgrade: websocket", version=b"2.0"), 505),
+        (get(b"/", b"connection: upgrade", b"upgrade: websocket"), 426),
+        (get(b"/", b"connection: upgrade", b"upgrade: websocket", method=b"POST"), 400),
+    ],
+)
+async def test_wish_for_a_websocket_that_is_not_proper_is_refused(request_: bytes, status: int) -> None:
+    visit = await Visit(not_reached).send(request_)
+    assert (visit.answer.status, visit.wire.ended) == (status, "eof")
+    await visit.leave()
+
+
+async def test_wish_for_a_websocket_behind_another_request_is_ignored() -> None:
+    """RFC 9110, 7.8: a server may; this connection is taken."""
+    visit = await Visit(describe).send(
+        get(b"/length?a") + get(b"/length?b", b"connection: upgrade", b"upgrade: websocket")
+    )
+    assert [each.body for each in visit.answers("GET", "GET")] == [b"GET a ", b"GET b "]
+    await visit.leave()
+
+
 @pytest.mark.parametrize("target", [b"http://localhost/mcp?a", b"HTTP://localhost/mcp?a"])
 async def test_absolute_target_names_host_and_path(target: bytes) -> None:
     seen: list[AsgiScope] = []

@@ -157,7 +157,7 @@ def way(request: pytest.FixtureRequest, keys: Keys) -> Way:
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the house look at its connections often, so that small limits are kept."""
     monkeypatch.setattr("assay.transport.http1.house.GLANCE", 0.05)
-    monkeypatch.setattr("assay.transport.http1.connection.LINGER", 0.2)
+    monkeypatch.setattr("assay.transport.http1.channel.LINGER", 0.2)
 
 
 def test_requests_one_after_the_other(way: Way) -> None:

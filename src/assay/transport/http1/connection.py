@@ -5,57 +5,40 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from math import inf
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import httptools
 
-from assay.model.limits import Limits
 from assay.protocol.http.gate import JSON, Headers, Refusal
 from assay.protocol.http.upgrade import read_upgrade, wants_upgrade
 from assay.transport.asgi.types import AsgiScope
 
+from .channel import Channel
 from .head import CLOSE, lines
 from .request import Unserved, addressed_to, expects_continue, head_without_wish, read_target, size_of_head
 from .turn import Turn
 from .websocket import WebSocketConnection
 
 if TYPE_CHECKING:
-    from .house import Clock, House
+    from .house import House
 
 CROWD: Final = 100
 """Connections beyond the limit that are told so; more of them are cut without a word."""
 VERSIONS: Final = ("1.1", "1.0")
 ASGI: Final = {"version": "3.0", "spec_version": "2.4"}
-LINGER: Final = 2.0
-"""Seconds to read on after an early answer: closing at once would reset the connection, and the
-client might never see what it was told (RFC 9112, 9.6)."""
 
 
-class Connection(asyncio.Protocol):
+class Connection(Channel):
     """Speaks HTTP/1.1 on one side and ASGI on the other."""
 
-    # Defaults on the class: a connection sets only what differs.
-    lost = False
     closing = False
     """The next answer is the last."""
-    congested = False
-    due = inf
-    """When patience with this client ends; the house looks now and then."""
     _turn: Turn | None = None
     _arriving: Turn | None = None
     """The request whose body is not all here."""
     _previous: asyncio.Task[None] | None = None
-    _writable: asyncio.Future[None] | None = None
-    _deaf = False
-    """What still comes is read and thrown away."""
     _parting: Refusal | None = None
     """What is said last, when all requests before it have been answered."""
-    _silent = False
-    """Nothing more will be said."""
-    _ended = False
-    """The connection closes when all that was written has left."""
-    _unsent = 0
-    _reading = True
     _latest = 0
     """Bytes that came last."""
     _fruitless = 0
@@ -63,11 +46,9 @@ class Connection(asyncio.Protocol):
     _url = b""
 
     def __init__(self, house: House) -> None:
+        super().__init__(house)
         self._house = house
         self.app = house.app
-        self.loop = house.loop
-        self.clock: Clock = house.clock
-        self.limits: Limits = house.limits
         self._waiting: deque[Turn] = deque()
         self._headers: Headers = []
         self._parser: Any = httptools.HttpRequestParser(self)
@@ -75,9 +56,7 @@ class Connection(asyncio.Protocol):
     # What the event loop calls
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
-        self.write = self._transport.write
-        self.abort = self._transport.abort
+        super().connection_made(transport)
         self._addresses = {
             "server": _address(transport, "sockname"),
             "client": _address(transport, "peername"),
@@ -128,28 +107,6 @@ class Connection(asyncio.Protocol):
             self.due = min(self.due, self._patient(self.limits.head_timeout))
         if self._fruitless > self.limits.head_bytes:
             self._refuse(self._head_too_large().refusal)
-
-    def _patient(self, seconds: float) -> float:
-        return self.clock.now() + seconds
-
-    def pause_writing(self) -> None:
-        self.congested = True
-        self._watch()
-
-    def resume_writing(self) -> None:
-        self._let_write()
-        if self._silent:
-            self.due = self._patient(LINGER)
-        elif self._turn is None:
-            self._next()
-        else:
-            self.due = inf
-
-    def _let_write(self) -> None:
-        self.congested = False
-        writable, self._writable = self._writable, None
-        if writable is not None and not writable.done():
-            writable.set_result(None)
 
     # What the parser calls
 
@@ -261,24 +218,13 @@ class Connection(asyncio.Protocol):
         self.due = self.clock.time + self.limits.keep_alive
         return None if self._reading else self.read_on()
 
+    def _relieved(self) -> None:
+        if self._turn is None:
+            self._next()
+        else:
+            self.due = inf
+
     # For turns and for the house
-
-    async def drained(self) -> None:
-        """Wait until the client has read enough of what was written."""
-        while self.congested and not self.lost:
-            if self._writable is None:
-                self._writable = self.loop.create_future()
-            await asyncio.shield(self._writable)
-
-    def read_on(self) -> None:
-        if not self._reading and not self.lost:
-            self._reading = True
-            self._transport.resume_reading()
-
-    def _read_no_more(self) -> None:
-        if self._reading:
-            self._reading = False
-            self._transport.pause_reading()
 
     def finish(self) -> None:
         """Close as soon as nothing is under way."""
@@ -294,23 +240,6 @@ class Connection(asyncio.Protocol):
             self._refuse(Refusal(408, f"headers did not arrive within {self.limits.head_timeout:g} s"))
         else:
             self._end()
-
-    def _end(self) -> None:
-        """Close, once all that was written has left."""
-        self._silent = self._ended = True
-        self._transport.close()
-        self._watch()
-
-    def _watch(self) -> None:
-        """See to it that the client goes on reading."""
-        self._unsent = self._transport.get_write_buffer_size()
-        self.due = self._patient(self.limits.write_timeout)
-
-    def _give_up(self) -> None:
-        before = self._unsent
-        self._watch()
-        if self._unsent >= before:
-            self.abort()
 
     def _refuse(self, refusal: Refusal) -> None:
         """What came is no request that the application could see: say so, and end the connection."""
@@ -333,14 +262,6 @@ class Connection(asyncio.Protocol):
         self._turn = None
         self._linger()
 
-    def _linger(self) -> None:
-        self._deaf = self._silent = True
-        self.read_on()
-        if not self.congested:
-            self.due = self._patient(LINGER)
-        if self._transport.can_write_eof():
-            self._transport.write_eof()
-
     def _upgrade(self, rest: bytes) -> bytes:
         """Another protocol is asked for. One that is not offered, or not now, is ignored (RFC 9110, 7.8):
         a new parser gets the same request without the wish, and what followed. Returns what it gets."""
@@ -349,7 +270,10 @@ class Connection(asyncio.Protocol):
             self._refuse(Refusal(501, "CONNECT is for proxies, and this is none"))
             return b""
         if wants_upgrade(self._headers) and self._turn is None:
-            self._become_websocket(rest)
+            try:
+                self._become_websocket(rest)
+            except Unserved as error:
+                self._refuse(error.refusal)
             return b""
         head = head_without_wish(parser.get_method(), self._url, parser.get_http_version(), self._headers)
         self._url, self._headers = b"", []
@@ -378,7 +302,7 @@ def _fault(error: Exception) -> Refusal:
     cause = error.__context__
     if isinstance(cause, Unserved):
         return cause.refusal
-    if cause is not None:
+    if cause is not None and isinstance(error, httptools.HttpParserCallbackError):
         raise cause
     return Refusal(400, f"not a valid HTTP request: {error or type(error).__name__}")
 
