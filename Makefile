@@ -70,6 +70,10 @@ new-saboteur: ## The same for a saboteur
 new-scenario new-check new-saboteur:
 	@$(PYTHON) scripts/new_part.py $(@:new-%=%) $(AREA) $(NAME) $(ROW)
 
+.PHONY: coverage
+coverage: $(READY) ## Write docs/coverage.md from the lab's catalogue (ARGS=--check compares)
+	@$(BIN)/python -m scripts.coverage_page $(ARGS)
+
 .PHONY: official
 official: $(READY) $(SUITE_READY) ## Run the official conformance suite against the everything server
 	@$(BIN)/python interop/official.py --node $(NODE_VENV)/bin/node $(ARGS)

@@ -2,15 +2,20 @@
 
 assay list                 every scenario of the protocol suite
 assay list --coverage      the requirements by revision and area: covered, excluded, uncovered
+assay list --saboteurs     the faults that prove that checks can fail; `assay prove` tries them
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from .exit_code import ExitCode
 from .output import emit
+
+if TYPE_CHECKING:
+    from assay.lab.harness.saboteur import Saboteur
 
 SUMMARY = "show the lab's scenarios, or what they cover"
 
@@ -19,14 +24,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
     side = parser.add_mutually_exclusive_group()
     side.add_argument("--server", action="store_true", help="scenarios that judge servers; the default")
     side.add_argument("--client", action="store_true", help="scenarios that judge clients")
-    parser.add_argument("--coverage", action="store_true", help="requirements instead of scenarios")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--coverage", action="store_true", help="requirements instead of scenarios")
+    what.add_argument("--saboteurs", action="store_true", help="saboteurs instead of scenarios")
     parser.add_argument("--missing", action="store_true", help="with --coverage: name every uncovered row")
 
 
 def execute(options: argparse.Namespace) -> int:
-    lines = coverage_lines(missing=options.missing) if options.coverage else scenario_lines(options)
-    emit("\n".join(lines) + "\n")
+    emit("\n".join(lines_of(options)) + "\n")
     return ExitCode.OK
+
+
+def lines_of(options: argparse.Namespace) -> Iterator[str]:
+    if options.coverage:
+        return coverage_lines(missing=options.missing)
+    return saboteur_lines() if options.saboteurs else scenario_lines(options)
 
 
 def scenario_lines(options: argparse.Namespace) -> Iterator[str]:
@@ -41,6 +53,22 @@ def scenario_lines(options: argparse.Namespace) -> Iterator[str]:
         yield f"{scenario.id:<32}{scenario.title}{official}"
         yield f"{'':<32}on {places}; checks {', '.join(scenario.exercises)}"
     yield f"{len(scenarios)} scenarios that judge a {role.value}"
+
+
+def saboteur_lines() -> Iterator[str]:
+    from assay.lab.suite.catalogue import shipped
+
+    every = shipped().saboteurs.values()
+    for one in every:
+        yield f"{one.id:<38}{one.breaks:<9}{one.fault}"
+    for area in sorted({one.area for one in every}):
+        yield f"{area:<14}{_broken(one for one in every if one.area == area)}"
+    yield f"{'all':<14}{_broken(every)}"
+
+
+def _broken(saboteurs: Iterable[Saboteur]) -> str:
+    rows = [one.breaks for one in saboteurs]
+    return f"{len(rows):>4} saboteurs break {len(set(rows))} requirements"
 
 
 def coverage_lines(*, missing: bool) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Coverage: which requirements are proved to be checked.
 
-A row is covered at a revision if a saboteur that breaks this very row exists there, and a check cites it.
+A row is covered at a revision if a check cites it, and a scenario there meets a saboteur that breaks it.
 That the check catches the saboteur is not claimed here but shown: `tests/lab/suite/test_saboteurs.py` holds
 every trial and fails if one saboteur gets away.
 """
@@ -15,7 +15,10 @@ from msgspec import Struct
 from assay.revisions.revision import Revision
 
 from .catalogue import Suite
+from .plan import makes_sense
 from .requirement import Requirement
+from .sabotage.trial import scenarios_for
+from .saboteur import Saboteur
 
 
 class Cover(StrEnum):
@@ -47,8 +50,17 @@ def cover(row: Requirement, revision: Revision, suite: Suite) -> Cover:
         return Cover.EXCLUDED
     if not any(row.id in check.rows for check in suite.checks.values()):
         return Cover.UNCOVERED
-    broken = (one for one in suite.saboteurs.values() if one.breaks == row.id)
-    return Cover.COVERED if any(one.window(revision) for one in broken) else Cover.UNPROVED
+    breaking = (one for one in suite.saboteurs.values() if one.breaks == row.id)
+    return Cover.COVERED if any(_is_tried(one, revision, suite) for one in breaking) else Cover.UNPROVED
+
+
+def _is_tried(saboteur: Saboteur, revision: Revision, suite: Suite) -> bool:
+    """Whether a scenario meets the saboteur there."""
+    return saboteur.window(revision) and any(
+        makes_sense(suite, scenario, transport, revision)
+        for scenario in scenarios_for(saboteur, suite)
+        for transport in saboteur.transports
+    )
 
 
 def spoken_rows(suite: Suite, revision: Revision) -> list[Requirement]:

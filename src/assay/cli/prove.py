@@ -1,0 +1,42 @@
+"""Prove that the lab's checks can fail: let every saboteur loose, and count who is caught.
+
+  assay prove
+  assay prove 'tools.*' framing.banner
+
+A saboteur is a healthy server with one fault. It is caught only where a check finds the very requirement
+broken that it breaks. Exit codes: 0 all were caught, 1 some got away, 2 there is no such saboteur.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+
+from .exit_code import CommandFailed, ExitCode
+from .output import emit
+
+SUMMARY = "prove that the lab's checks can fail, with saboteurs"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("saboteur", nargs="*", default=["*"], metavar="GLOB", help="by id; default: all")
+
+
+def execute(options: argparse.Namespace) -> int:
+    from assay.lab.harness.naming import matches
+    from assay.lab.harness.sabotage.proof import got_away, rates, total, try_all
+    from assay.lab.suite.catalogue import shipped
+
+    suite = shipped()
+    chosen = [
+        one
+        for one in suite.saboteurs.values()
+        if any(matches(pattern, one.id) for pattern in options.saboteur)
+    ]
+    if not chosen:
+        what = ", ".join(options.saboteur)
+        raise CommandFailed(ExitCode.USAGE, f"no such saboteur: {what}", "`assay list --saboteurs` shows all")
+    judged = asyncio.run(try_all(chosen, suite))
+    away = list(got_away(judged))
+    emit("\n".join((*away, *map(str, rates(judged)), str(total(judged)))) + "\n")
+    return ExitCode.DOES_NOT_CONFORM if away else ExitCode.OK

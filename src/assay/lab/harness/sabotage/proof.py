@@ -1,0 +1,87 @@
+"""The proof that checks can fail: every saboteur is let loose, and it is counted who was caught."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from assay.lab.harness.catalogue import Suite
+from assay.lab.harness.playing import Conditions
+from assay.lab.harness.saboteur import Saboteur
+
+from .ground import Ground
+from .trial import Judged, Trial, hold_trial, trials
+
+AT_ONCE: Final = 8
+
+
+class Rate(Struct, frozen=True):
+    """How many of an area's trials ended with the right finding."""
+
+    area: str
+    saboteurs: int
+    trials: int
+    caught: int
+
+    def __str__(self) -> str:
+        share = self.caught / self.trials if self.trials else 0.0
+        told = f"{self.saboteurs:>4} saboteurs, {self.caught} of {self.trials} trials caught"
+        return f"{self.area:<14}{told}: {share:.0%}"
+
+
+def rates(judged: Sequence[Judged]) -> Iterator[Rate]:
+    """By area, in their order."""
+    for area in sorted({one.trial.saboteur.area for one in judged}):
+        yield _rate(area, [one for one in judged if one.trial.saboteur.area == area])
+
+
+def total(judged: Sequence[Judged]) -> Rate:
+    return _rate("all", judged)
+
+
+def _rate(area: str, judged: Sequence[Judged]) -> Rate:
+    faults = {one.trial.saboteur.id for one in judged}
+    return Rate(area, len(faults), len(judged), sum(bool(one.by) for one in judged))
+
+
+def got_away(judged: Iterable[Judged]) -> Iterator[str]:
+    """Every trial without the right finding, with what was found instead."""
+    for one in judged:
+        if not one.by:
+            saboteur, instead = one.trial.saboteur, ", ".join(one.instead) or "nothing"
+            yield (
+                f"{one.trial} ({saboteur.fault}), which breaks {saboteur.breaks}, got away; "
+                f"found instead: {instead}"
+            )
+
+
+async def try_all(saboteurs: Sequence[Saboteur], suite: Suite) -> list[Judged]:
+    """Every trial of these saboteurs, each before the healthy server that it names."""
+    judged: list[Judged] = []
+    for server in sorted({one.server for one in saboteurs}):
+        async with Ground(server) as ground:
+            judged += await _try(ground, [one for one in saboteurs if one.server == server], suite)
+    return judged
+
+
+async def _try(ground: Ground, saboteurs: Sequence[Saboteur], suite: Suite) -> list[Judged]:
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def hold(trial: Trial) -> Judged:
+        async with gate:
+            return await hold_trial(trial, suite, ground, Conditions())
+
+    planned = {one.id: list(trials(one, suite, ground)) for one in saboteurs}
+    idle = [name for name, found in planned.items() if not found]
+    assert not idle, f"saboteurs that no scenario meets: {', '.join(idle)}"
+    every = [trial for found in planned.values() for trial in found]
+    judged = await asyncio.gather(*(hold(trial) for trial in every if not _is_delicate(trial)))
+    return judged + [await hold(trial) for trial in every if _is_delicate(trial)]
+
+
+def _is_delicate(trial: Trial) -> bool:
+    """A change of the shared server that is not announced is only seen where nobody else changes it, too."""
+    return trial.saboteur.silent and any(one.effects for one in trial.scenarios)
