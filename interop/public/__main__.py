@@ -53,9 +53,9 @@ async def judged(server: PublicServer, options: argparse.Namespace) -> Judged:
         raise Aborted(Exit.SERVER_DID_NOT_START, str(down)) from down
     if run.interrupted:
         raise asyncio.CancelledError
-    archive.finish(run)
+    home = archive.finish(run).parent
     print(f"  {headline(run)} in {run.seconds:.0f} s", flush=True)
-    return kept(server, run, archive.home)
+    return kept(server, run, home)
 
 
 def order(server: PublicServer, jobs: int) -> Order:
