@@ -36,6 +36,14 @@ def test_a_server_with_thousands_of_things_is_asked_for_a_few() -> None:
     assert len(errands(Facts("any", tools=tools, resources=resources))) == TOOLS + OTHERS
 
 
+def test_tools_that_need_fewer_arguments_come_first() -> None:
+    tools = [
+        {"name": "search", "annotations": READ, "inputSchema": SCHEMA},
+        {"name": "status", "annotations": READ},
+    ]
+    assert [errand.params["name"] for errand in errands(Facts("any", tools=tools))] == ["status", "search"]
+
+
 def test_a_server_that_offers_nothing_safe_lacks_an_errand() -> None:
     assert not AN_ERRAND.met(Facts("any", tools=[{"name": "delete"}]))
     assert AN_ERRAND.met(Facts("any", resources=[{"uri": "a:b"}]))

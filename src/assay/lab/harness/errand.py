@@ -14,9 +14,9 @@ from .mirror import param_headers
 from .need import Need
 from .peer import Peer, Pending, Reply
 
-TOOLS: Final = 8
+TOOLS: Final = 5
 OTHERS: Final = 2
-"""Of each kind: a server may have thousands."""
+"""Of each other kind: a server may have thousands, and each may take its time."""
 
 
 class Errand(Struct, frozen=True):
@@ -44,11 +44,13 @@ def errands(facts: Facts) -> list[Errand]:
 
 
 def _tools(facts: Facts) -> Iterator[Errand]:
-    for tool in facts.read_only_tools:
-        if isinstance(tool.get("name"), str):
-            arguments = arguments_for(tool)
-            params = {"name": tool["name"], "arguments": arguments}
-            yield Errand("tools/call", params, param_headers(tool, arguments))
+    made = [
+        (arguments_for(tool), tool) for tool in facts.read_only_tools if isinstance(tool.get("name"), str)
+    ]
+    # Arguments are guessed: tools that need fewest are the likeliest to get to work.
+    for arguments, tool in sorted(made, key=lambda one: len(one[0])):
+        params = {"name": tool["name"], "arguments": arguments}
+        yield Errand("tools/call", params, param_headers(tool, arguments))
 
 
 def _resources(facts: Facts) -> Iterator[Errand]:

@@ -11,7 +11,6 @@ from assay.lab.harness.order import is_answered_before
 from assay.lab.harness.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 
-
 HARMLESS = ("ping", "server/discover")
 """Requests that any server answers with a result."""
 

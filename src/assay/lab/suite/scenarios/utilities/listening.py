@@ -26,5 +26,6 @@ async def drive(stage: Stage) -> None:
     peer = await stage.open()
     listening = await peer.start("subscriptions/listen", {"notifications": WANTED})
     await peer.hear("notifications/subscriptions/acknowledged", during=listening)
-    for number, errand in enumerate(errands(stage.facts)):
-        await errand.ask(peer, {"progressToken": number, LOG_LEVEL_KEY: LEVELS[0]})
+    async with peer.probe("cancellation"):
+        for number, errand in enumerate(errands(stage.facts)):
+            await errand.ask(peer, {"progressToken": number, LOG_LEVEL_KEY: LEVELS[0]})
