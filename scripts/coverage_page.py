@@ -24,14 +24,14 @@ HEAD = """\
 Which rules of the specification the lab checks. This page is made by `make coverage` from the catalogue in
 `src/assay/lab/suite`; nobody edits it.
 
-A rule is **covered** at a revision if a check cites it and a scenario meets a *saboteur* there: a healthy server
-with one fault that breaks this very rule. That each saboteur is caught, for the right reason, is shown by
-`assay prove` and by the tests. **Cited** is a rule that a check cites without such a proof. **Excluded** is what
-cannot be seen from outside, or is not judged by this suite: each with its reason, at the end.
+A rule is **covered** at a revision if a check cites it and a scenario meets a *saboteur* there: a healthy
+server with one fault that breaks this very rule. That each saboteur is caught, for the right reason, is shown
+by `assay prove` and by the tests. **Cited** is a rule that a check cites without such a proof. **Excluded** is
+what cannot be seen from outside, or is not judged by this suite: each with its reason, at the end.
 
 {scenarios} scenarios, {checks} checks, {saboteurs} saboteurs that break {broken} of {rows} rules.
 """
-MARKS = {Cover.COVERED: "●", Cover.UNPROVED: "○", Cover.EXCLUDED: "–", Cover.UNCOVERED: "✗"}
+MARKS = {Cover.COVERED: "●", Cover.UNPROVED: "○", Cover.EXCLUDED: "-", Cover.UNCOVERED: "✗"}
 
 
 def page(suite: Suite) -> str:
@@ -80,7 +80,7 @@ def by_area(suite: Suite) -> Iterator[str]:
 def share(suite: Suite, area: str, revision: Revision) -> str:
     rows = [row for row in spoken_rows(suite, revision) if row.area == area]
     counted = tally(rows, revision, suite)
-    return f"{counted.counts.get(Cover.COVERED, 0)} of {counted.testable}" if counted.testable else "–"
+    return f"{counted.counts.get(Cover.COVERED, 0)} of {counted.testable}" if counted.testable else "-"
 
 
 def saboteurs(suite: Suite) -> Iterator[str]:
