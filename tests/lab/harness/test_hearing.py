@@ -4,8 +4,10 @@ import asyncio
 import json
 from typing import Any
 
-from assay.lab.harness.frame import Header, Kind, Sender
+from assay.lab.harness.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.link import Sent
+from assay.lab.harness.message import Message, read_messages
+from assay.lab.harness.notices import Notices
 from assay.lab.harness.peer import Peer
 from assay.lab.harness.recorder import Recorder
 from assay.lab.harness.trace import NOT_HEARD
@@ -16,6 +18,8 @@ METHOD = "notifications/resources/updated"
 
 
 class DeafLink:
+    is_local = True
+
     async def open(self) -> None: ...
 
     async def send(self, body: bytes, message: Any, headers: Any) -> Sent:
@@ -32,6 +36,12 @@ def peer_and_recorder(patience: float = 5.0) -> tuple[Peer, Recorder]:
     return peer, recorder
 
 
+def message(fields: dict[str, Any]) -> Message:
+    body = json.dumps({"jsonrpc": "2.0", **fields}).encode()
+    (read,) = read_messages(Frame(0, 0.0, Sender.SUBJECT, "1/lines", Kind.LINE, body + b"\n"), body)
+    return read
+
+
 def say(peer: Peer, recorder: Recorder, message: dict[str, Any]) -> None:
     body = json.dumps({"jsonrpc": "2.0", **message}).encode()
     peer.deliver(recorder.record(Sender.SUBJECT, "1/lines", Kind.LINE, body + b"\n"), body)
@@ -46,13 +56,14 @@ async def test_each_notification_is_heard_once_and_in_order() -> None:
 
 
 async def test_a_notification_may_come_while_it_is_waited_for() -> None:
-    peer, recorder = peer_and_recorder()
-    waiting = asyncio.create_task(peer.hear(METHOD, uri="a:2"))
-    await asyncio.sleep(0)
-    say(peer, recorder, {"method": METHOD, "params": {"uri": "a:1"}})
-    say(peer, recorder, {"method": METHOD, "params": {"uri": "a:2"}})
-    heard = await waiting
-    assert heard is not None and heard.params == {"uri": "a:2"}
+    notices = Notices()
+
+    async def speak() -> None:
+        for uri in ("a:1", "a:2"):
+            notices.take(message({"method": METHOD, "params": {"uri": uri}}))
+
+    heard, _ = await asyncio.gather(notices.next(METHOD, {"uri": "a:2"}), speak())
+    assert heard.params == {"uri": "a:2"}
 
 
 async def test_one_that_does_not_come_leaves_a_mark() -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.revisions.registry import REVISIONS
 
 
-@on_reply("`blob` is a data URI", breaks="RS-14")
+@on_reply("`blob` is a data URI", breaks="RS-14", window=lambda revision: revision is REVISIONS[-1])
 def change(reply: Json, turn: Turn) -> Json:
     for item in reply.get("result", {}).get("contents", ()):
         if "blob" in item:
