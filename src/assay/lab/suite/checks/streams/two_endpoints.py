@@ -11,7 +11,6 @@ from assay.lab.harness.message import read_messages
 from assay.lab.harness.trace import Call, Trace
 from assay.lab.harness.transport import HTTP_SSE_ONLY
 from assay.lab.harness.verdict import Observation, observe
-from assay.protocol.framing.sse import SseEvent
 
 ENDPOINT = "endpoint"
 URI = re.compile(r"[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+")
@@ -54,16 +53,16 @@ def _names_endpoint(call: Call) -> Iterator[Observation]:
 
 def _carries_messages(call: Call) -> Iterator[Observation]:
     for frame, event in call.events[1:]:
-        if event.event == "message" or _is_message(frame, event):
+        if event.event == "message" or _is_message(frame, event.data):
             yield observe(
                 "SSE-04",
-                event.event == "message" and _is_message(frame, event),
+                event.event == "message" and _is_message(frame, event.data),
                 frame,
                 expected="a `message` event with JSON as its data",
                 observed=f"`{event.event}` with {event.data[:80]!r}",
             )
 
 
-def _is_message(frame: Frame, event: SseEvent) -> bool:
-    found = list(read_messages(frame, event.data))
+def _is_message(frame: Frame, data: bytes) -> bool:
+    found = list(read_messages(frame, data))
     return bool(found) and all("jsonrpc" in message.fields for message in found)
