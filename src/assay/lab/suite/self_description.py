@@ -6,8 +6,9 @@ from typing import Any, Final
 
 from assay.lab.harness.frame import Kind
 from assay.lab.harness.http_text import parse_head
+from assay.lab.harness.message import Message
 from assay.lab.harness.message_meta import CAPABILITIES_KEY, VERSION_KEY
-from assay.lab.harness.trace import Exchange
+from assay.lab.harness.trace import Exchange, Trace
 from assay.revisions.registry import SELF_DESCRIBING
 from assay.revisions.revision import Revision
 
@@ -25,6 +26,20 @@ def meta_of(exchange: Exchange) -> dict[str, Any]:
 def capabilities_of(exchange: Exchange) -> dict[str, Any]:
     """What the client declared with this very request."""
     return as_object(meta_of(exchange).get(CAPABILITIES_KEY))
+
+
+def reply_to(exchange: Exchange, trace: Trace) -> Message | None:
+    """Its answer; or the error in the HTTP response to it, which may lack the id."""
+    if exchange.answer is not None or exchange.head is None:
+        return exchange.answer
+    here = exchange.request.frame.channel
+    return next((one for one in trace.received if one.error and one.frame.channel == here), None)
+
+
+def told(exchange: Exchange, reply: Message | None) -> str:
+    """What came back, in a few words."""
+    status = "" if exchange.head is None else f", HTTP {exchange.head.status}"
+    return f"{reply or 'no JSON-RPC error'}{status}"
 
 
 def is_of(exchange: Exchange, revision: Revision) -> bool:

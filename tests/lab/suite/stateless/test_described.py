@@ -124,28 +124,40 @@ def test_a_request_that_may_be_of_an_earlier_revision_is_not_judged() -> None:
     assert not seen("stateless.required-meta", talk(("tools/list", None, result(0, tools=[]))))
 
 
+def on_http(meta: str, status: int, answer: bytes) -> Trace:
+    head = f"POST /mcp HTTP/1.1\r\nMCP-Protocol-Version: {NEW.date}\r\n\r\n"
+    body = f'{{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{{{meta}}}}}'
+    response = f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\n\r\n"
+    frames = [
+        (">", "1/post-1", Kind.REQUEST, (head + body).encode()),
+        ("<", "1/post-1", Kind.HEAD, response.encode()),
+        ("<", "1/post-1", Kind.BODY, answer),
+    ]
+    return http_trace(frames if answer else frames[:2], NEW)
+
+
 @pytest.mark.parametrize(
-    ("status", "code", "holds"),
-    [(400, -32602, True), (400, -32020, True), (200, -32602, False), (400, -32600, False)],
+    ("status", "answer", "holds"),
+    [
+        (400, b'{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}', True),
+        (400, b'{"jsonrpc":"2.0","error":{"code":-32602,"message":"no"}}', True),
+        (400, b'{"jsonrpc":"2.0","id":1,"error":{"code":-32020,"message":"no"}}', True),
+        (200, b'{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}', False),
+        (400, b'{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no"}}', False),
+        (400, b"", False),
+        (400, b'{"error":"bad request"}', False),
+    ],
 )
-def test_required_meta_on_http(status: int, code: int, holds: bool) -> None:
-    head = f"POST /mcp HTTP/1.1\r\nMCP-Protocol-Version: {NEW.date}\r\n\r\n".encode()
-    body = b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}'
-    answer = f'{{"jsonrpc":"2.0","id":1,"error":{{"code":{code},"message":"no"}}}}'.encode()
-    trace = http_trace(
-        [
-            (">", "1/post-1", Kind.REQUEST, head + body),
-            (
-                "<",
-                "1/post-1",
-                Kind.HEAD,
-                f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\n\r\n".encode(),
-            ),
-            ("<", "1/post-1", Kind.BODY, answer),
-        ],
-        NEW,
-    )
-    assert seen("stateless.required-meta", trace) == [("META-08", holds)]
+def test_required_meta_on_http(status: int, answer: bytes, holds: bool) -> None:
+    assert seen("stateless.required-meta", on_http("", status, answer)) == [("META-08", holds)]
+
+
+def test_a_refused_version_without_an_id_on_http() -> None:
+    meta = f'"_meta":{{"{VERSION_KEY}":"1900-01-01"}}'
+    data = f'{{"supported":["{NEW.date}"],"requested":"1900-01-01"}}'
+    good = f'{{"jsonrpc":"2.0","error":{{"code":-32022,"message":"no","data":{data}}}}}'.encode()
+    assert seen("stateless.versions", on_http(meta, 400, good)) == [("VER-01", True)]
+    assert seen("stateless.versions", on_http(meta, 400, b"")) == [("VER-01", False)]
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.lab.harness.check import check
+from assay.lab.harness.message import Message
 from assay.lab.harness.message_meta import VERSION_KEY
 from assay.lab.harness.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
-from assay.lab.suite.self_description import is_of, missing
+from assay.lab.suite.self_description import is_of, missing, reply_to, told
 from assay.model.error import HEADER_MISMATCH, INVALID_PARAMS
 
 
@@ -18,13 +19,14 @@ def judge(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges():
         connection = exchange.request.frame.connection
         lacking = missing(exchange, trace.revision)
-        if lacking and exchange.answer is not None:
+        reply = reply_to(exchange, trace)
+        if lacking and (reply is not None or exchange.head is not None):
             yield observe(
                 "META-08",
-                _is_refused(exchange, lacking),
+                _is_refused(exchange, reply, lacking),
                 exchange,
                 expected=f"error {INVALID_PARAMS} (HTTP 400) for a request without {lacking[0]}",
-                observed=exchange,
+                observed=told(exchange, reply),
             )
             if connection in introduced:
                 expected = f"an error: an earlier request with {lacking[0]} does not stand in"
@@ -35,8 +37,10 @@ def judge(trace: Trace) -> Iterator[Observation]:
             introduced.add(connection)
 
 
-def _is_refused(exchange: Exchange, lacking: list[str]) -> bool:
+def _is_refused(exchange: Exchange, reply: Message | None, lacking: list[str]) -> bool:
+    code = None if reply is None else reply.code
+    if exchange.head is None:
+        return code == INVALID_PARAMS
     # The header says a version and the body does not: that is a mismatch as well, and no order is given.
-    differs = exchange.head is not None and VERSION_KEY in lacking and exchange.code == HEADER_MISMATCH
-    status = 400 if exchange.head is None else exchange.head.status
-    return (exchange.code == INVALID_PARAMS or differs) and status == 400
+    differs = VERSION_KEY in lacking and code == HEADER_MISMATCH
+    return (code == INVALID_PARAMS or differs) and exchange.head.status == 400

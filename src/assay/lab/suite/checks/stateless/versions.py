@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterator
 
 from assay.lab.harness.check import check
+from assay.lab.harness.message import Message
 from assay.lab.harness.message_meta import VERSION_KEY
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
-from assay.lab.suite.self_description import as_object, meta_of
+from assay.lab.suite.self_description import as_object, meta_of, reply_to, told
 from assay.model.error import UNSUPPORTED_VERSION
 from assay.revisions.registry import BY_DATE
 
@@ -18,24 +19,27 @@ from assay.revisions.registry import BY_DATE
 def judge(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges():
         version = meta_of(exchange).get(VERSION_KEY)
-        if isinstance(version, str) and version not in BY_DATE and exchange.answer is not None:
-            problem = _problem(exchange, version, trace.revision.date)
+        reply = reply_to(exchange, trace)
+        answered = reply is not None or exchange.head is not None
+        if isinstance(version, str) and version not in BY_DATE and answered:
+            problem = _problem(reply, version, trace.revision.date)
             expected = f"error {UNSUPPORTED_VERSION} with `supported` and `requested`"
-            yield observe("VER-01", problem is None, exchange, expected=expected, observed=problem)
+            observed = problem or told(exchange, reply)
+            yield observe("VER-01", problem is None, exchange, expected=expected, observed=observed)
     known = _supported(trace)
     for exchange in trace.exchanges("initialize"):
-        if exchange.answer is not None and exchange.answer.error and known:
-            told = json.dumps(exchange.answer.error)
-            named = any(one in told for one in known)
-            yield observe(
-                "VER-10", named, exchange, expected="an error that names versions", observed=exchange
-            )
+        reply = reply_to(exchange, trace)
+        if reply is not None and reply.error and known:
+            text = json.dumps(reply.error)
+            named = any(one in text for one in known)
+            expected = "an error that names versions"
+            yield observe("VER-10", named, exchange, expected=expected, observed=told(exchange, reply))
 
 
-def _problem(exchange: Exchange, version: str, spoken: str) -> str | None:
-    if exchange.code != UNSUPPORTED_VERSION or exchange.answer is None:
-        return str(exchange)
-    data = as_object(exchange.answer.error.get("data"))
+def _problem(reply: Message | None, version: str, spoken: str) -> str | None:
+    if reply is None or reply.code != UNSUPPORTED_VERSION:
+        return str(reply or "no JSON-RPC error")
+    data = as_object(reply.error.get("data"))
     supported = data.get("supported")
     if not isinstance(supported, list) or spoken not in supported:
         return f"`data.supported` does not list {spoken}: {supported}"
