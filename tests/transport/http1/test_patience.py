@@ -226,6 +226,16 @@ async def test_client_that_reads_slowly_is_not_cut_off() -> None:
     await visit.leave()
 
 
+async def test_client_that_reads_next_to_nothing_is_cut_off() -> None:
+    visit = Visit(answering(b"x" * 1_000_000), write_timeout=30.0)
+    visit.wire.stop_reading()
+    await visit.send(get())
+    visit.wire.read(1000)
+    await visit.pass_time(30)
+    assert visit.wire.ended == "abort"
+    await visit.leave()
+
+
 async def test_client_that_sends_but_does_not_read_is_cut_off() -> None:
     visit = Visit(answering(b"x" * 100_000), write_timeout=30.0)
     visit.wire.stop_reading()

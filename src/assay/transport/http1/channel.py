@@ -19,6 +19,10 @@ LINGER: Final = 2.0
 """Seconds to read on after an early answer: closing at once would reset the connection, and the
 client might never see what it was told (RFC 9112, 9.6)."""
 
+PROGRESS: Final = 16 * 1024
+"""Bytes that a client must take within `write_timeout`, or it counts as one that does not read: less than that
+is what the kernel still finds room for."""
+
 
 class Channel(asyncio.Protocol):
     """The part of a connection that knows nothing of what is said."""
@@ -98,7 +102,7 @@ class Channel(asyncio.Protocol):
         """Unless it reads after all: a long answer may take its time on a thin line."""
         before = self._unsent
         self._watch()
-        if self._unsent >= before:
+        if self._unsent > before - PROGRESS:
             self.abort()
 
     def _linger(self) -> None:
