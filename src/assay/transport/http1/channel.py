@@ -20,8 +20,8 @@ LINGER: Final = 2.0
 client might never see what it was told (RFC 9112, 9.6)."""
 
 PROGRESS: Final = 16 * 1024
-"""Bytes that a client must take within `write_timeout`, or it counts as one that does not read: less than that
-is what the kernel still finds room for."""
+"""Bytes that a client must take within `write_timeout`, or it counts as one that does not read: less may
+be what the kernel still found room for."""
 
 
 class Channel(asyncio.Protocol):
