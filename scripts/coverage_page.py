@@ -26,7 +26,7 @@ Which rules of the specification the lab checks. This page is made by `make cove
 
 A rule is **covered** at a revision if a check cites it and a scenario meets a *saboteur* there: a healthy
 server with one fault that breaks this very rule. That each saboteur is caught, for the right reason, is shown
-by `assay prove` and by the tests. **Cited** is a rule that a check cites without such a proof. **Excluded** is
+by `assay prove` and by the tests. **Cited** is a rule that a check cites without that proof. **Excluded** is
 what cannot be seen from outside, or is not judged by this suite: each with its reason, at the end.
 
 {scenarios} scenarios, {checks} checks, {saboteurs} saboteurs that break {broken} of {rows} rules.

@@ -1,13 +1,16 @@
 """`assay judge`, `report`, `list` and `explain`: what a run has left behind, and what the lab holds."""
 
+import json
 from pathlib import Path
 
+import jsonschema_rs
 import pytest
 
 from assay.cli.main import main
 from assay.lab.harness.trace_file import dump_trace
 from assay.lab.suite.catalogue import shipped
 from tests.lab.traces import request, result, stdio_trace
+from tests.meta.tree import ROOT
 
 Output = pytest.CaptureFixture[str]
 
@@ -31,6 +34,32 @@ def test_changed_traffic_is_refused(results: Path, capsys: Output) -> None:
     path.write_bytes(path.read_bytes().replace(b'\\"result\\":{}', b'\\"result\\":{\\"a\\":1}', 1))
     assert main(["judge", str(path)]) == 2
     assert "the chain is broken" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("place", ["run-*", "run-*/run.json"])
+def test_stored_run_names_the_traffic_to_judge(results: Path, place: str, capsys: Output) -> None:
+    (run,) = results.glob(place)
+    assert main(["judge", str(run)]) == 0
+    assert "conforms: 4 passed" in capsys.readouterr().out
+
+
+def test_refused_traffic_comes_with_its_line_and_a_way_out(results: Path, capsys: Output) -> None:
+    path = next(results.rglob("*.ndjson"))
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:3] + lines[4:]))
+    assert main(["judge", str(results)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert f"{path}:4: the chain is broken" in err
+    assert err.splitlines()[-1].startswith("  judge a trace as it was recorded")
+
+
+def test_every_stored_run_fits_the_published_schema(results: Path) -> None:
+    validator = jsonschema_rs.validator_for(json.loads((ROOT / "docs" / "run.schema.json").read_bytes()))
+    runs = list(results.glob("run-*/run.json"))
+    assert runs
+    for run in runs:
+        validator.validate(json.loads(run.read_bytes()))
 
 
 def test_traffic_of_unknown_origin_is_judged_by_every_check(tmp_path: Path, capsys: Output) -> None:

@@ -60,7 +60,7 @@ def saboteur_lines() -> Iterator[str]:
 
     every = shipped().saboteurs.values()
     for one in every:
-        yield f"{one.id:<38}{one.breaks:<9}{one.fault}"
+        yield f"{one.id:<38} {one.breaks:<9}{one.fault}"
     for area in sorted({one.area for one in every}):
         yield f"{area:<14}{_broken(one for one in every if one.area == area)}"
     yield f"{'all':<14}{_broken(every)}"

@@ -1,0 +1,81 @@
+"""What is shown while a run goes on: lines where nobody looks, a bar where somebody does."""
+
+import io
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from assay.cli.lab.progress import lines_of, progress
+from assay.lab.harness.event import CellFinished, CellsPlanned, RunFinished, SubjectKnown
+from assay.lab.harness.facts import Facts
+from assay.lab.harness.run import SubjectRecord
+from assay.lab.harness.verdict import Outcome, Verdict
+from assay.revisions.registry import HANDSHAKE
+from tests.lab.runs import REVISION, cell, run_of
+
+SUBJECT = Path(__file__).parent / "subject.py"
+COLOUR = re.compile(r"\x1b\[[\d;]*3[0-7][\d;]*m")
+PASSED = cell("a.b", ("c.d", Verdict.SUCCESS))
+FAILED = cell("e.f", ("c.d", Verdict.FAILURE))
+ABSENT = cell("e.f", outcome=Outcome.NOT_APPLICABLE)
+
+
+def test_elsewhere_a_scenario_is_a_line_as_soon_as_it_is_known() -> None:
+    stream = io.StringIO()
+    with progress(stream) as watch:
+        watch(SubjectKnown(SubjectRecord("server.py", "stdio", [Facts(REVISION)])))
+        watch(CellsPlanned(4))
+        for result in (PASSED, PASSED, FAILED):
+            watch(CellFinished(result))
+        assert stream.getvalue().splitlines() == [
+            f"stdio: server.py speaks {REVISION}",
+            f"ok         a.b (stdio {REVISION}, stdio {REVISION})",
+        ]
+        watch(CellFinished(ABSENT))
+        watch(RunFinished(run_of()))
+    assert stream.getvalue().splitlines()[2:] == [
+        f"FAILED     e.f (stdio {REVISION})",
+        f"n/a        e.f (stdio {REVISION}): a reason",
+    ]
+
+
+def test_many_places_are_counted_by_transport() -> None:
+    (line,) = lines_of([PASSED] * 3)
+    assert line == "ok         a.b (stdio 3)"
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_on_a_terminal_there_is_a_bar_and_colour_unless_it_is_unwanted(tmp_path: Path, plain: bool) -> None:
+    line = [sys.executable, "-m", "assay", "server", "--command", f"{sys.executable} {SUBJECT} wrong-code"]
+    line += ["--spec-version", HANDSHAKE[-1].date, "--scenario", "jsonrpc-unknown-method"]
+    environment = {**os.environ, "TERM": "xterm", "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment.pop("NO_COLOR", None)
+    if plain:
+        environment["NO_COLOR"] = "1"
+    shown = on_terminal(line, tmp_path, environment)
+    assert "1/1" in shown and "━" in shown
+    assert "FAILED     jsonrpc.unknown-method" in shown
+    assert "does not conform: 1 failed" in shown
+    assert bool(COLOUR.search(shown)) is not plain
+
+
+def on_terminal(line: list[str], directory: Path, environment: dict[str, str]) -> str:
+    """All that a command writes when both its streams are a terminal."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(line, stdout=theirs, stderr=theirs, cwd=directory, env=environment) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while data := os.read(ours, 65536):
+                shown += data
+        except OSError:
+            pass  # how the other end of a terminal closes
+        finally:
+            os.close(ours)
+    assert process.returncode == 1
+    return shown.decode()

@@ -1,0 +1,47 @@
+"""`assay prove` and `assay list --saboteurs`: who breaks what, and who is caught."""
+
+import pytest
+
+from assay.cli.main import main
+from assay.lab.harness.sabotage import proof
+from assay.lab.harness.sabotage.trial import Judged, Trial
+from assay.lab.harness.transport import Transport
+from assay.lab.suite.catalogue import shipped
+from assay.revisions.registry import HANDSHAKE
+
+Output = pytest.CaptureFixture[str]
+SABOTEURS = shipped().saboteurs
+BANNER = SABOTEURS["framing.banner"]
+
+
+def test_saboteurs_that_are_all_caught_prove_the_checks(capsys: Output) -> None:
+    assert main(["prove", "framing.banner", "jsonrpc-id-as-text"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["framing", "jsonrpc", "all"]
+    assert all(line.endswith("trials caught: 100%") for line in lines)
+
+
+def test_one_that_gets_away_is_named_and_fails(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    trial = Trial(BANNER, Transport.STDIO, HANDSHAKE[-1], ())
+
+    async def tried(*given: object) -> list[Judged]:
+        return [Judged(trial, ("a.check",)), Judged(trial, (), ("other.check:XX-01",))]
+
+    monkeypatch.setattr(proof, "try_all", tried)
+    assert main(["prove", "framing.*"]) == 1
+    away, area, _ = capsys.readouterr().out.splitlines()
+    assert away.startswith("framing.banner on stdio") and "found instead: other.check:XX-01" in away
+    assert area == "framing          1 saboteurs, 1 of 2 trials caught: 50%"
+
+
+def test_unknown_saboteur_is_a_mistake(capsys: Output) -> None:
+    assert main(["prove", "no.such"]) == 2
+    assert "no such saboteur: no.such" in capsys.readouterr().err
+
+
+def test_every_saboteur_is_listed_with_what_it_breaks(capsys: Output) -> None:
+    assert main(["list", "--saboteurs"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for one in SABOTEURS.values():
+        assert any(line.split()[:2] == [one.id, one.breaks] for line in lines)
+    assert lines[-1].split()[:2] == ["all", str(len(SABOTEURS))]
