@@ -4,12 +4,13 @@ import json
 from pathlib import Path
 
 import jsonschema_rs
+import msgspec
 import pytest
 
-from assay.lab.harness.run import BadRun, dump_run, parse_run, run_schema
+from assay.lab.harness.run import BadRun, CellResult, dump_run, parse_run, run_schema
 from assay.lab.harness.verdict import Outcome, Verdict
 from assay.lab.report.registry import formats, renderer
-from tests.lab.runs import cell, run_of
+from tests.lab.runs import REVISION, cell, finding, run_of
 from tests.meta.tree import ROOT
 
 FAILED = cell(
@@ -44,8 +45,34 @@ def test_text_ends_with_the_conclusion_and_shows_how_to_see_it_again() -> None:
     assert shown.splitlines()[-1].startswith("does not conform: 1 passed, 1 passed with warnings, 1 failed")
     assert "  again     printf %s x | server" in shown
     assert "→ #0 1/lines line" in shown
-    assert "incomplete: jsonrpc.notifications (1 of its places): a reason" in shown
+    assert f"incomplete: jsonrpc.notifications (stdio {REVISION}): a reason" in shown
     assert "stale in the baseline: gone" in shown
+
+
+def broken(requirement: str, level: str, *observed: str) -> CellResult:
+    """A scenario in which one check found one requirement broken."""
+    found = [
+        msgspec.structs.replace(finding(seen), requirement=requirement, level=level) for seen in observed
+    ]
+    made = cell("tools.definitions", (f"tools.{requirement.lower()}", Verdict.FAILURE))
+    (check,) = made.checks
+    return msgspec.structs.replace(made, checks=[msgspec.structs.replace(check, findings=found)])
+
+
+def test_text_shows_a_requirement_once_however_it_was_broken() -> None:
+    shown = renderer("text")(run_of(broken("TL-01", "MUST", "a", "b", "c", "d", "e"))).splitlines()
+    assert sum(line.startswith("FAILURE") for line in shown) == 1
+    assert [line for line in shown if line.startswith("  also")] == [
+        "  also      b",
+        "  also      c",
+        "  also      d",
+        "  also      1 more",
+    ]
+
+
+def test_text_shows_failures_before_warnings() -> None:
+    shown = renderer("text")(run_of(broken("TL-02", "SHOULD", "a"), broken("TL-01", "MUST", "a")))
+    assert shown.index("FAILURE tools.tl-01") < shown.index("WARNING tools.tl-02")
 
 
 def test_stored_run_fits_its_published_schema() -> None:

@@ -40,8 +40,16 @@ def _piped(trace: Trace, last: Frame) -> str:
     ]
     # The handshake, then what led here: the frames between matter rarely.
     chosen = before if len(before) <= MOST else [*before[:2], *before[-(MOST - 2) :]]
-    text = b"".join(frame.raw for frame in chosen).decode("utf-8", "backslashreplace")
-    return f"printf %s {shlex.quote(text)} | {trace.header.subject}"
+    texts = [frame.raw.decode("utf-8", "backslashreplace") for frame in chosen]
+    return f"printf {_printed(texts)} | {trace.header.subject}"
+
+
+def _printed(texts: Sequence[str]) -> str:
+    """Arguments of `printf`: on one line of the shell where each text is one line, else just as it was."""
+    lines = [text.removesuffix("\n") for text in texts]
+    if all(text.endswith("\n") for text in texts) and not any("\n" in line for line in lines):
+        return " ".join((r"'%s\n'", *map(shlex.quote, lines)))
+    return f"%s {shlex.quote(''.join(texts))}"
 
 
 def _curled(trace: Trace, last: Frame) -> str:

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 from assay.lab.harness.baseline import is_expected
 from assay.lab.harness.conclusion import headline
+from assay.lab.harness.requirement import Level
 from assay.lab.harness.run import CellResult, Run
 from assay.lab.harness.verdict import CheckResult, Finding, Outcome, Verdict
 
 SHOWN = 3
 """Places that are named for one finding that occurs in many."""
+WIDTH = 200
 
 
 def render(run: Run) -> str:
@@ -25,35 +27,56 @@ def _subjects(run: Run) -> Iterator[str]:
             yield f"  not {refusal.revision}: {refusal.reason}"
 
 
+Place = tuple[CellResult, CheckResult, Finding]
+
+
 def _findings(run: Run) -> Iterator[str]:
-    """Each distinct finding once, with the places where it was made."""
-    places: dict[tuple[str, str, str], list[tuple[CellResult, CheckResult, Finding]]] = {}
+    """Each requirement that a check found broken once, failures first, with the places where it was seen."""
+    places: dict[tuple[str, str], list[Place]] = {}
     for cell in run.cells:
         for check in cell.checks:
             for finding in check.findings:
-                key = (check.id, finding.requirement, finding.observed)
-                places.setdefault(key, []).append((cell, check, finding))
-    for found in places.values():
+                places.setdefault((check.id, finding.requirement), []).append((cell, check, finding))
+    for found in sorted(places.values(), key=lambda found: not _is_binding(found[0])):
         yield ""
         yield from _finding(run, found)
 
 
-def _finding(run: Run, found: list[tuple[CellResult, CheckResult, Finding]]) -> Iterator[str]:
+def _is_binding(place: Place) -> bool:
+    return Level(place[2].level).binding
+
+
+def _finding(run: Run, found: list[Place]) -> Iterator[str]:
     cell, check, finding = found[0]
     known = " (expected by the baseline)" if is_expected(run, cell, check) else ""
-    yield f"{check.verdict} {check.id}: {check.title}{known}"
+    verdict = Verdict.FAILURE if _is_binding(found[0]) else Verdict.WARNING
+    yield f"{verdict} {check.id}: {check.title}{known}"
     yield f"  {finding.requirement} ({finding.level}): {finding.statement}"
     yield f"  {finding.link}"
     yield f"  expected  {finding.expected}"
     yield f"  observed  {finding.observed}"
+    others = list(
+        dict.fromkeys(other.observed for _, _, other in found if other.observed != finding.observed)
+    )
+    yield from (f"  also      {_line(observed)}" for observed in others[:SHOWN])
+    if len(others) > SHOWN:
+        yield f"  also      {len(others) - SHOWN} more"
     yield from (f"  {line}" for line in finding.excerpt)
     if finding.reproduce:
         yield f"  again     {finding.reproduce}"
-    at = list(dict.fromkeys(f"{cell.scenario} ({cell.transport}, {cell.revision})" for cell, _, _ in found))
-    more = f" and {len(at) - SHOWN} more" if len(at) > SHOWN else ""
-    yield f"  in        {', '.join(at[:SHOWN])}{more}"
+    at = dict.fromkeys(f"{cell.scenario} ({cell.transport}, {cell.revision})" for cell, _, _ in found)
+    yield f"  in        {_named(list(at))}"
     if cell.trace:
         yield f"  trace     {cell.trace}"
+
+
+def _named(places: list[str]) -> str:
+    more = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
+    return f"{', '.join(places[:SHOWN])}{more}"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())[:WIDTH]
 
 
 def _cells(run: Run) -> Iterator[str]:
@@ -65,7 +88,7 @@ def _cells(run: Run) -> Iterator[str]:
             reasons.setdefault((cell.outcome, cell.scenario, cell.reason), []).append(place)
     for (outcome, scenario, reason), at in reasons.items():
         why = reason.removeprefix("not applicable: ")
-        yield f"{outcome}: {scenario} ({len(at)} of its places): {why}"
+        yield f"{outcome}: {scenario} ({_named(at)}): {why}"
     for scenario, transport, revision in run.flaky:
         yield f"flaky: {scenario} ({transport}, {revision}) came out differently when repeated"
     yield from (f"stale in the baseline: {entry}" for entry in run.stale)

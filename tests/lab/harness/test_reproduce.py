@@ -1,0 +1,32 @@
+"""The line that shows a finding again: run by a shell, it sends what the driver sent."""
+
+import subprocess
+
+import msgspec
+import pytest
+
+from assay.lab.harness.reproduce import reproduction
+from assay.lab.harness.trace import Trace
+from tests.lab.traces import request, stdio_trace
+
+SAID = (request(1, "initialize"), request(2, 'it\'s \\n "quoted" 100%'))
+
+
+def piped_to(command: str, trace: Trace) -> str:
+    subject = Trace(msgspec.structs.replace(trace.header, subject=command), trace.frames)
+    return reproduction(subject, [len(trace.frames) - 1])
+
+
+def test_messages_are_piped_by_one_line() -> None:
+    trace = stdio_trace(*((">", message) for message in SAID))
+    line = piped_to("cat", trace)
+    assert "\n" not in line
+    told = subprocess.run(["sh", "-c", line], capture_output=True, check=True).stdout
+    assert told == b"".join(frame.raw for frame in trace.frames)
+
+
+@pytest.mark.parametrize("odd", [b"no end", b"two\nlines\n", b"\n\n"])
+def test_other_bytes_are_piped_as_they_were(odd: bytes) -> None:
+    trace = stdio_trace((">", SAID[0]), (">", odd))
+    told = subprocess.run(["sh", "-c", piped_to("cat", trace)], capture_output=True, check=True).stdout
+    assert told == b"".join(frame.raw for frame in trace.frames)
