@@ -29,9 +29,16 @@ def judge(trace: Trace) -> Iterator[Observation]:
             "BASE-06",
             False,
             stray,
+            *_asked_there(trace, stray),
             expected="the id of a request that was sent here",
             observed=f"id {stray.id!r}",
         )
+
+
+def _asked_there(trace: Trace, stray: Message) -> list[Message]:
+    """On HTTP, what the response should have answered."""
+    channel = stray.frame.channel
+    return [one for one in trace.messages if "/post-" in channel and one.frame.channel == channel]
 
 
 def _strays(trace: Trace) -> Iterator[Message]:
