@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from assay.lab.harness.changing import WATCHED, provoke
 from assay.lab.harness.choosing import CHANGING, argument_sets, tools_that, uris_of
 from assay.lab.harness.http_text import EVENT_STREAM
-from assay.lab.harness.need import declares
+from assay.lab.harness.need import Need
 from assay.lab.harness.peer import Peer
 from assay.lab.harness.scenario import scenario
 from assay.lab.harness.stage import Stage
@@ -13,10 +15,16 @@ from assay.lab.harness.transport import Transport
 from assay.revisions.revision import Opening
 
 
+TELLS: Final = Need(
+    lambda facts: facts.declares("resources", "subscribe") or facts.declares("resources", "listChanged"),
+    "tells of no changes of resources",
+)
+
+
 @scenario(
     "Resources that change",
     exercises=("resources.announced", "resources.subscriptions"),
-    needs=(declares("resources"),),
+    needs=(TELLS,),
     window=lambda revision: revision.opening is Opening.HANDSHAKE,
     effects=True,
 )
