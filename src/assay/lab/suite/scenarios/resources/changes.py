@@ -14,7 +14,6 @@ from assay.lab.harness.stage import Stage
 from assay.lab.harness.transport import Transport
 from assay.revisions.revision import Opening
 
-
 TELLS: Final = Need(
     lambda facts: facts.declares("resources", "subscribe") or facts.declares("resources", "listChanged"),
     "tells of no changes of resources",
