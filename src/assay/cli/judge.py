@@ -27,10 +27,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "path", type=Path, nargs="+", help="a trace, a stored run, or a directory with traces"
     )
     parser.add_argument("--strict", action="store_true", help="a broken SHOULD fails too")
-    parser.add_argument("--format", default="text", metavar="F", help="text, junit, json or markdown")
+    parser.add_argument("--format", default="text", metavar="F", help="text, matrix, junit, json or markdown")
 
 
 def execute(options: argparse.Namespace) -> int:
+    from assay.cli.lab.extra import check_extra
+
+    check_extra()
     from assay.cli.lab.judging import EXIT_CODES, wanted_format
     from assay.lab.harness.conclusion import conclude
     from assay.lab.harness.rejudging import rejudged

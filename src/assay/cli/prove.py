@@ -23,6 +23,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
+    from assay.cli.lab.extra import check_extra
+
+    check_extra()
     from assay.lab.harness.naming import matches
     from assay.lab.harness.sabotage.proof import got_away, rates, total, try_all
     from assay.lab.suite.catalogue import shipped

@@ -11,12 +11,12 @@ from pathlib import Path
 from .exit_code import CommandFailed, ExitCode
 from .output import emit
 
-SUMMARY = "show a stored run as text, JUnit, JSON or Markdown"
+SUMMARY = "show a stored run as text, matrix, JUnit, JSON or Markdown"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", type=Path, help="run.json, or the directory that holds it")
-    parser.add_argument("--format", default="text", metavar="F", help="text, junit, json or markdown")
+    parser.add_argument("--format", default="text", metavar="F", help="text, matrix, junit, json or markdown")
 
 
 def execute(options: argparse.Namespace) -> int:

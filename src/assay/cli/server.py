@@ -29,45 +29,55 @@ FOR_SERVING = ("--host", "--port", "--allow-host", "--allow-origin")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     _add_subject(parser)
-    _add_selection(parser)
-    add = parser.add_argument
-    add("--timeout", type=seconds, default=10.0, help="seconds to wait for one answer; default: 10")
-    add("--jobs", type=count, default=os.cpu_count() or 1, help="scenarios at once; default: the cores")
+    _add_selection(parser.add_argument_group("what is judged"))
+    _add_manner(parser.add_argument_group("how it is judged"))
+    _add_results(parser.add_argument_group("results"))
+    for option in FOR_SERVING:
+        parser.add_argument(option, action=Misplaced, help=argparse.SUPPRESS)
+
+
+def _add_subject(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "target", metavar="TARGET", nargs="?", help="everything, reference, path.py[:name] or module[:name]"
+    )
+    add = parser.add_argument_group("the server").add_argument
+    add("--url", "--server-url", metavar="URL", help="the endpoint: http(s):// or ws(s)://")
+    add("--command", metavar="LINE", help="a command that serves on stdio, or at --url")
+    add("--transport", action="append", choices=("stdio", "http", "http-sse", "ws"), help="repeatable")
+    add("--header", action="append", default=[], metavar="'N: V'", help="sent with every request; repeatable")
+    add("--bearer", metavar="TOKEN", help="sent as `Authorization: Bearer`; never kept")
+
+
+def _add_selection(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--scenario", action="append", default=[], metavar="GLOB", help="e.g. 'tools-*'; repeatable")
+    add("--all", action="store_true", help="every scenario, which is the default")
+    add("--suite", default="protocol", metavar="NAME", help="default: protocol")
+    add("--spec-version", action="append", default=[], metavar="DATE", help="this revision only; repeatable")
+    add("--allow-effects", action="store_true", help="also what may change something in the server's world")
+
+
+def _add_manner(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    cores = os.cpu_count() or 1
+    add("--timeout", type=seconds, default=10.0, metavar="S", help="seconds for one answer; default: 10")
+    add("--jobs", type=count, default=cores, metavar="N", help="scenarios at once; default: the cores")
     add("--repeat", type=count, default=1, metavar="N", help="play each scenario N times and report flakes")
+    add("--isolate", action="store_true", help="on stdio, a process of its own for every scenario: slower")
+    add("--strict", action="store_true", help="a broken SHOULD fails too")
     add(
         "--baseline",
         "--expected-failures",
         type=Path,
         metavar="FILE",
-        help="YAML of failures that are expected",
+        help="YAML of expected failures, `server: [scenario, scenario:check]`; those that do not fail, fail",
     )
-    add("--strict", action="store_true", help="a broken SHOULD fails too")
+
+
+def _add_results(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
     add("--output", "-o", type=Path, default=Path("results"), metavar="DIR", help="default: results")
-    add("--format", default="text", metavar="F", help="text, junit, json or markdown; default: text")
-    add("--isolate", action="store_true", help="on stdio, a process of its own for every scenario: slower")
-    for option in FOR_SERVING:
-        add(option, action=Misplaced, help=argparse.SUPPRESS)
-
-
-def _add_subject(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("target", metavar="TARGET", nargs="?", help="everything, reference, path.py[:name] or module[:name]")
-    add("--url", "--server-url", metavar="URL", help="the endpoint: http(s):// or ws(s)://")
-    add("--command", metavar="LINE", help="a command that serves on stdio, or at --url")
-    add("--transport", action="append", choices=("stdio", "http", "http-sse", "ws"), help="repeatable")
-    add("--header", action="append", default=[], metavar="'N: V'", help="sent with every request; repeatable")
-    add("--bearer", metavar="TOKEN", help="sent as `Authorization: Bearer`; never written to a file")
-
-
-def _add_selection(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("--scenario", action="append", default=[], metavar="GLOB", help="e.g. 'tools-*'; repeatable")
-    add("--all", action="store_true", help="every scenario, which is the default")
-    add("--suite", default="protocol", metavar="NAME", help="default: protocol")
-    add("--spec-version", action="append", default=[], metavar="DATE", help="this revision only; repeatable")
-    add(
-        "--allow-effects", action="store_true", help="also do what may change something in the server's world"
-    )
+    add("--format", default="text", metavar="F", help="text, matrix, junit, json or markdown; default: text")
 
 
 def seconds(text: str) -> float:
@@ -100,6 +110,9 @@ class Misplaced(argparse.Action):
 
 def execute(options: argparse.Namespace) -> int:
     # The lab and its libraries load here: `assay --help` must not wait for them.
+    from assay.cli.lab.extra import check_extra
+
+    check_extra()
     from assay.cli.lab.judging import judge_server
 
     return asyncio.run(judge_server(options))

@@ -1,0 +1,21 @@
+"""The libraries of the lab, which come with an extra."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Final
+
+from assay.cli.exit_code import CommandFailed, ExitCode
+
+NEEDED: Final = ("mcp_types", "yaml", "rich")
+
+
+def check_extra() -> None:
+    """
+    Raises:
+        CommandFailed: one of them is not installed.
+    """
+    for name in NEEDED:
+        if find_spec(name) is None:
+            problem = f"the lab needs {name.replace('_', '-')}, which is not installed"
+            raise CommandFailed(ExitCode.USAGE, problem, 'pip install "assay[lab]"')

@@ -1,0 +1,17 @@
+"""Without its libraries the lab says what to install."""
+
+import pytest
+
+from assay.cli.lab import extra
+from assay.cli.main import main
+
+
+@pytest.mark.parametrize("command", [["server", "everything"], ["judge", "."], ["prove"]])
+def test_missing_library_is_named_with_the_extra(
+    command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(extra, "NEEDED", ("no_such_library",))
+    assert main(command) == 2
+    assert capsys.readouterr().err == (
+        'assay: error: the lab needs no-such-library, which is not installed\n  pip install "assay[lab]"\n'
+    )
