@@ -11,7 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -28,13 +28,11 @@ from interop.official import Aborted, Exit
 
 from .page import page
 from .reason import read_reasons
-from .record import Judged, Record, chosen, found_in, once, outcomes, places_of, trace_name
+from .record import Found, Judged, Key, Record, chosen, found_in, once, outcomes, places_of, trace_name
 from .table import HERE, ROOT, PublicServer, public_servers
 
 TRACES = HERE / "traces"
 RECORD = HERE / "record.json"
-PATIENCE = 5.0
-"""Seconds for one answer: tools that want the Internet may not have it, and would take all there is."""
 PAGE = ROOT / "docs" / "public-servers.md"
 
 
@@ -59,10 +57,9 @@ async def judged(server: PublicServer, options: argparse.Namespace) -> Judged:
 
 
 def order(server: PublicServer, jobs: int) -> Order:
-    # A path of this machine is nobody's business either.
-    private = Redaction([str(ROOT), str(Path.home()), sys.base_prefix])
-    conditions = Conditions(patience=PATIENCE, limit=6 * PATIENCE, redaction=private)
-    return Order(shipped(), Selection(effects=server.effects), conditions, jobs=jobs)
+    # Where things are on this machine is nobody's business either. With the slash: `/root` is in many words.
+    private = Redaction([str(ROOT), f"{Path.home()}/", sys.base_prefix])
+    return Order(shipped(), Selection(effects=server.effects), Conditions(redaction=private), jobs=jobs)
 
 
 def kept(server: PublicServer, run: Run, home: Path) -> Judged:
@@ -74,23 +71,28 @@ def kept(server: PublicServer, run: Run, home: Path) -> Judged:
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(home / cell.trace, folder / trace_name(cell))
     revisions = {key: sorted({cell.revision for cell in cells}) for key, cells in places.items()}
-    files = sorted(folder.glob("*.ndjson"))
+    found = found_below(folder, revisions)
+    for file in {*folder.glob("*.ndjson")} - {folder / one.trace for one in found}:
+        file.unlink()
     return Judged(
         server=server.name,
         version=server.version(),
         transport=server.transport,
         speaks=[facts.revision for subject in run.subjects for facts in subject.facts],
         outcomes=outcomes(run),
-        found=once(found for file in files for found in found_in(shipped(), file, file.name, revisions)),
+        found=found,
     )
+
+
+def found_below(folder: Path, revisions: Mapping[Key, Sequence[str]]) -> list[Found]:
+    files = sorted(folder.glob("*.ndjson"))
+    return once(found for file in files for found in found_in(shipped(), file, file.name, revisions))
 
 
 def judged_again(known: Judged) -> Judged:
     """The same by the traces that are kept."""
     revisions = {found.key: found.revisions for found in known.found}
-    files = sorted((TRACES / known.server).glob("*.ndjson"))
-    found = once(found for file in files for found in found_in(shipped(), file, file.name, revisions))
-    return msgspec.structs.replace(known, found=found)
+    return msgspec.structs.replace(known, found=found_below(TRACES / known.server, revisions))
 
 
 def read_record() -> Record:
