@@ -20,8 +20,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    from assay.cli.lab.judging import wanted_format
-    from assay.lab.harness.archive import read_run
+    from assay.cli.lab.judging import for_eyes, wanted_format
+    from assay.lab.harness.archive import place_of, read_run
     from assay.lab.harness.run import BadRun
     from assay.lab.report.registry import renderer
 
@@ -34,5 +34,5 @@ def execute(options: argparse.Namespace) -> int:
         ) from error
     except OSError as error:
         raise CommandFailed(ExitCode.USAGE, f"{error.filename}: {error.strerror}") from error
-    emit(render(run))
+    emit(render(for_eyes(run, place_of(options.run), options.format)))
     return ExitCode.OK

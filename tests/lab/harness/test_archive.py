@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from assay.lab.harness import archive as module
-from assay.lab.harness.archive import Archive, read_run
+from assay.lab.harness.archive import Archive, located, read_run
 from assay.lab.harness.trace_file import read_trace
 from assay.lab.harness.verdict import Verdict
 from tests.lab.runs import cell, run_of
@@ -33,3 +33,15 @@ def test_two_runs_of_the_same_moment_do_not_share_a_place(
 def test_nothing_is_made_before_there_is_something_to_keep(tmp_path: Path) -> None:
     Archive(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_traces_are_found_from_where_one_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    archive = Archive(Path("results"))
+    trace = stdio_trace((">", request(1, "ping")))
+    kept = archive.keep(cell("lifecycle.ping", ("lifecycle.ping", Verdict.SUCCESS)), trace)
+    run = run_of(kept, cell("tools.definitions"))
+    shown = located(run, archive.finish(run).parent)
+    assert shown.cells[0].trace.startswith("results/server-lifecycle-ping-")
+    assert read_trace(Path(shown.cells[0].trace)).frames == trace.frames
+    assert shown.cells[1].trace == ""

@@ -8,13 +8,14 @@ import contextlib
 import signal
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.cli.output import emit
-from assay.lab.harness.archive import Archive
+from assay.lab.harness.archive import Archive, located
 from assay.lab.harness.baseline import BadBaseline, Entry, compare, concerning, read_baseline
 from assay.lab.harness.broken_off import Gone
 from assay.lab.harness.conclusion import Conclusion, conclude
@@ -52,9 +53,14 @@ async def judge_server(options: argparse.Namespace) -> int:
             raise not_there(down, options) from down
     run = with_baseline(redacted(run, order.conditions.redaction), entries)
     place = archive.finish(run)
-    emit(render(run))
+    emit(render(for_eyes(run, place, options.format)))
     print(f"stored: {place}", file=sys.stderr)
     return EXIT_CODES[conclude(run)]
+
+
+def for_eyes(run: Run, place: Path, form: str) -> Run:
+    """What people read on a screen names traces so that they can be opened; files stay as they are stored."""
+    return located(run, place.parent) if form == "text" else run
 
 
 def stop_on_request() -> None:

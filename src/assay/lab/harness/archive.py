@@ -8,6 +8,7 @@ results/
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from functools import cached_property
 from itertools import count
@@ -104,11 +105,27 @@ def told(finding: Finding) -> str:
     )
 
 
+def located(run: Run, home: Path) -> Run:
+    """The run with each trace as it is found from here; the file in `home` names them from there."""
+    return msgspec.structs.replace(run, cells=[_located(cell, home) for cell in run.cells])
+
+
+def _located(cell: CellResult, home: Path) -> CellResult:
+    if not cell.trace:
+        return cell
+    return msgspec.structs.replace(cell, trace=os.path.relpath(home / cell.trace))
+
+
 def read_run(path: Path) -> Run:
     """
     Raises:
         BadRun: it is no stored run.
         OSError: it cannot be read.
     """
-    file = path / RUN_FILE if path.is_dir() else path
+    file = place_of(path)
     return parse_run(file.read_bytes(), str(file))
+
+
+def place_of(path: Path) -> Path:
+    """The file, given it or the directory that holds it."""
+    return path / RUN_FILE if path.is_dir() else path
