@@ -10,7 +10,6 @@ from typing import IO, Final
 import demo_show as show
 
 COMMAND: Final = (sys.executable, "-m", "assay", "server")
-TRANSPORTS: Final = ("stdio", "http", "ws")
 QUIET: Final = ("ok ", "n/a ")
 """How lines of progress begin that need nobody's attention."""
 
@@ -20,8 +19,7 @@ class Judging:
 
     def __init__(self, server: str, options: Sequence[str], report: IO[bytes], talk: IO[bytes]) -> None:
         self.server = server
-        places = [word for transport in TRANSPORTS for word in ("--transport", transport)]
-        self._command = (*COMMAND, server, *places, "--format", "matrix", *options)
+        self._command = (*COMMAND, server, *options, "--format", "matrix")
         self._report = report
         self._talk = talk
         # In a session of its own, so that Ctrl-C reaches the demo only, which then stops this.
@@ -57,9 +55,11 @@ def _text(file: IO[bytes]) -> str:
 
 
 @contextmanager
-def judging(server: str, options: Sequence[str]) -> Iterator[Judging]:
+def judging(server: str, transports: Sequence[str], options: Sequence[str]) -> Iterator[Judging]:
+    """Start to judge a server; whoever leaves early stops that."""
+    places = [word for transport in transports for word in ("--transport", transport)]
     with tempfile.TemporaryFile() as report, tempfile.TemporaryFile() as talk:
-        run = Judging(server, options, report, talk)
+        run = Judging(server, (*places, *options), report, talk)
         try:
             yield run
         finally:
