@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 CROWD: Final = 100
 """Connections beyond the limit that are told so; more of them are cut without a word."""
-VERSIONS: Final = ("1.1", "1.0")
 ASGI: Final = {"version": "3.0", "spec_version": "2.4"}
 
 
@@ -49,6 +48,7 @@ class Connection(Channel):
         super().__init__(house)
         self._house = house
         self.app = house.app
+        self._head_bytes = house.limits.head_bytes
         self._waiting: deque[Turn] = deque()
         self._headers: Headers = []
         self._parser: Any = httptools.HttpRequestParser(self)
@@ -105,7 +105,7 @@ class Connection(Channel):
             self._begin(turn)
         if turn is None and self._turn is None and self._fruitless:
             self.due = min(self.due, self._patient(self.limits.head_timeout))
-        if self._fruitless > self.limits.head_bytes:
+        if self._fruitless > self._head_bytes:
             self._refuse(self._head_too_large().refusal)
 
     # What the parser calls
@@ -117,15 +117,13 @@ class Connection(Channel):
         self._headers.append((name.lower(), value.rstrip()))
 
     def on_headers_complete(self) -> None:
-        if self._fruitless + self._latest > self.limits.head_bytes:
+        if self._fruitless + self._latest > self._head_bytes:
             self._measure_head()
         self._fruitless = 0
         parser = self._parser
         if parser.should_upgrade():
             return
-        scope = self._scope()
-        # A client of 1.0 that would stay expects to hear so, in a header of that time: it is not worth it.
-        turn = Turn(self, scope, scope["http_version"] == "1.1" and parser.should_keep_alive())
+        turn = Turn(self, self._scope(), parser.should_keep_alive())
         # A field after the body is no part of the head, and goes where nobody looks (RFC 9110, 6.5.1).
         self._url, self._headers = b"", []
         self._arriving = turn
@@ -153,11 +151,11 @@ class Connection(Channel):
 
     def _measure_head(self) -> None:
         """So that it does not matter in how many parts it came."""
-        if size_of_head(self._url, self._headers) > self.limits.head_bytes:
+        if size_of_head(self._url, self._headers) > self._head_bytes:
             raise self._head_too_large()
 
     def _head_too_large(self) -> Unserved:
-        return Unserved(431, f"headers too large: limit {self.limits.head_bytes} bytes")
+        return Unserved(431, f"headers too large: limit {self._head_bytes} bytes")
 
     def _scope(self) -> AsgiScope:
         """
@@ -169,8 +167,8 @@ class Connection(Channel):
             self._headers = addressed_to(authority, self._headers)
         parser = self._parser
         version = parser.get_http_version()
-        if version not in VERSIONS:
-            raise Unserved(505, f"HTTP version not supported: {version}; send 1.1")
+        if version != "1.1":
+            self._bear_with(version)
         return {
             "type": "http",
             "asgi": ASGI,
@@ -183,6 +181,12 @@ class Connection(Channel):
             "headers": self._headers,
             **self._addresses,
         }
+
+    def _bear_with(self, version: str) -> None:
+        if version != "1.0":
+            raise Unserved(505, f"HTTP version not supported: {version}; send 1.1")
+        # A client that would stay expects to hear so, in a header of that time: it is not worth it.
+        self.closing = True
 
     # Turns
 

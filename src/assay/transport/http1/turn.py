@@ -118,7 +118,7 @@ class Turn:
         if not self.arrived or not self._news or self._received:
             return None
         self._news = False
-        return bytes(self._body)
+        return self._body if type(self._body) is bytes else bytes(self._body)
 
     async def receive(self) -> Message:
         connection = self._connection
