@@ -27,6 +27,8 @@ class PublicServer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where it listens; a server without one speaks on its standard streams."""
     environment: dict[str, str] = {}
     effects: bool = False
+    pins: str = ""
+    """Another server of the table that is the same package, started otherwise."""
     name: str = ""
 
     @property
@@ -35,11 +37,11 @@ class PublicServer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def files(self) -> Path:
-        return PINS / self.name
+        return PINS / (self.pins or self.name)
 
     @property
     def home(self) -> Path:
-        return ENVIRONMENTS / self.name
+        return ENVIRONMENTS / (self.pins or self.name)
 
     def version(self) -> str:
         """As it is pinned."""

@@ -97,7 +97,7 @@ def test_servers_are_pinned_exactly_and_by_name_only() -> None:
             assert manifest["dependencies"] == {server.package: server.version()}
         else:
             expect_none(pin_breaches(pins.read_text("utf-8")))
-    assert {path.name for path in PINS.iterdir()} == set(SERVERS)
+    assert {path.name for path in PINS.iterdir()} == {server.files.name for server in SERVERS.values()}
 
 
 def test_a_row_with_a_word_that_nobody_knows_is_refused(tmp_path: Path) -> None:
