@@ -94,6 +94,14 @@ def test_markdown_begins_with_the_conclusion_and_a_table_by_area() -> None:
     lines = renderer("markdown")(RUN).splitlines()
     assert lines[0].startswith("## does not conform")
     assert "| tools | 1 failed, 1 passed with warnings |" in lines
+    assert "- stale in the baseline: `gone`" in lines
+
+
+@pytest.mark.parametrize("name", ["text", "markdown"])
+def test_what_came_out_differently_when_repeated_is_told(name: str) -> None:
+    again = cell("tools.unknown-name", ("tools.unknown-name", Verdict.SUCCESS), attempt=2)
+    (line,) = [line for line in renderer(name)(run_of(FAILED, again)).splitlines() if "flaky" in line]
+    assert "tools.unknown-name" in line and FAILED.revision in line
 
 
 def test_report_is_the_same_from_disk(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ MOST = 50
 
 
 def render(run: Run) -> str:
-    return "\n".join((f"## {headline(run)}", "", *_table(run), *_findings(run))) + "\n"
+    return "\n".join((f"## {headline(run)}", "", *_table(run), *_remarks(run), *_findings(run))) + "\n"
 
 
 def _table(run: Run) -> Iterator[str]:
@@ -27,6 +27,14 @@ def _table(run: Run) -> Iterator[str]:
     for area in sorted({area for area, _ in counts}):
         cells = (_summary(counts.get((area, revision), Counter())) for revision in revisions)
         yield f"| {area} | {' | '.join(cells)} |"
+
+
+def _remarks(run: Run) -> Iterator[str]:
+    remarks = [
+        *(f"- stale in the baseline: `{entry}`" for entry in run.stale),
+        *(f"- flaky: `{scenario}` on {place} at {date}" for scenario, place, date in run.flaky),
+    ]
+    yield from ("", *remarks) if remarks else ()
 
 
 def _area(scenario: str) -> str:
