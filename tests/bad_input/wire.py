@@ -15,7 +15,7 @@ from tests.driving.answer import PATIENCE
 
 
 class HttpAnswer:
-    """Filled by the parser's callbacks."""
+    """Filled by the parser's callbacks, until it is complete: another one may come right behind."""
 
     def __init__(self) -> None:
         self.status = 0
@@ -28,15 +28,18 @@ class HttpAnswer:
         self._parser.feed_data(data)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self.headers[name.decode().lower()] = value.decode("latin-1")
+        if not self.complete:
+            self.headers[name.decode().lower()] = value.decode("latin-1")
 
     def on_body(self, body: bytes) -> None:
-        self.body += body
+        if not self.complete:
+            self.body += body
 
     def on_message_complete(self) -> None:
-        self.status = self._parser.get_status_code()
-        # An interim answer, such as 100, comes before the one that counts.
-        self.complete = self.status >= 200
+        if not self.complete:
+            self.status = self._parser.get_status_code()
+            # An interim answer, such as 100, comes before the one that counts.
+            self.complete = self.status >= 200
 
     @property
     def json(self) -> Any:
