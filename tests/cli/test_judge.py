@@ -114,3 +114,13 @@ def test_everything_with_an_id_is_explained(name: str, capsys: Output) -> None:
 def test_unknown_id_is_a_mistake(capsys: Output) -> None:
     assert main(["explain", "XX-99"]) == 2
     assert "nothing has the id XX-99" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("tools.unknown-names", "tools.unknown-name"), ("foreign", "http.foreign-origin"), ("TL19", "TL-19")],
+)
+def test_what_may_have_been_meant_is_named(typed: str, meant: str, capsys: Output) -> None:
+    assert main(["explain", typed]) == 2
+    hint = capsys.readouterr().err
+    assert "did you mean" in hint and meant in hint

@@ -27,13 +27,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     from assay.lab.suite.catalogue import shipped
 
-    lines = list(explain(options.id, shipped()))
+    suite = shipped()
+    lines = list(explain(options.id, suite))
     if not lines:
-        raise CommandFailed(
-            ExitCode.USAGE, f"nothing has the id {options.id}", "`assay list` shows scenarios"
-        )
+        raise CommandFailed(ExitCode.USAGE, f"nothing has the id {options.id}", near(options.id, suite))
     emit("\n".join(lines) + "\n")
     return ExitCode.OK
+
+
+def near(name: str, suite: Suite) -> str:
+    """What may have been meant."""
+    from difflib import get_close_matches
+
+    known = {*suite.requirements, *suite.scenarios, *suite.checks, *suite.saboteurs}
+    alike = get_close_matches(name, known, cutoff=0.7) or sorted(one for one in known if name in one)[:3]
+    return f"did you mean {', '.join(alike)}?" if alike else "`assay list` shows scenarios"
 
 
 def explain(name: str, suite: Suite) -> Iterator[str]:

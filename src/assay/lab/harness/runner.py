@@ -147,9 +147,9 @@ class Runner:
             else:
                 record.refused.append(_refusal(revision, one))
         self._records.append(record)
-        self._watch(SubjectKnown(record))
         if record.refused and all(refusal.unanswered for refusal in record.refused) and not spoken:
             raise SubjectDown(self._shown(subject), _first_reason(played))
+        self._watch(SubjectKnown(record))
         return spoken
 
     async def _meet(self, subject: Subject, revision: Revision) -> Played:
