@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
+from assay.lab.harness.verdict import Outcome
+
 from .reason import Reasons
 from .record import Found, Judged, Record
 from .table import PublicServer
@@ -48,7 +50,7 @@ def _servers(record: Record, servers: Mapping[str, PublicServer]) -> Iterator[st
             server.built_with,
             judged.transport,
             "<br>".join(judged.speaks),
-            "<br>".join(f"{count} {outcome}" for outcome, count in judged.outcomes.items()),
+            "<br>".join(f"{judged.outcomes[one]} {one}" for one in Outcome if one in judged.outcomes),
             str(_count(judged, "FAILURE")),
             str(_count(judged, "WARNING")),
         )
