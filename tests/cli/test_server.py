@@ -160,3 +160,9 @@ def test_wrong_use_is_refused_in_one_line(
 ) -> None:
     assert main(["server", *arguments]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_results_that_cannot_be_kept_end_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hostile = f"sh -c 'rm -rf results; touch results; exec {sys.executable} -m assay serve everything'"
+    assert main(["server", "--command", hostile, "--scenario", "ping"]) == 3
+    assert "cannot keep results in results" in capsys.readouterr().err

@@ -1,11 +1,12 @@
 """Results on disk: one place a run, whatever else runs beside it."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from assay.lab.harness import archive as module
-from assay.lab.harness.archive import Archive, located, read_run
+from assay.lab.harness.archive import Archive, CannotKeep, located, read_run
 from assay.lab.harness.trace_file import read_trace
 from assay.lab.harness.verdict import Verdict
 from tests.lab.runs import cell, run_of
@@ -45,3 +46,23 @@ def test_traces_are_found_from_where_one_is(tmp_path: Path, monkeypatch: pytest.
     assert shown.cells[0].trace.startswith("results/server-lifecycle-ping-")
     assert read_trace(Path(shown.cells[0].trace)).frames == trace.frames
     assert shown.cells[1].trace == ""
+
+
+def test_what_cannot_be_kept_is_said(tmp_path: Path) -> None:
+    archive = Archive(tmp_path / "results")
+    found = cell("lifecycle.ping", ("lifecycle.ping", Verdict.SUCCESS))
+    archive.keep(found, stdio_trace((">", request(1, "ping"))))
+    (folder,) = (tmp_path / "results").glob("server-*")
+    shutil.rmtree(folder)
+    folder.write_text("in the way", "utf-8")
+    with pytest.raises(CannotKeep, match=f"cannot keep results in {folder}"):
+        archive.keep(found, stdio_trace((">", request(1, "ping"))))
+    with pytest.raises(CannotKeep, match="cannot keep results"):
+        archive.finish(run_of(found))
+
+
+def test_place_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+    (tmp_path / "results").write_text("in the way", "utf-8")
+    found = cell("lifecycle.ping", ("lifecycle.ping", Verdict.SUCCESS))
+    with pytest.raises(CannotKeep, match="cannot keep results"):
+        Archive(tmp_path / "results").keep(found, stdio_trace((">", request(1, "ping"))))

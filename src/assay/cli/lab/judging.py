@@ -15,7 +15,7 @@ import msgspec
 
 from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.cli.output import emit
-from assay.lab.harness.archive import Archive, located
+from assay.lab.harness.archive import Archive, CannotKeep, located
 from assay.lab.harness.baseline import BadBaseline, Entry, compare, concerning, read_baseline
 from assay.lab.harness.broken_off import Gone
 from assay.lab.harness.conclusion import Conclusion, conclude
@@ -51,11 +51,20 @@ async def judge_server(options: argparse.Namespace) -> int:
             run = await Runner(order, subjects, watch, archive.keep).run()
         except SubjectDown as down:
             raise not_there(down, options) from down
+        except CannotKeep as error:
+            raise not_kept(error) from error
     run = with_baseline(redacted(run, order.conditions.redaction), entries)
-    place = archive.finish(run)
+    try:
+        place = archive.finish(run)
+    except CannotKeep as error:
+        raise not_kept(error) from error
     emit(render(for_eyes(run, place, options.format)))
     print(f"stored: {place}", file=sys.stderr)
     return EXIT_CODES[conclude(run)]
+
+
+def not_kept(error: CannotKeep) -> CommandFailed:
+    return CommandFailed(ExitCode.INCOMPLETE, str(error), "name another directory with --output")
 
 
 def for_eyes(run: Run, place: Path, form: str) -> Run:

@@ -27,6 +27,10 @@ from .verdict import CheckResult, Finding
 RUN_FILE = "run.json"
 
 
+class CannotKeep(Exception):
+    """Results cannot be written; the text says where and why."""
+
+
 class Archive:
     """Writes one run. Traces go to disk as they come; the rest when the run is over."""
 
@@ -44,34 +48,49 @@ class Archive:
                 (self._directory / f"run-{stamp}").mkdir(parents=True)
             except FileExistsError:
                 continue
+            except OSError as error:
+                raise CannotKeep(f"cannot keep results in {self._directory}: {error.strerror}") from error
             return stamp
         raise AssertionError("there is always a next number")
 
     def keep(self, result: CellResult, trace: Trace) -> CellResult:
+        """
+        Raises:
+            CannotKeep: the disk is full, the directory is gone, or the like.
+        """
         again = "" if result.attempt == 1 else f"-{result.attempt}"
         folder = self._folder(result.scenario)
-        folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"trace-{result.transport}-{result.revision}{again}.ndjson"
-        path.write_bytes(dump_trace(trace))
+        _write(path, dump_trace(trace))
         return msgspec.structs.replace(result, trace=f"../{folder.name}/{path.name}")
 
     def _folder(self, scenario: str) -> Path:
         return self._directory / f"{self._role}-{dashed(scenario)}-{self._stamp}"
 
     def finish(self, run: Run) -> Path:
-        """Write the stored run and every `checks.json`; returns where the run is."""
+        """Write the stored run and every `checks.json`; returns where the run is.
+
+        Raises:
+            CannotKeep: as in `keep`.
+        """
         by_scenario: dict[str, list[CellResult]] = defaultdict(list)
         for cell in run.cells:
             by_scenario[cell.scenario].append(cell)
         for scenario, cells in by_scenario.items():
-            folder = self._folder(scenario)
-            folder.mkdir(parents=True, exist_ok=True)
             entries = [entry(cell, check) for cell in cells for check in cell.checks]
             body = msgspec.json.format(msgspec.json.encode(entries), indent=2)
-            (folder / "checks.json").write_bytes(body + b"\n")
+            _write(self._folder(scenario) / "checks.json", body + b"\n")
         path = self._directory / f"run-{self._stamp}" / RUN_FILE
-        path.write_bytes(dump_run(run))
+        _write(path, dump_run(run))
         return path
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    except OSError as error:
+        raise CannotKeep(f"cannot keep results in {path}: {error.strerror}") from error
 
 
 def entry(cell: CellResult, check: CheckResult) -> dict[str, Any]:
