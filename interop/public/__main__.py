@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from assay.lab.harness.archive import Archive
+from assay.lab.harness.archive import Archive, CannotKeep
 from assay.lab.harness.conclusion import headline
 from assay.lab.harness.plan import Selection
 from assay.lab.harness.playing import Conditions
@@ -42,16 +42,18 @@ async def judged(server: PublicServer, options: argparse.Namespace) -> Judged:
     shutil.rmtree(results, ignore_errors=True)
     archive = Archive(results)
     print(f"{server.name} {server.version()} on {server.transport} …", flush=True)
+    runner = Runner(
+        order(server, options.jobs), [server.subject(options.node)], lambda event: None, archive.keep
+    )
     try:
-        runner = Runner(
-            order(server, options.jobs), [server.subject(options.node)], lambda event: None, archive.keep
-        )
         run = await runner.run()
+        home = archive.finish(run).parent
     except SubjectDown as down:
         raise Aborted(Exit.SERVER_DID_NOT_START, str(down)) from down
+    except CannotKeep as error:
+        raise Aborted(Exit.COULD_NOT_RUN, str(error)) from error
     if run.interrupted:
         raise asyncio.CancelledError
-    home = archive.finish(run).parent
     print(f"  {headline(run)} in {run.seconds:.0f} s", flush=True)
     return kept(server, run, home)
 
