@@ -10,7 +10,6 @@ from msgspec import UNSET, Struct
 
 from assay.model.error import INVALID_REQUEST, METHOD_NOT_FOUND, MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope, Outcome, Reply, RequestId
-from assay.model.result import Cache
 from assay.model.scope import Scope, Send
 from assay.protocol.codec import decode_params, error_reply, known_id
 from assay.protocol.declaration import (
@@ -73,15 +72,9 @@ async def dispatch(server: Server, message: Envelope, send: Send | None, scope: 
     finally:
         call.over = True
     if revision.results is Results.TYPED:
-        result = server.writer.complete(result, cache_of(call, method))
+        cache = (call.cache or server.cache) if method in revision.cacheable else None
+        result = server.writer.complete(result, cache)
     return Reply(call.id, result)
-
-
-def cache_of(call: Call, method: str) -> Cache | None:
-    """The hints for caches that a result carries."""
-    if method not in call.peer.revision.cacheable:
-        return None
-    return call.cache or call.server.cache
 
 
 async def dispatch_batch(

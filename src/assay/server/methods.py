@@ -149,7 +149,9 @@ def call_tool(call: Call) -> Awaitable[Any]:
     if call.scope.mirrors is not None:
         check_name(call.scope.mirrors, params.name)
     if call.peer.revision.asking is Asking.BY_RETRY:
-        _begin_rounds(call, "tools/call", params.name, params.arguments, params)
+        call.asks_for = ("tools/call", params.name, params.arguments)
+        if params.input_responses is not UNSET or params.request_state is not UNSET:
+            open_rounds(call).resume(params.input_responses, params.request_state)
     tools = call.server.tools
     tool = tools.shelf.by_key.get(params.name) or tools.find(params.name)
     return tool.call(params.arguments, call)

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Raw
 
 from assay.model.definition import Implementation
-from assay.model.result import Cache, InputRequired
+from assay.model.result import Cache, InputRequired, ToolResult
 from assay.protocol.codec import encode
 from assay.protocol.declaration import PREFIX
 
@@ -29,8 +29,11 @@ class ResultWriter:
         self._input_required = b'{"resultType":"input_required","_meta":' + encode(self._meta)
 
     def complete(self, result: Any, cache: Cache | None = None) -> Raw:
+        meta = result.meta if type(result) is ToolResult else _meta_of(result)
+        if meta is None and cache is None:
+            encoded = encode(result)
+            return Raw(self._complete + (b"}" if encoded == b"{}" else b"," + encoded[1:]))
         head = self._complete
-        meta = result.get("_meta") if isinstance(result, dict) else getattr(result, "meta", None)
         if meta:
             # The result has a `_meta` of its own: the two become one.
             head = b'{"resultType":"complete","_meta":' + encode(self._meta | meta)
@@ -44,6 +47,10 @@ class ResultWriter:
 
 def _join(head: bytes, result: bytes) -> Raw:
     return Raw(head + b"}" if result == b"{}" else head + b"," + result[1:])
+
+
+def _meta_of(result: Any) -> Any:
+    return result.get("_meta") if isinstance(result, dict) else getattr(result, "meta", None)
 
 
 def _without_meta(result: Any) -> Any:

@@ -78,9 +78,8 @@ def check_mirrors(
     if not (short and _repeat(given, version, named, method)):
         _compare(headers, VERSION, version, read_plain)
         _compare(headers, METHOD, method, read_plain)
-    parameter = None if rules is None or rules.mirrored is None else rules.mirrored.get(method)
-    if parameter is not None:
-        _compare_name(message, headers, parameter)
+    if rules is not None and rules.mirrored is not None and method in rules.mirrored:
+        _compare_name(message, headers, rules.mirrored[method])
 
 
 def check_name(headers: Mapping[bytes, bytes], name: str) -> None:
@@ -89,7 +88,9 @@ def check_name(headers: Mapping[bytes, bytes], name: str) -> None:
     Raises:
         RpcError: it is missing or differs.
     """
-    _compare(headers, NAME, name, read_value)
+    raw = headers.get(b"mcp-name", b"")
+    if len(raw) + len(name) > MEMORABLE or not _agrees(raw, name, read_value):
+        _compare(headers, NAME, name, read_value)
 
 
 def _compare_name(message: Envelope, headers: Mapping[bytes, bytes], parameter: str) -> None:
