@@ -1,0 +1,49 @@
+"""The fixtures that the official suite expects, as data for the servers on other SDKs.
+
+A tool has `content` that it always answers with, or `rounds` of questions and what it `says` in the end, or
+neither: then the server has a function for it. `stateful` tools need their state back with the answers, and a
+`choosy` one asks only what the client declared that it can answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+FIXTURES: dict[str, Any] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+CAPABILITIES = {
+    "elicitation/create": "elicitation",
+    "sampling/createMessage": "sampling",
+    "roots/list": "roots",
+}
+
+
+def filled(value: Any, fields: Mapping[str, str]) -> Any:
+    """Put fields in the place of `{name}`, however deep."""
+    if isinstance(value, str):
+        for name, text in fields.items():
+            value = value.replace(f"{{{name}}}", text)
+        return value
+    if isinstance(value, list):
+        return [filled(item, fields) for item in value]
+    if isinstance(value, dict):
+        return {key: filled(item, fields) for key, item in value.items()}
+    return value
+
+
+def described(answer: Mapping[str, Any]) -> str:
+    """What the client answered: a form, a message of its model, or its roots."""
+    if "action" in answer:
+        return f"action={answer['action']}, content={json.dumps(answer.get('content', {}))}"
+    if "roots" in answer:
+        return ", ".join(root["uri"] for root in answer["roots"])
+    return str(answer["content"].get("text", answer["content"]["type"]))
+
+
+def fields_of(answers: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """What a text can be filled with: the fields of each form, and all answers together."""
+    forms = [answer.get("content") or {} for answer in answers.values() if "action" in answer]
+    fields = {name: str(value) for form in forms for name, value in form.items()}
+    return {**fields, "answers": "; ".join(map(described, answers.values()))}

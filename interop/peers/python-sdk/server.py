@@ -1,0 +1,347 @@
+"""The fixtures of the official suite on the official Python SDK.
+
+On its low-level server, whose schemas are given as they are, and whose subscriptions and log levels are
+public. Left out: the extensions (tasks, skills), which this SDK does not have, and `listChanged` in the
+handshake revisions, which its HTTP application cannot declare.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import socket
+import warnings
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import jsonschema
+import uvicorn
+from everything import CAPABILITIES, FIXTURES, fields_of, filled
+from mcp import types
+from mcp.server import CacheHint, Server, ServerRequestContext
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from mcp.server.stdio import stdio_server
+from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+from mcp.shared.exceptions import MCPError
+from mcp.shared.message import ServerMessageMetadata
+from mcp.shared.subscriptions import PromptsListChanged, ResourceUpdated, ToolsListChanged
+
+Json = dict[str, Any]
+Ctx = ServerRequestContext[Any, Any]
+
+PAUSE = 0.05
+LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+RESULTS = {
+    "elicitation/create": types.ElicitResult,
+    "sampling/createMessage": types.CreateMessageResult,
+    "roots/list": types.ListRootsResult,
+}
+
+tools: dict[str, Json] = {tool["name"]: tool for tool in FIXTURES["tools"]}
+prompts: dict[str, Json] = {prompt["name"]: prompt for prompt in FIXTURES["prompts"]}
+resources: dict[str, Json] = {resource["uri"]: resource for resource in FIXTURES["resources"]}
+levels: defaultdict[str, str] = defaultdict(lambda: "debug")
+subscriptions: defaultdict[str, set[str]] = defaultdict(set)
+bus = InMemorySubscriptionBus()
+
+
+def shown(items: dict[str, Json], *names: str) -> list[Json]:
+    return [{name: item[name] for name in names if name in item} for item in items.values()]
+
+
+def found(items: dict[str, Json], name: str) -> Json:
+    if name not in items:
+        raise MCPError(types.INVALID_PARAMS, f"Not found: {name}", {"uri": name} if "://" in name else None)
+    return items[name]
+
+
+def said(words: str, is_error: bool = False) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(text=words)], is_error=is_error)
+
+
+def session_of(ctx: Ctx) -> str:
+    return ctx.request.headers.get("mcp-session-id", "") if ctx.request else ""
+
+
+def is_handshake(ctx: Ctx) -> bool:
+    return ctx.session.can_send_request
+
+
+# Questions: requests to the client in the handshake revisions, an input-required result after them.
+
+
+def askable(ctx: Ctx, item: Json, questions: Json) -> Json:
+    """The questions, or an error that names what the client would have to be able to do."""
+    declared = ctx.session.client_capabilities
+    can = declared.model_dump(exclude_none=True) if declared else {}
+    missing = {key for key, question in questions.items() if CAPABILITIES[question["method"]] not in can}
+    if missing and not item.get("choosy"):
+        needed = {CAPABILITIES[questions[key]["method"]]: {} for key in missing}
+        raise MCPError(
+            types.MISSING_REQUIRED_CLIENT_CAPABILITY,
+            "The client cannot be asked",
+            {"requiredCapabilities": needed},
+        )
+    return {key: question for key, question in questions.items() if key not in missing}
+
+
+async def ask_now(ctx: Ctx, item: Json, arguments: Json) -> Json:
+    answers = {}
+    related = ServerMessageMetadata(related_request_id=ctx.request_id)
+    for questions in filled(item["rounds"], arguments):
+        for key, question in askable(ctx, item, questions).items():
+            request = types.server_request_adapter.validate_python(question)
+            result = await ctx.session.send_request(request, RESULTS[question["method"]], metadata=related)
+            answers[key] = result.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return answers
+
+
+def ask_later(ctx: Ctx, item: Json, arguments: Json, params: Any) -> Json | types.InputRequiredResult:
+    """All answers, or what to ask next. A stateful item keeps in its state what is answered already."""
+    answers: Json = json.loads(params.request_state) if params.request_state else {}
+    for key, answer in (params.input_responses or {}).items():
+        answers[key] = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
+    for questions in filled(item["rounds"], arguments):
+        missing = {key: value for key, value in questions.items() if key not in answers}
+        if missing and not (item.get("choosy") and answers):
+            state = json.dumps(answers) if item.get("stateful") else None
+            asked = {"inputRequests": askable(ctx, item, missing), "requestState": state}
+            return types.InputRequiredResult.model_validate(asked)
+    return answers
+
+
+async def ask(ctx: Ctx, item: Json, arguments: Json, params: Any) -> Json | types.InputRequiredResult:
+    if is_handshake(ctx):
+        return await ask_now(ctx, item, arguments)
+    return ask_later(ctx, item, arguments, params)
+
+
+# Tools that do something.
+
+
+async def log(ctx: Ctx, data: str) -> None:
+    if not is_handshake(ctx) or LEVELS.index("info") >= LEVELS.index(levels[session_of(ctx)]):
+        await ctx.session.send_log_message("info", data, "fixtures", related_request_id=ctx.request_id)
+
+
+async def log_thrice(ctx: Ctx) -> str:
+    await log(ctx, "Tool execution started")
+    await asyncio.sleep(PAUSE)
+    await log(ctx, "Tool processing data")
+    await asyncio.sleep(PAUSE)
+    await log(ctx, "Tool execution completed")
+    return "Tool with logging executed successfully"
+
+
+async def log_once(ctx: Ctx) -> str:
+    await log(ctx, "A message from the logging tool")
+    return "Logged"
+
+
+async def report_progress(ctx: Ctx) -> str:
+    for progress in (0, 50, 100):
+        await ctx.session.report_progress(progress, 100)
+        await asyncio.sleep(PAUSE)
+    return "Tool with progress executed successfully"
+
+
+async def close_stream(ctx: Ctx) -> str:
+    if ctx.close_sse_stream is not None:
+        await ctx.close_sse_stream()
+    await asyncio.sleep(PAUSE)
+    return "Reconnection test completed successfully. If you received this, the client reconnected properly."
+
+
+async def update_resource(ctx: Ctx) -> str:
+    uri = "test://watched-resource"
+    resources[uri] = {**resources[uri], "text": "Watched resource content, changed"}
+    await bus.publish(ResourceUpdated(uri))
+    if uri in subscriptions[session_of(ctx)]:
+        await ctx.session.send_resource_updated(uri)
+    return f"Changed {uri}"
+
+
+def toggle(items: dict[str, Json], name: str, like: str) -> str:
+    if items.pop(name, None):
+        return f"Removed {name}"
+    items[name] = {**items[like], "name": name}
+    return f"Added {name}"
+
+
+async def change_tools(ctx: Ctx) -> str:
+    done = toggle(tools, "passing_tool", "test_simple_text")
+    await bus.publish(ToolsListChanged())
+    return done
+
+
+async def change_prompts(ctx: Ctx) -> str:
+    done = toggle(prompts, "passing_prompt", "test_simple_prompt")
+    await bus.publish(PromptsListChanged())
+    return done
+
+
+ACTS: dict[str, Callable[[Ctx], Awaitable[str]]] = {
+    "test_tool_with_logging": log_thrice,
+    "test_logging_tool": log_once,
+    "test_tool_with_progress": report_progress,
+    "test_reconnection": close_stream,
+    "test_update_watched_resource": update_resource,
+    "test_trigger_tool_change": change_tools,
+    "test_trigger_prompt_change": change_prompts,
+}
+
+
+# Handlers.
+
+
+async def list_tools(ctx: Ctx, params: Any) -> Any:
+    shows = {"tools": shown(tools, "name", "description", "inputSchema")}
+    return types.ListToolsResult.model_validate(shows)
+
+
+async def call_tool(ctx: Ctx, params: types.CallToolRequestParams) -> Any:
+    tool, arguments = found(tools, params.name), params.arguments or {}
+    try:
+        jsonschema.validate(arguments, tool["inputSchema"])
+    except jsonschema.ValidationError as error:
+        return said(error.message, is_error=True)
+    if params.name in ACTS:
+        return said(await ACTS[params.name](ctx))
+    if "content" in tool:
+        result = {"content": tool["content"], "isError": tool.get("isError", False)}
+        return types.CallToolResult.model_validate(result)
+    answers = await ask(ctx, tool, arguments, params)
+    return said(filled(tool["says"], fields_of(answers))) if isinstance(answers, dict) else answers
+
+
+async def list_resources(ctx: Ctx, params: Any) -> Any:
+    shows = {"resources": shown(resources, "uri", "name", "description", "mimeType")}
+    return types.ListResourcesResult.model_validate(shows)
+
+
+async def list_templates(ctx: Ctx, params: Any) -> Any:
+    return types.ListResourceTemplatesResult.model_validate({"resourceTemplates": FIXTURES["templates"]})
+
+
+async def read_resource(ctx: Ctx, params: types.ReadResourceRequestParams) -> Any:
+    uri = str(params.uri)
+    if uri.startswith("test://template/") and uri.endswith("/data"):
+        id = uri.removeprefix("test://template/").removesuffix("/data")
+        data = json.dumps({"id": id, "templateTest": True, "data": f"Data for ID: {id}"})
+        contents: Any = [{"uri": uri, "mimeType": "application/json", "text": data}]
+    else:
+        contents = shown({uri: found(resources, uri)}, "uri", "mimeType", "text", "blob")
+    return types.ReadResourceResult.model_validate({"contents": contents})
+
+
+async def subscribe(ctx: Ctx, params: types.SubscribeRequestParams) -> Any:
+    subscriptions[session_of(ctx)].add(str(params.uri))
+    return types.EmptyResult()
+
+
+async def unsubscribe(ctx: Ctx, params: types.UnsubscribeRequestParams) -> Any:
+    subscriptions[session_of(ctx)].discard(str(params.uri))
+    return types.EmptyResult()
+
+
+async def list_prompts(ctx: Ctx, params: Any) -> Any:
+    shows = {"prompts": shown(prompts, "name", "description", "arguments")}
+    return types.ListPromptsResult.model_validate(shows)
+
+
+async def get_prompt(ctx: Ctx, params: types.GetPromptRequestParams) -> Any:
+    prompt, fields = found(prompts, params.name), params.arguments or {}
+    missing = [argument["name"] for argument in prompt["arguments"] if argument["name"] not in fields]
+    if missing:
+        raise MCPError(types.INVALID_PARAMS, f"Missing arguments: {', '.join(missing)}")
+    if "rounds" in prompt:
+        answers = await ask(ctx, prompt, {}, params)
+        if not isinstance(answers, dict):
+            return answers
+        fields = fields_of(answers)
+    return types.GetPromptResult.model_validate({"messages": filled(prompt["messages"], fields)})
+
+
+async def complete(ctx: Ctx, params: types.CompleteRequestParams) -> Any:
+    values = [word for word in FIXTURES["suggestions"] if word.startswith(params.argument.value)]
+    return types.CompleteResult(completion=types.Completion(values=values, total=len(values), has_more=False))
+
+
+async def set_level(ctx: Ctx, params: types.SetLevelRequestParams) -> Any:
+    levels[session_of(ctx)] = params.level
+    return types.EmptyResult()
+
+
+class Events(EventStore):
+    """Every event of every stream, in the order of their numbers."""
+
+    def __init__(self) -> None:
+        self.kept: list[tuple[str, types.JSONRPCMessage | None]] = []
+
+    async def store_event(self, stream_id: str, message: types.JSONRPCMessage | None) -> str:
+        self.kept.append((stream_id, message))
+        return str(len(self.kept))
+
+    async def replay_events_after(self, last_event_id: str, send_callback: EventCallback) -> str | None:
+        if not last_event_id.isdigit() or not 0 < int(last_event_id) <= len(self.kept):
+            return None
+        wanted = self.kept[int(last_event_id) - 1][0]
+        for number, (stream, message) in enumerate(self.kept[int(last_event_id) :], int(last_event_id) + 1):
+            if stream == wanted and message is not None:
+                await send_callback(EventMessage(message, str(number)))
+        return wanted
+
+
+def build() -> Server[Any]:
+    # Logging and sampling are deprecated in the newest revision: the SDK warns of each use.
+    warnings.simplefilter("ignore")
+    fresh = CacheHint(ttl_ms=1000, scope="public")
+    server: Server[Any] = Server(
+        **FIXTURES["server"],
+        cache_hints={"tools/list": fresh, "prompts/list": fresh, "resources/read": fresh},
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_resources=list_resources,
+        on_list_resource_templates=list_templates,
+        on_read_resource=read_resource,
+        on_subscribe_resource=subscribe,
+        on_unsubscribe_resource=unsubscribe,
+        on_subscriptions_listen=ListenHandler(bus),
+        on_list_prompts=list_prompts,
+        on_get_prompt=get_prompt,
+        on_completion=complete,
+        on_set_logging_level=set_level,
+    )
+    boundary = RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience=server.name)
+    server.middleware.append(boundary)
+    return server
+
+
+async def serve_stdio(server: Server[Any]) -> None:
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+
+
+def serve_http(server: Server[Any], port: int) -> None:
+    app = server.streamable_http_app(event_store=Events(), retry_interval=100)
+    listening = socket.create_server(("127.0.0.1", port))
+    print(f"MCP endpoint: http://localhost:{listening.getsockname()[1]}/mcp", flush=True)
+    uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listening])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--stdio", action="store_true")
+    parser.add_argument("--port", type=int, default=0)
+    options = parser.parse_args()
+    if options.stdio:
+        asyncio.run(serve_stdio(build()))
+    else:
+        serve_http(build(), options.port)
+
+
+if __name__ == "__main__":
+    main()
