@@ -13,7 +13,7 @@ from pathlib import Path
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.coverage import Cover, cover, spoken_rows, tally
 from assay.lab.harness.requirement import Requirement
-from assay.lab.suite.catalogue import shipped
+from assay.lab.suites import protocol_suite
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Revision
 
@@ -124,7 +124,7 @@ def reasons(suite: Suite) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    wanted = page(shipped())
+    wanted = page(protocol_suite())
     if "--check" not in arguments:
         PAGE.write_text(wanted, "utf-8")
         return 0

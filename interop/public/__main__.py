@@ -23,7 +23,7 @@ from assay.lab.harness.playing import Conditions
 from assay.lab.harness.redaction import Redaction
 from assay.lab.harness.run import Run
 from assay.lab.harness.runner import Order, Runner, SubjectDown
-from assay.lab.suite.catalogue import shipped
+from assay.lab.suites import protocol_suite
 from interop.official import Aborted, Exit
 
 from .page import page
@@ -61,7 +61,9 @@ async def judged(server: PublicServer, options: argparse.Namespace) -> Judged:
 def order(server: PublicServer, jobs: int) -> Order:
     # Where things are on this machine is nobody's business either. With the slash: `/root` is in many words.
     private = Redaction([str(ROOT), f"{Path.home()}/", sys.base_prefix])
-    return Order(shipped(), Selection(effects=server.effects), Conditions(redaction=private), jobs=jobs)
+    return Order(
+        protocol_suite(), Selection(effects=server.effects), Conditions(redaction=private), jobs=jobs
+    )
 
 
 def kept(server: PublicServer, run: Run, home: Path) -> Judged:
@@ -88,7 +90,7 @@ def kept(server: PublicServer, run: Run, home: Path) -> Judged:
 
 def found_below(folder: Path, revisions: Mapping[Key, Sequence[str]]) -> list[Found]:
     files = sorted(folder.glob("*.ndjson"))
-    return once(found for file in files for found in found_in(shipped(), file, file.name, revisions))
+    return once(found for file in files for found in found_in(protocol_suite(), file, file.name, revisions))
 
 
 def judged_again(known: Judged) -> Judged:
@@ -103,7 +105,7 @@ def read_record() -> Record:
 
 def keep(fresh: Sequence[Judged]) -> None:
     """Put what is new into the record, and write the page."""
-    suite, servers = shipped(), public_servers()
+    suite, servers = protocol_suite(), public_servers()
     known = {one.server: one for one in read_record().judged} if RECORD.exists() else {}
     known |= {one.server: one for one in fresh}
     record = Record(

@@ -99,7 +99,7 @@ def trace_name(cell: CellResult) -> str:
 
 def found_in(suite: Suite, trace: Path, name: str, places: Mapping[Key, Sequence[str]]) -> list[Found]:
     """All that a stored trace shows; `places` are the revisions at which each finding was made."""
-    cell = rejudged(suite, [(name, read_trace(trace))]).cells[0]
+    cell = rejudged([suite], [(name, read_trace(trace))]).cells[0]
     return [
         Found(
             check=check.id,

@@ -8,7 +8,7 @@ import pytest
 
 from assay.cli.main import main
 from assay.lab.harness.trace_file import dump_trace
-from assay.lab.suite.catalogue import shipped
+from assay.lab.suites import protocol_suite
 from tests.lab.traces import request, result, stdio_trace
 from tests.meta.tree import ROOT
 
@@ -95,7 +95,7 @@ def test_report_of_what_is_no_run_is_a_mistake(tmp_path: Path, capsys: Output) -
 def test_every_scenario_is_listed(capsys: Output) -> None:
     assert main(["list"]) == 0
     out = capsys.readouterr().out
-    assert all(f"\n{name}" in f"\n{out}" for name in shipped().scenarios)
+    assert all(f"\n{name}" in f"\n{out}" for name in protocol_suite().scenarios)
     assert main(["list", "--client"]) == 0
     assert "0 scenarios that judge a client" in capsys.readouterr().out
 

@@ -6,11 +6,11 @@ from assay.cli.main import main
 from assay.lab.harness.sabotage import proof
 from assay.lab.harness.sabotage.trial import Judged, Trial
 from assay.lab.harness.transport import Transport
-from assay.lab.suite.catalogue import shipped
+from assay.lab.suites import protocol_suite
 from assay.revisions.registry import HANDSHAKE
 
 Output = pytest.CaptureFixture[str]
-SABOTEURS = shipped().saboteurs
+SABOTEURS = protocol_suite().saboteurs
 BANNER = SABOTEURS["framing.banner"]
 
 

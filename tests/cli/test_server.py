@@ -151,7 +151,7 @@ def test_healthy_server_conforms_and_leaves_results(
         (["--command", "server", "--bearer", "token"], "sent to a URL, and there is none"),
         (["everything", "--transport", "http-sse"], "does not serve HTTP+SSE"),
         (["everything", "--all", "--scenario", "ping"], "not both"),
-        (["everything", "--suite", "no-such"], "no such scenario: suite no-such"),
+        (["everything", "--suite", "no-such"], "no such suite: no-such"),
         (["everything", "--transport", "pigeon"], "invalid choice"),
     ],
 )

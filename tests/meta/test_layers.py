@@ -38,6 +38,7 @@ MAY_IMPORT: dict[str, Set[str]] = {
     "lab": {"lab"},
     "lab.harness": {"model", "revisions", "protocol.codec", "protocol.framing", "transport", "authority"},
     "lab.suite": {"lab.harness", "model", "revisions"},
+    "lab.everything": {"lab.harness", "lab.suite", "model", "revisions"},
     "lab.report": {"lab.harness"},
     "certify": {"lab"},
     "testing": LAYERS_0_TO_4 | {ROOT},

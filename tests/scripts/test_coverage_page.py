@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from assay.lab.suite.catalogue import shipped
+from assay.lab.suites import protocol_suite
 from assay.revisions.registry import REVISIONS
 from scripts import coverage_page
 
-SUITE = shipped()
+SUITE = protocol_suite()
 PAGE = coverage_page.page(SUITE)
 
 

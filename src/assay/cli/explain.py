@@ -7,7 +7,7 @@ assay explain tools.unknown-name
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from .exit_code import CommandFailed, ExitCode
@@ -25,21 +25,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    from assay.lab.suite.catalogue import shipped
+    from assay.lab.suites import every_suite
 
-    suite = shipped()
-    lines = list(explain(options.id, suite))
+    suites = list(every_suite())
+    lines = [line for suite in suites for line in explain(options.id, suite)]
     if not lines:
-        raise CommandFailed(ExitCode.USAGE, f"nothing has the id {options.id}", near(options.id, suite))
+        raise CommandFailed(ExitCode.USAGE, f"nothing has the id {options.id}", near(options.id, suites))
     emit("\n".join(lines) + "\n")
     return ExitCode.OK
 
 
-def near(name: str, suite: Suite) -> str:
+def near(name: str, suites: Iterable[Suite]) -> str:
     """What may have been meant."""
     from difflib import get_close_matches
 
-    known = {*suite.requirements, *suite.scenarios, *suite.checks, *suite.saboteurs}
+    known = {
+        known
+        for suite in suites
+        for known in (*suite.requirements, *suite.scenarios, *suite.checks, *suite.saboteurs)
+    }
     alike = get_close_matches(name, known, cutoff=0.7) or sorted(one for one in known if name in one)[:3]
     return f"did you mean {', '.join(alike)}?" if alike else "`assay list` shows scenarios"
 
@@ -47,19 +51,21 @@ def near(name: str, suite: Suite) -> str:
 def explain(name: str, suite: Suite) -> Iterator[str]:
     """All that goes by that name: a check and a scenario may share one."""
     from assay.lab.harness.naming import matches
+    from assay.lab.harness.plan import is_named
 
-    if name.upper() in suite.requirements:
-        yield from requirement_lines(suite.requirements[name.upper()], suite)
+    row = suite.requirements.get(name) or suite.requirements.get(name.upper())
+    if row is not None:
+        yield from requirement_lines(row, suite)
     for scenario in suite.scenarios.values():
-        if matches(name, scenario.id, scenario.official):
-            yield f"scenario {scenario.id}: {scenario.title}"
+        if is_named(scenario, name):
+            yield f"scenario {scenario.id} of the suite {suite.name}: {scenario.title}"
             yield f"  on {', '.join(sorted(scenario.transports))}"
-            yield f"  exercises {', '.join(scenario.exercises)}"
+            yield f"  exercises {', '.join(suite.sought(scenario))}"
     for check in suite.checks.values():
-        if matches(name, check.id):
+        if matches(name, check.id) and not check.by_row:
             yield f"check {check.id}: {check.title}"
-            for row in check.rows:
-                yield from (f"  {line}" for line in requirement_lines(suite.requirements[row], suite))
+            for cited in check.rows:
+                yield from (f"  {line}" for line in requirement_lines(suite.requirements[cited], suite))
     for saboteur in suite.saboteurs.values():
         if matches(name, saboteur.id):
             yield f"saboteur {saboteur.id}: {saboteur.fault}"

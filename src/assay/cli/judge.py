@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .exit_code import CommandFailed, ExitCode
+from .formats import FORMATS
 from .output import emit
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "path", type=Path, nargs="+", help="a trace, a stored run, or a directory with traces"
     )
     parser.add_argument("--strict", action="store_true", help="a broken SHOULD fails too")
-    parser.add_argument("--format", default="text", metavar="F", help="text, matrix, junit, json or markdown")
+    parser.add_argument("--format", default="text", metavar="F", help=FORMATS)
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -38,10 +39,10 @@ def execute(options: argparse.Namespace) -> int:
     from assay.lab.harness.conclusion import conclude
     from assay.lab.harness.rejudging import rejudged
     from assay.lab.report.registry import renderer
-    from assay.lab.suite.catalogue import shipped
+    from assay.lab.suites import every_suite
 
     render = renderer(wanted_format(options.format))
-    run = rejudged(shipped(), read_all(options.path), strict=options.strict)
+    run = rejudged(list(every_suite()), read_all(options.path), strict=options.strict)
     emit(render(run))
     return EXIT_CODES[conclude(run)]
 

@@ -1,6 +1,7 @@
 """Show the lab's scenarios with the checks they exercise, or how much of the specification they cover.
 
 assay list                 every scenario of the protocol suite
+assay list --suite everything    those of the official suite
 assay list --coverage      the requirements by revision and area: covered, excluded, uncovered
 assay list --saboteurs     the faults that prove that checks can fail; `assay prove` tries them
 """
@@ -13,8 +14,10 @@ from typing import TYPE_CHECKING
 
 from .exit_code import ExitCode
 from .output import emit
+from .suite import add_suite, suite_of
 
 if TYPE_CHECKING:
+    from assay.lab.harness.catalogue import Suite
     from assay.lab.harness.saboteur import Saboteur
 
 SUMMARY = "show the lab's scenarios, or what they cover"
@@ -27,6 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--coverage", action="store_true", help="requirements instead of scenarios")
     what.add_argument("--saboteurs", action="store_true", help="saboteurs instead of scenarios")
+    add_suite(parser)
     parser.add_argument("--missing", action="store_true", help="with --coverage: name every uncovered row")
 
 
@@ -38,27 +42,26 @@ def execute(options: argparse.Namespace) -> int:
 def lines_of(options: argparse.Namespace) -> Iterator[str]:
     if options.coverage:
         return coverage_lines(missing=options.missing)
-    return saboteur_lines() if options.saboteurs else scenario_lines(options)
+    suite = suite_of(options)
+    return saboteur_lines(suite) if options.saboteurs else scenario_lines(suite, options)
 
 
-def scenario_lines(options: argparse.Namespace) -> Iterator[str]:
+def scenario_lines(suite: Suite, options: argparse.Namespace) -> Iterator[str]:
     from assay.lab.harness.scenario import Role
-    from assay.lab.suite.catalogue import shipped
 
     role = Role.CLIENT if options.client else Role.SERVER
-    scenarios = [one for one in shipped().scenarios.values() if one.role is role]
+    scenarios = [one for one in suite.scenarios.values() if one.role is role]
     for scenario in scenarios:
         places = ", ".join(sorted(scenario.transports))
-        official = f" (official: {scenario.official})" if scenario.official else ""
+        other = scenario.official not in (None, scenario.id)
+        official = f" (official: {scenario.official})" if other else ""
         yield f"{scenario.id:<32}{scenario.title}{official}"
-        yield f"{'':<32}on {places}; checks {', '.join(scenario.exercises)}"
+        yield f"{'':<32}on {places}; checks {', '.join(suite.sought(scenario))}"
     yield f"{len(scenarios)} scenarios that judge a {role.value}"
 
 
-def saboteur_lines() -> Iterator[str]:
-    from assay.lab.suite.catalogue import shipped
-
-    every = shipped().saboteurs.values()
+def saboteur_lines(suite: Suite) -> Iterator[str]:
+    every = suite.saboteurs.values()
     for one in every:
         yield f"{one.id:<38} {one.breaks:<9}{one.fault}"
     for area in sorted({one.area for one in every}):
@@ -73,10 +76,10 @@ def _broken(saboteurs: Iterable[Saboteur]) -> str:
 
 def coverage_lines(*, missing: bool) -> Iterator[str]:
     from assay.lab.harness.coverage import Cover, cover, spoken_rows, tally
-    from assay.lab.suite.catalogue import shipped
+    from assay.lab.suites import protocol_suite
     from assay.revisions.registry import REVISIONS
 
-    suite = shipped()
+    suite = protocol_suite()
     yield "MUST and MUST NOT rows that the server side has to keep, by revision:"
     for revision in REVISIONS:
         rows = spoken_rows(suite, revision)

@@ -2,6 +2,7 @@
 
   assay prove
   assay prove 'tools.*' framing.banner
+  assay prove --suite everything
 
 A saboteur is a healthy server with one fault. It is caught only where a check finds the very requirement
 broken that it breaks. Exit codes: 0 all were caught, 1 some got away, 2 there is no such saboteur.
@@ -14,12 +15,14 @@ import asyncio
 
 from .exit_code import CommandFailed, ExitCode
 from .output import emit
+from .suite import add_suite, suite_of
 
 SUMMARY = "prove that the lab's checks can fail, with saboteurs"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("saboteur", nargs="*", default=["*"], metavar="GLOB", help="by id; default: all")
+    add_suite(parser)
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -28,9 +31,8 @@ def execute(options: argparse.Namespace) -> int:
     check_extra()
     from assay.lab.harness.naming import matches
     from assay.lab.harness.sabotage.proof import got_away, rates, total, try_all
-    from assay.lab.suite.catalogue import shipped
 
-    suite = shipped()
+    suite = suite_of(options)
     chosen = [
         one
         for one in suite.saboteurs.values()

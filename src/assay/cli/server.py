@@ -5,6 +5,9 @@
   assay server my_server.py:server --transport http
   assay server everything --transport stdio --transport http --transport ws
   assay server --url URL --scenario 'tools-*' --spec-version DATE
+  assay server --url URL --suite everything          the official scenarios, on a server with their fixtures
+  assay server TARGET --suite fuzz --seconds 60      made-up messages, until one does harm
+  assay server TARGET --watch src                    again after every change
 
 TARGET is what `assay serve` takes; it is served as a process of its own. With --command and --url together,
 the command is started and then reached at the URL. Findings go to standard output, progress to standard
@@ -22,7 +25,10 @@ import os
 from pathlib import Path
 
 from .exit_code import CommandFailed, ExitCode
+from .formats import FORMATS
+from .suite import add_suite
 
+FUZZ = "fuzz"
 SUMMARY = "judge an MCP server: by URL, command or file"
 FOR_SERVING = ("--host", "--port", "--allow-host", "--allow-origin")
 
@@ -31,6 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _add_subject(parser)
     _add_selection(parser.add_argument_group("what is judged"))
     _add_manner(parser.add_argument_group("how it is judged"))
+    _add_fuzzing(parser.add_argument_group("with --suite fuzz"))
     _add_results(parser.add_argument_group("results"))
     for option in FOR_SERVING:
         parser.add_argument(option, action=Misplaced, help=argparse.SUPPRESS)
@@ -52,7 +59,7 @@ def _add_selection(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("--scenario", action="append", default=[], metavar="GLOB", help="e.g. 'tools-*'; repeatable")
     add("--all", action="store_true", help="every scenario, which is the default")
-    add("--suite", default="protocol", metavar="NAME", help="default: protocol")
+    add_suite(group, FUZZ)
     add("--spec-version", action="append", default=[], metavar="DATE", help="this revision only; repeatable")
     add("--allow-effects", action="store_true", help="also what may change something in the server's world")
 
@@ -74,10 +81,25 @@ def _add_manner(group: argparse._ArgumentGroup) -> None:
     )
 
 
+def _add_fuzzing(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--seconds", type=seconds, default=None, metavar="N", help="how long; default: 60")
+    add("--seed", type=int, default=None, metavar="S", help="the same seed makes the same messages")
+    add("--export", type=Path, metavar="FILE", help="write what was found as a pytest file")
+
+
 def _add_results(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("--output", "-o", type=Path, default=Path("results"), metavar="DIR", help="default: results")
-    add("--format", default="text", metavar="F", help="text, matrix, junit, json or markdown; default: text")
+    add("--format", default="text", metavar="F", help=f"{FORMATS}; default: text")
+    golden = group.add_mutually_exclusive_group()
+    golden.add_argument(
+        "--record-golden", type=Path, metavar="DIR", help="keep this run there as what is right"
+    )
+    golden.add_argument(
+        "--against-golden", type=Path, metavar="DIR", help="fail on any difference from what was kept there"
+    )
+    add("--watch", action="append", default=[], type=Path, metavar="PATH", help="again on change; repeatable")
 
 
 def seconds(text: str) -> float:
@@ -113,6 +135,14 @@ def execute(options: argparse.Namespace) -> int:
     from assay.cli.lab.extra import check_extra
 
     check_extra()
+    if options.suite == FUZZ:
+        from assay.cli.lab.fuzzing import fuzz_server
+
+        return asyncio.run(fuzz_server(options))
+    if options.watch:
+        from assay.cli.lab.watching import watch_server
+
+        return asyncio.run(watch_server(options))
     from assay.cli.lab.judging import judge_server
 
     return asyncio.run(judge_server(options))

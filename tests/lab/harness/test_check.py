@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from assay.lab.harness.check import MAX_FINDINGS, CheckFailed, check, run_check
+from assay.lab.harness.check import MAX_FINDINGS, Check, CheckFailed, check, run_check
 from assay.lab.harness.requirement import Level, Requirement, Seen
 from assay.lab.harness.trace import Trace
+from assay.lab.harness.transport import ANY
 from assay.lab.harness.verdict import Observation, Verdict, observe
 from assay.revisions.registry import HANDSHAKE
 from tests.lab.traces import request, result, stdio_trace
@@ -34,7 +35,8 @@ def verdict_of(*seen: tuple[str, bool], trace: Trace = TRACE) -> Verdict:
         for name, holds in seen:
             yield observe(name, holds, *trace.frames, expected="this", observed="that")
 
-    return run_check(judge, trace, ROWS).verdict
+    (judged,) = run_check(judge, trace, ROWS)
+    return judged.verdict
 
 
 @pytest.mark.parametrize(
@@ -67,7 +69,8 @@ def test_finding_says_all_that_a_reader_needs() -> None:
         (exchange,) = trace.exchanges()
         yield observe("MUST", False, exchange, expected="this", observed="that")
 
-    (finding,) = run_check(judge, TRACE, ROWS).findings
+    (judged,) = run_check(judge, TRACE, ROWS)
+    (finding,) = judged.findings
     assert (finding.requirement, finding.level, finding.statement) == ("MUST", "MUST", "the rule MUST")
     assert finding.link == f"https://modelcontextprotocol.io/specification/{NEWEST}/page"
     assert finding.frames == [0, 1]
@@ -81,7 +84,8 @@ def test_findings_are_bounded_for_each_row() -> None:
         for name in ["MUST"] * 100 + ["SHOULD"]:
             yield observe(name, False, expected="", observed="")
 
-    found = [finding.requirement for finding in run_check(judge, TRACE, ROWS).findings]
+    (judged,) = run_check(judge, TRACE, ROWS)
+    found = [finding.requirement for finding in judged.findings]
     assert found == ["MUST"] * MAX_FINDINGS + ["SHOULD"]
 
 
@@ -102,3 +106,17 @@ def test_check_may_not_cite_what_it_does_not_declare() -> None:
 
     with pytest.raises(CheckFailed, match="cites SHOULD"):
         run_check(judge, TRACE, ROWS)
+
+
+def test_rows_that_are_checks_of_their_own_are_judged_one_by_one() -> None:
+    def judge(trace: Trace) -> Iterator[Observation]:
+        yield observe("MUST", False, *trace.frames, expected="this", observed="that")
+        yield observe("SHOULD", True, *trace.frames, expected="this", observed="that")
+
+    official = Check("scenario", "a scenario's checks", tuple(ROWS), judge, False, ANY, by_row=True)
+    judged = {one.id: (one.title, one.verdict) for one in run_check(official, TRACE, ROWS)}
+    assert judged == {
+        "MUST": ("the rule MUST", Verdict.FAILURE),
+        "FLOW": ("the rule FLOW", Verdict.SKIPPED),
+        "SHOULD": ("the rule SHOULD", Verdict.SUCCESS),
+    }

@@ -8,7 +8,7 @@ from assay.lab.harness.run import CellResult, Run
 from assay.lab.harness.runner import Order, Runner
 from assay.lab.harness.subject import CommandSubject
 from assay.lab.harness.trace import Trace
-from assay.lab.suite.catalogue import shipped
+from assay.lab.suites import protocol_suite
 from assay.revisions.registry import DATES, HANDSHAKE, REVISIONS
 from assay.revisions.revision import Opening
 
@@ -36,7 +36,7 @@ async def run_on(tmp_path: Path, versions: list[str]) -> Run:
     path = tmp_path / "informant.py"
     path.write_text(INFORMANT.format(versions=versions), "utf-8")
     subject = CommandSubject([sys.executable, str(path)])
-    order = Order(shipped(), Selection(scenarios=("ping",), revisions=(ALONE,)))
+    order = Order(protocol_suite(), Selection(scenarios=("ping",), revisions=(ALONE,)))
     return await Runner(order, [subject], lambda event: None, keep).run()
 
 

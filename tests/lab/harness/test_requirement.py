@@ -6,7 +6,7 @@ import pytest
 
 from assay.lab.harness.coverage import Cover, cover, spoken_rows, tally
 from assay.lab.harness.requirement import BadRequirement, Level, Requirement, read_requirements
-from assay.lab.suite.catalogue import shipped
+from assay.lab.suites import protocol_suite
 from assay.revisions.registry import BY_DATE, REVISIONS
 from tests.meta.tree import expect_none
 
@@ -56,13 +56,13 @@ def test_row_in_two_files_is_refused(tmp_path: Path) -> None:
 def test_every_row_that_nothing_shows_carries_its_reason() -> None:
     expect_none(
         f"{row.id} cannot be seen from outside and says not why it has no check"
-        for row in shipped().requirements.values()
+        for row in protocol_suite().requirements.values()
         if row.seen.value in ("inside", "policy") and not row.reason
     )
 
 
 def test_coverage_counts_every_spoken_row_once() -> None:
-    suite = shipped()
+    suite = protocol_suite()
     for revision in REVISIONS:
         rows = spoken_rows(suite, revision)
         assert sum(tally(rows, revision, suite).counts.values()) == len(rows)

@@ -22,7 +22,7 @@ from assay.lab.harness.runner import Order, Runner, SubjectDown
 from assay.lab.harness.subject import CommandSubject, UrlSubject, served
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.transport import Transport
-from assay.lab.suite.catalogue import shipped
+from assay.lab.suites import protocol_suite
 from assay.revisions.registry import HANDSHAKE
 
 SLOW = """
@@ -43,7 +43,7 @@ def keep(result: CellResult, trace: Trace) -> CellResult:
 
 
 def order(*scenarios: str, **options: Any) -> Order:
-    return Order(shipped(), Selection(scenarios=scenarios), **options)
+    return Order(protocol_suite(), Selection(scenarios=scenarios), **options)
 
 
 async def test_results_come_in_the_order_of_the_plan_however_many_run_at_once() -> None:
@@ -79,7 +79,10 @@ async def test_interrupted_run_keeps_what_is_known(tmp_path: Path) -> None:
     conditions = Conditions(patience=60.0)
     subject = CommandSubject([sys.executable, str(path)])
     order_ = Order(
-        shipped(), Selection(("jsonrpc-unknown-method",), revisions=(HANDSHAKE[-1],)), conditions, jobs=2
+        protocol_suite(),
+        Selection(("jsonrpc-unknown-method",), revisions=(HANDSHAKE[-1],)),
+        conditions,
+        jobs=2,
     )
     task = asyncio.create_task(Runner(order_, [subject], watch, keep).run())
     async with asyncio.timeout(20):

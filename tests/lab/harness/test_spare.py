@@ -14,7 +14,7 @@ from assay.lab.harness.runner import Order, Runner
 from assay.lab.harness.spare import CONTINUED, MOST, left_as_found
 from assay.lab.harness.subject import CommandSubject
 from assay.lab.harness.trace import Trace
-from assay.lab.suite.catalogue import shipped
+from assay.lab.suites import protocol_suite
 from assay.revisions.registry import HANDSHAKE, REVISIONS
 from tests.lab.traces import request, result, stdio_trace
 
@@ -68,7 +68,7 @@ class Lab:
         path = self._home / "server.py"
         path.write_text(SERVER, "utf-8")
         subject = CommandSubject([sys.executable, str(path), fault, str(self._home / "starts")])
-        order = Order(shipped(), Selection(tuple(scenarios), revisions=(NEWEST,)), jobs=1, **options)
+        order = Order(protocol_suite(), Selection(tuple(scenarios), revisions=(NEWEST,)), jobs=1, **options)
         return await Runner(order, [subject], lambda event: None, self._keep).run()
 
     def _keep(self, cell: CellResult, trace: Trace) -> CellResult:

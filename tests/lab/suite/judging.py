@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from assay.lab.harness.trace import Trace
-from assay.lab.suite.catalogue import shipped
+from assay.lab.suites import protocol_suite
 
-SUITE = shipped()
+SUITE = protocol_suite()
 
 
 def seen(check: str, trace: Trace) -> list[tuple[str, bool]]:

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from assay.lab.harness.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.playing import judge
 from assay.lab.harness.trace import Trace
-from assay.lab.suite.catalogue import shipped
+from assay.lab.suites import protocol_suite
 from assay.revisions.registry import REVISIONS
 from tests.lab.traces import stdio_trace
 
-SUITE = shipped()
+SUITE = protocol_suite()
 METHODS = [
     "initialize",
     "ping",

@@ -8,12 +8,12 @@ from assay.lab.harness.runner import Order, Runner
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Outcome, Verdict
-from assay.lab.suite.catalogue import shipped
+from assay.lab.suites import protocol_suite
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from tests.lab.grounds import healthy
 from tests.meta.tree import expect_none
 
-SUITE = shipped()
+SUITE = protocol_suite()
 # A scenario on stdio costs a process: there the newest revision of each kind stands for all, which the other
 # transports run.
 TRIED = {Transport.STDIO: (HANDSHAKE[-1], PER_REQUEST[-1]), Transport.HTTP_SSE: HANDSHAKE[:1]}

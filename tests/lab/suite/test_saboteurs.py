@@ -6,10 +6,10 @@ import pytest
 
 from assay.lab.harness.sabotage.proof import got_away, rates, try_all
 from assay.lab.harness.sabotage.trial import Judged
-from assay.lab.suite.catalogue import shipped
+from assay.lab.suites import protocol_suite
 from tests.meta.tree import expect_none
 
-SUITE = shipped()
+SUITE = protocol_suite()
 AREAS = sorted({saboteur.area for saboteur in SUITE.saboteurs.values()})
 held: dict[str, Sequence[Judged]] = {}
 """Trials by area: they are held once, whichever test asks first."""

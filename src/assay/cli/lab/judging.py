@@ -15,6 +15,7 @@ import msgspec
 
 from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.cli.output import emit
+from assay.cli.suite import suite_of
 from assay.lab.harness.archive import Archive, CannotKeep, located
 from assay.lab.harness.baseline import BadBaseline, Entry, compare, concerning, read_baseline
 from assay.lab.harness.broken_off import Gone
@@ -24,7 +25,6 @@ from assay.lab.harness.playing import Conditions
 from assay.lab.harness.run import Run, redacted
 from assay.lab.harness.runner import Order, Runner, SubjectDown
 from assay.lab.report.registry import formats, renderer
-from assay.lab.suite.catalogue import shipped
 from assay.revisions.registry import BY_DATE
 from assay.revisions.revision import Revision
 
@@ -111,7 +111,7 @@ def baseline_of(options: argparse.Namespace, selection: Selection) -> list[Entry
         entries = read_baseline(options.baseline)
     except BadBaseline as error:
         raise CommandFailed(ExitCode.USAGE, str(error), "see `assay server --help`") from error
-    every = shipped().scenarios.values()
+    every = suite_of(options).scenarios.values()
     return concerning(entries, chosen(every, selection), every)
 
 
@@ -127,17 +127,17 @@ def order_of(options: argparse.Namespace) -> Order:
     selection = Selection(
         scenarios=tuple(options.scenario),
         revisions=tuple(revision_of(date) for date in dict.fromkeys(options.spec_version)),
-        suite=options.suite,
         effects=options.allow_effects,
     )
-    if not chosen(shipped().scenarios.values(), selection):
-        what = ", ".join(options.scenario) or f"suite {options.suite}"
-        raise CommandFailed(ExitCode.USAGE, f"no such scenario: {what}", "`assay list` shows all")
+    suite = suite_of(options, "fuzz")
+    if not chosen(suite.scenarios.values(), selection):
+        what, hint = ", ".join(options.scenario), f"`assay list --suite {suite.name}` shows all"
+        raise CommandFailed(ExitCode.USAGE, f"no such scenario: {what}", hint)
     conditions = Conditions(
         patience=options.timeout, limit=max(60.0, 3 * options.timeout), redaction=redaction_of(options)
     )
     return Order(
-        shipped(),
+        suite,
         selection,
         conditions,
         options.jobs,

@@ -27,6 +27,9 @@ class BadSuite(ValueError):
 
 
 class Suite(Struct, frozen=True):
+    name: str
+    server: str
+    """The bundled server that its saboteurs stand before, unless they name another."""
     requirements: Mapping[str, Requirement]
     scenarios: Mapping[str, Scenario]
     checks: Mapping[str, Check]
@@ -39,21 +42,27 @@ class Suite(Struct, frozen=True):
             for one in (self.checks[name] for name in scenario.exercises)
         )
 
+    def sought(self, scenario: Scenario) -> list[str]:
+        """The ids of results that a scenario is played for."""
+        return [name for check in scenario.exercises for name in self.checks[check].results]
+
     def judging(self, scenario: Scenario) -> list[Check]:
         """The checks that read a scenario's trace: those that it exercises, then those that read all."""
         named = [self.checks[name] for name in scenario.exercises]
         return named + [one for one in self.checks.values() if one.everywhere and one not in named]
 
 
-def load_suite(name: str) -> Suite:
-    """Load the suite in the package of that name.
+def load_suite(name: str, package_name: str, *, server: str) -> Suite:
+    """Load the suite in a package.
 
     Raises:
         BadSuite: a module declares none or two, or names what does not exist.
     """
-    package = import_module(name)
+    package = import_module(package_name)
     (home,) = package.__path__
     suite = Suite(
+        name=name,
+        server=server,
         requirements=read_requirements(Path(home) / "requirements"),
         scenarios=_found(package, "scenarios", Scenario),
         checks=_found(package, "checks", Check),

@@ -39,14 +39,17 @@ class Check(Struct, frozen=True):
     everywhere: bool
     """Whether it reads every trace; otherwise only those of the scenarios that exercise it."""
     transports: frozenset[Transport]
-
-    @property
-    def area(self) -> str:
-        return self.id.partition(".")[0]
+    by_row: bool = False
+    """Whether each of its rows is a check of its own, under the row's id: those of the official suite are."""
 
     def applies(self, trace: Trace, requirements: Mapping[str, Requirement]) -> bool:
         on = Transport(trace.transport) in self.transports
         return on and any(requirements[row].level(trace.revision) for row in self.rows)
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """The ids that its results go by."""
+        return self.rows if self.by_row else (self.id,)
 
 
 def check(
@@ -76,14 +79,34 @@ class CheckFailed(Exception):
         return f"check {self.check}: {self.problem}"
 
 
-def run_check(one: Check, trace: Trace, requirements: Mapping[str, Requirement]) -> CheckResult:
-    """Judge a trace.
+def run_check(one: Check, trace: Trace, requirements: Mapping[str, Requirement]) -> list[CheckResult]:
+    """Judge a trace: one result, or one for each row that is a check of its own.
 
     Raises:
         CheckFailed: the check is broken.
     """
     in_force = {row: level for row in one.rows if (level := requirements[row].level(trace.revision))}
     seen = [observation for observation in _observations(one, trace) if observation.requirement in in_force]
+    if not one.by_row:
+        return [_result(one.id, one.title, in_force, seen, trace, requirements)]
+    return [
+        _result(row, requirements[row].statement, {row: level}, _on(row, seen), trace, requirements)
+        for row, level in in_force.items()
+    ]
+
+
+def _on(row: str, seen: list[Observation]) -> list[Observation]:
+    return [observation for observation in seen if observation.requirement == row]
+
+
+def _result(
+    name: str,
+    title: str,
+    in_force: Mapping[str, Level],
+    seen: list[Observation],
+    trace: Trace,
+    requirements: Mapping[str, Requirement],
+) -> CheckResult:
     broken = [observation for observation in seen if not observation.holds]
     verdict = _verdict(seen, in_force)
     reason = ""
@@ -92,8 +115,8 @@ def run_check(one: Check, trace: Trace, requirements: Mapping[str, Requirement])
     elif verdict is Verdict.SKIPPED:
         reason = "not observed: nothing in this trace shows whether it holds"
     return CheckResult(
-        id=one.id,
-        title=one.title,
+        id=name,
+        title=title,
         verdict=verdict,
         requirements={row: requirements[row].link(trace.revision) for row in in_force},
         observations=len(seen),

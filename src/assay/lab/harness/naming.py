@@ -11,6 +11,11 @@ def id_of(module: str, kind: str) -> str:
     return inside.replace("_", "-")
 
 
+def area_of(name: str) -> str:
+    """The folder that an id begins with."""
+    return name.partition(".")[0]
+
+
 def dashed(name: str) -> str:
     """As names of files and of the official suite are written: one row of words."""
     return name.replace(".", "-").replace("/", "-")

@@ -23,7 +23,6 @@ class Selection(Struct, frozen=True):
     scenarios: tuple[str, ...] = ()
     """Globs; all where there is none."""
     revisions: tuple[Revision, ...] = ()
-    suite: str = "protocol"
     effects: bool = False
 
 
@@ -38,14 +37,14 @@ class Cell(Struct, frozen=True):
 
 
 def chosen(scenarios: Iterable[Scenario], selection: Selection) -> list[Scenario]:
-    in_suite = [one for one in scenarios if one.suite == selection.suite]
     if not selection.scenarios:
-        return in_suite
-    return [
-        one
-        for one in in_suite
-        if any(matches(pattern, one.id, one.official) for pattern in selection.scenarios)
-    ]
+        return list(scenarios)
+    return [one for one in scenarios if any(is_named(one, pattern) for pattern in selection.scenarios)]
+
+
+def is_named(scenario: Scenario, pattern: str) -> bool:
+    """Whether a glob means it, by any of its names."""
+    return matches(pattern, scenario.id, scenario.official, *scenario.aliases)
 
 
 def plan(

@@ -118,7 +118,8 @@ async def play_cell(
         return not_applicable(cell), None
     scenario = cell.scenario
     played = await play(scenario.id, subject, cell.revision, scenario.drive, cell.facts, conditions, spares)
-    result = _result(cell, played, judge(suite, suite.judging(scenario), played.trace))
+    checks = judge(suite, suite.judging(scenario), played.trace)
+    result = _result(cell, played, checks, suite.sought(scenario))
     if result.outcome is not Outcome.PASSED and any(played.trace.marks(CONTINUED)):
         return await play_cell(cell, subject, suite, conditions)
     return result, played.trace
@@ -130,7 +131,7 @@ def judge(suite: Suite, checks: Sequence[Check], trace: Trace) -> list[CheckResu
         CheckFailed: a check is broken.
     """
     applying = [one for one in checks if one.applies(trace, suite.requirements)]
-    return [run_check(one, trace, suite.requirements) for one in applying]
+    return [result for one in applying for result in run_check(one, trace, suite.requirements)]
 
 
 def not_applicable(cell: Cell) -> CellResult:
@@ -152,11 +153,12 @@ def _bare(cell: Cell, outcome: Outcome, reason: str) -> CellResult:
         reason=reason,
         attempt=cell.attempt,
         official=cell.scenario.official or "",
+        area=cell.scenario.area,
     )
 
 
-def _result(cell: Cell, played: Played, checks: list[CheckResult]) -> CellResult:
-    outcome = outcome_of(cell.scenario.exercises, checks, broke_off=played.broken is not None)
+def _result(cell: Cell, played: Played, checks: list[CheckResult], sought: Sequence[str]) -> CellResult:
+    outcome = outcome_of(sought, checks, broke_off=played.broken is not None)
     reason = str(played.broken) if played.broken else ""
     if outcome is Outcome.INCOMPLETE and not reason:
         reason = "nothing that it looks for was observed"
@@ -173,15 +175,16 @@ def _result(cell: Cell, played: Played, checks: list[CheckResult]) -> CellResult
         attempt=cell.attempt,
         checks=checks,
         official=cell.scenario.official or "",
+        area=cell.scenario.area,
     )
 
 
-def outcome_of(exercised: Sequence[str], checks: Sequence[CheckResult], *, broke_off: bool) -> Outcome:
+def outcome_of(sought: Sequence[str], checks: Sequence[CheckResult], *, broke_off: bool) -> Outcome:
     """Failures count wherever they were found; success only where the scenario was looking for it."""
     found = {check.verdict for check in checks}
-    sought = {check.verdict for check in checks if check.id in exercised}
+    hoped = {check.verdict for check in checks if check.id in sought}
     if Verdict.FAILURE in found:
         return Outcome.FAILED
-    if broke_off or not sought & {Verdict.SUCCESS, Verdict.WARNING}:
+    if broke_off or not hoped & {Verdict.SUCCESS, Verdict.WARNING}:
         return Outcome.INCOMPLETE
     return Outcome.WARNED if Verdict.WARNING in found else Outcome.PASSED

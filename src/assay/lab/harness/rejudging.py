@@ -13,8 +13,9 @@ from .trace import Trace
 from .verdict import CheckResult, Verdict
 
 
-def rejudged(suite: Suite, traces: Sequence[tuple[str, Trace]], *, strict: bool = False) -> Run:
-    """A run made of traces and their places.
+def rejudged(suites: Sequence[Suite], traces: Sequence[tuple[str, Trace]], *, strict: bool = False) -> Run:
+    """A run made of traces and their places. Each is judged by the suite that has its scenario; traffic of
+    unknown origin, by the first.
 
     Raises:
         CheckFailed: a check is broken.
@@ -26,9 +27,14 @@ def rejudged(suite: Suite, traces: Sequence[tuple[str, Trace]], *, strict: bool 
         started=now(),
         seconds=0.0,
         subjects=[SubjectRecord(name, transport) for name, transport in sorted(subjects)],
-        cells=[_cell(suite, place, trace) for place, trace in traces],
+        cells=[_cell(_suite_of(trace, suites), place, trace) for place, trace in traces],
+        suite=_suite_of(traces[0][1], suites).name,
         strict=strict,
     )
+
+
+def _suite_of(trace: Trace, suites: Sequence[Suite]) -> Suite:
+    return next((suite for suite in suites if trace.header.scenario in suite.scenarios), suites[0])
 
 
 def _cell(suite: Suite, place: str, trace: Trace) -> CellResult:
@@ -37,7 +43,7 @@ def _cell(suite: Suite, place: str, trace: Trace) -> CellResult:
     checks = judge(suite, _checks(suite, header.scenario), trace)
     if scenario is None:
         checks = _seen(checks)
-    sought = scenario.exercises if scenario else [check.id for check in checks]
+    sought = suite.sought(scenario) if scenario else [check.id for check in checks]
     return CellResult(
         scenario=header.scenario,
         title=scenario.title if scenario else header.scenario,
@@ -50,6 +56,7 @@ def _cell(suite: Suite, place: str, trace: Trace) -> CellResult:
         checks=checks,
         trace=place,
         official=(scenario.official if scenario else None) or "",
+        area=scenario.area if scenario else header.scenario,
     )
 
 

@@ -37,6 +37,8 @@ class CellResult(Struct, frozen=True, omit_defaults=True):
     """The file with its frames, relative to the stored run."""
     official: str = ""
     """The scenario's name in the official suite."""
+    area: str = ""
+    """The part of the protocol that the scenario is about."""
 
 
 class SubjectRecord(Struct, frozen=True, omit_defaults=True):
@@ -56,6 +58,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
     seconds: float
     subjects: list[SubjectRecord]
     cells: list[CellResult]
+    suite: str = "protocol"
     strict: bool = False
     interrupted: bool = False
     problem: str = ""

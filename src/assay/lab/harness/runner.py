@@ -101,6 +101,7 @@ class Runner:
             seconds=round(time.monotonic() - begin, 3),
             subjects=self._records,
             cells=results,
+            suite=self._order.suite.name,
             strict=self._order.strict,
             interrupted=stopped,
             problem="" if cells or stopped else self._problem(),
@@ -180,6 +181,7 @@ class Runner:
             reason=str(played.broken or ""),
             broke_off=played.broken is not None,
             checks=checks,
+            area=DISCOVERY,
         )
         self._discovered.append(self._keep(result, played.trace))
 

@@ -124,8 +124,8 @@ class Saboteur(Struct, frozen=True):
     window: Callable[[Revision], bool] = lambda revision: True
     scenario: str | None = None
     """Where to look, if not in the scenarios that exercise the checks citing the requirement."""
-    server: str = "reference"
-    """The bundled server that it stands before."""
+    server: str | None = None
+    """The bundled server that it stands before, if not the suite's own."""
     silent: bool = False
     """Something is never answered: the driver's patience is cut short."""
     reply: OnReply | None = None

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from assay.revisions.revision import Revision
 
-from .naming import id_of
+from .naming import area_of, id_of
 from .need import Need
 from .stage import Stage
 from .transport import ANY, Transport
@@ -46,12 +46,10 @@ class Scenario(Struct, frozen=True):
     """It may change something in the subject's world: runs only with `--allow-effects`."""
     official: str | None = None
     """Its name in the official suite."""
-    suite: str = "protocol"
     role: Role = Role.SERVER
-
-    @property
-    def area(self) -> str:
-        return self.id.partition(".")[0]
+    area: str = ""
+    aliases: tuple[str, ...] = ()
+    """Other names that it can be chosen by."""
 
 
 def scenario(
@@ -63,7 +61,6 @@ def scenario(
     window: Window = lambda revision: True,
     effects: bool = False,
     official: str | None = None,
-    suite: str = "protocol",
     role: Role = Role.SERVER,
 ) -> Callable[[Drive], Scenario]:
     """Make a scenario of a function; `window` says at which revisions it makes sense."""
@@ -71,7 +68,17 @@ def scenario(
     def made(drive: Drive) -> Scenario:
         name = id_of(drive.__module__, "scenarios")
         return Scenario(
-            name, title, exercises, drive, needs, transports, window, effects, official, suite, role
+            name,
+            title,
+            exercises,
+            drive,
+            needs,
+            transports,
+            window,
+            effects,
+            official,
+            role,
+            area=area_of(name),
         )
 
     return made

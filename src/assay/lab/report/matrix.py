@@ -26,7 +26,7 @@ def lines(run: Run) -> Iterator[str]:
 
 
 def area(cell: CellResult) -> str:
-    return cell.scenario.partition(".")[0]
+    return cell.area or cell.scenario.partition(".")[0]
 
 
 def _table(run: Run, corner: str, row: Key, column: Key) -> Iterator[str]:

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from assay.lab.harness.choosing import NOWHERE
 from assay.lab.harness.message_meta import CAPABILITIES_KEY, SERVER_KEY, SUBSCRIPTION_KEY, VERSION_KEY
 from assay.lab.harness.playing import judge
-from assay.lab.suite.catalogue import shipped
+from assay.lab.suites import protocol_suite
 from assay.revisions.registry import REVISIONS
 from tests.lab.traces import stdio_trace
 
-SUITE = shipped()
+SUITE = protocol_suite()
 CHECKS = [one for one in SUITE.checks.values() if one.area in ("resources", "stateless")]
 METHODS = [
     "resources/list",

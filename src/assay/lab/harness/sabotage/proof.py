@@ -61,9 +61,10 @@ def got_away(judged: Iterable[Judged]) -> Iterator[str]:
 async def try_all(saboteurs: Sequence[Saboteur], suite: Suite) -> list[Judged]:
     """Every trial of these saboteurs, each before the healthy server that it names."""
     judged: list[Judged] = []
-    for server in sorted({one.server for one in saboteurs}):
+    for server in sorted({one.server or suite.server for one in saboteurs}):
         async with Ground(server) as ground:
-            judged += await _try(ground, [one for one in saboteurs if one.server == server], suite)
+            here = [one for one in saboteurs if (one.server or suite.server) == server]
+            judged += await _try(ground, here, suite)
     return judged
 
 

@@ -1,0 +1,26 @@
+"""The option `--suite`, for all commands of the lab that have it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from .exit_code import CommandFailed, ExitCode
+
+if TYPE_CHECKING:
+    from assay.lab.harness.catalogue import Suite
+
+
+def add_suite(parser: argparse.ArgumentParser | argparse._ArgumentGroup, *more: str) -> None:
+    names = ", ".join(("protocol", "everything", *more))
+    parser.add_argument("--suite", default="protocol", metavar="NAME", help=f"{names}; default: protocol")
+
+
+def suite_of(options: argparse.Namespace, *more: str) -> Suite:
+    """The suite that was asked for; `more` are those that the command knows besides."""
+    from assay.lab.suites import SHIPPED, suite_named
+
+    if options.suite not in SHIPPED:
+        known = ", ".join((*SHIPPED, *more))
+        raise CommandFailed(ExitCode.USAGE, f"no such suite: {options.suite}", f"one of {known}")
+    return suite_named(options.suite)

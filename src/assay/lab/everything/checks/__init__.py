@@ -1,0 +1,1 @@
+"""One file a scenario's checks, under its area."""

@@ -1,0 +1,1 @@
+"""Opening, sessions, ping."""

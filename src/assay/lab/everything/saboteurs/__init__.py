@@ -1,0 +1,1 @@
+"""Faults that the scenarios of each area must expose."""

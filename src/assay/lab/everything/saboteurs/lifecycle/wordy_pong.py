@@ -1,0 +1,12 @@
+"""A ping is answered with more than nothing."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a ping is answered with an object that is not empty", breaks="ping")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "ping" and "result" in reply:
+        reply["result"] = {"pong": True}
+    return reply

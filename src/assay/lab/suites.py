@@ -1,0 +1,48 @@
+"""The suites that are shipped, each loaded when somebody needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from types import MappingProxyType
+from typing import Final
+
+from msgspec import Struct
+
+from assay.lab.harness.catalogue import Suite, load_suite
+
+
+class Shipped(Struct, frozen=True):
+    package: str
+    server: str
+    """The bundled server that its saboteurs stand before."""
+    about: str
+
+
+SHIPPED: Final[Mapping[str, Shipped]] = MappingProxyType(
+    {
+        "protocol": Shipped("assay.lab.suite", "reference", "the specification, on any server"),
+        "everything": Shipped(
+            "assay.lab.everything", "everything", "the official scenarios, on a server with their fixtures"
+        ),
+    }
+)
+
+
+@cache
+def suite_named(name: str) -> Suite:
+    """
+    Raises:
+        KeyError: there is no such suite.
+    """
+    shipped = SHIPPED[name]
+    return load_suite(name, shipped.package, server=shipped.server)
+
+
+def protocol_suite() -> Suite:
+    """What a server is judged by unless its user wants something else."""
+    return suite_named("protocol")
+
+
+def every_suite() -> Iterator[Suite]:
+    return (suite_named(name) for name in SHIPPED)
