@@ -1,0 +1,143 @@
+"""The fixtures of the official suite on minimcp, which speaks the handshake revisions and keeps no session.
+
+Left out, for want of a public API: everything that asks the client (sampling, elicitation), `logging/setLevel`,
+completion, subscriptions, changes of lists, resumed streams, and a schema given as it is
+(`json_schema_2020_12_tool`). Its transport does not look at Host and Origin: it leaves that to the framework.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import socket
+from base64 import b64decode
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import uvicorn
+from everything import FIXTURES, filled
+from mcp import types
+from minimcp import MiniMCP, StdioTransport, StreamableHTTPTransport
+
+PAUSE = 0.05
+
+mcp = MiniMCP[Any](**FIXTURES["server"])
+
+
+# Tools. What a function says that it returns becomes an output schema, so these say nothing.
+
+
+def answering(content: list[Any], is_error: bool) -> Callable[[], Any]:
+    def answer():  # type: ignore[no-untyped-def]
+        if is_error:
+            raise ValueError(content[0]["text"])
+        return types.CallToolResult.model_validate({"content": content}).content
+
+    return answer
+
+
+for tool in FIXTURES["tools"]:
+    # Those with parameters have schemas that cannot be given.
+    if "content" in tool and not tool["inputSchema"]["properties"]:
+        function = answering(tool["content"], tool.get("isError", False))
+        mcp.tool.add(function, name=tool["name"], description=tool["description"])
+
+
+async def log(data: str) -> None:
+    params = types.LoggingMessageNotificationParams(level="info", data=data, logger="fixtures")
+    notification = types.LoggingMessageNotification(method="notifications/message", params=params)
+    await mcp.context.get_responder().send_notification(types.ServerNotification(notification))
+
+
+@mcp.tool(description="Logs three messages while it works")
+async def test_tool_with_logging():  # type: ignore[no-untyped-def]
+    await log("Tool execution started")
+    await anyio.sleep(PAUSE)
+    await log("Tool processing data")
+    await anyio.sleep(PAUSE)
+    await log("Tool execution completed")
+    return "Tool with logging executed successfully"
+
+
+@mcp.tool(description="Reports progress three times")
+async def test_tool_with_progress():  # type: ignore[no-untyped-def]
+    for progress in (0, 50, 100):
+        await mcp.context.get_responder().report_progress(progress, 100)
+        await anyio.sleep(PAUSE)
+    return "Tool with progress executed successfully"
+
+
+# Resources.
+
+
+def reading(content: str | bytes) -> Callable[[], str | bytes]:
+    return lambda: content
+
+
+for resource in FIXTURES["resources"]:
+    content = resource["text"] if "text" in resource else b64decode(resource["blob"])
+    mcp.resource.add(
+        reading(content),
+        resource["uri"],
+        name=resource["name"],
+        description=resource["description"],
+        mime_type=resource["mimeType"],
+    )
+
+
+@mcp.resource(
+    "test://template/{id}/data",
+    name="Resource Template",
+    description="Data for any id",
+    mime_type="application/json",
+)
+def template(id: str) -> str:
+    return json.dumps({"id": id, "templateTest": True, "data": f"Data for ID: {id}"})
+
+
+# Prompts.
+
+MESSAGES = {prompt["name"]: prompt["messages"] for prompt in FIXTURES["prompts"]}
+
+
+@mcp.prompt(description="Has no arguments")
+def test_simple_prompt() -> Any:
+    return MESSAGES["test_simple_prompt"]
+
+
+@mcp.prompt(description="Has two arguments")
+def test_prompt_with_arguments(arg1: str, arg2: str) -> Any:
+    return filled(MESSAGES["test_prompt_with_arguments"], {"arg1": arg1, "arg2": arg2})
+
+
+@mcp.prompt(description="Embeds a resource")
+def test_prompt_with_embedded_resource(resourceUri: str) -> Any:
+    return filled(MESSAGES["test_prompt_with_embedded_resource"], {"resourceUri": resourceUri})
+
+
+@mcp.prompt(description="Has an image")
+def test_prompt_with_image() -> Any:
+    return MESSAGES["test_prompt_with_image"]
+
+
+def serve_http(port: int) -> None:
+    app = StreamableHTTPTransport(mcp).as_starlette("/mcp")
+    listening = socket.create_server(("127.0.0.1", port))
+    print(f"MCP endpoint: http://localhost:{listening.getsockname()[1]}/mcp", flush=True)
+    uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listening])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--stdio", action="store_true")
+    parser.add_argument("--port", type=int, default=0)
+    options = parser.parse_args()
+    if options.stdio:
+        anyio.run(StdioTransport(mcp).run)
+    else:
+        serve_http(options.port)
+
+
+if __name__ == "__main__":
+    main()
