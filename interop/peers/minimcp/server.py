@@ -1,6 +1,6 @@
 """The fixtures of the official suite on minimcp, which speaks the handshake revisions and keeps no session.
 
-Left out, for want of a public API: everything that asks the client (sampling, elicitation), `logging/setLevel`,
+Left out, for want of a public API: all that asks the client (sampling, elicitation), `logging/setLevel`,
 completion, subscriptions, changes of lists, resumed streams, and a schema given as it is
 (`json_schema_2020_12_tool`). Its transport does not look at Host and Origin: it leaves that to the framework.
 """
