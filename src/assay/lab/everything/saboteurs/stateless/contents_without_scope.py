@@ -1,0 +1,12 @@
+"""What is read does not say by whom it may be kept."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("what is read has no `cacheScope`", breaks="sep-2549-resources-read-caching-hints")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "resources/read" and "result" in reply:
+        reply["result"].pop("cacheScope", None)
+    return reply

@@ -1,0 +1,12 @@
+"""A list holds for minus one millisecond, which is meant to be for ever."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("`ttlMs` is -1", breaks="sep-2549-ttl-non-negative")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "prompts/list" and "result" in reply:
+        reply["result"]["ttlMs"] = -1
+    return reply

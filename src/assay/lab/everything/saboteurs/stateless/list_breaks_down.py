@@ -1,0 +1,17 @@
+"""A list that is declared cannot be had."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.model.error import INTERNAL_ERROR
+
+
+@on_reply("the list of prompts is declared, and an error", breaks="sep-2549-caching-connection")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method != "prompts/list":
+        return reply
+    return {
+        "jsonrpc": "2.0",
+        "id": reply["id"],
+        "error": {"code": INTERNAL_ERROR, "message": "no prompts today"},
+    }

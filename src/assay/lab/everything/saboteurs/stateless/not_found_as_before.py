@@ -1,0 +1,13 @@
+"""A resource that does not exist gets the code of earlier revisions."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.model.error import RESOURCE_NOT_FOUND
+
+
+@on_reply("a resource that does not exist gets -32002", breaks="sep-2164-error-code")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "resources/read" and "error" in reply:
+        reply["error"]["code"] = RESOURCE_NOT_FOUND
+    return reply

@@ -1,0 +1,12 @@
+"""The error does not say what was not found."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("an error does not name the resource that does not exist", breaks="sep-2164-data-uri")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "resources/read":
+        reply.get("error", {}).pop("data", None)
+    return reply

@@ -1,0 +1,14 @@
+"""What does not exist is read as nothing."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+NOTHING = {"resultType": "complete", "contents": [], "ttlMs": 0, "cacheScope": "private"}
+
+
+@on_reply("a resource that does not exist has no contents", breaks="sep-2164-no-empty-contents")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "resources/read" and "error" in reply:
+        return {"jsonrpc": "2.0", "id": reply["id"], "result": NOTHING}
+    return reply

@@ -1,0 +1,12 @@
+"""The list of prompts does not say for how long it holds."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("the list of prompts has no `ttlMs`", breaks="sep-2549-prompts-list-caching-hints")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "prompts/list" and "result" in reply:
+        reply["result"].pop("ttlMs", None)
+    return reply

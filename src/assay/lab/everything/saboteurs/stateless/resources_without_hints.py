@@ -1,0 +1,13 @@
+"""The list of resources says nothing of caches."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("the list of resources has no hints for caches", breaks="sep-2549-resources-list-caching-hints")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "resources/list" and "result" in reply:
+        for hint in ("ttlMs", "cacheScope"):
+            reply["result"].pop(hint, None)
+    return reply

@@ -1,0 +1,12 @@
+"""A list may be kept by a scope that does not exist."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("`cacheScope` is `shared`", breaks="sep-2549-cache-scope-valid")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "resources/list" and "result" in reply:
+        reply["result"]["cacheScope"] = "shared"
+    return reply

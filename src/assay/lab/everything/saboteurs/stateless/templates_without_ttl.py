@@ -1,0 +1,12 @@
+"""The list of templates does not say for how long it holds."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("the list of templates has no `ttlMs`", breaks="sep-2549-resources-templates-list-caching-hints")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "resources/templates/list" and "result" in reply:
+        reply["result"].pop("ttlMs", None)
+    return reply
