@@ -22,6 +22,8 @@ PEER_VENVS := .venv-peers
 PEERS_READY_QUICK := $(PEER_VENVS)/python-sdk/.ready $(PEER_VENVS)/fastmcp/.ready \
 	interop/peers/typescript-sdk-2/node_modules/.ready
 PEERS_READY := $(PEERS_READY_QUICK) interop/peers/typescript-sdk-1/node_modules/.ready
+AGREEMENT_READY := $(PEER_VENVS)/python-sdk/.ready $(PEER_VENVS)/minimcp/.ready \
+	interop/peers/typescript-sdk-2/node_modules/.ready
 PIP_QUIET := --quiet --quiet --disable-pip-version-check --no-input
 LINTED := $(wildcard src tests interop scripts examples bench)
 PUBLIC_VENVS := .venv-public
@@ -89,6 +91,11 @@ interop-quick: ## Let the clients that install fast use our servers (ARGS=fastmc
 	@$(MAKE) --silent --no-print-directory -j4 $(READY) $(PEERS_READY_QUICK)
 	@$(BIN)/python -m interop.clients --quick --node $(NODE_VENV)/bin/node $(ARGS)
 
+.PHONY: agreement
+agreement: ## Judge fixture servers on other SDKs beside the official suite, and write docs/agreement.md
+	@$(MAKE) --silent --no-print-directory -j4 $(READY) $(SUITE_READY) $(AGREEMENT_READY)
+	@$(BIN)/python -m interop.agreement --node $(NODE_VENV)/bin/node $(ARGS)
+
 .PHONY: public
 public: $(READY) $(NODE_READY) ## Judge public servers that nobody here wrote, and write docs/public-servers.md
 	@$(BIN)/python -m interop.public --node $(NODE_VENV)/bin/node $(ARGS)
@@ -143,12 +150,12 @@ $(SUITE_READY): interop/package.json interop/package-lock.json $(NODE_READY)
 
 $(PEER_VENVS)/%/.ready: interop/peers/%/requirements.txt
 	$(call make-venv,$(@D))
-	@echo "installing the client $* into $(@D)"
+	@echo "installing the peer $* into $(@D)"
 	@$(@D)/bin/python -m pip install $(PIP_QUIET) --no-deps --requirement $<
 	@touch $@
 
 interop/peers/%/node_modules/.ready: interop/peers/%/package.json interop/peers/%/package-lock.json $(NODE_READY)
-	@echo "installing the client $* into $(@D)"
+	@echo "installing the peer $* into $(@D)"
 	$(call npm-ci,interop/peers/$*)
 	@touch $@
 

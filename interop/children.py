@@ -63,13 +63,15 @@ def signal_group(process: Process, number: signal.Signals) -> None:
 
 
 @asynccontextmanager
-async def http_server(command: Sequence[str], log: Path) -> AsyncIterator[str]:
+async def http_server(
+    command: Sequence[str], log: Path, environment: Mapping[str, str] | None = None
+) -> AsyncIterator[str]:
     """Serve on a free port and give the endpoint.
 
     Raises:
         Aborted: no endpoint was named in time.
     """
-    async with child(command, log) as process:
+    async with child(command, log, environment) as process:
         assert process.stdout is not None
         try:
             url = await asyncio.wait_for(endpoint(process.stdout), START_TIMEOUT)

@@ -175,19 +175,15 @@ def check_tools(node: Path) -> str:
     return f"{suite['name']} {suite['version']} on Node {version}"
 
 
+def suite_command(node: Path, url: str, options: Sequence[str], directory: Path) -> list[str]:
+    begin = [str(node), str(PACKAGE / "dist" / "index.js"), "server", "--url", url]
+    return [*begin, *options, "--output-dir", str(directory)]
+
+
 def run_suite(node: Path, run: Run, url: str, directory: Path) -> dict[str, Tally]:
     """Let the suite judge `url`; its exit code is ignored, see the top of this file."""
     directory.mkdir(parents=True)
-    command: list[str | Path] = [
-        node,
-        PACKAGE / "dist" / "index.js",
-        "server",
-        "--url",
-        url,
-        *run.options,
-        "--output-dir",
-        directory,
-    ]
+    command = suite_command(node, url, run.options, directory)
     log = directory / "suite.log"
     try:
         with log.open("wb") as output:

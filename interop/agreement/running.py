@@ -1,0 +1,99 @@
+"""Run both suites against one server, each as the command that its users call."""
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from assay.lab.harness.archive import RUN_FILE, read_run
+from assay.lab.harness.run import Run
+from interop.children import child, http_server, lines_until_end
+from interop.official import SUITE_TIMEOUT, Aborted, Exit, Tally, read_tallies, suite_command, tail
+
+from .record import Judged, Pair, Seconds, official_verdicts, our_verdicts, pairs
+from .table import PEERS, ROOT, FixtureServer
+
+ASSAY = str(Path(sys.executable).with_name("assay"))
+EVERYTHING: Sequence[str] = ("--suite", "all")
+"""Each scenario once, at the revision that the official suite prefers; the extensions run in no other way."""
+
+
+OUR_FAULT = 70
+"""The exit code of `assay` when it is Assay that is broken."""
+
+
+async def finished(command: Sequence[str], log: Path) -> float:
+    """Wait for a command whose exit code says what we read from its files; give the seconds it took."""
+    began = time.monotonic()
+    async with child(command, log) as process:
+        _, problem = await lines_until_end(process, SUITE_TIMEOUT)
+    if process.returncode is None or process.returncode < 0 or process.returncode == OUR_FAULT:
+        raise Aborted(Exit.COULD_NOT_RUN, f"{Path(command[0]).name}: {problem}\n{tail(log)}")
+    return time.monotonic() - began
+
+
+async def by_official(
+    node: Path, url: str, options: Sequence[str], directory: Path
+) -> tuple[dict[str, Tally], float]:
+    directory.mkdir(parents=True)
+    log = directory.with_suffix(".log")
+    seconds = await finished(suite_command(node, url, options, directory), log)
+    tallies = read_tallies(directory)
+    if not tallies:
+        raise Aborted(Exit.COULD_NOT_RUN, f"the official suite left no checks:\n{tail(log)}")
+    return tallies, seconds
+
+
+async def by_us(url: str, revisions: Sequence[str], directory: Path) -> tuple[Run, float]:
+    chosen = [word for revision in revisions for word in ("--spec-version", revision)]
+    command = [ASSAY, "server", "--url", url, "--suite", "everything", *chosen, "--output", str(directory)]
+    log = directory.with_suffix(".log")
+    seconds = await finished(command, log)
+    stored = list(directory.glob(f"*/{RUN_FILE}"))
+    if len(stored) != 1:
+        raise Aborted(Exit.COULD_NOT_RUN, f"assay server stored no run:\n{tail(log)}")
+    return read_run(stored[0]), seconds
+
+
+async def judged(server: FixtureServer, node: Path, environments: Path, results: Path) -> Judged:
+    """Start the server and let both suites judge it, one after the other."""
+    places = {"assay": ASSAY, "node": str(node), "peers": str(PEERS), "environments": str(environments)}
+    command = server.line(places)
+    if not Path(command[0]).exists():
+        missing = f"{server.title} is not installed: {command[0]} is missing; run `make agreement`"
+        raise Aborted(Exit.COULD_NOT_RUN, missing)
+    home = results / server.name
+    home.mkdir(parents=True)
+    async with http_server(command, home / "server.log", {"PYTHONPATH": str(PEERS)}) as url:
+        everything, official_seconds = await by_official(node, url, EVERYTHING, home / "official-all")
+        run, our_seconds = await by_us(url, server.revisions, home / "ours")
+        compared = await all_pairs(server, node, url, home, everything, run)
+    seconds = Seconds(
+        official=round(official_seconds, 1),
+        official_scenarios=len(everything),
+        ours=round(our_seconds, 1),
+        our_scenarios=len({cell.scenario for cell in run.cells}),
+        our_cells=len(run.cells),
+    )
+    return Judged(server.name, server.version(), seconds, compared)
+
+
+async def all_pairs(
+    server: FixtureServer, node: Path, url: str, home: Path, everything: dict[str, Tally], run: Run
+) -> list[Pair]:
+    compared: list[Pair] = []
+    for revision in server.revisions:
+        options = (*EVERYTHING, "--spec-version", revision)
+        tallies, _ = await by_official(node, url, options, home / f"official-{revision}")
+        compared += pairs(revision, official_verdicts(tallies), our_verdicts(run, revision))
+    # Extensions belong to no revision, and are spoken in the newest.
+    seen = {pair.scenario for pair in compared}
+    extensions = {name: tally for name, tally in everything.items() if name not in seen}
+    if len(server.revisions) > 1:
+        newest = server.revisions[-1]
+        compared += pairs(newest, official_verdicts(extensions), our_verdicts(run, newest))
+    return compared
+
+
+def placed(path: Path) -> str:
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)

@@ -1,0 +1,40 @@
+"""The table of fixture servers: what each is, how it is started, what it speaks."""
+
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+PEERS = ROOT / "interop" / "peers"
+
+
+class FixtureServer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    title: str
+    command: list[str]
+    revisions: list[str]
+    package: str = ""
+    """What its folder pins; our own server has none."""
+    name: str = ""
+
+    def version(self) -> str:
+        """As it is pinned; empty for our own."""
+        pins = PEERS / self.name / "requirements.txt"
+        if pins.is_file():
+            return dict(line.split("==") for line in pins.read_text("utf-8").splitlines())[self.package]
+        manifest = PEERS / self.name / "package.json"
+        if manifest.is_file():
+            return str(json.loads(manifest.read_text("utf-8"))["dependencies"][self.package])
+        return ""
+
+    def line(self, places: Mapping[str, str]) -> list[str]:
+        """The command as this machine must be told it."""
+        return [word.format_map(places) for word in self.command]
+
+
+def fixture_servers(path: Path = HERE / "servers.toml") -> dict[str, FixtureServer]:
+    table = tomllib.loads(path.read_text("utf-8"))
+    return {name: msgspec.convert({**row, "name": name}, FixtureServer) for name, row in table.items()}

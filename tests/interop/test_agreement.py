@@ -1,0 +1,185 @@
+"""Agreement with the official suite: what counts as the same verdict, and that nothing goes unexplained."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from assay.bundled.everything import server as everything
+from assay.lab.harness.verdict import Outcome, Verdict
+from interop.agreement.explanation import Explanation, Explanations
+from interop.agreement.page import page, terminal
+from interop.agreement.record import (
+    ABSENT,
+    NOTHING,
+    Judged,
+    Pair,
+    Record,
+    Said,
+    Seconds,
+    official_said,
+    our_said,
+    our_verdicts,
+    pairs,
+)
+from interop.agreement.table import PEERS, fixture_servers
+from interop.official import GENERIC_CHECK, Tally
+from tests.lab.runs import REVISION, cell, run_of
+
+FIXTURES = json.loads((PEERS / "everything.json").read_text("utf-8"))
+SERVERS = fixture_servers()
+
+
+def tally(*checks: tuple[str, str]) -> Tally:
+    made = Tally()
+    for name, status in checks:
+        made.add({"id": name, "status": status, "errorMessage": "port 4711"})
+    return made
+
+
+def pair(official: str = "passed", ours: str = "failed", scenario: str = "ping") -> Pair:
+    return Pair(scenario, REVISION, Said(official), Said(ours, ["FAILURE ping", "<b> | c"]))
+
+
+def judged(*found: Pair, server: str = "minimcp") -> Judged:
+    return Judged(server, "1.0", Seconds(10.0, 65, 4.0, 65, 86), list(found))
+
+
+def explanation(
+    official: str = "passed",
+    ours: str = "failed",
+    scenarios: Sequence[str] = ("ping",),
+    servers: Sequence[str] = ("minimcp",),
+    revisions: Sequence[str] = (),
+) -> Explanations:
+    made = Explanation("d1", [*servers], [*scenarios], official, ours, "It is so.", [*revisions])
+    return Explanations([made])
+
+
+@pytest.mark.parametrize(
+    ("checks", "verdict"),
+    [
+        ((("ping", "SUCCESS"), (GENERIC_CHECK, "SUCCESS")), "passed"),
+        ((("ping", "SUCCESS"), (GENERIC_CHECK, "FAILURE")), "failed"),
+        ((("ping", "SUCCESS"), ("other", "WARNING")), "passed with warnings"),
+        ((("ping", "FAILURE"), ("other", "WARNING")), "failed"),
+        (((GENERIC_CHECK, "SUCCESS"),), NOTHING),
+        ((("ping", "SKIPPED"), ("other", "INFO")), NOTHING),
+        ((), NOTHING),
+    ],
+)
+def test_the_official_verdict_is_what_its_checks_prove(
+    checks: Sequence[tuple[str, str]], verdict: str
+) -> None:
+    assert official_said(tally(*checks)).verdict == verdict
+
+
+def test_what_the_official_suite_complained_of_is_kept_without_ports_and_times() -> None:
+    assert official_said(tally(("b", "WARNING"), ("a", "FAILURE"))).because == ["FAILURE a", "WARNING b"]
+
+
+def test_our_verdict_names_the_checks_that_found_something_or_the_reason() -> None:
+    failed = cell("ping", ("ping", Verdict.FAILURE), ("wire-schema-valid", Verdict.SUCCESS))
+    assert our_said(failed) == Said("failed", ["FAILURE ping"])
+    skipped = cell("ping", outcome=Outcome.NOT_APPLICABLE)
+    assert our_said(skipped) == Said("not applicable", ["a reason"])
+
+
+def test_our_verdicts_are_those_of_one_revision_under_official_names() -> None:
+    run = run_of(
+        cell("ping", ("ping", Verdict.SUCCESS), official="ping"),
+        cell("tools-list", ("tools-list", Verdict.SUCCESS), official="tools-list"),
+    )
+    assert list(our_verdicts(run, REVISION)) == ["ping", "tools-list"]
+    assert our_verdicts(run, "another") == {}
+
+
+def test_a_scenario_that_only_the_official_suite_runs_is_a_difference() -> None:
+    (found,) = pairs(REVISION, {"ping": Said("passed")}, {"tools-list": Said("passed")})
+    assert found.ours.verdict == ABSENT
+    assert not found.agrees
+
+
+@pytest.mark.parametrize(
+    ("official", "ours", "agrees"),
+    [
+        ("passed", "passed", True),
+        (NOTHING, "not applicable", True),
+        (NOTHING, "incomplete", False),
+        (NOTHING, "passed", False),
+        ("passed", "not applicable", False),
+        ("passed", "passed with warnings", False),
+        ("failed", "not applicable", False),
+    ],
+)
+def test_verdicts_agree_when_they_claim_the_same(official: str, ours: str, agrees: bool) -> None:
+    assert pair(official, ours).agrees is agrees
+
+
+def test_an_explained_difference_is_no_breach() -> None:
+    assert list(explanation().breaches([judged(pair())])) == []
+    assert list(explanation(scenarios=["p*"], revisions=[REVISION]).breaches([judged(pair())])) == []
+
+
+def test_a_difference_that_nobody_explained_is_a_breach() -> None:
+    (breach,) = Explanations([]).breaches([judged(pair())])
+    assert "nobody has explained ping" in breach
+
+
+def test_an_explanation_of_other_verdicts_explains_nothing_and_is_stale() -> None:
+    found = list(explanation(ours="incomplete").breaches([judged(pair())]))
+    assert ["nobody has explained" in found[0], "where it is not so" in found[1]] == [True, True]
+
+
+@pytest.mark.parametrize(
+    "stale",
+    [
+        explanation(scenarios=["ping", "tools-list"]),
+        explanation(scenarios=["ping", "tools-*"]),
+        explanation(servers=["minimcp", "assay"]),
+        explanation(revisions=[REVISION, "another"]),
+    ],
+)
+def test_every_part_of_an_explanation_must_be_needed(stale: Explanations) -> None:
+    (breach,) = stale.breaches([judged(pair()), judged(server="assay")])
+    assert "where it is not so" in breach
+
+
+def test_explanations_of_servers_that_were_not_judged_are_left_alone() -> None:
+    assert list(explanation(servers=["assay"]).breaches([judged(pair("passed", "passed"))])) == []
+
+
+def test_the_page_links_a_difference_to_its_explanation_and_marks_one_without() -> None:
+    found = judged(pair(), pair("failed", "passed", "tools-list"), pair("passed", "passed", "prompts-list"))
+    text = page(Record("suite 1", [found]), SERVERS, explanation())
+    assert "| ping | [d1](#d1) |" in text
+    assert "| tools-list | **?** |" in text
+    assert "| prompts-list | ✓ |" in text
+    assert f"| minimcp 1.0 | {REVISION} | 3 | 1 | 2 |" in text
+    assert "It is so." in text
+
+
+def test_the_page_shows_the_time_of_both_suites_and_no_markup_of_servers() -> None:
+    text = page(Record("suite 1", [judged(pair())]), SERVERS, explanation())
+    assert "| 65 scenarios in 10.0 s | 65 scenarios, 86 with revisions, in 4.0 s | 0.40 |" in text
+    assert "&lt;b> \\| c" in text
+
+
+def test_the_terminal_has_both_verdicts_of_every_scenario_side_by_side() -> None:
+    lines = terminal(judged(pair(), pair("passed", "passed", "tools-list"))).splitlines()
+    assert lines[0] == f"  ≠ {REVISION} ping        passed | failed"
+    assert lines[2] == "  1 the same, 1 different"
+
+
+@pytest.mark.parametrize("name", [name for name in SERVERS if name != "assay"])
+def test_every_fixture_server_of_the_table_is_there_and_pinned(name: str) -> None:
+    program = SERVERS[name].line({"peers": str(PEERS), "environments": "", "node": "node"})[-1]
+    assert Path(program).is_file()
+    assert SERVERS[name].version()
+
+
+def test_the_fixtures_for_other_sdks_are_those_of_our_everything_server() -> None:
+    assert {tool["name"] for tool in FIXTURES["tools"]} == {tool.name for tool in everything.tools.list()}
+    prompts = {prompt["name"] for prompt in FIXTURES["prompts"]}
+    assert prompts == {prompt.name for prompt in everything.prompts.list()}
