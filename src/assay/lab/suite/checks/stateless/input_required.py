@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -11,6 +9,7 @@ from assay.lab.harness.check import check
 from assay.lab.harness.question import ASKED_DURING
 from assay.lab.harness.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
+from assay.lab.suite.duplicate import keys_twice
 from assay.lab.suite.retrying import NEEDED, wants_input
 from assay.lab.suite.self_description import as_object, capabilities_of
 
@@ -31,7 +30,7 @@ def judge(trace: Trace) -> Iterator[Observation]:
 
 def _result(exchange: Exchange) -> Iterator[Observation]:
     result = exchange.result or {}
-    twice = _twice(exchange)
+    twice = ", ".join(keys_twice(exchange.answer.body if exchange.answer else b"", "inputRequests"))
     yield observe("MR-03", not twice, exchange, expected="keys that differ", observed=f"twice: {twice}")
     some = bool(result.keys() & {"inputRequests", "requestState"})
     expected = "`inputRequests` or `requestState`"
@@ -50,25 +49,3 @@ def _question(exchange: Exchange, key: str, asked: Any) -> Iterator[Observation]
         for row in ("MR-06", "META-09"):
             expected = f"no {method}: this request did not declare `{NEEDED[method]}`"
             yield observe(row, declared, exchange, expected=expected, observed=f"{key}: {method}")
-
-
-def _twice(exchange: Exchange) -> str:
-    """A key that is there twice, which only the text of the message shows."""
-    found: list[str] = []
-
-    def pairs(members: list[tuple[str, Any]]) -> dict[str, Any]:
-        for name, value in members:
-            if name == "inputRequests" and isinstance(value, _Pairs):
-                found.extend(value.twice)
-        return _Pairs(members)
-
-    with contextlib.suppress(ValueError, RecursionError):  # what is no JSON is another check's affair
-        json.loads(exchange.answer.body if exchange.answer else b"{}", object_pairs_hook=pairs)
-    return ", ".join(found)
-
-
-class _Pairs(dict[str, Any]):
-    def __init__(self, members: list[tuple[str, Any]]) -> None:
-        super().__init__(members)
-        names = [name for name, _ in members]
-        self.twice = sorted({name for name in names if names.count(name) > 1})
