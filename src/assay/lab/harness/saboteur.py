@@ -89,6 +89,8 @@ class Answered(Struct):
     """Returned by `on_request`: the healthy server never sees the message; these are sent back instead."""
 
     messages: list[Any]
+    status: int | None = None
+    """Of the HTTP response, if not the usual one."""
 
 
 Changed = Any
@@ -100,6 +102,15 @@ OnLine = Callable[[bytes, Turn], bytes]
 OnCall = Callable[[Request, Turn], Response | None]
 OnResponse = Callable[[Response, Turn], None]
 OnBlock = Callable[[bytes, Turn], bytes]
+
+
+class Double(Struct, frozen=True):
+    """A healthy stand-in for an extension that the server lacks. It is put before the server, and a
+    saboteur before it."""
+
+    name: str
+    request: OnRequest
+    reply: OnReply
 
 
 class Conversation(Protocol):
@@ -126,6 +137,8 @@ class Saboteur(Struct, frozen=True):
     """Where to look, if not in the scenarios that exercise the checks citing the requirement."""
     server: str | None = None
     """The bundled server that it stands before, if not the suite's own."""
+    double: Double | None = None
+    """What is put between it and that server."""
     silent: bool = False
     """Something is never answered: the driver's patience is cut short."""
     reply: OnReply | None = None

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from typing import Final
 
 from assay.lab.harness.discovery import DISCOVERY, discover
 from assay.lab.harness.facts import Facts
 from assay.lab.harness.playing import Conditions, play
-from assay.lab.harness.saboteur import Saboteur
+from assay.lab.harness.saboteur import Double, Saboteur
 from assay.lab.harness.subject import Subject, served
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Revision
 
-from .subject import HttpSaboteur, HttpSseSaboteur, StdioSaboteur, WebSocketSaboteur
+from .doubled import doubled
+from .subject import HEALTHY, HttpSaboteur, HttpSseSaboteur, StdioSaboteur, WebSocketSaboteur
 
 # How a fault on one transport reaches the healthy server.
 BEHIND: Final[Mapping[Transport, Transport]] = {
@@ -33,13 +35,14 @@ _SABOTAGED: Final[Mapping[Transport, Callable[[Saboteur, str, Revision], Subject
 
 
 class Ground:
-    def __init__(self, target: str) -> None:
+    def __init__(self, target: str, double: Double | None = None) -> None:
         self._servers = {behind: served(target, behind) for behind in set(BEHIND.values())}
+        self._double = double
         self.known: dict[Transport, dict[Revision, Facts]] = {}
 
     async def __aenter__(self) -> Ground:
         await asyncio.gather(*(server.start() for server in self._servers.values()))
-        facts = {behind: await _facts(server) for behind, server in self._servers.items()}
+        facts = {behind: await self._facts(behind) for behind in self._servers}
         self.known = {transport: facts[behind] for transport, behind in BEHIND.items()}
         return self
 
@@ -47,14 +50,30 @@ class Ground:
         await asyncio.gather(*(server.stop() for server in self._servers.values()))
 
     def put_before(self, saboteur: Saboteur, transport: Transport, revision: Revision) -> Subject:
-        """The saboteur in front of the healthy server."""
-        return _SABOTAGED[transport](saboteur, self._servers[BEHIND[transport]].name, revision)
+        """The saboteur in front of the healthy server, and of the double if there is one."""
+        faulty = saboteur if self._double is None else doubled(saboteur, self._double)
+        return _SABOTAGED[transport](faulty, self._servers[BEHIND[transport]].name, revision)
 
+    async def _facts(self, behind: Transport) -> dict[Revision, Facts]:
+        known = {}
+        for revision in REVISIONS:
+            async with self._healthy(behind, revision) as subject:
+                played = await play(
+                    DISCOVERY, subject, revision, discover, Facts(revision.date), Conditions()
+                )
+            if isinstance(played.value, Facts):
+                known[revision] = played.value
+        return known
 
-async def _facts(server: Subject) -> dict[Revision, Facts]:
-    known = {}
-    for revision in REVISIONS:
-        played = await play(DISCOVERY, server, revision, discover, Facts(revision.date), Conditions())
-        if isinstance(played.value, Facts):
-            known[revision] = played.value
-    return known
+    @asynccontextmanager
+    async def _healthy(self, behind: Transport, revision: Revision) -> AsyncIterator[Subject]:
+        """The server itself; where it has a double, what the two of them are together."""
+        if self._double is None:
+            yield self._servers[behind]
+            return
+        both = self.put_before(HEALTHY, behind, revision)
+        await both.start()
+        try:
+            yield both
+        finally:
+            await both.stop()

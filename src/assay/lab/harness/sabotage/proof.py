@@ -59,13 +59,21 @@ def got_away(judged: Iterable[Judged]) -> Iterator[str]:
 
 
 async def try_all(saboteurs: Sequence[Saboteur], suite: Suite) -> list[Judged]:
-    """Every trial of these saboteurs, each before the healthy server that it names."""
+    """Every trial of these saboteurs, each before the healthy server and the double that it names."""
     judged: list[Judged] = []
-    for server in sorted({one.server or suite.server for one in saboteurs}):
-        async with Ground(server) as ground:
-            here = [one for one in saboteurs if (one.server or suite.server) == server]
+    for (server, _), here in sorted(_by_ground(saboteurs, suite).items()):
+        async with Ground(server, here[0].double) as ground:
             judged += await _try(ground, here, suite)
     return judged
+
+
+def _by_ground(saboteurs: Sequence[Saboteur], suite: Suite) -> dict[tuple[str, str], list[Saboteur]]:
+    """By server, and by the name of the double; those without one under none."""
+    grounds: dict[tuple[str, str], list[Saboteur]] = {}
+    for one in saboteurs:
+        name = "" if one.double is None else one.double.name
+        grounds.setdefault((one.server or suite.server, name), []).append(one)
+    return grounds
 
 
 async def _try(ground: Ground, saboteurs: Sequence[Saboteur], suite: Suite) -> list[Judged]:

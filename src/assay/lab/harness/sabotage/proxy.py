@@ -57,7 +57,8 @@ class _Exchange:
         await self._forward(request)
 
     async def _send_answers(self, answered: Answered) -> None:
-        response = Response([("Content-Type", JSON)], 200 if answered.messages else 202)
+        usual = 200 if answered.messages else 202
+        response = Response([("Content-Type", JSON)], answered.status or usual)
         await self._send_messages(response, bodies(answered.messages))
 
     async def _send_messages(self, response: Response, found: list[bytes]) -> None:
