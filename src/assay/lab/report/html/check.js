@@ -1,0 +1,57 @@
+// One check of a scenario run: a line, and when it is open what it saw.
+
+const FOUND = ['FAILURE', 'WARNING'];
+const FINDINGS = 6; // shown at once
+const isFinding = (check) => FOUND.includes(check.verdict);
+const rowsOf = (check) => (check.cited === undefined ? {} : data.citations[check.cited]);
+
+function checkView(cell, check) {
+  const open = state.run === cell.key && state.check === check.id;
+  const key = cell.key + ':' + check.id;
+  const toggle = () => go({ run: cell.key, check: open ? '' : check.id, view: '' });
+  const head = make('div', { class: 'line' },
+    make('button', { type: 'button', class: 'opener', 'aria-expanded': String(open), 'data-key': key, click: toggle },
+      badge(check.verdict),
+      make('span', { class: 'title' }, plain(data.titles[check.id])),
+      make('code', {}, plain(check.id)),
+      check.expected ? make('small', {}, 'expected') : ''),
+    make('span', { class: 'rows' }, Object.keys(rowsOf(check)).join(' ')),
+    make('a', { class: 'permalink', href: hashOf({ run: cell.key, check: check.id }),
+      'aria-label': 'Link to this check' }, '#'));
+  const view = make('li', { class: 'check ' + styleOf(check.verdict) + (open ? ' open' : '') }, head);
+  if (open) view.append(detailView(cell, check));
+  return view;
+}
+
+function detailView(cell, check) {
+  const findings = check.findings || [];
+  const cited = new Set(findings.flatMap((finding) => finding.frames));
+  const detail = make('div', { class: 'detail' });
+  some(detail, findings, findingView, FINDINGS, 'finding');
+  if (!findings.length) detail.append(quietView(check));
+  detail.append(evidenceView(cell, cited));
+  return detail;
+}
+
+function quietView(check) {
+  const rows = Object.entries(rowsOf(check)).map(([row, page]) => link(page, row));
+  const told = check.reason || (check.verdict === 'SUCCESS' ? 'Seen to hold ' + count(check.seen, 'time') + '.' : '');
+  return make('div', { class: 'quiet' },
+    make('p', {}, plain(told)),
+    make('p', { class: 'muted' }, rows.length ? 'Cites ' : '', ...rows.flatMap((row) => [row, ' '])));
+}
+
+function findingView(finding) {
+  return make('article', { class: 'finding' },
+    make('p', { class: 'rule' }, link(finding.link, finding.requirement), make('b', {}, ' ' + finding.level + ' '),
+      plain(finding.statement)),
+    make('dl', { class: 'beside' },
+      make('div', {}, make('dt', {}, 'Expected'), make('dd', {}, plain(finding.expected))),
+      make('div', { class: 'observed' }, make('dt', {}, 'Observed'), make('dd', {}, plain(finding.observed)))),
+    finding.reproduce ? againView(finding) : '',
+    finding.excerpt ? make('pre', { class: 'excerpt', tabindex: '0' }, plain(finding.excerpt.join('\n'))) : '');
+}
+
+function againView(finding) {
+  return make('div', { class: 'again' }, make('h5', {}, 'See it again'), commandLine(finding.reproduce));
+}

@@ -1,0 +1,73 @@
+'use strict';
+// Elements are made from names and text alone: nothing that a server sent is ever read as markup.
+
+const byId = (id) => document.getElementById(id);
+
+function make(tag, fields, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined || value === false || value === '') continue;
+    if (typeof value === 'function') element.addEventListener(name, value);
+    else element.setAttribute(name, value === true ? '' : value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== ''));
+  return element;
+}
+
+const UNSEEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+// What cannot be seen, or turns the text around it, is spelled out.
+function plain(text) {
+  return String(text).replace(UNSEEN, (one) => '\\u' + one.charCodeAt(0).toString(16).padStart(4, '0'));
+}
+
+const styleOf = (word) => word.toLowerCase().replace(/ /g, '-');
+
+function badge(word) {
+  return make('span', { class: 'badge ' + styleOf(word) }, word);
+}
+
+function link(target, ...children) {
+  const safe = /^https?:\/\//.test(target);
+  return safe ? make('a', { href: target, rel: 'noreferrer' }, ...children) : make('span', {}, ...children);
+}
+
+const count = (number, one, many) => number.toLocaleString('en') + ' ' + (number === 1 ? one : many || one + 's');
+
+// The first items, and a button for the next: what nobody looks at costs nothing.
+function some(container, items, view, step, name) {
+  let shown = 0;
+  const button = make('button', { type: 'button', class: 'more', click: grow });
+  function grow() {
+    const focused = document.activeElement === button;
+    const fresh = items.slice(shown, shown + step).map(view);
+    button.before(...fresh);
+    shown += fresh.length;
+    button.textContent = 'Show ' + count(Math.min(step, items.length - shown), 'more ' + name);
+    if (focused && fresh[0]) (fresh[0].querySelector('button, a') || fresh[0]).focus();
+    if (shown >= items.length) button.remove();
+  }
+  container.append(button);
+  grow();
+  return container;
+}
+
+// Copies exactly what is given, not what is shown; where the browser does not allow it, the text is selected.
+function copying(text, shown) {
+  const button = make('button', { type: 'button', class: 'copy', click: copy }, 'Copy');
+  async function copy() {
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = 'Copied';
+    } catch {
+      getSelection().selectAllChildren(shown);
+      button.textContent = 'Selected: press Ctrl+C';
+    }
+  }
+  return button;
+}
+
+function commandLine(text) {
+  const shown = make('code', { tabindex: '0' }, plain(text));
+  return make('div', { class: 'command' }, shown, copying(text, shown));
+}

@@ -1,0 +1,84 @@
+"""The frames behind the verdicts, as far as a page can carry them: those of findings before all others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct
+
+from assay.lab.harness.frame import Frame
+from assay.lab.harness.run import CellResult, Run, verdicts
+from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace_file import BadTrace, read_trace
+from assay.lab.harness.verdict import Outcome, Verdict
+
+from .block import block
+from .caption import Caption, captions
+
+BUDGET: Final = 12 * 1024 * 1024
+"""Characters of frames in one page: browsers open that at once, and mail and CI systems carry it."""
+LONGEST: Final = 64 * 1024
+"""Characters of one frame."""
+
+
+class Evidence(Struct, frozen=True):
+    """What the page has of one trace: a block of JSON, or the reason why not."""
+
+    block: str = ""
+    missing: str = ""
+
+
+def evidence(run: Run, budget: int = BUDGET) -> dict[int, Evidence]:
+    """By the number of the cell, as far as the budget goes."""
+    found: dict[int, Evidence] = {}
+    for number in sorted(range(len(run.cells)), key=lambda number: _rank(run.cells[number])):
+        if run.cells[number].trace:
+            found[number] = _evidence(Path(run.cells[number].trace), budget)
+            budget -= len(found[number].block)
+    return found
+
+
+def _rank(cell: CellResult) -> int:
+    """What people will open comes first."""
+    if Verdict.FAILURE in verdicts(cell):
+        return 0
+    if Verdict.WARNING in verdicts(cell):
+        return 1
+    return 2 if cell.outcome is Outcome.INCOMPLETE else 3
+
+
+def _evidence(path: Path, budget: int) -> Evidence:
+    try:
+        if path.stat().st_size > budget:
+            return Evidence(missing="left out, to keep this page small")
+        shown = block(list(_frames(read_trace(path))))
+    except BadTrace as error:
+        return Evidence(missing=f"not shown: {error.problem}")
+    except OSError as error:
+        return Evidence(missing=f"not shown: {error.strerror}")
+    return Evidence(shown) if len(shown) <= budget else Evidence(missing="left out, to keep this page small")
+
+
+def _frames(trace: Trace) -> Iterator[dict[str, Any]]:
+    for frame, caption in zip(trace.frames, captions(trace), strict=True):
+        yield _shown(frame, caption)
+
+
+def _shown(frame: Frame, caption: Caption) -> dict[str, Any]:
+    text = frame.raw.decode("utf-8", "backslashreplace")
+    fields: dict[str, Any] = {
+        "n": frame.n,
+        "t": round(frame.t, 4),
+        "from": frame.sender,
+        "channel": frame.channel,
+        "kind": frame.kind,
+        "text": caption.text,
+        "note": caption.note,
+        "bad": caption.bad,
+        "raw": text[:LONGEST],
+        "cut": max(0, len(text) - LONGEST),
+        "info": frame.info,
+    }
+    return {key: value for key, value in fields.items() if value or key in ("n", "t")}

@@ -1,0 +1,131 @@
+// What passed between driver and subject: a sequence diagram, or the bytes as they were.
+
+const AROUND = 1; // frames shown before and after one that a finding cites
+const STEP = 40; // frames that a gap gives at once
+const FIRST = 24; // frames shown where nothing is cited
+
+function framesOf(cell) {
+  const stored = byId('trace-' + cell.number);
+  return stored && JSON.parse(stored.textContent);
+}
+
+function evidenceView(cell, cited) {
+  const frames = framesOf(cell);
+  if (!frames) return missingView(cell);
+  const raw = state.view === 'raw';
+  const view = raw ? rawView : arrowView;
+  const list = make('ol', { class: raw ? 'raw' : 'sequence', 'aria-label': 'Frames' });
+  if (!raw) list.append(make('li', { class: 'parties' }, make('b', {}, 'driver'), make('b', {}, 'subject')));
+  list.append(...pieces(frames, cited).map((piece) => pieceView(piece, frames, cited, view)));
+  const told = count(frames.length, 'frame') + (cited.size ? ', ' + cited.size + ' cited' : '');
+  return make('section', { class: 'evidence' },
+    make('div', { class: 'views' },
+      make('h5', {}, 'Frames'), viewButton('', 'Sequence'), viewButton('raw', 'Raw'), make('small', {}, told),
+      make('code', { class: 'file' }, plain(cell.trace))),
+    list);
+}
+
+function viewButton(view, name) {
+  const on = state.view === view;
+  return make('button', { type: 'button', 'aria-pressed': String(on), 'data-key': 'view:' + name,
+    click: () => go({ view }) }, name);
+}
+
+function missingView(cell) {
+  if (!cell.trace) return make('p', { class: 'muted' }, 'No frames were kept.');
+  const file = /^[\w./:-]+$/.test(cell.trace) ? cell.trace : "'" + cell.trace.replaceAll("'", "'\\''") + "'";
+  return make('section', { class: 'evidence' },
+    make('p', { class: 'muted' }, 'Frames ' + plain(cell.missing) + '. To see them:'),
+    commandLine('assay judge ' + file + ' --format html > trace.html'));
+}
+
+// Stretches of frames, shown or not: [first, end, shown].
+function pieces(frames, cited) {
+  const near = (n) => [...cited].some((one) => Math.abs(one - n) <= AROUND);
+  const wanted = cited.size ? near : (n) => n < FIRST;
+  const found = [];
+  for (let n = 0; n < frames.length; n += 1) {
+    const last = found[found.length - 1];
+    if (last && last.shown === wanted(n)) last.end = n + 1;
+    else found.push({ first: n, end: n + 1, shown: wanted(n) });
+  }
+  return found;
+}
+
+function pieceView(piece, frames, cited, view) {
+  const fragment = document.createDocumentFragment();
+  if (!piece.shown) fragment.append(gapView(piece, frames, cited, view));
+  else for (let n = piece.first; n < piece.end; n += 1) fragment.append(view(frames[n], cited.has(n)));
+  return fragment;
+}
+
+function gapView(piece, frames, cited, view) {
+  const row = make('li', { class: 'gap' }, make('button', { type: 'button', click: open },
+    count(piece.end - piece.first, 'more frame')));
+  function open() {
+    const end = Math.min(piece.first + STEP, piece.end);
+    const fresh = pieceView({ first: piece.first, end, shown: true }, frames, cited, view);
+    const focus = fresh.firstElementChild.querySelector('button, pre');
+    if (end < piece.end) fresh.append(gapView({ first: end, end: piece.end }, frames, cited, view));
+    row.replaceWith(fresh);
+    if (focus) focus.focus();
+  }
+  return row;
+}
+
+const seconds = (time) => time.toFixed(3) + ' s';
+
+function arrowView(frame, isCited) {
+  const side = frame.kind === 'mark' ? 'mark' : frame.from;
+  const body = make('div', { class: 'body', hidden: true });
+  const button = make('button', { type: 'button', class: 'arrow', 'aria-expanded': 'false', click: toggle,
+    'aria-label': spoken(frame, isCited) },
+    make('span', { class: 'text' }, plain(frame.text || frame.kind)),
+    make('span', { class: 'note' }, plain(frame.note || '')));
+  function toggle() {
+    if (!body.firstChild) body.append(bodyView(frame));
+    body.hidden = !body.hidden;
+    button.setAttribute('aria-expanded', String(!body.hidden));
+  }
+  const marks = ['frame', side, isCited ? 'cited' : '', frame.bad ? 'bad' : ''];
+  return make('li', { class: marks.filter(Boolean).join(' ') },
+    make('span', { class: 'time' }, make('b', {}, '#' + frame.n), ' ' + seconds(frame.t)),
+    make('div', { class: 'lane' }, button), make('span', { class: 'channel' }, frame.channel), body);
+}
+
+function spoken(frame, isCited) {
+  const way = frame.kind === 'mark' ? 'mark' : 'from ' + frame.from;
+  return ['frame ' + frame.n, way, plain(frame.text || frame.kind), plain(frame.note || ''), seconds(frame.t),
+    isCited ? 'cited by a finding' : ''].filter(Boolean).join(', ');
+}
+
+function bodyView(frame) {
+  const parts = Object.entries(frame.info || {}).map(([key, value]) => key + ': ' + JSON.stringify(value));
+  if (frame.raw) parts.push(formatted(frame));
+  if (frame.cut) parts.push('\u2026 and ' + count(frame.cut, 'more character') + ', in the trace');
+  return make('pre', { tabindex: '0' }, plain(parts.join('\n') || 'nothing in it'));
+}
+
+// Easier to read than what passed: JSON with lines. `Raw` has it as it was.
+function formatted(frame) {
+  if (frame.kind === 'event') return frame.raw.replace(/^(data: ?)(.*)$/gm, (_, name, data) => name + lined(data));
+  const head = frame.kind === 'request' ? frame.raw.indexOf('\r\n\r\n') + 4 : 0;
+  return head < 4 ? lined(frame.raw) : frame.raw.slice(0, head) + lined(frame.raw.slice(head));
+}
+
+function lined(text) {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+function rawView(frame, isCited) {
+  const arrow = frame.from === 'subject' ? '\u2190' : '\u2192';
+  const cut = frame.cut ? '\n\u2026 and ' + count(frame.cut, 'more character') + ', in the trace' : '';
+  const text = frame.raw || (frame.info ? JSON.stringify(frame.info) : '');
+  return make('li', { class: isCited ? 'cited' : '' },
+    make('span', { class: 'time' }, arrow + ' #' + frame.n + ' ' + frame.channel + ' ' + frame.kind + ' ' + seconds(frame.t)),
+    make('pre', { tabindex: '0' }, plain(text) + cut));
+}
