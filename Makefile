@@ -96,6 +96,10 @@ agreement: ## Judge fixture servers on other SDKs beside the official suite, and
 	@$(MAKE) --silent --no-print-directory -j4 $(READY) $(SUITE_READY) $(AGREEMENT_READY)
 	@$(BIN)/python -m interop.agreement --node $(NODE_VENV)/bin/node $(ARGS)
 
+.PHONY: kill-rate
+kill-rate: $(READY) $(SUITE_READY) ## The official suite on our saboteurs: its kill rate beside ours (ARGS="'tools.*'" narrows)
+	@$(BIN)/python -m interop.kill_rate --node $(NODE_VENV)/bin/node $(ARGS)
+
 .PHONY: public
 public: $(READY) $(NODE_READY) ## Judge public servers that nobody here wrote, and write docs/public-servers.md
 	@$(BIN)/python -m interop.public --node $(NODE_VENV)/bin/node $(ARGS)

@@ -1,0 +1,136 @@
+"""Let the official suite loose on our saboteurs, and print its kill rate beside ours, by area.
+
+  python -m interop.kill_rate                       all that can stand on HTTP; writes docs/kill-rate.md
+  python -m interop.kill_rate 'tools.*' 'http.*'    some, by id; prints only
+  python -m interop.kill_rate --fresh               forgets what the official suite said before
+
+What it said is kept below `results/kill-rate`, so a run that was stopped goes on where it was.
+Exit codes: 0 done, 1 one of ours got away, 2 no such saboteur, 3 could not run, 4 the server did not start,
+130 interrupted.
+"""
+
+import argparse
+import asyncio
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import count
+from pathlib import Path
+
+from assay.lab.harness.naming import matches
+from assay.lab.harness.transport import Transport
+from assay.lab.suites import SHIPPED, suite_named
+from assay.revisions.registry import HANDSHAKE, PER_REQUEST
+from assay.revisions.revision import Revision
+from interop.official import Aborted, Exit, check_tools
+
+from .official_run import Booth, Heard, hear_healthy
+from .our_run import Candidate, Seen, see_all
+from .page import page, terminal
+from .record import HERE, Attempt, Record, write_record
+
+ROOT = HERE.parents[1]
+PAGE = ROOT / "docs" / "kill-rate.md"
+RESULTS = ROOT / "results" / "kill-rate"
+# The official suite has two wires, one for each kind of revision; these are the newest of each.
+REVISIONS = (HANDSHAKE[-1], PER_REQUEST[-1])
+HEALTHY_TIMES = 3
+USAGE = 2
+
+
+def candidates(suites: Sequence[str], globs: Sequence[str]) -> list[Candidate]:
+    every = [Candidate(suite, one) for suite in map(suite_named, suites) for one in suite.saboteurs.values()]
+    return [
+        one
+        for one in every
+        if Transport.HTTP in one.saboteur.transports
+        and (not globs or any(matches(glob, one.saboteur.id) for glob in globs))
+    ]
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+async def heard_of(
+    found: Sequence[tuple[Candidate, Revision]], booth: Booth, jobs: int
+) -> Iterator[tuple[Candidate, Revision, Heard]]:
+    """The official suite on each, several at once."""
+    gate, numbers = asyncio.Semaphore(jobs), count(1)
+
+    async def hear(candidate: Candidate, revision: Revision) -> Heard:
+        async with gate:
+            heard = await booth.hear(candidate.saboteur, revision, candidate.name)
+        bad = sum(map(len, heard.complaints.values()))
+        say(f"[{next(numbers)}/{len(found)}] {candidate.name} {revision}: {bad} bad, {heard.seconds:g} s")
+        return heard
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(hear(*pair)) for pair in found]
+    return ((*pair, task.result()) for pair, task in zip(found, tasks, strict=True))
+
+
+async def attempts_of(chosen: Sequence[Candidate], seen: Seen, options: argparse.Namespace) -> list[Attempt]:
+    booth = Booth(options.node, RESULTS)
+    healthy = {one: await hear_healthy(booth, one, HEALTHY_TIMES) for one in REVISIONS}
+    pairs = [(one, revision) for one in chosen for revision in seen.revisions(one)]
+    return [
+        Attempt(
+            suite=one.suite.name,
+            saboteur=one.saboteur.id,
+            revision=revision.date,
+            fault=one.saboteur.fault,
+            ours=seen.at_home(one, revision),
+            shows=seen.on_fixtures(one, revision),
+            acted=heard.acted,
+            official=heard.beyond(healthy[revision]),
+        )
+        for one, revision, heard in await heard_of(pairs, booth, options.jobs)
+    ]
+
+
+async def measure(options: argparse.Namespace) -> int:
+    suite = check_tools(options.node)
+    chosen = candidates(options.suite or tuple(SHIPPED), options.saboteur)
+    if not chosen:
+        say(f"error: no such saboteur: {', '.join(options.saboteur)}\n  `assay list --saboteurs` shows all")
+        return USAGE
+    if options.fresh:
+        shutil.rmtree(RESULTS, ignore_errors=True)
+    say(f"{len(chosen)} saboteurs: first our own checks …")
+    seen = await see_all(chosen, REVISIONS)
+    attempts = await attempts_of(chosen, seen, options)
+    print(terminal(attempts))
+    if not (options.saboteur or options.suite):
+        elsewhere = [one.name for one in chosen if not seen.revisions(one)]
+        record = Record(suite.partition(" on ")[0], [one.date for one in REVISIONS], elsewhere, attempts)
+        write_record(record)
+        PAGE.write_text(page(record), "utf-8")
+        print(f"who got away: {PAGE.relative_to(ROOT)}")
+    away = [f"{one.name} at {one.revision} got away from our own checks" for one in attempts if not one.ours]
+    for line in away:
+        say(line)
+    return Exit.DOES_NOT_CONFORM if away else Exit.CONFORMS
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="interop.kill_rate", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("saboteur", nargs="*", metavar="GLOB", help="by id; default: all")
+    parser.add_argument("--suite", action="append", choices=tuple(SHIPPED), help="default: every suite")
+    parser.add_argument("--node", type=Path, default=Path("node"), help="the Node to run the suite with")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="at once; default: 2")
+    parser.add_argument("--fresh", action="store_true", help="ask the official suite again")
+    options = parser.parse_args()
+    try:
+        return asyncio.run(measure(options))
+    except Aborted as aborted:
+        say(f"error: {aborted}")
+        return aborted.code
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+
+
+if __name__ == "__main__":
+    sys.exit(main())
