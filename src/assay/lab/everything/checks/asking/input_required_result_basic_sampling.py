@@ -1,0 +1,23 @@
+"""A tool asks a model by a result, and goes on with the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assay.lab.everything.answering import asking_tool from assay.lab.everything.declaring import official_check
+from assay.lab.everything.input_round import Wanted, asked_then_done
+from assay.lab.harness.question import SAMPLE
+from assay.lab.harness.trace import Trace
+from assay.lab.harness.verdict import Observation
+
+FIRST, LAST = "sep-2322-sampling-incomplete", "sep-2322-sampling-complete"
+WANTED = Wanted((SAMPLE,))
+
+
+@official_check(
+    "input-required-result-basic-sampling",
+    "A tool asks a model by a result, and goes on with the answer",
+    rows=(FIRST, LAST),
+)
+def judge(trace: Trace) -> Iterator[Observation]:
+    yield from asked_then_done(trace, asking_tool("sampling"), FIRST, LAST, WANTED)

@@ -1,0 +1,20 @@
+"""A tool asks again after the first answer."""
+
+from __future__ import annotations
+
+from assay.lab.everything.answering import able, call_through from assay.lab.everything.declaring import official_scenario
+from assay.lab.everything.fixture import fixture_tool
+from assay.lab.everything.input_round import asking_tool
+from assay.lab.harness.stage import Stage
+
+TOOL = asking_tool("multi_round")
+
+
+@official_scenario(
+    "input-required-result-multi-round",
+    "A tool asks again after the first answer",
+    needs=(fixture_tool(TOOL),),
+)
+async def drive(stage: Stage) -> None:
+    peer = await able(stage, {"name": "Alice", "color": "blue"})
+    await call_through(peer, TOOL, rounds=2)
