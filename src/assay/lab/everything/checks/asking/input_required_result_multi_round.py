@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.lab.everything.answering import asking_tool from assay.lab.everything.declaring import official_check
-from assay.lab.everything.input_round import Wanted, asks_wrongly, done, rounds, state_in
+from assay.lab.everything.declaring import official_check
+from assay.lab.everything.input_round import Wanted, asking_tool, asks_wrongly, done, rounds, state_in
 from assay.lab.harness.question import ELICIT
 from assay.lab.harness.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe

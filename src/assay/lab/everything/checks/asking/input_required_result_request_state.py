@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.lab.everything.answering import asking_tool from assay.lab.everything.declaring import official_check
-from assay.lab.everything.input_round import Wanted, asked_then_done
+from assay.lab.everything.declaring import official_check
+from assay.lab.everything.input_round import Wanted, asked_then_done, asking_tool
 from assay.lab.harness.question import ELICIT
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.verdict import Observation

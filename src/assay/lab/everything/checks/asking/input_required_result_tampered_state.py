@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.lab.everything.answering import asking_tool from assay.lab.everything.declaring import official_check
-from assay.lab.everything.input_round import Wanted, asked, brings_answers, done, rounds, state_in
+from assay.lab.everything.declaring import official_check
+from assay.lab.everything.input_round import (
+    Wanted,
+    asked,
+    asking_tool,
+    brings_answers,
+    done,
+    rounds,
+    state_in,
+)
 from assay.lab.harness.question import ELICIT
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.verdict import Observation, observe

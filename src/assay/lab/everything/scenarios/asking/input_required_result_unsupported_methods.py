@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.everything.answering import able from assay.lab.everything.declaring import official_scenario
+from assay.lab.everything.answering import able
+from assay.lab.everything.declaring import official_scenario
 from assay.lab.harness.discovery import LISTS
 from assay.lab.harness.need import Need
 from assay.lab.harness.stage import Stage

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.everything.answering import able, call, call_again, wants_input from assay.lab.everything.declaring import official_scenario
+from assay.lab.everything.answering import able, call, call_again, wants_input
+from assay.lab.everything.declaring import official_scenario
 from assay.lab.everything.fixture import fixture_tool
 from assay.lab.everything.input_round import USER_NAME, asking_tool
 from assay.lab.harness.stage import Stage
