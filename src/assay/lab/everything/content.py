@@ -1,0 +1,98 @@
+"""What is wrong with a content block, in words; none where nothing is.
+
+The texts of fixtures are not demanded literally. What a block says of itself is taken at its word: data is
+Base64, and what calls itself a PNG begins like one.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.verdict import Observation, observe
+from assay.lab.suite.content_block import is_base64, is_mime_type, is_uri
+
+from .answered import answered
+
+Block = dict[str, Any]
+Problem = Callable[[Block], str | None]
+_SIGNATURES: Final = {
+    "image/png": re.compile(rb"\x89PNG\r\n\x1a\n"),
+    "image/jpeg": re.compile(rb"\xff\xd8\xff"),
+    "image/gif": re.compile(rb"GIF8[79]a"),
+    "image/webp": re.compile(rb"RIFF.{4}WEBP", re.DOTALL),
+    "audio/wav": re.compile(rb"RIFF.{4}WAVE", re.DOTALL),
+}
+"""How the formats begin that the lab can tell; others only have to be Base64."""
+
+
+def judge_content(trace: Trace, row: str, tool: str, **wanted: Problem) -> Iterator[Observation]:
+    """The result of a tool has a block of each type that is wanted, and all of them are sound."""
+    for exchange in answered(trace, "tools/call", name=tool):
+        problem = call_problem(exchange) or blocks_problem(exchange.objects("content"), wanted)
+        expected = f"a result whose content has {', '.join(wanted)}"
+        yield observe(row, problem is None, exchange, expected=expected, observed=problem)
+
+
+def call_problem(exchange: Exchange) -> str | None:
+    """Why a call of a tool did not succeed."""
+    if exchange.result is None:
+        return str(exchange)
+    return "a result with `isError`" if exchange.result.get("isError") else None
+
+
+def blocks_problem(blocks: Sequence[Block], wanted: Mapping[str, Problem]) -> str | None:
+    for kind, problem_of in wanted.items():
+        fit = [block for block in blocks if block.get("type") == kind]
+        if not fit:
+            types = ", ".join(repr(block.get("type")) for block in blocks)
+            return f"no block of type {kind} among: {types or 'none'}"
+        for block in fit:
+            if problem := problem_of(block):
+                return problem
+    return None
+
+
+def text_problem(block: Block) -> str | None:
+    text = block.get("text")
+    return None if isinstance(text, str) and text.strip() else f"the text {text!r}"
+
+
+def image_problem(block: Block) -> str | None:
+    return data_problem("data", block)
+
+
+def wav_problem(block: Block) -> str | None:
+    kind = block.get("mimeType")
+    return data_problem("data", block) if kind == "audio/wav" else f"audio of mimeType {kind!r}"
+
+
+def resource_problem(block: Block) -> str | None:
+    """An embedded resource says where and what it is."""
+    resource = block.get("resource")
+    return contents_problem(resource) if isinstance(resource, dict) else "a block without `resource`"
+
+
+def contents_problem(resource: Block) -> str | None:
+    if not is_uri(resource.get("uri")):
+        return f"the uri {resource.get('uri')!r}"
+    if not is_mime_type(resource.get("mimeType")):
+        return f"the mimeType {resource.get('mimeType')!r}"
+    return data_problem("blob", resource) if "blob" in resource else text_problem(resource)
+
+
+def data_problem(key: str, block: Block) -> str | None:
+    """Data is Base64, not empty, and what its `mimeType` says."""
+    data, kind = block.get(key), block.get("mimeType")
+    if not isinstance(data, str) or not data or not is_base64(data):
+        return f"`{key}` that is no Base64: {repr(data)[:40]}"
+    if not is_mime_type(kind):
+        return f"the mimeType {kind!r}"
+    signature = _SIGNATURES.get(str(kind).lower())
+    decoded = b64decode(data)
+    if signature is not None and not signature.match(decoded):
+        return f"data that calls itself {kind} and begins with {decoded[:12]!r}"
+    return None

@@ -1,0 +1,12 @@
+"""Samples only."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a WAV has no header", breaks="tools-call-audio")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.params.get("name") == "test_audio_content" and "result" in reply:
+        reply["result"]["content"][0]["data"] = "gICAgICAgIA="
+    return reply

@@ -1,0 +1,12 @@
+"""The failure of a tool is one of the protocol."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a tool that fails is answered with a JSON-RPC error", breaks="tools-call-error")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.params.get("name") != "test_error_handling":
+        return reply
+    return {"jsonrpc": "2.0", "id": reply["id"], "error": {"code": -32603, "message": "It failed"}}

@@ -1,0 +1,12 @@
+"""The picture is a sentence, neatly encoded."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("an image is no image", breaks="tools-call-image")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.params.get("name") == "test_image_content" and "result" in reply:
+        reply["result"]["content"][0]["data"] = "bm90IGEgcGljdHVyZQ=="
+    return reply

@@ -1,0 +1,12 @@
+"""A tool is named for people."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a tool's name has a space in it", breaks="tools-name-format")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "tools/list" and "result" in reply:
+        reply["result"]["tools"][0]["name"] = "simple text"
+    return reply

@@ -1,0 +1,12 @@
+"""What the resource is can be guessed."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("an embedded resource has no mimeType", breaks="tools-call-embedded-resource")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.params.get("name") == "test_embedded_resource" and "result" in reply:
+        reply["result"]["content"][0]["resource"].pop("mimeType")
+    return reply

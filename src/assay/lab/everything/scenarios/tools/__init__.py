@@ -1,0 +1,1 @@
+"""Tools: the list, and each kind of result."""

@@ -1,0 +1,15 @@
+"""A tool that fails."""
+
+from __future__ import annotations
+
+from assay.lab.everything.declaring import official_scenario
+from assay.lab.everything.fixture import fixture_tool, tool_of
+from assay.lab.harness.stage import Stage
+
+
+@official_scenario(
+    "tools-call-error", "A tool tells of its failure", needs=(fixture_tool("test_error_handling"),)
+)
+async def drive(stage: Stage) -> None:
+    peer = await stage.open()
+    await peer.call(tool_of(stage.facts, "test_error_handling"), {})
