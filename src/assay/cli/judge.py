@@ -13,9 +13,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .delivery import deliver
 from .exit_code import CommandFailed, ExitCode
 from .formats import FORMATS
-from .output import emit
 
 if TYPE_CHECKING:
     from assay.lab.harness.trace import Trace
@@ -43,7 +43,7 @@ def execute(options: argparse.Namespace) -> int:
 
     render = renderer(wanted_format(options.format))
     run = rejudged(list(every_suite()), read_all(options.path), strict=options.strict)
-    emit(render(run))
+    deliver(render(run), options.format, beside=Path())
     return EXIT_CODES[conclude(run)]
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from assay.cli.exit_code import CommandFailed, ExitCode
 
-NEEDED: Final = ("mcp_types", "yaml", "rich")
+NEEDED: Final = ("jinja2", "mcp_types", "yaml", "rich")
 
 
 def check_extra() -> None:

@@ -13,8 +13,8 @@ from typing import Final
 
 import msgspec
 
+from assay.cli.delivery import deliver
 from assay.cli.exit_code import CommandFailed, ExitCode
-from assay.cli.output import emit
 from assay.cli.suite import suite_of
 from assay.lab.harness.archive import Archive, CannotKeep, located
 from assay.lab.harness.baseline import BadBaseline, Entry, compare, concerning, read_baseline
@@ -58,7 +58,7 @@ async def judge_server(options: argparse.Namespace) -> int:
         place = archive.finish(run)
     except CannotKeep as error:
         raise not_kept(error) from error
-    emit(render(for_eyes(run, place, options.format)))
+    deliver(render(for_eyes(run, place, options.format)), options.format, beside=place.parent)
     print(f"stored: {place}", file=sys.stderr)
     return EXIT_CODES[conclude(run)]
 
@@ -68,8 +68,8 @@ def not_kept(error: CannotKeep) -> CommandFailed:
 
 
 def for_eyes(run: Run, place: Path, form: str) -> Run:
-    """What people read on a screen names traces so that they can be opened; files stay as they are stored."""
-    return located(run, place.parent) if form == "text" else run
+    """What people read names traces as they are found from here; files stay as they are stored."""
+    return located(run, place.parent) if form in ("text", "html") else run
 
 
 def stop_on_request() -> None:
