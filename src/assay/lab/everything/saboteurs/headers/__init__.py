@@ -1,0 +1,1 @@
+"""Headers that repeat the body."""
