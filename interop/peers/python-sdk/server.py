@@ -34,6 +34,8 @@ Ctx = ServerRequestContext[Any, Any]
 
 PAUSE = 0.05
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+RESOURCE_NOT_FOUND = -32002
+"""Of the handshake revisions; the SDK has no name for it."""
 RESULTS = {
     "elicitation/create": types.ElicitResult,
     "sampling/createMessage": types.CreateMessageResult,
@@ -54,7 +56,7 @@ def shown(items: dict[str, Json], *names: str) -> list[Json]:
 
 def found(items: dict[str, Json], name: str) -> Json:
     if name not in items:
-        raise MCPError(types.INVALID_PARAMS, f"Not found: {name}", {"uri": name} if "://" in name else None)
+        raise MCPError(types.INVALID_PARAMS, f"Not found: {name}")
     return items[name]
 
 
@@ -73,12 +75,20 @@ def is_handshake(ctx: Ctx) -> bool:
 # Questions: requests to the client in the handshake revisions, an input-required result after them.
 
 
+def fits(question: Json, answer: Json) -> bool:
+    """Whether a form is filled in as it was asked; who declines or cancels need not."""
+    if answer.get("action") != "accept":
+        return True
+    schema = question["params"]["requestedSchema"]
+    return jsonschema.Draft202012Validator(schema).is_valid(answer.get("content"))
+
+
 def askable(ctx: Ctx, item: Json, questions: Json) -> Json:
     """The questions, or an error that names what the client would have to be able to do."""
     declared = ctx.session.client_capabilities
     can = declared.model_dump(exclude_none=True) if declared else {}
     missing = {key for key, question in questions.items() if CAPABILITIES[question["method"]] not in can}
-    if missing and not item.get("choosy"):
+    if missing == {*questions} or (missing and not item.get("choosy")):
         needed = {CAPABILITIES[questions[key]["method"]]: {} for key in missing}
         raise MCPError(
             types.MISSING_REQUIRED_CLIENT_CAPABILITY,
@@ -96,6 +106,8 @@ async def ask_now(ctx: Ctx, item: Json, arguments: Json) -> Json:
             request = types.server_request_adapter.validate_python(question)
             result = await ctx.session.send_request(request, RESULTS[question["method"]], metadata=related)
             answers[key] = result.model_dump(mode="json", by_alias=True, exclude_none=True)
+            if not fits(question, answers[key]):
+                raise MCPError(types.INVALID_PARAMS, "The answer does not fit the form")
     return answers
 
 
@@ -105,8 +117,13 @@ def ask_later(ctx: Ctx, item: Json, arguments: Json, params: Any) -> Json | type
     for key, answer in (params.input_responses or {}).items():
         answers[key] = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
     for questions in filled(item["rounds"], arguments):
-        missing = {key: value for key, value in questions.items() if key not in answers}
-        if missing and not (item.get("choosy") and answers):
+        missing = {
+            key: question
+            for key, question in questions.items()
+            if key not in answers or not fits(question, answers[key])
+        }
+        # Who asks several is content with the first that answers.
+        if missing and not (item.get("choosy") and len(missing) < len(questions)):
             state = json.dumps(answers) if item.get("stateful") else None
             asked = {"inputRequests": askable(ctx, item, missing), "requestState": state}
             return types.InputRequiredResult.model_validate(asked)
@@ -232,8 +249,11 @@ async def read_resource(ctx: Ctx, params: types.ReadResourceRequestParams) -> An
         id = uri.removeprefix("test://template/").removesuffix("/data")
         data = json.dumps({"id": id, "templateTest": True, "data": f"Data for ID: {id}"})
         contents: Any = [{"uri": uri, "mimeType": "application/json", "text": data}]
+    elif uri in resources:
+        contents = shown({uri: resources[uri]}, "uri", "mimeType", "text", "blob")
     else:
-        contents = shown({uri: found(resources, uri)}, "uri", "mimeType", "text", "blob")
+        code = RESOURCE_NOT_FOUND if is_handshake(ctx) else types.INVALID_PARAMS
+        raise MCPError(code, f"Not found: {uri}", {"uri": uri})
     return types.ReadResourceResult.model_validate({"contents": contents})
 
 
@@ -266,6 +286,8 @@ async def get_prompt(ctx: Ctx, params: types.GetPromptRequestParams) -> Any:
 
 
 async def complete(ctx: Ctx, params: types.CompleteRequestParams) -> Any:
+    if isinstance(params.ref, types.PromptReference):
+        found(prompts, params.ref.name)
     values = [word for word in FIXTURES["suggestions"] if word.startswith(params.argument.value)]
     return types.CompleteResult(completion=types.Completion(values=values, total=len(values), has_more=False))
 

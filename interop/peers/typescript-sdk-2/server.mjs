@@ -18,6 +18,7 @@ import {
   isLegacyRequest,
   McpServer,
   ProtocolError,
+  ResourceNotFoundError,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
@@ -55,7 +56,7 @@ const pickAll = (items, ...names) => [...items.values()].map((item) => pick(item
 
 function found(items, name) {
   if (items.has(name)) return items.get(name)
-  throw new ProtocolError(INVALID_PARAMS, `Not found: ${name}`, name.includes('://') ? { uri: name } : undefined)
+  throw new ProtocolError(INVALID_PARAMS, `Not found: ${name}`)
 }
 
 // Put fields in the place of `{name}`, however deep.
@@ -82,14 +83,21 @@ function fieldsOf(answers) {
   return { ...Object.assign({}, ...forms), answers: all }
 }
 
+// Whether a form is filled in as it was asked; who declines or cancels need not.
+function fits({ params }, answer) {
+  if (answer.action !== 'accept') return true
+  return !fromJsonSchema(params.requestedSchema)['~standard'].validate(answer.content).issues
+}
+
 // Gives all answers, or what to ask next. A stateful item keeps in its state what is answered already.
 async function ask(server, item, fields, { mcpReq }) {
   const answers = { ...mcpReq.requestState(), ...mcpReq.inputResponses }
   const can = server.server.getClientCapabilities() ?? {}
   for (const questions of filled(item.rounds, fields)) {
-    const open = Object.entries(questions).filter(([key]) => !(key in answers))
+    const open = Object.entries(questions).filter(([key, one]) => !(key in answers && fits(one, answers[key])))
     const asked = open.filter(([, { method }]) => !item.choosy || CAPABILITIES[method] in can)
-    if (open.length > 0 && !(item.choosy && Object.keys(answers).length > 0)) {
+    // Who asks several is content with the first that answers.
+    if (open.length > 0 && !(item.choosy && open.length < Object.keys(questions).length)) {
       const requestState = item.stateful ? await states.mint(answers) : undefined
       return { next: inputRequired({ inputRequests: Object.fromEntries(asked), requestState }) }
     }
@@ -187,7 +195,8 @@ function offer({ server, registered }, tool) {
 
 function read({ params: { uri } }) {
   const id = /^test:\/\/template\/([^/]+)\/data$/.exec(uri)?.[1]
-  if (id === undefined) return { contents: [pick(found(resources, uri), 'uri', 'mimeType', 'text', 'blob')] }
+  if (id === undefined && !resources.has(uri)) throw new ResourceNotFoundError(uri)
+  if (id === undefined) return { contents: [pick(resources.get(uri), 'uri', 'mimeType', 'text', 'blob')] }
   const text = JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` })
   return { contents: [{ uri, mimeType: 'application/json', text }] }
 }
@@ -202,6 +211,7 @@ async function getPrompt(server, { params }, ctx) {
 }
 
 function complete({ params }) {
+  if (params.ref.type === 'ref/prompt') found(prompts, params.ref.name)
   const values = FIXTURES.suggestions.filter((word) => word.startsWith(params.argument.value))
   return { completion: { values, total: values.length, hasMore: false } }
 }
