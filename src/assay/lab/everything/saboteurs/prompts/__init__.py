@@ -1,0 +1,1 @@
+"""Prompts: the list, and each kind of message."""

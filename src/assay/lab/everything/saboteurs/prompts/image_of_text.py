@@ -1,0 +1,12 @@
+"""The picture is a sentence, neatly encoded."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("an image is no image", breaks="prompts-get-with-image")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "prompts/get" and "result" in reply:
+        reply["result"]["messages"][0]["content"]["data"] = "bm90IGEgcGljdHVyZQ=="
+    return reply

@@ -1,0 +1,12 @@
+"""The resource is only linked to."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a resource is not embedded", breaks="prompts-get-embedded-resource")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "prompts/get" and "result" in reply:
+        reply["result"]["messages"][0]["content"] = {"type": "text", "text": "See test://example-resource"}
+    return reply

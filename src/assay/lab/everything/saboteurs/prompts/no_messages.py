@@ -1,0 +1,12 @@
+"""Nobody has written the prompt yet."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a prompt has no messages", breaks="prompts-get-simple")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "prompts/get" and "result" in reply:
+        reply["result"]["messages"] = []
+    return reply

@@ -1,0 +1,12 @@
+"""A message is anybody's."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a message has no role", breaks="prompts-get-simple")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "prompts/get" and "result" in reply:
+        reply["result"]["messages"][0].pop("role")
+    return reply

@@ -1,0 +1,12 @@
+"""The name says it all."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a prompt has no description", breaks="prompts-list")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "prompts/list" and "result" in reply:
+        reply["result"]["prompts"][0].pop("description")
+    return reply

@@ -1,0 +1,12 @@
+"""A URI is a path."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a resource's URI has no scheme", breaks="resources-list")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "resources/list" and "result" in reply:
+        reply["result"]["resources"][0]["uri"] = "/static/text"
+    return reply

@@ -1,0 +1,12 @@
+"""What is read is not what it calls itself."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a PNG is no PNG", breaks="resources-read-binary")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "resources/read" and "result" in reply:
+        reply["result"]["contents"][0]["blob"] = "bm90IGEgcGljdHVyZQ=="
+    return reply

@@ -1,0 +1,12 @@
+"""A resource is known by its URI alone."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a resource has no name", breaks="resources-list")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "resources/list" and "result" in reply:
+        reply["result"]["resources"][0].pop("name")
+    return reply

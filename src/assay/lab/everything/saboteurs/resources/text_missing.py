@@ -1,0 +1,12 @@
+"""The reading succeeds, and there is nothing in it."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a text is read as an empty text", breaks="resources-read-text")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "resources/read" and "result" in reply:
+        reply["result"]["contents"][0]["text"] = ""
+    return reply

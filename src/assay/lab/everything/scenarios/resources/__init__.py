@@ -1,0 +1,1 @@
+"""Resources: lists, readings, subscriptions."""

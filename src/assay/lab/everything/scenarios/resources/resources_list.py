@@ -1,0 +1,20 @@
+"""The list of resources."""
+
+from __future__ import annotations
+
+from assay.lab.everything.declaring import official_scenario
+from assay.lab.harness.need import A_RESOURCE, declares
+from assay.lab.harness.stage import Stage
+
+
+@official_scenario(
+    "resources-list",
+    "The list of resources",
+    needs=(
+        declares("resources"),
+        A_RESOURCE,
+    ),
+)
+async def drive(stage: Stage) -> None:
+    peer = await stage.open()
+    await peer.pages("resources/list", "resources")
