@@ -46,21 +46,23 @@ async def judge_server(options: argparse.Namespace) -> int:
     entries = baseline_of(options, order.selection)
     archive = archive_at(options)
     stop_on_request()
-    with progress(sys.stderr) as watch:
-        try:
-            run = await Runner(order, subjects, watch, archive.keep).run()
-        except SubjectDown as down:
-            raise not_there(down, options) from down
-        except CannotKeep as error:
-            raise not_kept(error) from error
-    run = with_baseline(redacted(run, order.conditions.redaction), entries)
     try:
-        place = archive.finish(run)
+        with progress(sys.stderr) as watch:
+            run = await Runner(order, subjects, watch, archive.keep).run()
+        run, place = kept(run, order, entries, archive)
+    except SubjectDown as down:
+        raise not_there(down, options) from down
     except CannotKeep as error:
         raise not_kept(error) from error
     deliver(render(for_eyes(run, place, options.format)), options.format, beside=place.parent)
     print(f"stored: {place}", file=sys.stderr)
     return EXIT_CODES[conclude(run)]
+
+
+def kept(run: Run, order: Order, entries: list[Entry], archive: Archive) -> tuple[Run, Path]:
+    """The run without credentials, beside its baseline; and where it is stored."""
+    run = with_baseline(redacted(run, order.conditions.redaction), entries)
+    return run, archive.finish(run)
 
 
 def not_kept(error: CannotKeep) -> CommandFailed:
