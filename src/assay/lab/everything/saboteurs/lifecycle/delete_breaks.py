@@ -1,0 +1,10 @@
+"""Ending a session breaks something."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Request, Response, Turn, on_call
+
+
+@on_call("DELETE is answered with 500", breaks="server-session-delete-accepted")
+def change(request: Request, turn: Turn) -> Response | None:
+    return Response([], 500, b"") if request.method == "DELETE" else None

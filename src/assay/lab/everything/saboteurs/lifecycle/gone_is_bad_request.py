@@ -1,0 +1,11 @@
+"""What is not there is a bad request."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Response, Turn, on_response
+
+
+@on_response("an ended session gets 400", breaks="server-session-terminated-returns-404")
+def change(response: Response, turn: Turn) -> None:
+    if response.status == 404:
+        response.status = 400

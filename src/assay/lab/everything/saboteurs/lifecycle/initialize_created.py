@@ -1,0 +1,10 @@
+"""A session is created, and the status is not of those that say so."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Request, Response, Turn, on_call
+
+
+@on_call("initialize is refused", breaks="server-session-lifecycle-error")
+def change(request: Request, turn: Turn) -> Response | None:
+    return Response([], 503, b"") if b'"initialize"' in request.body else None

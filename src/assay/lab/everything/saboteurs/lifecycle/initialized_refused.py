@@ -1,0 +1,10 @@
+"""What comes after the handshake is a request like any other, and has no id."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Request, Response, Turn, on_call
+
+
+@on_call("`notifications/initialized` is refused", breaks="server-initialize")
+def change(request: Request, turn: Turn) -> Response | None:
+    return Response([], 400, b"") if b"notifications/initialized" in request.body else None

@@ -1,0 +1,12 @@
+"""The server does not say who it is."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a handshake is answered without serverInfo", breaks="server-initialize")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "initialize" and "result" in reply:
+        reply["result"].pop("serverInfo")
+    return reply

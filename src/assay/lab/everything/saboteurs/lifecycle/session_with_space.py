@@ -1,0 +1,11 @@
+"""A session id is a sentence."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Response, Turn, on_response
+
+
+@on_response("a session id has a space in it", breaks="server-session-id-visible-ascii")
+def change(response: Response, turn: Turn) -> None:
+    if (given := response.header("mcp-session-id")) is not None:
+        response.set("Mcp-Session-Id", f"session {given}")

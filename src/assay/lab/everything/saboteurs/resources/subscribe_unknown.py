@@ -1,0 +1,12 @@
+"""Who declares subscriptions need not have them."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_request
+
+
+@on_request("subscribing is refused", breaks="resources-subscribe")
+def change(message: Json, turn: Turn) -> Json:
+    if message.get("method") == "resources/subscribe":
+        message["method"] = "resources/subscriptions"
+    return message

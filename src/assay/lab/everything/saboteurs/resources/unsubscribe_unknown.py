@@ -1,0 +1,12 @@
+"""Who subscribes, subscribes for good."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_request
+
+
+@on_request("unsubscribing is refused", breaks="resources-unsubscribe")
+def change(message: Json, turn: Turn) -> Json:
+    if message.get("method") == "resources/unsubscribe":
+        message["method"] = "resources/leave"
+    return message

@@ -1,0 +1,11 @@
+"""A subscription is remembered, and nothing ever comes of it."""
+
+from __future__ import annotations
+
+from assay.lab.harness.changing import UPDATED
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a resource changes, and no update follows", breaks="resources-subscribe", silent=True)
+def change(reply: Json, turn: Turn) -> Json | None:
+    return None if reply.get("method") == UPDATED else reply

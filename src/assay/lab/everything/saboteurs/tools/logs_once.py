@@ -1,0 +1,12 @@
+"""The second message is like the first, and is left out."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a tool logs once only", breaks="tools-call-with-logging", silent=True)
+def change(reply: Json, turn: Turn) -> Json | None:
+    if reply.get("method") != "notifications/message":
+        return reply
+    return None if turn.memory.setdefault("logged", reply) is not reply else reply

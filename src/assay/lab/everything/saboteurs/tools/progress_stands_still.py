@@ -1,0 +1,12 @@
+"""Every step counts one."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("progress repeats its value", breaks="tools-call-with-progress")
+def change(reply: Json, turn: Turn) -> Json:
+    if reply.get("method") == "notifications/progress":
+        reply["params"]["progress"] = 1
+    return reply

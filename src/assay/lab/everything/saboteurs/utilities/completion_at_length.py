@@ -1,0 +1,12 @@
+"""Everything that is known is offered."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a completion has 101 values", breaks="completion-complete")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "completion/complete" and "result" in reply:
+        reply["result"]["completion"] = {"values": [f"value {number}" for number in range(101)]}
+    return reply

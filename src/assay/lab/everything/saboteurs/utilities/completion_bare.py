@@ -1,0 +1,12 @@
+"""The values are the result."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a completion is a bare list", breaks="completion-complete")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "completion/complete" and "result" in reply:
+        reply["result"] = reply["result"]["completion"]
+    return reply

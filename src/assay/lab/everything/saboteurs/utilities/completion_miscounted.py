@@ -1,0 +1,12 @@
+"""The number is that of another list."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a completion has more values than its total", breaks="completion-complete")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "completion/complete" and "result" in reply:
+        reply["result"]["completion"] |= {"values": ["one", "two"], "total": 1, "hasMore": False}
+    return reply

@@ -1,0 +1,12 @@
+"""A level is acknowledged, and the default is kept."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_request
+
+
+@on_request("messages below the level are sent", breaks="logging-set-level")
+def change(message: Json, turn: Turn) -> Json:
+    if message.get("method") == "logging/setLevel":
+        message["params"]["level"] = "debug"
+    return message

@@ -1,0 +1,11 @@
+"""The handshake."""
+
+from __future__ import annotations
+
+from assay.lab.everything.declaring import official_scenario
+from assay.lab.harness.stage import Stage
+
+
+@official_scenario("server-initialize", "The handshake", aliases=("initialize",))
+async def drive(stage: Stage) -> None:
+    await stage.open()
