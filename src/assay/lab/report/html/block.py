@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any, Final
 
+from markupsafe import Markup
+
 # Inside a script element only these could end it, or open a comment; JSON has another spelling for each.
 _SPELLED: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 # Control characters, and those that turn the direction of the text around them.
@@ -20,6 +22,14 @@ def block(value: Any) -> str:
     for character, spelling in _SPELLED.items():
         text = text.replace(character, spelling)
     return text
+
+
+def ticked(text: str) -> Markup:
+    """What stands between backticks as code, the rest as text."""
+    parts = plain(text).split("`")
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if n % 2 else part for n, part in enumerate(parts)
+    )
 
 
 def plain(text: str) -> str:

@@ -53,9 +53,11 @@ def _caption(frame: Frame, messages: Sequence[Message], asked: dict[int, str]) -
 
 def _remark(frame: Frame) -> Caption:
     """Of frames without bytes."""
-    info = {key: value for key, value in frame.info.items() if key != "label"}
+    info = {key: value for key, value in frame.info.items() if key != "label" and value not in ("", None)}
+    cut_off = info.pop("clean", True) is False
     note = ", ".join(f"{key} {value}" for key, value in info.items())
-    return Caption(_short(str(frame.info.get("label", frame.kind))), _short(note))
+    text = "cut off" if cut_off else str(frame.info.get("label", frame.kind))
+    return Caption(_short(text), _short(note), cut_off)
 
 
 def _said(messages: Sequence[Message], asked: dict[int, str]) -> Caption | None:

@@ -44,7 +44,7 @@ function quietView(check) {
 function findingView(finding) {
   return make('article', { class: 'finding' },
     make('p', { class: 'rule' }, link(finding.link, finding.requirement), make('b', {}, ' ' + finding.level + ' '),
-      plain(finding.statement)),
+      ...ticked(finding.statement)),
     make('dl', { class: 'beside' },
       make('div', {}, make('dt', {}, 'Expected'), make('dd', {}, plain(finding.expected))),
       make('div', { class: 'observed' }, make('dt', {}, 'Observed'), make('dd', {}, plain(finding.observed)))),

@@ -21,6 +21,11 @@ function plain(text) {
   return String(text).replace(UNSEEN, (one) => '\\u' + one.charCodeAt(0).toString(16).padStart(4, '0'));
 }
 
+// What stands between backticks is code.
+function ticked(text) {
+  return plain(text).split('`').map((part, n) => (n % 2 ? make('code', {}, part) : part));
+}
+
 const styleOf = (word) => word.toLowerCase().replace(/ /g, '-');
 
 function badge(word) {

@@ -21,7 +21,7 @@ function evidenceView(cell, cited) {
   return make('section', { class: 'evidence' },
     make('div', { class: 'views' },
       make('h5', {}, 'Frames'), viewButton('', 'Sequence'), viewButton('raw', 'Raw'), make('small', {}, told),
-      make('code', { class: 'file' }, plain(cell.trace))),
+      make('code', { class: 'file', title: plain(cell.trace) }, plain(cell.trace.split('/').pop()))),
     list);
 }
 
@@ -87,7 +87,8 @@ function arrowView(frame, isCited) {
     body.hidden = !body.hidden;
     button.setAttribute('aria-expanded', String(!body.hidden));
   }
-  const marks = ['frame', side, isCited ? 'cited' : '', frame.bad ? 'bad' : ''];
+  const still = ['end', 'exit', 'control', 'errors'].includes(frame.kind) ? 'still' : '';
+  const marks = ['frame', side, isCited ? 'cited' : '', frame.bad ? 'bad' : still];
   return make('li', { class: marks.filter(Boolean).join(' ') },
     make('span', { class: 'time' }, make('b', {}, '#' + frame.n), ' ' + seconds(frame.t)),
     make('div', { class: 'lane' }, button), make('span', { class: 'channel' }, frame.channel), body);

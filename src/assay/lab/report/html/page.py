@@ -14,7 +14,7 @@ from assay.lab.harness.conclusion import conclude
 from assay.lab.harness.run import Run
 from assay.lab.suites import protocol_suite
 
-from .block import block, plain
+from .block import block, plain, ticked
 from .coverage import Coverage, coverage
 from .entries import entries
 from .evidence import evidence
@@ -64,7 +64,7 @@ def _template() -> Template:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(plain=plain, style=style)
+    environment.filters.update(plain=plain, style=style, ticked=ticked)
     environment.globals.update(link=link)
     return environment.get_template("page.html")
 
