@@ -1,0 +1,209 @@
+"""Where two canonical traces part: the frame, the place in it, and what stands there in each."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from json import dumps, loads
+from typing import Any, Final
+
+from msgspec import Struct
+
+from .canonical import Canonical
+from .excerpt import excerpt
+from .frame import Frame, Kind, Sender
+from .http_text import CRLF, HEAD_END
+from .json_places import is_json
+from .lane import LEFT, lane_of, said_in
+
+WIDTH: Final = 160
+"""Characters that are shown of a value."""
+_STREAMED: Final = frozenset({Kind.HEAD, Kind.EVENT})
+
+
+class FrameDifference(Struct, frozen=True):
+    channel: str
+    sender: str
+    frame: int | None
+    """The number that the frame has in the trace of now; none where there is no such frame."""
+    golden_line: int | None
+    """The line that the frame has in the golden trace; none where there is no such frame."""
+    at: str
+    """A JSON Pointer, a header, a byte; or what the whole frame is: missing, or new."""
+    golden: str
+    now: str
+
+    def __str__(self) -> str:
+        number = "" if self.frame is None else f" frame #{self.frame}"
+        return f"{self.sender} on {self.channel}{number}, {self.at}"
+
+
+Side = tuple[str, Sender, str]
+"""A channel, a direction and a lane: within one, frames have an order."""
+Numbered = tuple[Frame, int]
+"""A frame, and the number by which it is shown."""
+
+
+def frame_differences(golden: Canonical, now: Canonical) -> Iterator[FrameDifference]:
+    """The first difference of each lane, in the order of the golden trace."""
+    before, after = _sides(golden, by_line=True), _sides(now, by_line=False)
+    cut = {side[0].partition("/")[0] for side in (*before, *after) if side[0].endswith(f"/{LEFT}")}
+    for side in dict.fromkeys((*before, *after)):
+        old, new = before.get(side, []), after.get(side, [])
+        if not side[0].endswith(f"/{LEFT}"):
+            found = _first(side, old, new, cut=side[0].partition("/")[0] in cut)
+            yield from () if found is None else (found,)
+
+
+def _sides(one: Canonical, *, by_line: bool) -> dict[Side, list[Numbered]]:
+    """Numbers are lines of the canonical trace, or numbers of the trace that it was made of."""
+    said = said_in(one.trace)
+    sides: dict[Side, list[Numbered]] = defaultdict(list)
+    for frame in one.trace.frames:
+        number = frame.n + 2 if by_line else one.origin[frame.n]
+        sides[frame.channel, frame.sender, lane_of(frame, said[frame.n])].append((frame, number))
+    return sides
+
+
+def _first(side: Side, golden: list[Numbered], now: list[Numbered], *, cut: bool) -> FrameDifference | None:
+    for place in range(max(len(golden), len(now))):
+        old, new = golden[place : place + 1], now[place : place + 1]
+        if not old or not new:
+            return None if cut or _is_open(golden, now) else _whole(side, old, new)
+        if not _same(old[0][0], new[0][0]):
+            return _moved(side, golden[place:], now[place:])
+    return None
+
+
+def _same(one: Frame, other: Frame) -> bool:
+    return (one.kind, one.raw, one.info) == (other.kind, other.raw, other.info)
+
+
+def _is_open(golden: list[Numbered], now: list[Numbered]) -> bool:
+    """Whether the shorter one is a stream that the driver left while it was still open."""
+    shorter = min(golden, now, key=len)
+    return bool(shorter) and shorter[-1][0].kind in _STREAMED and _is_stream(shorter)
+
+
+def _is_stream(frames: list[Numbered]) -> bool:
+    return b"text/event-stream" in frames[0][0].raw.lower()
+
+
+def _moved(side: Side, golden: list[Numbered], now: list[Numbered]) -> FrameDifference:
+    """A frame too many or too few shows as that, not as a difference of all that follow."""
+    if len(now) > len(golden) and _same(golden[0][0], now[1][0]):
+        return _whole(side, [], now[:1])
+    if len(golden) > len(now) and _same(golden[1][0], now[0][0]):
+        return _whole(side, golden[:1], [])
+    (old, line), (new, number) = golden[0], now[0]
+    at, before, after = _place(old, new)
+    return FrameDifference(side[0], side[1], number, line, at, before, after)
+
+
+def _whole(side: Side, old: list[Numbered], new: list[Numbered]) -> FrameDifference:
+    if old:
+        (frame, line), *_ = old
+        return FrameDifference(
+            side[0], side[1], None, line, "the frame is missing", excerpt(frame), "nothing"
+        )
+    (frame, number), *_ = new
+    return FrameDifference(side[0], side[1], number, None, "the frame is new", "nothing", excerpt(frame))
+
+
+def _place(old: Frame, new: Frame) -> tuple[str, str, str]:
+    """Where two frames part, and what stands there."""
+    if old.kind is not new.kind:
+        return "kind of frame", excerpt(old), excerpt(new)
+    if old.info != new.info:
+        return "what the recorder says of it", _shown(old.info), _shown(new.info)
+    head, other_head = _head(old), _head(new)
+    if head != other_head:
+        return _header_place(head, other_head)
+    return _text_place(_told(old), _told(new))
+
+
+def _head(frame: Frame) -> bytes:
+    return frame.raw.partition(HEAD_END)[0] if frame.kind in (Kind.HEAD, Kind.REQUEST) else b""
+
+
+def _told(frame: Frame) -> bytes:
+    """What is JSON in a frame if anything is."""
+    if frame.kind is Kind.REQUEST:
+        return frame.raw.partition(HEAD_END)[2]
+    if frame.kind is not Kind.EVENT:
+        return frame.raw
+    lines = frame.raw.splitlines()
+    return b"\n".join(line[5:].removeprefix(b" ") for line in lines if line.startswith(b"data:")) or frame.raw
+
+
+def _header_place(old: bytes, new: bytes) -> tuple[str, str, str]:
+    olds, news = old.split(CRLF), new.split(CRLF)
+    if olds[0] != news[0]:
+        return "first line", _cut(olds[0]), _cut(news[0])
+    for line in (*olds, *news):
+        if line not in olds or line not in news:
+            name = line.partition(b":")[0]
+            return f"header {_cut(name)}", _line(name, olds), _line(name, news)
+    return "order of headers", _names(olds), _names(news)
+
+
+def _line(name: bytes, lines: list[bytes]) -> str:
+    return "; ".join(_cut(line) for line in lines if line.partition(b":")[0] == name) or "nothing"
+
+
+def _names(lines: list[bytes]) -> str:
+    return ", ".join(_cut(line.partition(b":")[0]) for line in lines[1:])
+
+
+def _text_place(old: bytes, new: bytes) -> tuple[str, str, str]:
+    before, after = old.decode("utf-8", "replace"), new.decode("utf-8", "replace")
+    if is_json(before) and is_json(after):
+        found = _value_place(loads(before), loads(after), "")
+        if found is not None:
+            at, one, other = found
+            return at or "the whole message", _shown(one), _shown(other)
+    pairs = enumerate(zip(old, new, strict=False))
+    byte = next((n for n, (one, other) in pairs if one != other), min(len(old), len(new)))
+    return f"byte {byte}", _around(old, byte), _around(new, byte)
+
+
+NOTHING: Final = object()
+
+
+def _value_place(old: Any, new: Any, pointer: str) -> tuple[str, Any, Any] | None:
+    """The first place where two JSON values differ; none where only their spelling does."""
+    if type(old) is not type(new):
+        return pointer, old, new
+    if isinstance(old, dict):
+        inside = ((str(key), old.get(key, NOTHING), new.get(key, NOTHING)) for key in {**old, **new})
+    elif isinstance(old, list):
+        longest = range(max(len(old), len(new)))
+        inside = ((str(n), _item(old, n), _item(new, n)) for n in longest)
+    else:
+        return None if old == new else (pointer, old, new)
+    for key, one, other in inside:
+        step = f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"
+        found = _value_place(one, other, step)
+        if found is not None:
+            return found
+    return None
+
+
+def _item(items: list[Any], place: int) -> Any:
+    return items[place] if place < len(items) else NOTHING
+
+
+def _shown(value: Any) -> str:
+    if value is NOTHING:
+        return "nothing"
+    text = dumps(value, ensure_ascii=False)
+    return text if len(text) <= WIDTH else f"{text[:WIDTH]} … ({len(text)} characters)"
+
+
+def _cut(line: bytes) -> str:
+    return line[:WIDTH].decode("utf-8", "backslashreplace")
+
+
+def _around(raw: bytes, at: int) -> str:
+    begin = max(0, at - WIDTH // 4)
+    return repr(raw[begin : at + WIDTH // 4])[1:]

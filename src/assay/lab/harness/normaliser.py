@@ -1,0 +1,153 @@
+"""Normalisers: what may differ between two recordings of an unchanged server, each declared with a reason.
+
+Whatever no normaliser names is compared byte for byte. A value keeps its relations: where the same session id
+stands twice, the same name stands twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Final
+
+from msgspec import Struct
+
+from .frame import Frame, Kind
+from .json_places import Steps, steps_of
+from .spare import CONTINUED
+from .trace import events_of
+
+
+class Method(Enum):
+    NAME = "name"
+    """Each value gets a name by the order in which it first appears, the same wherever it stands."""
+    IGNORE = "ignore"
+    """Any value is as good as any other of its type."""
+
+
+class Volatile(Struct, frozen=True):
+    """Values that differ: in messages by pointer, in HTTP heads by header, in event streams by field."""
+
+    name: str
+    reason: str
+    method: Method = Method.NAME
+    pointers: tuple[str, ...] = ()
+    headers: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+
+    @property
+    def steps(self) -> tuple[Steps, ...]:
+        return tuple(map(steps_of, self.pointers))
+
+
+class LeftOut(Struct, frozen=True):
+    """Frames that are not compared."""
+
+    name: str
+    reason: str
+    covers: Callable[[Frame], bool]
+
+
+class Rule(Struct, frozen=True):
+    """Something that is built into how frames are compared."""
+
+    name: str
+    reason: str
+
+
+def _is_remark(frame: Frame) -> bool:
+    return frame.kind is Kind.MARK and frame.info.get("label") == CONTINUED
+
+
+def _keeps_alive(frame: Frame) -> bool:
+    if frame.kind is Kind.CONTROL:
+        return frame.info.get("what") in ("ping", "pong")
+    return frame.kind is Kind.EVENT and not events_of(frame) and b"id:" not in frame.raw
+
+
+VALUES: Final = (
+    Volatile(
+        "session id",
+        "a server makes them up, and must not make them guessable",
+        headers=("mcp-session-id",),
+    ),
+    Volatile(
+        "event id",
+        "a server makes them up; only where a stream goes on after one matters",
+        headers=("last-event-id",),
+        fields=("id",),
+    ),
+    Volatile(
+        "cursor",
+        "opaque by definition; the next page must be asked for with the same",
+        pointers=("/result/nextCursor", "/params/cursor"),
+    ),
+    Volatile(
+        "request state",
+        "opaque by definition, and sealed with chance in it",
+        pointers=("/result/requestState", "/params/requestState"),
+    ),
+    Volatile(
+        "task id",
+        "a server makes them up",
+        pointers=("/**/taskId",),
+    ),
+    Volatile(
+        "elicitation id",
+        "a server makes them up",
+        pointers=("/**/elicitationId",),
+    ),
+    Volatile(
+        "time",
+        "fields that the specification defines as a moment",
+        Method.IGNORE,
+        pointers=("/**/createdAt", "/**/lastUpdatedAt", "/**/lastModified"),
+    ),
+    Volatile(
+        "header of one exchange",
+        "they tell when, how long, or which exchange it was, and nothing of what was said",
+        Method.IGNORE,
+        headers=(
+            *("date", "age", "expires", "server-timing", "x-runtime", "x-response-time"),
+            *("x-request-id", "x-correlation-id", "request-id", "traceparent", "cf-ray"),
+        ),
+    ),
+)
+
+QUESTIONS: Final = Volatile(
+    "id of a question", "a server makes up the ids of its own requests; the answer must carry the same"
+)
+ENDPOINT: Final = Volatile(
+    "endpoint of messages", "HTTP+SSE tells at which address to go on, with a session in it"
+)
+"""Both are found by what the messages are, not by a place."""
+
+LEFT_OUT: Final = (
+    LeftOut(
+        "standard error",
+        "free text beside the protocol, with times and process ids, on a channel of its own pace",
+        lambda frame: frame.kind is Kind.ERRORS,
+    ),
+    LeftOut("keep-alive", "comments, pings and pongs come by the clock", _keeps_alive),
+    LeftOut("remarks on processes", "which scenario used a process before says nothing of it", _is_remark),
+)
+
+SENTINELS: Final = Rule("sentinels", "the driver sends them only to see that all before them is done")
+LEFT_EARLY: Final = Rule(
+    "hung up early",
+    "an answer without an id stands for any, also for a sentinel: the driver goes on, and may miss the rest",
+)
+ORDER: Final = Rule(
+    "order of what happens at once",
+    "two sides, two streams and two requests have no order among them; each alone has one",
+)
+OPEN_STREAMS: Final = Rule(
+    "ends of open streams", "the driver hangs up on a stream that stays open, after more of it or less"
+)
+ADDRESS: Final = Rule("address", "the port of a server that the lab starts is another one each time")
+LENGTH: Final = Rule(
+    "content-length", "it follows from the body, where a named value may be longer; a wrong one is compared"
+)
+MOMENTS: Final = Rule("moments", "when a frame passed, and its number among those of other channels")
+
+BUILT_IN: Final = (SENTINELS, LEFT_EARLY, ORDER, OPEN_STREAMS, ADDRESS, LENGTH, MOMENTS)
