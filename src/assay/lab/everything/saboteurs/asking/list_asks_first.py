@@ -1,0 +1,15 @@
+"""Prompts are listed only for users who say who they are."""
+
+from __future__ import annotations
+
+from assay.lab.harness.question import ROOTS
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+ASKED = {"resultType": "input_required", "inputRequests": {"where": {"method": ROOTS}}}
+
+
+@on_reply("a list asks for roots first", breaks="sep-2322-not-on-unsupported-requests")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "prompts/list" and "result" in reply:
+        reply["result"] = ASKED
+    return reply

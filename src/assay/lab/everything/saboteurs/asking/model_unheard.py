@@ -1,0 +1,15 @@
+"""Nothing comes of what the model said."""
+
+from __future__ import annotations
+
+from assay.lab.everything.input_round import asking_tool
+from assay.lab.everything.spoiling import result_for
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a tool that was given the model's message has no content", breaks="sep-2322-sampling-complete")
+def change(reply: Json, turn: Turn) -> Json:
+    result = result_for(reply, turn, asking_tool("sampling"))
+    if result is not None and "content" in result:
+        result["content"] = []
+    return reply

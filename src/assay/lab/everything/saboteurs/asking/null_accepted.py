@@ -1,0 +1,15 @@
+"""No answers at all pass for all of them."""
+
+from __future__ import annotations
+
+from assay.lab.everything.answering import ALICE
+from assay.lab.everything.input_round import USER_NAME
+from assay.lab.harness.saboteur import Json, Turn, on_request
+
+
+@on_request("`inputResponses: null` passes for answers", breaks="sep-2322-error-on-protocol-error")
+def change(message: Json, turn: Turn) -> Json:
+    params = message.get("params", {})
+    if "inputResponses" in params and params["inputResponses"] is None:
+        params["inputResponses"] = {USER_NAME: ALICE}
+    return message

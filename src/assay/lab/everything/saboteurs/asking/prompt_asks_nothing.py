@@ -1,0 +1,13 @@
+"""A prompt that needs input wants some, and asks nothing."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a prompt wants input and does not say what", breaks="sep-2322-non-tool-incomplete")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "prompts/get" and "inputRequests" in reply.get("result", {}):
+        reply["result"]["inputRequests"] = {}
+        reply["result"].setdefault("requestState", "nothing to ask")
+    return reply

@@ -1,0 +1,20 @@
+"""State is believed if it is much like one that was given out."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_request
+
+
+def remember(reply: Json, turn: Turn) -> Json:
+    if state := reply.get("result", {}).get("requestState"):
+        turn.memory.setdefault("issued", []).append(state)
+    return reply
+
+
+@on_request("changed state is believed", breaks="sep-2322-reject-tampered-state", reply=remember)
+def change(message: Json, turn: Turn) -> Json:
+    params = message.get("params", {})
+    state, issued = params.get("requestState"), turn.memory.get("issued", [])
+    if state is not None and len(state) == len(issued[-1] if issued else ""):
+        params["requestState"] = max(issued, key=lambda one: sum(map(str.__eq__, one, state)))
+    return message

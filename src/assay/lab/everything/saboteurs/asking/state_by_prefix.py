@@ -1,0 +1,13 @@
+"""What follows the state that was given out is not looked at."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_request
+
+
+@on_request("state with something appended is believed", breaks="sep-2322-reject-tampered-state")
+def change(message: Json, turn: Turn) -> Json:
+    params = message.get("params", {})
+    if "requestState" in params:
+        params["requestState"] = params["requestState"].removesuffix("-TAMPERED")
+    return message

@@ -1,0 +1,19 @@
+"""The user is asked what a model should be."""
+
+from __future__ import annotations
+
+from assay.lab.everything.input_round import asking_tool
+from assay.lab.everything.spoiling import result_for
+from assay.lab.harness.question import ELICIT
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+FORM = {"type": "object", "properties": {"capital": {"type": "string"}}}
+
+
+@on_reply("the user is asked in place of the model", breaks="sep-2322-sampling-incomplete")
+def change(reply: Json, turn: Turn) -> Json:
+    result = result_for(reply, turn, asking_tool("sampling")) or {}
+    for question in result.get("inputRequests", {}).values():
+        question["method"] = ELICIT
+        question["params"] = {"message": "What is the capital of France?", "requestedSchema": FORM}
+    return reply
