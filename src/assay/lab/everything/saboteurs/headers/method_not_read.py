@@ -1,0 +1,11 @@
+"""Mcp-Method may say anything."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Request, Turn, on_call
+
+
+@on_call("Mcp-Method may say anything", breaks="sep-2243-server-reject-invalid-headers")
+def change(request: Request, turn: Turn) -> None:
+    if request.header("mcp-method") is not None:
+        request.set("Mcp-Method", turn.method)

@@ -1,0 +1,11 @@
+"""What looks like Base64 is decoded, marked or not."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Request, Turn, on_call
+
+
+@on_call("what looks like Base64 is decoded, marked or not", breaks="sep-2243-server-validate-param-match")
+def change(request: Request, turn: Turn) -> None:
+    if request.header("mcp-param-region") == "SGVsbG8=":
+        request.set("Mcp-Param-Region", "Hello")

@@ -1,0 +1,11 @@
+"""The header of a parameter is never decoded."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Request, Turn, on_call
+
+
+@on_call("the header of a parameter is never decoded", breaks="sep-2243-server-decode-base64")
+def change(request: Request, turn: Turn) -> None:
+    if (given := request.header("mcp-param-region") or "").endswith("?="):
+        request.set("Mcp-Param-Region", f"literally {given}")
