@@ -1,0 +1,17 @@
+"""`initialize` is still answered."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Answered, Json, Turn, on_request
+from assay.lab.harness.transport import HTTP_ONLY
+
+
+@on_request(
+    "`initialize` is answered as in earlier revisions",
+    breaks="sep-2575-http-server-method-not-found-404-initialize",
+    transports=HTTP_ONLY,
+)
+def change(message: Json, turn: Turn) -> Json | Answered:
+    if message.get("method") != "initialize":
+        return message
+    return Answered([{"jsonrpc": "2.0", "id": message["id"], "result": {"resultType": "complete"}}])

@@ -1,0 +1,19 @@
+"""A tool asks its user by a request of its own."""
+
+from __future__ import annotations
+
+from assay.lab.everything.stateless_probe import ASKS
+from assay.lab.harness.question import ELICIT
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply(
+    "a tool asks its user by a request",
+    breaks="sep-2575-http-server-no-independent-requests-on-stream",
+)
+def change(reply: Json, turn: Turn) -> list[Json]:
+    if turn.params.get("name") != ASKS or "result" not in reply:
+        return [reply]
+    form = {"type": "object", "properties": {"ok": {"type": "boolean"}}}
+    params = {"message": "Please confirm", "requestedSchema": form}
+    return [{"jsonrpc": "2.0", "id": "a question", "method": ELICIT, "params": params}, reply]

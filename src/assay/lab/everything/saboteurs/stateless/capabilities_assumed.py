@@ -1,0 +1,17 @@
+"""A request that does not say what its client can do is served."""
+
+from __future__ import annotations
+
+from assay.lab.harness.message_meta import CAPABILITIES_KEY
+from assay.lab.harness.saboteur import Json, Turn, on_request
+
+
+@on_request(
+    "a request without capabilities is served",
+    breaks="sep-2575-request-meta-invalid-missing-client-capabilities",
+)
+def change(message: Json, turn: Turn) -> Json:
+    meta = message.get("params", {}).get("_meta")
+    if message.get("method") == "server/discover" and meta is not None:
+        meta.setdefault(CAPABILITIES_KEY, {})
+    return message

@@ -1,0 +1,14 @@
+"""Of two versions that differ, the one in the header is believed."""
+
+from __future__ import annotations
+
+from assay.lab.everything.stateless_probe import NO_VERSION
+from assay.lab.harness.message_meta import VERSION_KEY
+from assay.lab.harness.saboteur import Request, Turn, on_call
+
+
+@on_call("a version in the header overrides the body's", breaks="sep-2575-http-server-header-mismatch-400")
+def change(request: Request, turn: Turn) -> None:
+    told = turn.params.get("_meta", {}).get(VERSION_KEY)
+    if told == NO_VERSION and request.header("mcp-protocol-version") != told:
+        request.body = request.body.replace(NO_VERSION.encode(), turn.revision.date.encode())

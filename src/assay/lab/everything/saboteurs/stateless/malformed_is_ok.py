@@ -1,0 +1,15 @@
+"""A request that lacks something is refused with status 200."""
+
+from __future__ import annotations
+
+from assay.lab.harness.message_meta import CAPABILITIES_KEY
+from assay.lab.harness.saboteur import Response, Turn, on_response
+
+
+@on_response(
+    "a request that lacks something is refused with status 200",
+    breaks="sep-2575-http-server-meta-invalid-400",
+)
+def change(response: Response, turn: Turn) -> None:
+    if CAPABILITIES_KEY not in turn.params.get("_meta", {}):
+        response.status = 200

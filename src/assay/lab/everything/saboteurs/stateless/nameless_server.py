@@ -1,0 +1,13 @@
+"""The server does not say its name."""
+
+from __future__ import annotations
+
+from assay.lab.harness.message_meta import SERVER_KEY
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("the server does not say its name", breaks="sep-2575-server-identifies-in-result-meta")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "server/discover":
+        reply.get("result", {}).get("_meta", {}).pop(SERVER_KEY, None)
+    return reply

@@ -1,0 +1,16 @@
+"""A version that is not spoken is refused with status 200."""
+
+from __future__ import annotations
+
+from assay.lab.everything.stateless_probe import NO_VERSION
+from assay.lab.harness.message_meta import VERSION_KEY
+from assay.lab.harness.saboteur import Response, Turn, on_response
+
+
+@on_response(
+    "a version that is not spoken is refused with status 200",
+    breaks="sep-2575-http-server-unsupported-version-400",
+)
+def change(response: Response, turn: Turn) -> None:
+    if turn.params.get("_meta", {}).get(VERSION_KEY) == NO_VERSION:
+        response.status = 200

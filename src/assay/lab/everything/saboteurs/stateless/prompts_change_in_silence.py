@@ -1,0 +1,15 @@
+"""The list of prompts changes in silence."""
+
+from __future__ import annotations
+
+from assay.lab.harness.changing import LISTS
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply(
+    "the list of prompts changes, and listeners are not told",
+    breaks="sep-2575-server-sends-prompts-list-changed-on-subscription",
+    silent=True,
+)
+def change(reply: Json, turn: Turn) -> Json | None:
+    return None if reply.get("method") == LISTS["prompts"][0] else reply

@@ -1,0 +1,12 @@
+"""There are prompts, and nobody is told."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("prompts are not declared", breaks="sep-2575-server-declares-prompts-in-discover")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "server/discover":
+        reply.get("result", {}).get("capabilities", {}).pop("prompts", None)
+    return reply

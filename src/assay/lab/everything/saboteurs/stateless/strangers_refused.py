@@ -1,0 +1,18 @@
+"""Clients that do not say their name are refused."""
+
+from __future__ import annotations
+
+from assay.lab.harness.message_meta import CAPABILITIES_KEY, CLIENT_KEY
+from assay.lab.harness.saboteur import Answered, Json, Turn, on_request
+from assay.model.error import INVALID_PARAMS
+
+
+@on_request(
+    "a client that does not name itself is refused", breaks="sep-2575-request-meta-client-info-optional"
+)
+def change(message: Json, turn: Turn) -> Json | Answered:
+    meta = message.get("params", {}).get("_meta", {})
+    if CAPABILITIES_KEY not in meta or CLIENT_KEY in meta:
+        return message
+    error = {"code": INVALID_PARAMS, "message": "who are you?"}
+    return Answered([{"jsonrpc": "2.0", "id": message["id"], "error": error}])

@@ -1,0 +1,15 @@
+"""The list of tools changes in silence."""
+
+from __future__ import annotations
+
+from assay.lab.harness.changing import LISTS
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply(
+    "the list of tools changes, and listeners are not told",
+    breaks="sep-2575-server-sends-tools-list-changed-on-subscription",
+    silent=True,
+)
+def change(reply: Json, turn: Turn) -> Json | None:
+    return None if reply.get("method") == LISTS["tools"][0] else reply

@@ -1,0 +1,12 @@
+"""There are tools, and nobody is told."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("tools are served and not declared", breaks="sep-2575-discover-capabilities-match-handlers")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "server/discover":
+        reply.get("result", {}).get("capabilities", {}).pop("tools", None)
+    return reply

@@ -1,0 +1,13 @@
+"""A method that does not exist gets status 400."""
+
+from __future__ import annotations
+
+from assay.lab.everything.stateless_probe import UNKNOWN
+from assay.lab.harness.saboteur import Response, Turn, on_response
+
+
+@on_response(
+    "a method that does not exist gets status 400", breaks="sep-2575-http-server-method-not-found-404"
+)
+def change(response: Response, turn: Turn) -> None:
+    response.status = 400 if turn.method == UNKNOWN else response.status

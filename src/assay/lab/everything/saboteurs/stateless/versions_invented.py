@@ -1,0 +1,13 @@
+"""A refusal offers versions that the server does not speak."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.model.error import UNSUPPORTED_VERSION
+
+
+@on_reply("a refusal offers a version that is not spoken", breaks="sep-2575-server-unsupported-version-error")
+def change(reply: Json, turn: Turn) -> Json:
+    if reply.get("error", {}).get("code") == UNSUPPORTED_VERSION:
+        reply["error"]["data"]["supported"] = ["v1000.0.0"]
+    return reply

@@ -1,0 +1,12 @@
+"""The server does not say which versions it speaks."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("`server/discover` names no versions", breaks="sep-2575-server-implements-discover")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "server/discover":
+        reply.get("result", {}).pop("supportedVersions", None)
+    return reply
