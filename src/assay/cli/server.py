@@ -86,6 +86,7 @@ def _add_fuzzing(group: argparse._ArgumentGroup) -> None:
     add("--seconds", type=seconds, default=None, metavar="N", help="how long; default: 60")
     add("--seed", type=int, default=None, metavar="S", help="the same seed makes the same messages")
     add("--export", type=Path, metavar="FILE", help="write what was found as a pytest file")
+    add("--case", action="append", default=[], metavar="WORD", help="try this case only; a finding names it")
 
 
 def _add_results(group: argparse._ArgumentGroup) -> None:

@@ -47,6 +47,11 @@ class Sent:
         self._finished.set()
         self.settle()
 
+    @property
+    def is_finished(self) -> bool:
+        """Whether the subject has ended the response."""
+        return self._finished.is_set()
+
     async def settled(self, patience: float) -> Head | None:
         """Wait until the transport has answered, as far as it does.
 

@@ -90,6 +90,10 @@ class Process:
     def status(self) -> int | None:
         return self._inner.returncode
 
+    @property
+    def process_id(self) -> int:
+        return self._inner.pid
+
     async def stop(self) -> int:
         """Close its input, then ask, then insist; returns its exit status, negative for a signal."""
         self.end_input()

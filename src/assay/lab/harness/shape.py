@@ -46,6 +46,12 @@ def sent_problem(message: Message, revision: Revision) -> str | None:
     return None if form is None else _problem(form, message.value)
 
 
+def asked_problem(message: Message, revision: Revision) -> str | None:
+    """The same for a request of a client."""
+    form = _official().CLIENT_REQUESTS.get((message.method, revision.date))
+    return None if form is None else _problem(form, message.value)
+
+
 def knows(message: Message, revision: Revision) -> bool:
     """Whether a server of that revision has such a request or notification."""
     return (message.method, revision.date) in _sent_forms(message)

@@ -138,6 +138,11 @@ class UrlSubject:
         if self._process is not None:
             await self._process.stop()
 
+    @property
+    def process_id(self) -> int | None:
+        """Of the process that the lab started, if it did."""
+        return None if self._process is None else self._process.process_id
+
     def link(
         self, inbox: Inbox, recorder: Recorder, revision: Revision, *, name: str, patience: float
     ) -> Link:

@@ -1,0 +1,1 @@
+"""Fuzzing: conversations made up from a server's own schemas and from the grammar of the wire."""

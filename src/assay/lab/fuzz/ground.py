@@ -1,0 +1,81 @@
+"""What cases are made of at one place: a transport, a revision, and what is known of the subject there."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Final
+
+from assay.lab.harness.argument import prompt_arguments
+from assay.lab.harness.facts import Facts
+from assay.lab.harness.message_meta import CLIENT, declared
+from assay.lab.harness.transport import Transport
+from assay.revisions.revision import Revision
+
+UNKNOWN: Final = "no-such-thing-of-the-lab"
+SOME_URI: Final = "assay://no-such-thing"
+
+
+class Ground:
+    def __init__(
+        self, transport: Transport, revision: Revision, facts: Facts, *, effects: bool = False
+    ) -> None:
+        self.transport = transport
+        self.revision = revision
+        self.facts = facts
+        self.effects = effects
+
+    @cached_property
+    def tools(self) -> list[dict[str, Any]]:
+        """Those that may be called: what says itself that it only reads, unless effects are allowed."""
+        known = self.facts.tools if self.effects else self.facts.read_only_tools
+        return [tool for tool in known if isinstance(tool.get("name"), str)]
+
+    @cached_property
+    def left_alone(self) -> frozenset[str]:
+        """Names of the others, folded: a server may not care for case or blanks."""
+        allowed = {tool["name"] for tool in self.tools}
+        names = {str(tool.get("name")) for tool in self.facts.tools}
+        return frozenset(name.strip().casefold() for name in names - allowed)
+
+    def is_safe(self, name: Any) -> bool:
+        """Whether a call by that name cannot reach a tool that may do harm."""
+        return not isinstance(name, str) or name.strip().casefold() not in self.left_alone
+
+    @cached_property
+    def methods(self) -> list[str]:
+        return sorted(self.revision.requests, key=lambda method: (method != self.plain, method))
+
+    @cached_property
+    def notices(self) -> list[str]:
+        return sorted(self.revision.notifications)
+
+    @property
+    def plain(self) -> str:
+        """The method of a request that any server answers."""
+        return "ping" if "ping" in self.revision.requests else "server/discover"
+
+    def declared(self, params: Any) -> Any:
+        return declared(self.revision, params, {})
+
+    @cached_property
+    def usual(self) -> dict[str, dict[str, Any]]:
+        """Parameters of each method as a sensible client gives them; none where it gives none."""
+        facts = self.facts
+        uri = next((one["uri"] for one in facts.resources if isinstance(one.get("uri"), str)), SOME_URI)
+        prompt = next((one for one in facts.prompts if isinstance(one.get("name"), str)), {"name": UNKNOWN})
+        return {
+            "initialize": {"protocolVersion": self.revision.date, "capabilities": {}, "clientInfo": CLIENT},
+            "tools/call": {"name": UNKNOWN, "arguments": {}},
+            "resources/read": {"uri": uri},
+            "resources/subscribe": {"uri": uri},
+            "resources/unsubscribe": {"uri": uri},
+            "prompts/get": {"name": prompt["name"], "arguments": prompt_arguments(prompt)},
+            "completion/complete": {
+                "ref": {"type": "ref/prompt", "name": prompt["name"]},
+                "argument": {"name": "a", "value": "a"},
+            },
+            "logging/setLevel": {"level": "error"},
+            "subscriptions/listen": {"notifications": {"toolsListChanged": True}},
+            "notifications/cancelled": {"requestId": UNKNOWN},
+            "notifications/progress": {"progressToken": UNKNOWN, "progress": 1},
+        }

@@ -1,0 +1,232 @@
+"""What must hold in the trace of any case. Pure functions of it, like all checks.
+
+Little is expected on purpose: a fuzzer that complains about what the specification leaves open is not used
+twice. An answer is only owed to what nobody can read in two ways (`certainty.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from assay.lab.harness.check import Check, Judge
+from assay.lab.harness.frame import Frame, Kind, Sender
+from assay.lab.harness.message import Message, Shape
+from assay.lab.harness.process import how_it_ended
+from assay.lab.harness.shape import asked_problem
+from assay.lab.harness.trace import Call, Exchange, Trace
+from assay.lab.harness.transport import ANY, Transport
+from assay.lab.harness.verdict import Observation, observe
+from assay.model.error import INTERNAL_ERROR, METHOD_NOT_FOUND, PARSE_ERROR
+from assay.protocol.framing import websocket as ws
+
+from .case import KNOWN
+from .certainty import CANCELLED, is_clear, is_no_json, is_owed, is_sentinel
+from .talk import MINE, NO_ANSWER, NOT_REACHED, OTHER
+
+REFUSALS: Final = frozenset(
+    {ws.PROTOCOL_ERROR, ws.UNSUPPORTED, ws.NOT_TEXT, ws.POLICY, ws.TOO_BIG, ws.NORMAL}
+)
+"""With these a WebSocket is closed on a client that broke its rules or bounds."""
+SERVER_ERROR: Final = 500
+
+
+def answered(trace: Trace) -> Iterator[Observation]:
+    if any(one.method == CANCELLED for one in trace.messages) or not is_clear(trace) or _is_lost(trace):
+        return
+    for exchange in _asked(trace):
+        if not is_sentinel(exchange.request) and not _is_refused(exchange):
+            observed = _silence(exchange) if exchange.answer is None else exchange
+            expected = f"a response with id {exchange.request.id!r}"
+            yield observe(
+                "FUZZ-01", exchange.answer is not None, exchange, expected=expected, observed=observed
+            )
+
+
+def _asked(trace: Trace) -> Iterator[Exchange]:
+    """Requests of the case that are owed an answer. Of an id used twice nobody knows which is meant."""
+    requests = [one for one in trace.exchanges() if one.request.frame.connection == MINE]
+    ids = [(type(one.request.id), one.request.id) for one in requests if is_owed(one.request)]
+    for one in requests:
+        if is_owed(one.request) and ids.count((type(one.request.id), one.request.id)) == 1:
+            yield one
+
+
+def _is_refused(exchange: Exchange) -> bool:
+    """HTTP may refuse a request with a status alone."""
+    return exchange.answer is None and exchange.head is not None and exchange.head.status >= 400
+
+
+def _silence(exchange: Exchange) -> str:
+    status = "" if exchange.head is None else f", HTTP {exchange.head.status}"
+    return f"no answer to {exchange.method}{status}"
+
+
+def goes_on(trace: Trace) -> Iterator[Observation]:
+    """A conversation that hangs: neither answers nor ends. A second connection tells how far that goes."""
+    if _is_lost(trace):
+        return
+    for exchange in trace.exchanges():
+        if is_sentinel(exchange.request) and exchange.request.frame.connection == MINE:
+            elsewhere = _elsewhere(trace)
+            said = [one for one in trace.frames if one.sender is Sender.DRIVER and one.raw]
+            yield observe(
+                "FUZZ-03",
+                exchange.answer is not None,
+                *said[-8:],
+                expected=f"an answer to {exchange.method} after it",
+                observed=f"none{_waited(trace)}; {elsewhere}",
+            )
+
+
+def _waited(trace: Trace) -> str:
+    mark = next(trace.marks(NO_ANSWER), None)
+    return "" if mark is None else f" within {mark.info.get('waited'):g} s"
+
+
+def _elsewhere(trace: Trace) -> str:
+    others = [one for one in trace.exchanges() if one.request.frame.connection == OTHER]
+    lives = bool(others) and all(one.answer is not None for one in others)
+    return "other connections are served" if lives else "nor on a new connection"
+
+
+def alive(trace: Trace) -> Iterator[Observation]:
+    expected = "a server that goes on"
+    said = [one for one in trace.frames if one.sender is Sender.DRIVER and one.raw][-8:]
+    ends = [*_ends(trace)]
+    for frame, how in ends:
+        yield observe("FUZZ-02", False, *said, frame, expected=expected, observed=how)
+    if not ends:
+        yield observe("FUZZ-02", True, *said, expected=expected, observed="it does")
+
+
+def _ends(trace: Trace) -> Iterator[tuple[Frame, str]]:
+    for frame in trace.frames:
+        if frame.kind is Kind.EXIT:
+            yield frame, how_it_ended(frame.info.get("status", 0))
+    for mark in trace.marks(NOT_REACHED):
+        yield mark, f"the server is gone: {mark.info.get('reason')}"
+    if trace.transport == Transport.HTTP:
+        for call in trace.calls:
+            end = _cut_off(call)
+            if end is not None:
+                yield end, f"the response broke off: {end.info.get('problem')}"
+    elif trace.transport == Transport.WEBSOCKET:
+        yield from _hung_up(trace)
+
+
+def _cut_off(call: Call) -> Frame | None:
+    return next((one for one in call.received if one.kind is Kind.END and not one.info.get("clean")), None)
+
+
+def _hung_up(trace: Trace) -> Iterator[tuple[Frame, str]]:
+    """A WebSocket that the server closed without a reason that a client can have given."""
+    closes = [
+        int.from_bytes(one.raw[:2], "big")
+        for one in trace.frames
+        if one.sender is Sender.SUBJECT and one.info.get("what") == "close" and one.connection == MINE
+    ]
+    closed_by_driver = any(_is_close(one) for one in trace.frames if one.sender is Sender.DRIVER)
+    for frame in trace.frames:
+        ended = frame.kind is Kind.END and frame.sender is Sender.SUBJECT and frame.connection == MINE
+        if ended and not closed_by_driver and not REFUSALS.intersection(closes):
+            yield frame, f"the WebSocket ended with code {closes[0] if closes else ws.LOST}"
+
+
+def _is_close(frame: Frame) -> bool:
+    return frame.kind is Kind.CONTROL and bool(frame.raw) and frame.raw[0] & 0xF == ws.CLOSE
+
+
+def _is_lost(trace: Trace) -> bool:
+    """Whether the conversation ended before its time: then silence is no finding of its own."""
+    ended = any(
+        one.kind in (Kind.EXIT, Kind.END) and one.sender is Sender.SUBJECT and one.connection == MINE
+        for one in trace.frames
+        if trace.transport != Transport.HTTP
+    )
+    return ended or any(trace.marks(NOT_REACHED)) or any(_cut_off(one) for one in trace.calls)
+
+
+def codes(trace: Trace) -> Iterator[Observation]:
+    yield from _parse_errors(trace)
+    if not is_clear(trace):
+        return
+    for exchange in _asked(trace):
+        answer = exchange.answer
+        if answer is None or is_sentinel(exchange.request):
+            continue
+        if exchange.method not in KNOWN and _is_plain(exchange, trace):
+            expected = f"error {METHOD_NOT_FOUND}"
+            yield observe(
+                "BASE-26", answer.code == METHOD_NOT_FOUND, exchange, expected=expected, observed=exchange
+            )
+        yield from _internal_errors(exchange, trace)
+
+
+def _internal_errors(exchange: Exchange, trace: Trace) -> Iterator[Observation]:
+    is_internal = exchange.code == INTERNAL_ERROR
+    problem = asked_problem(exchange.request, trace.revision) if is_internal else None
+    # Who does not look into `_meta` has not seen that problem.
+    wrong = problem is not None and not problem.startswith("params._meta")
+    expected = f"an error other than {INTERNAL_ERROR}: {problem}"
+    yield observe("FUZZ-04", not wrong, exchange, expected=expected, observed=exchange)
+
+
+def _is_plain(exchange: Exchange, trace: Trace) -> bool:
+    """Whether nothing else is wrong with it that a server may see first."""
+    if exchange.request.frame.kind is Kind.REQUEST:
+        return exchange.head is not None and exchange.head.status in (200, 404)
+    return True
+
+
+def _parse_errors(trace: Trace) -> Iterator[Observation]:
+    """Where all that was said is no JSON, an error can mean nothing else."""
+    said = [one for one in _of_case(trace) if not is_sentinel(one)]
+    if not said or not all(is_no_json(one.body) for one in said):
+        return
+    for answer in trace.received:
+        mine = answer.frame.connection == MINE and answer.frame.n > said[0].frame.n
+        if mine and answer.shape is Shape.ERROR and answer.id is None and "jsonrpc" in answer.fields:
+            yield observe(
+                "RPC-01",
+                answer.code == PARSE_ERROR,
+                *said,
+                answer,
+                expected=f"error {PARSE_ERROR}",
+                observed=answer,
+            )
+
+
+def _of_case(trace: Trace) -> list[Message]:
+    """What the driver said on its connection after the opening."""
+    mine = [one for one in trace.messages if not one.by_subject and one.frame.connection == MINE]
+    opened = [
+        place for place, one in enumerate(mine) if one.method in ("initialize", "notifications/initialized")
+    ]
+    return mine[min(2, len(opened)) :]
+
+
+def statuses(trace: Trace) -> Iterator[Observation]:
+    for call in trace.calls:
+        if call.head is not None:
+            yield observe(
+                "FUZZ-04",
+                call.status != SERVER_ERROR,
+                call,
+                expected="a status that tells what the client did wrong",
+                observed=f"HTTP {call.status}",
+            )
+
+
+def _check(name: str, title: str, rows: tuple[str, ...], judge: Judge) -> Check:
+    return Check(f"fuzz.{name}", title, rows, judge, everywhere=True, transports=ANY)
+
+
+ORACLES: Final = (
+    _check("alive", "The server is still there", ("FUZZ-02",), alive),
+    _check("goes-on", "The conversation goes on", ("FUZZ-03",), goes_on),
+    _check("answered", "Requests are answered", ("FUZZ-01",), answered),
+    _check("codes", "Errors say what is wrong", ("BASE-26", "RPC-01", "FUZZ-04"), codes),
+    _check("statuses", "HTTP does not call a client's fault the server's", ("FUZZ-04",), statuses),
+)
+"""The most severe first: where the server is gone, all else follows from that."""
