@@ -9,7 +9,9 @@ from assay.lab.everything.input_round import USER_NAME, asking_tool
 from assay.lab.harness.stage import Stage
 
 TOOL = asking_tool("elicitation")
-MORE = {USER_NAME: ALICE, "unexpected_key_1": ALICE, "unexpected_key_2": {"foo": "bar"}}
+# All are answers in form: one that is not may be refused for that.
+FOREIGN = {"action": "accept", "content": {"foo": "bar"}}
+MORE = {USER_NAME: ALICE, "unexpected_key_1": ALICE, "unexpected_key_2": FOREIGN}
 
 
 @official_scenario(
