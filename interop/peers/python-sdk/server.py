@@ -115,7 +115,8 @@ def ask_later(ctx: Ctx, item: Json, arguments: Json, params: Any) -> Json | type
     """All answers, or what to ask next. A stateful item keeps in its state what is answered already."""
     answers: Json = json.loads(params.request_state) if params.request_state else {}
     for key, answer in (params.input_responses or {}).items():
-        answers[key] = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
+        if any(key in questions for questions in item["rounds"]):
+            answers[key] = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
     for questions in filled(item["rounds"], arguments):
         missing = {
             key: question

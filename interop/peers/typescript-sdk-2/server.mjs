@@ -91,7 +91,8 @@ function fits({ params }, answer) {
 
 // Gives all answers, or what to ask next. A stateful item keeps in its state what is answered already.
 async function ask(server, item, fields, { mcpReq }) {
-  const answers = { ...mcpReq.requestState(), ...mcpReq.inputResponses }
+  const given = Object.entries({ ...mcpReq.requestState(), ...mcpReq.inputResponses })
+  const answers = Object.fromEntries(given.filter(([key]) => item.rounds.some((round) => key in round)))
   const can = server.server.getClientCapabilities() ?? {}
   for (const questions of filled(item.rounds, fields)) {
     const open = Object.entries(questions).filter(([key, one]) => !(key in answers && fits(one, answers[key])))
