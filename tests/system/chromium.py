@@ -126,7 +126,7 @@ class Page:
         return answer["result"].get("value")
 
     def until(self, condition: str) -> None:
-        self.value(UNTIL % (PATIENCE * 1000, condition, json.dumps(condition)))
+        self.value(UNTIL % (PATIENCE / 2 * 1000, condition, json.dumps(condition)))
 
     def text(self, selector: str) -> str:
         return str(self.value(f"document.querySelector({json.dumps(selector)}).innerText"))

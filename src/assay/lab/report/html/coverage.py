@@ -10,7 +10,7 @@ from msgspec import Struct
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.coverage import Cover, cover
 from assay.lab.harness.requirement import Requirement
-from assay.lab.harness.run import Run
+from assay.lab.harness.run import CellResult, Run
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Revision
 
@@ -67,7 +67,8 @@ class Coverage(Struct, frozen=True):
 
 
 def coverage(run: Run, suite: Suite) -> Coverage:
-    rows = [_row(row, run, suite) for row in suite.requirements.values()]
+    broken = Counter(row for cell in run.cells for row in _broken(cell))
+    rows = [_row(row, broken[row.id], suite) for row in suite.requirements.values()]
     areas = sorted({row.requirement.area for row in rows})
     return Coverage(
         [revision.date for revision in REVISIONS],
@@ -80,11 +81,11 @@ def _area(name: str, rows: list[Row]) -> Area:
     return Area(name, rows, _shares(rows))
 
 
-def _row(row: Requirement, run: Run, suite: Suite) -> Row:
-    broken = sum(
-        any(found.requirement == row.id for check in cell.checks for found in check.findings)
-        for cell in run.cells
-    )
+def _broken(cell: CellResult) -> set[str]:
+    return {found.requirement for check in cell.checks for found in check.findings}
+
+
+def _row(row: Requirement, broken: int, suite: Suite) -> Row:
     checks = [check.id for check in suite.checks.values() if row.id in check.rows]
     return Row(row, [_mark(row, revision, suite) for revision in REVISIONS], checks, broken)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -55,6 +56,7 @@ def _coverage(run: Run) -> Coverage | None:
     return coverage(run, suite) if run.suite == suite.name else None
 
 
+@cache
 def _template() -> Template:
     environment = Environment(
         loader=FileSystemLoader(HOME),

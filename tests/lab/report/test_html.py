@@ -1,0 +1,276 @@
+"""The page as a file: what it carries, what it leaves out, and that nothing in it is markup but our own.
+
+How it behaves is shown in a real browser, by `make system`.
+"""
+
+import json
+from base64 import b64encode
+from hashlib import sha256
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from assay.lab.harness.frame import Frame, Kind, Sender
+from assay.lab.harness.run import CellResult, Run
+from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace_file import dump_trace
+from assay.lab.harness.verdict import Outcome, Verdict
+from assay.lab.report.html.block import block, plain, ticked
+from assay.lab.report.html.caption import captions
+from assay.lab.report.html.entries import keys
+from assay.lab.report.html.evidence import LONGEST, evidence
+from assay.lab.report.html.summary import broken, matrix
+from assay.lab.report.registry import renderer
+from assay.revisions.registry import REVISIONS
+from tests.lab.runs import cell, run_of
+from tests.lab.traces import http_trace, request, result, stdio_trace
+
+HOSTILE = '</script><script>alert(1)</script><!--<script><img src=x onerror=alert(2)>"\u202e'
+
+
+class Read(HTMLParser):
+    """The parts of a page: its elements, and the text of each script by its id."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: dict[str | None, str] = {}
+        self.texts: list[str] = []
+        self._inside: str | None = None
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag in ("script", "style"):
+            self._inside = dict(attrs).get("id", tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("script", "style"):
+            self._inside = None
+
+    def handle_data(self, data: str) -> None:
+        if self._inside is not None:
+            self.scripts[self._inside] = self.scripts.get(self._inside, "") + data
+        else:
+            self.texts.append(data)
+
+    @property
+    def data(self) -> Any:
+        return json.loads(self.scripts["run"])
+
+
+def kept(tmp_path: Path, made: CellResult, trace: Trace) -> CellResult:
+    """The cell with its trace on disk."""
+    path = tmp_path / f"{made.scenario}-{len(list(tmp_path.iterdir()))}.ndjson"
+    path.write_bytes(dump_trace(trace))
+    return msgspec.structs.replace(made, trace=str(path))
+
+
+def page_of(*cells: CellResult, **fields: Any) -> Read:
+    return Read(renderer("html")(run_of(*cells, **fields)))
+
+
+PING = stdio_trace((">", request(1, "ping")), ("<", result(1)))
+FAILED = cell("tools.unknown-name", ("tools.unknown-name", Verdict.FAILURE))
+PASSED = cell("lifecycle.ping", ("lifecycle.ping", Verdict.SUCCESS))
+WARNED = cell("tools.definitions", ("tools.input-schema", Verdict.WARNING))
+
+
+def hashed(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def test_page_loads_nothing_and_allows_only_its_own_script_and_styles() -> None:
+    page = page_of(FAILED, PASSED)
+    (policy,) = [
+        fields["content"]
+        for _, fields in page.elements
+        if fields.get("http-equiv") == "Content-Security-Policy"
+    ]
+    assert policy is not None and policy.startswith("default-src 'none'; ")
+    assert f"script-src {hashed(page.scripts['script'])};" in policy
+    assert f"style-src {hashed(page.scripts['style'])};" in policy
+    assert not [
+        fields for _, fields in page.elements if {"src", "style", "srcset", "onclick"} & fields.keys()
+    ]
+    assert "link" not in {tag for tag, _ in page.elements}
+
+
+def test_page_is_ascii_whatever_the_run_says() -> None:
+    renderer("html")(run_of(msgspec.structs.replace(FAILED, title="größer ⏎ 日本"))).encode("ascii")
+
+
+def test_nothing_that_a_server_sent_is_markup(tmp_path: Path) -> None:
+    (check,) = FAILED.checks
+    found = msgspec.structs.replace(check.findings[0], observed=HOSTILE, statement=HOSTILE, link=HOSTILE)
+    hostile = msgspec.structs.replace(
+        FAILED, title=HOSTILE, checks=[msgspec.structs.replace(check, title=HOSTILE, findings=[found])]
+    )
+    trace = stdio_trace((">", request(HOSTILE, HOSTILE)), ("<", HOSTILE.encode()))
+    page = page_of(kept(tmp_path, hostile, trace), stale=[HOSTILE], problem=HOSTILE)
+    plain_page = page_of(kept(tmp_path, FAILED, PING), stale=["x"], problem="x")
+    assert [tag for tag, _ in page.elements] == [tag for tag, _ in plain_page.elements]
+    assert page.data["cells"][0]["title"] == HOSTILE
+    assert json.loads(page.scripts["trace-0"])[1]["raw"] == HOSTILE
+
+
+def test_checks_are_there_with_findings_titles_and_links() -> None:
+    data = page_of(FAILED, PASSED).data
+    failed, passed = data["cells"]
+    (check,) = failed["checks"]
+    assert (check["verdict"], check["findings"][0]["expected"]) == ("FAILURE", "this")
+    assert data["titles"]["lifecycle.ping"] == "title of lifecycle.ping"
+    assert data["citations"][passed["checks"][0]["cited"]] == {"TL-19": "link"}
+    assert failed["area"] == "tools"
+
+
+def test_frames_say_what_passed_in_words_and_bytes(tmp_path: Path) -> None:
+    page = page_of(kept(tmp_path, FAILED, PING))
+    asked, answered = json.loads(page.scripts["trace-0"])
+    assert (asked["from"], asked["text"], asked["note"]) == ("driver", "ping", "id 1")
+    assert (answered["from"], answered["text"], answered["note"]) == ("subject", "result", "id 1 · ping")
+    assert json.loads(answered["raw"]) == result(1)
+    assert "excerpt" not in page.data["cells"][0]["checks"][0]["findings"][0]
+
+
+def run_with(tmp_path: Path, *cells: CellResult) -> Run:
+    return run_of(*(kept(tmp_path, one, PING) for one in cells))
+
+
+def test_frames_of_findings_come_before_those_of_what_passed(tmp_path: Path) -> None:
+    run = run_with(tmp_path, PASSED, WARNED, FAILED)
+    whole = evidence(run)
+    assert all(one.block for one in whole.values())
+    room = len(whole[2].block) + Path(run.cells[1].trace).stat().st_size
+    shown = evidence(run, budget=room)
+    assert [bool(shown[n].block) for n in range(3)] == [False, True, True]
+    assert shown[0].missing == "left out, to keep this page small"
+
+
+def test_page_says_that_frames_are_not_there_and_why(tmp_path: Path) -> None:
+    gone = msgspec.structs.replace(FAILED, trace=str(tmp_path / "gone.ndjson"))
+    changed = kept(tmp_path, PASSED, PING)
+    path = Path(changed.trace)
+    path.write_bytes(path.read_bytes().replace(b"ping", b"pong", 1))
+    page = page_of(gone, changed)
+    assert page.data["cells"][0]["missing"] == "not shown: No such file or directory"
+    assert "the chain is broken" in page.data["cells"][1]["missing"]
+    assert any("frames of 2 scenario runs are not in this page" in text for text in page.texts)
+    assert page.data["cells"][0]["checks"][0]["findings"][0]["excerpt"]
+
+
+def test_long_frame_is_cut_and_says_so(tmp_path: Path) -> None:
+    trace = stdio_trace(("<", b"x" * (LONGEST + 7)))
+    (frame,) = json.loads(evidence(run_of(kept(tmp_path, FAILED, trace)))[0].block)
+    assert (len(frame["raw"]), frame["cut"]) == (LONGEST, 7)
+
+
+def test_matrix_counts_runs_by_area_and_revision() -> None:
+    older = msgspec.structs.replace(PASSED, revision=REVISIONS[0].date)
+    absent = cell("http.ended-session", outcome=Outcome.NOT_APPLICABLE)
+    made = matrix(run_of(FAILED, WARNED, PASSED, older, absent))
+    boxes = {(name, n): box for name, _, row in made.rows for n, box in enumerate(row)}
+    tools = boxes["tools", 1]
+    assert tools is not None and (tools.good, tools.applying) == (1, 2)
+    assert tools.told == "1 passed with warnings, 1 failed"
+    assert boxes["tools", 0] is None
+    assert made.total.applying == 4
+    assert (made.rows[0][1].applying, made.rows[0][1].told) == (0, "1 not applicable")
+
+
+def test_each_broken_rule_is_at_the_top_once_failures_first() -> None:
+    again = msgspec.structs.replace(FAILED, transport="http")
+    found = broken(run_of(WARNED, FAILED, again))
+    assert [(one.check.id, one.places) for one in found] == [
+        ("tools.input-schema", 1),
+        ("tools.unknown-name", 2),
+    ]
+    assert found[1].link == f"#run=tools.unknown-name/stdio/{FAILED.revision}&check=tools.unknown-name"
+
+
+def test_what_the_baseline_expects_comes_last_and_says_so() -> None:
+    page = page_of(FAILED, WARNED, expected=["tools.unknown-name"])
+    assert [one.expected for one in broken(run_of(FAILED, WARNED, expected=["tools.unknown-name"]))] == [
+        False,
+        True,
+    ]
+    assert any("expected by the baseline" in text for text in page.texts)
+
+
+def test_every_cell_has_a_key_of_its_own() -> None:
+    assert len(set(keys(run_of(FAILED, FAILED, PASSED)))) == 3
+
+
+def test_coverage_shows_every_rule_of_the_protocol_suite_and_where_it_broke() -> None:
+    page = page_of(FAILED)
+    rows = [fields for tag, fields in page.elements if tag == "tr" and "data-kinds" in fields]
+    assert len(rows) > 300
+    assert sum(fields["data-broken"] == "1" for fields in rows) == 1
+    assert any(text.startswith("Excluded: ") for text in page.texts)
+
+
+def test_other_suites_have_no_page_of_coverage() -> None:
+    assert "coverage" not in {fields.get("id") for _, fields in page_of(FAILED, suite="everything").elements}
+
+
+@pytest.mark.parametrize(
+    ("frames", "words"),
+    [
+        ([(">", "1/post-1", Kind.REQUEST, b"GET /mcp HTTP/1.1\r\n\r\n")], [("GET /mcp", "", False)]),
+        (
+            [(">", "1/post-1", Kind.REQUEST, b'POST / HTTP/1.1\r\n\r\n{"method":"a"}')],
+            [("a", "notification · POST /", False)],
+        ),
+        (
+            [("<", "1/post-1", Kind.HEAD, b"HTTP/1.1 404 Not Found\r\ncontent-type: text/html\r\n\r\n")],
+            [("404 Not Found", "text/html", True)],
+        ),
+        ([("<", "1/ws", Kind.TEXT, b'{"id":1,"error":{"code":-32601}}')], [("error -32601", "id 1", True)]),
+        (
+            [("<", "1/ws", Kind.TEXT, b"7")],
+            [("not a JSON object", "", True)],
+        ),
+        (
+            [(">", "1/ws", Kind.TEXT, b'[{"id":1,"method":"a"},{"method":"b"}]')],
+            [("2 messages", "a, b", False)],
+        ),
+        ([("<", "1/errors", Kind.ERRORS, b"oh\n")], [("errors", "3 bytes", False)]),
+    ],
+)
+def test_arrow_says_method_id_and_status(frames: list[Any], words: list[tuple[str, str, bool]]) -> None:
+    assert [(one.text, one.note, one.bad) for one in captions(http_trace(frames))] == words
+
+
+@pytest.mark.parametrize(
+    ("kind", "info", "words"),
+    [
+        (Kind.MARK, {"label": "probe", "name": "x"}, ("probe", "name x", False)),
+        (Kind.END, {"clean": True, "problem": ""}, ("end", "", False)),
+        (Kind.END, {"clean": False, "problem": "reset"}, ("cut off", "problem reset", True)),
+        (Kind.EXIT, {"status": -9}, ("exit", "status -9", False)),
+    ],
+)
+def test_frames_without_bytes_say_what_they_are(kind: Kind, info: Any, words: tuple[str, str, bool]) -> None:
+    trace = Trace(PING.header, [Frame(0, 0.0, Sender.SUBJECT, "1/lines", kind, info=info)])
+    (caption,) = captions(trace)
+    assert (caption.text, caption.note, caption.bad) == words
+
+
+def test_what_a_server_calls_things_does_not_fill_the_page() -> None:
+    (caption,) = captions(stdio_trace(("<", {"id": "y" * 9999, "method": "x" * 9999})))
+    assert len(caption.text) < 100 and len(caption.note) < 100
+
+
+def test_data_is_json_without_markup() -> None:
+    text = block({"a": f"{HOSTILE}&amp;\u2028"})
+    assert text.isascii() and not set("<>&") & set(text)
+    assert json.loads(text) == {"a": f"{HOSTILE}&amp;\u2028"}
+
+
+def test_what_cannot_be_seen_is_spelled_out() -> None:
+    assert plain("a\u202eb\x00\n") == "a\\u202eb\\u0000\n"
+    assert ticked("a `<b>` c") == "a <code>&lt;b&gt;</code> c"
