@@ -1,0 +1,1 @@
+"""Tools that ask the client by requests of their own."""

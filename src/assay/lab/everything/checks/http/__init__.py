@@ -1,0 +1,1 @@
+"""Headers and hosts."""

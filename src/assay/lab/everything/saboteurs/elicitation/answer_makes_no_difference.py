@@ -1,0 +1,12 @@
+"""Whatever the user says, the tool goes on."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("declining is the same as accepting", breaks="tools-call-elicitation")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.params.get("name") == "test_elicitation" and "result" in reply:
+        reply["result"]["content"] = [{"type": "text", "text": "Thank you"}]
+    return reply

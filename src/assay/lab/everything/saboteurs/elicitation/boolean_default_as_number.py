@@ -1,0 +1,13 @@
+"""True is one."""
+
+from __future__ import annotations
+
+from assay.lab.harness.question import ELICIT, asked_in
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a boolean's default is a number", breaks="elicitation-sep1034-boolean-default")
+def change(reply: Json, turn: Turn) -> Json:
+    for params in asked_in(reply, ELICIT):
+        params["requestedSchema"]["properties"]["verified"]["default"] = 1
+    return reply

@@ -1,0 +1,13 @@
+"""The first choice is good enough."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Answered, Json, Turn, on_request
+
+
+@on_request("a tool that should offer choices offers none", breaks="elicitation-sep1330-general")
+def change(message: Json, turn: Turn) -> Json | Answered:
+    if message.get("method") != "tools/call":
+        return message
+    result = {"content": [{"type": "text", "text": "Elicitation completed"}]}
+    return Answered([{"jsonrpc": "2.0", "id": message["id"], "result": result}])

@@ -1,0 +1,13 @@
+"""The default is none of the choices."""
+
+from __future__ import annotations
+
+from assay.lab.harness.question import ELICIT, asked_in
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("an enum's default is not among its values", breaks="elicitation-sep1034-enum-default")
+def change(reply: Json, turn: Turn) -> Json:
+    for params in asked_in(reply, ELICIT):
+        params["requestedSchema"]["properties"]["status"]["default"] = "unknown"
+    return reply

@@ -1,0 +1,13 @@
+"""The last name is forgotten."""
+
+from __future__ import annotations
+
+from assay.lab.harness.question import ELICIT, asked_in
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a choice has fewer names than values", breaks="elicitation-sep1330-legacy-enumnames")
+def change(reply: Json, turn: Turn) -> Json:
+    for params in asked_in(reply, ELICIT):
+        params["requestedSchema"]["properties"]["legacyEnum"]["enumNames"].pop()
+    return reply

@@ -1,0 +1,13 @@
+"""Numbers are whole."""
+
+from __future__ import annotations
+
+from assay.lab.harness.question import ELICIT, asked_in
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a number's default is rounded", breaks="elicitation-sep1034-number-default")
+def change(reply: Json, turn: Turn) -> Json:
+    for params in asked_in(reply, ELICIT):
+        params["requestedSchema"]["properties"]["score"]["default"] = 95
+    return reply

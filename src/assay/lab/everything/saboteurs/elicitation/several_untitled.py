@@ -1,0 +1,16 @@
+"""Titles are for people."""
+
+from __future__ import annotations
+
+from assay.lab.harness.question import ELICIT, asked_in
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a titled multiple choice has no titles", breaks="elicitation-sep1330-titled-multi")
+def change(reply: Json, turn: Turn) -> Json:
+    for params in asked_in(reply, ELICIT):
+        params["requestedSchema"]["properties"]["titledMulti"]["items"] = {
+            "type": "string",
+            "enum": ["value1", "value2", "value3"],
+        }
+    return reply

@@ -1,0 +1,13 @@
+"""Every choice has a name beside it."""
+
+from __future__ import annotations
+
+from assay.lab.harness.question import ELICIT, asked_in
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("an untitled choice has `enumNames`", breaks="elicitation-sep1330-untitled-single")
+def change(reply: Json, turn: Turn) -> Json:
+    for params in asked_in(reply, ELICIT):
+        params["requestedSchema"]["properties"]["untitledSingle"]["enumNames"] = ["One", "Two", "Three"]
+    return reply

@@ -1,0 +1,13 @@
+"""The text begins empty."""
+
+from __future__ import annotations
+
+from assay.lab.harness.question import ELICIT, asked_in
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a string has no default", breaks="elicitation-sep1034-string-default")
+def change(reply: Json, turn: Turn) -> Json:
+    for params in asked_in(reply, ELICIT):
+        params["requestedSchema"]["properties"]["name"].pop("default")
+    return reply

@@ -1,0 +1,16 @@
+"""Titles are for people."""
+
+from __future__ import annotations
+
+from assay.lab.harness.question import ELICIT, asked_in
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a titled choice has no titles", breaks="elicitation-sep1330-titled-single")
+def change(reply: Json, turn: Turn) -> Json:
+    for params in asked_in(reply, ELICIT):
+        params["requestedSchema"]["properties"]["titledSingle"]["oneOf"] = [
+            {"const": one["const"]}
+            for one in params["requestedSchema"]["properties"]["titledSingle"]["oneOf"]
+        ]
+    return reply

@@ -1,0 +1,11 @@
+"""Nobody looks at where a request comes from."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Request, Turn, on_call
+
+
+@on_call("requests from pages of other sites are served", breaks="localhost-host-rebinding-rejected")
+def change(request: Request, turn: Turn) -> None:
+    request.set("Origin", None)
+    request.set("Host", "localhost")

@@ -1,0 +1,11 @@
+"""Only the Host is looked at, and a page of another site can name the right one."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Request, Turn, on_call
+
+
+@on_call("a foreign Origin is served where the Host is right", breaks="localhost-host-rebinding-rejected")
+def change(request: Request, turn: Turn) -> None:
+    if request.header("host") != "evil.example.com":
+        request.set("Origin", None)

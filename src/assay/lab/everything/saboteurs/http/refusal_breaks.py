@@ -1,0 +1,11 @@
+"""What is refused breaks something."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Response, Turn, on_response
+
+
+@on_response("a foreign Origin is answered with 500", breaks="localhost-host-rebinding-rejected")
+def change(response: Response, turn: Turn) -> None:
+    if response.status == 403:
+        response.status = 500

@@ -1,0 +1,15 @@
+"""The tool gives up when nobody listens."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.transport import HTTP_ONLY
+
+
+@on_reply(
+    "the answer after coming back is a failure", breaks="server-sse-disconnect-resume", transports=HTTP_ONLY
+)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.call is not None and turn.call.method == "GET" and "result" in reply:
+        reply["result"]["isError"] = True
+    return reply

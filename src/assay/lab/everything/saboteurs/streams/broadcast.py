@@ -1,0 +1,13 @@
+"""Whatever is said is said on every stream."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a stream also carries the answer to another request", breaks="server-sse-streams-functional")
+def change(reply: Json, turn: Turn) -> list[Json]:
+    if turn.method != "tools/list" or not turn.streams:
+        return [reply]
+    other = {"jsonrpc": "2.0", "id": reply["id"] + 1, "result": reply.get("result")}
+    return [reply, other]

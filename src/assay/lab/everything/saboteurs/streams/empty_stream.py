@@ -1,0 +1,10 @@
+"""The stream ends, and the answer was not on it."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Turn, on_block
+
+
+@on_block("a stream ends without an answer", breaks="server-sse-streams-functional")
+def change(block: bytes, turn: Turn) -> bytes:
+    return b"" if b'"result"' in block and b'"tools"' in block and b'"inputSchema"' in block else block

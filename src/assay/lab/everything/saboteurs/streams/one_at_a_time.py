@@ -1,0 +1,13 @@
+"""Who is busy serves nobody else."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Request, Response, Turn, on_call
+
+
+@on_call("a second request at the same time is refused", breaks="server-accepts-multiple-post-streams")
+def change(request: Request, turn: Turn) -> Response | None:
+    if b'"tools/list"' not in request.body:
+        return None
+    turn.memory["asked"] = turn.memory.get("asked", 0) + 1
+    return Response([], 429, b"") if turn.memory["asked"] > 1 else None

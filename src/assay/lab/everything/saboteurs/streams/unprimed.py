@@ -1,0 +1,10 @@
+"""The first id comes with the first message."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Turn, on_block
+
+
+@on_block("a stream does not begin with an empty event", breaks="server-sse-priming-event")
+def change(block: bytes, turn: Turn) -> bytes:
+    return block if b'"jsonrpc"' in block or b"retry:" in block else b":\n\n"

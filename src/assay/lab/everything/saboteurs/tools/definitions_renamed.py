@@ -1,0 +1,15 @@
+"""Definitions are called as they were before."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("`$defs` has become `definitions`", breaks="json-schema-2020-12-$defs")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "tools/list" and "result" in reply:
+        tools = {tool["name"]: tool for tool in reply["result"]["tools"]}
+        tools["json_schema_2020_12_tool"]["inputSchema"]["definitions"] = tools["json_schema_2020_12_tool"][
+            "inputSchema"
+        ].pop("$defs")
+    return reply

@@ -1,0 +1,13 @@
+"""A tool whose schema is odd is left out."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("the tool with the schema is not listed", breaks="json-schema-2020-12-tool-found")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "tools/list" and "result" in reply:
+        listed = reply["result"]["tools"]
+        reply["result"]["tools"] = [one for one in listed if one["name"] != "json_schema_2020_12_tool"]
+    return reply

@@ -1,0 +1,19 @@
+"""A form with default values."""
+
+from __future__ import annotations
+
+from assay.lab.everything.declaring import official_scenario
+from assay.lab.everything.ears import open_ears
+from assay.lab.everything.fixture import fixture_tool, tool_of
+from assay.lab.everything.forms import answer_forms
+from assay.lab.harness.stage import Stage
+
+TOOL = "test_elicitation_sep1034_defaults"
+
+
+@official_scenario("elicitation-sep1034-defaults", "A form with default values", needs=(fixture_tool(TOOL),))
+async def drive(stage: Stage) -> None:
+    peer = await stage.open(elicitation={})
+    await open_ears(stage, peer)
+    answer_forms(peer)
+    await peer.call(tool_of(stage.facts, TOOL), {})
