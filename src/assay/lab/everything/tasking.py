@@ -16,6 +16,8 @@ from .task_story import UNSETTLED
 
 QUICKEST, SLOWEST, USUAL = 0.01, 1.0, 0.1
 """Seconds between two looks at a task: bounds of what the server suggests, and where it suggests nothing."""
+GROWTH: Final = 1.3
+"""How much longer each pause is than the one before: what takes long is looked at less often."""
 DECLARED: Final[dict[str, Any]] = {"extensions": {TASKS: {}}}
 """The capabilities of a client that knows tasks."""
 Wanted = Callable[[dict[str, Any]], bool]
@@ -61,6 +63,7 @@ async def follow(peer: Peer, task: str, wanted: Wanted = lambda task: False) -> 
     """Look at a task until it has ended or is as wanted; if that takes too long, a mark says so."""
     clock = asyncio.get_running_loop().time
     until = clock() + peer.patience
+    pause = 0.0
     while True:
         reply = await ask(peer, "tasks/get", task)
         status = reply.result.get("status")
@@ -69,12 +72,12 @@ async def follow(peer: Peer, task: str, wanted: Wanted = lambda task: False) -> 
         if clock() >= until:
             peer.mark(UNSETTLED, task=task, waited=peer.patience)
             return reply
-        await asyncio.sleep(_pace(reply.result))
+        pause = _next_pause(pause, reply.result)
+        await asyncio.sleep(pause)
 
 
-def _pace(task: dict[str, Any]) -> float:
-    """Seconds until the next look. It is the server's wish within bounds: nobody waits a minute here."""
+def _next_pause(before: float, task: dict[str, Any]) -> float:
+    """The server's wish within bounds: nobody waits a minute here."""
     wish = task.get("pollIntervalMs")
-    if isinstance(wish, bool) or not isinstance(wish, int | float):
-        return USUAL
-    return min(max(wish / 1000, QUICKEST), SLOWEST)
+    seconds = wish / 1000 if isinstance(wish, int | float) and not isinstance(wish, bool) else USUAL
+    return min(max(seconds, QUICKEST, before * GROWTH), SLOWEST)

@@ -39,7 +39,7 @@ def judge(trace: Trace) -> Iterator[Observation]:
 def _judge_waiting(row: str, story: Story, count: int) -> Iterator[Observation]:
     """The last look before the first answer: what is waited for must be there."""
     before = [one for one in story.gets if not story.updates or _precedes(one, story.updates[0])]
-    if before and (story.updates or story.is_told):
+    if before and (story.unsettled or (before[-1].result or {}).get("status") != "working"):
         faults = _waiting_faults(before[-1], count)
         yield judged(
             row, faults, story.call, before[-1], expected=f"input_required, for {count} elicitations"

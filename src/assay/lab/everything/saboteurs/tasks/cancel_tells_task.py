@@ -1,0 +1,13 @@
+"""The acknowledgement of a cancellation is a task."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.tasks import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("tasks/cancel is answered with the task", breaks="sep-2663-cancel-ack-empty-result", double=DOUBLE)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "tasks/cancel" and "result" in reply:
+        reply["result"].update(taskId=turn.params["taskId"], status="cancelled")
+    return reply

@@ -1,0 +1,19 @@
+"""What a request declares is not heard."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.tasks import DOUBLE
+from assay.lab.harness.message_meta import CAPABILITIES_KEY
+from assay.lab.harness.saboteur import Json, Turn, on_request
+
+
+@on_request(
+    "a call with the declaration becomes no task",
+    breaks="tasks-per-request-meta-opt-in",
+    scenario="tasks-capability-negotiation",
+    double=DOUBLE,
+)
+def change(message: Json, turn: Turn) -> Json:
+    if message.get("method") == "tools/call":
+        message["params"]["_meta"][CAPABILITIES_KEY] = {}
+    return message

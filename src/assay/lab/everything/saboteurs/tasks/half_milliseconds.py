@@ -1,0 +1,13 @@
+"""A time to live is no whole number."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.tasks import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("ttlMs is a fraction", breaks="tasks-wire-field-renames", double=DOUBLE)
+def change(reply: Json, turn: Turn) -> Json:
+    if "taskId" in reply.get("result", {}):
+        reply["result"]["ttlMs"] += 0.5
+    return reply

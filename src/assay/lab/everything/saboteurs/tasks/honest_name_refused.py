@@ -1,0 +1,23 @@
+"""Requests about tasks are refused though their headers are right."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.tasks import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.transport import HTTP_ONLY
+
+
+@on_reply(
+    "tasks/get with the right headers is refused",
+    breaks="sep-2663-routing-headers-accepted-on-tasks-get",
+    transports=HTTP_ONLY,
+    double=DOUBLE,
+)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "tasks/get":
+        return {
+            "jsonrpc": "2.0",
+            "id": reply["id"],
+            "error": {"code": -32020, "message": "a header is wrong"},
+        }
+    return reply

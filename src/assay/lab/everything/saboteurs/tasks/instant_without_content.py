@@ -1,0 +1,18 @@
+"""Work that is done at once has no content."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.tasks import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply(
+    "the result that comes at once is empty",
+    breaks="tasks-immediate-result-shortcut",
+    scenario="tasks-dispatch-and-envelope",
+    double=DOUBLE,
+)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.params.get("arguments", {}).get("seconds") == 0:
+        reply["result"] = {"resultType": "complete", "content": []}
+    return reply

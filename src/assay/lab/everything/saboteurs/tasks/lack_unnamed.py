@@ -1,0 +1,17 @@
+"""A client is not told what it lacks."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.tasks import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply(
+    "the refusal does not name the extension",
+    breaks="sep-2663-server-returns-missing-capability-data-shape",
+    double=DOUBLE,
+)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "tools/call" and "error" in reply:
+        reply["error"]["data"] = {"requiredCapabilities": {}}
+    return reply

@@ -1,0 +1,13 @@
+"""A tool becomes a task for those who ask for one."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.tasks import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a `task` parameter makes a task", breaks="sep-2663-legacy-task-param-ignored", double=DOUBLE)
+def change(reply: Json, turn: Turn) -> Json:
+    if "task" in turn.params and "result" in reply:
+        reply["result"].update(resultType="task", taskId="1", status="working")
+    return reply

@@ -1,0 +1,12 @@
+"""The header that names the method is not read."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.tasks import DOUBLE
+from assay.lab.harness.saboteur import Request, Turn, on_call
+
+
+@on_call("a wrong Mcp-Method is not noticed", breaks="tasks-headers-reject-mismatched-method", double=DOUBLE)
+def change(request: Request, turn: Turn) -> None:
+    if turn.method:
+        request.set("Mcp-Method", turn.method)

@@ -1,0 +1,16 @@
+"""The header that names the task is not read."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.tasks import DOUBLE
+from assay.lab.harness.saboteur import Request, Turn, on_call
+
+
+@on_call(
+    "a wrong Mcp-Name is not noticed",
+    breaks="sep-2663-server-rejects-mismatched-mcp-name-on-tasks-get",
+    double=DOUBLE,
+)
+def change(request: Request, turn: Turn) -> None:
+    if "taskId" in turn.params:
+        request.set("Mcp-Name", turn.params["taskId"])

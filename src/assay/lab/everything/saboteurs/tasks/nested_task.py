@@ -1,0 +1,15 @@
+"""A task is nested, as it was in an earlier revision."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.tasks import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply(
+    "a task that is made is nested under `task`", breaks="sep-2663-result-type-task-on-create", double=DOUBLE
+)
+def change(reply: Json, turn: Turn) -> Json:
+    if "result" in reply and reply["result"].get("resultType") == "task":
+        reply["result"] = {"resultType": "task", "task": reply["result"]}
+    return reply

@@ -1,0 +1,15 @@
+"""A task never ends."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.tasks import DOUBLE
+from assay.lab.everything.task_shape import PAYLOADS
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a task works for ever", breaks="sep-2663-tasks-get-status-completed", silent=True, double=DOUBLE)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "tasks/get" and "result" in reply:
+        kept = {key: value for key, value in reply["result"].items() if key not in PAYLOADS}
+        reply["result"] = {**kept, "status": "working"}
+    return reply

@@ -1,0 +1,13 @@
+"""Tasks are declared where an earlier revision had them, too."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.tasks import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("`capabilities.tasks` is there", breaks="tasks-extension-advertised", double=DOUBLE)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "server/discover" and "result" in reply:
+        reply["result"]["capabilities"]["tasks"] = {}
+    return reply

@@ -1,0 +1,13 @@
+"""A method of an earlier revision is still there."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.tasks import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("tasks/result is answered", breaks="sep-2663-tasks-result-removed-method-not-found", double=DOUBLE)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "tasks/result":
+        return {"jsonrpc": "2.0", "id": reply["id"], "result": {"resultType": "complete", "content": []}}
+    return reply

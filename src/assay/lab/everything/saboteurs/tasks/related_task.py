@@ -1,0 +1,18 @@
+"""The result in a task names the task, as in an earlier revision."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.tasks import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply(
+    "the result in a task has the related-task key",
+    breaks="tasks-no-related-task-meta-on-inlined-result",
+    double=DOUBLE,
+)
+def change(reply: Json, turn: Turn) -> Json:
+    result = reply.get("result", {}).get("result")
+    if turn.method == "tasks/get" and result:
+        result["_meta"] = {"io.modelcontextprotocol/related-task": {"taskId": turn.params["taskId"]}}
+    return reply

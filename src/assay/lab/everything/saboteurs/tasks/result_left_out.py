@@ -1,0 +1,13 @@
+"""A completed task does not say what came of it."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.tasks import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a completed task has no result", breaks="sep-2663-tasks-get-status-completed", double=DOUBLE)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "tasks/get" and "result" in reply:
+        reply["result"].pop("result", None)
+    return reply

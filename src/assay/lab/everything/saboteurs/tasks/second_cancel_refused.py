@@ -1,0 +1,21 @@
+"""A task that has ended cannot be cancelled."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.tasks import DOUBLE
+from assay.lab.everything.task_shape import ENDS
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply(
+    "tasks/cancel of a task that has ended is an error",
+    breaks="tasks-cancel-terminal-idempotent-ack",
+    double=DOUBLE,
+)
+def change(reply: Json, turn: Turn) -> Json:
+    ended = turn.memory.setdefault("ended", set())
+    if turn.method == "tasks/get" and "result" in reply and reply["result"]["status"] in ENDS:
+        ended.add(turn.params["taskId"])
+    if turn.method == "tasks/cancel" and turn.params["taskId"] in ended:
+        return {"jsonrpc": "2.0", "id": reply["id"], "error": {"code": -32602, "message": "it has ended"}}
+    return reply

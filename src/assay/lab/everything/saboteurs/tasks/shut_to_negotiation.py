@@ -1,0 +1,14 @@
+"""A client that declares the extension is not let in."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.tasks import DOUBLE
+from assay.lab.everything.refused_opening import refused_opening
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply(
+    "a request that declares the extension is refused", breaks="tasks-capability-bootstrap", double=DOUBLE
+)
+def change(reply: Json, turn: Turn) -> Json:
+    return refused_opening(reply, turn)

@@ -1,0 +1,17 @@
+"""A new task has a request state."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.tasks import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply(
+    "the answer that makes a task has a requestState",
+    breaks="tasks-create-result-no-request-state",
+    double=DOUBLE,
+)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "tools/call" and reply.get("result", {}).get("resultType") == "task":
+        reply["result"]["requestState"] = "state"
+    return reply

@@ -1,0 +1,15 @@
+"""A task has a request state."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.tasks import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply(
+    "the answer to tasks/get has a requestState", breaks="tasks-get-detailed-no-request-state", double=DOUBLE
+)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "tasks/get" and "result" in reply:
+        reply["result"]["requestState"] = "state"
+    return reply

@@ -1,0 +1,19 @@
+"""A client that knows no tasks is given one."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.tasks import DOUBLE
+from assay.lab.everything.tasking import DECLARED
+from assay.lab.harness.message_meta import CAPABILITIES_KEY
+from assay.lab.harness.saboteur import Json, Turn, on_request
+
+
+@on_request(
+    "a call without the declaration becomes a task",
+    breaks="sep-2663-server-rejects-undeclared-client",
+    double=DOUBLE,
+)
+def change(message: Json, turn: Turn) -> Json:
+    if message.get("method") == "tools/call":
+        message["params"]["_meta"][CAPABILITIES_KEY] = DECLARED
+    return message

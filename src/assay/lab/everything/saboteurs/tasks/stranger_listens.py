@@ -1,0 +1,15 @@
+"""A client that knows no tasks may listen for one."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.tasks import DOUBLE
+from assay.lab.everything.tasking import DECLARED
+from assay.lab.harness.message_meta import CAPABILITIES_KEY
+from assay.lab.harness.saboteur import Json, Turn, on_request
+
+
+@on_request("listening for a task needs no declaration", breaks="tasks-status-notifications", double=DOUBLE)
+def change(message: Json, turn: Turn) -> Json:
+    if message.get("method") == "subscriptions/listen":
+        message["params"]["_meta"][CAPABILITIES_KEY] = DECLARED
+    return message

@@ -1,0 +1,16 @@
+"""The slow tool is never a task."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.tasks import DOUBLE
+from assay.lab.harness.message_meta import CAPABILITIES_KEY
+from assay.lab.harness.saboteur import Json, Turn, on_request
+
+
+@on_request(
+    "a call of the slow tool becomes no task", breaks="tasks-request-state-removal-setup", double=DOUBLE
+)
+def change(message: Json, turn: Turn) -> Json:
+    if message.get("method") == "tools/call":
+        message["params"]["_meta"][CAPABILITIES_KEY] = {}
+    return message

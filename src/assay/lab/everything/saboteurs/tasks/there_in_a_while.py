@@ -1,0 +1,20 @@
+"""A task that was announced cannot be read yet."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.tasks import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply(
+    "the first tasks/get of a task does not find it",
+    breaks="sep-2663-durable-create-strong-consistency",
+    double=DOUBLE,
+)
+def change(reply: Json, turn: Turn) -> Json:
+    known = turn.memory.setdefault("known", set())
+    name = turn.params.get("taskId")
+    if turn.method == "tasks/get" and name not in known:
+        known.add(name)
+        return {"jsonrpc": "2.0", "id": reply["id"], "error": {"code": -32602, "message": "no such task"}}
+    return reply

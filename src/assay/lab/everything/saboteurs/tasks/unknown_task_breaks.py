@@ -1,0 +1,17 @@
+"""A task that does not exist breaks the server."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.tasks import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply(
+    "an unknown task is answered with -32603",
+    breaks="sep-2663-tasks-get-invalid-task-id-32602",
+    double=DOUBLE,
+)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "tasks/get" and "error" in reply:
+        reply["error"]["code"] = -32603
+    return reply

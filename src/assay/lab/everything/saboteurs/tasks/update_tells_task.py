@@ -1,0 +1,13 @@
+"""The acknowledgement of input is a task."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.tasks import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("tasks/update is answered with the task", breaks="tasks-mrtr-tasks-update-resumes", double=DOUBLE)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "tasks/update" and "result" in reply:
+        reply["result"].update(taskId=turn.params["taskId"], status="working")
+    return reply
