@@ -66,3 +66,13 @@ def test_place_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     found = cell("lifecycle.ping", ("lifecycle.ping", Verdict.SUCCESS))
     with pytest.raises(CannotKeep, match="cannot keep results"):
         Archive(tmp_path / "results").keep(found, stdio_trace((">", request(1, "ping"))))
+
+
+def test_discarding_a_run_leaves_others_alone(tmp_path: Path) -> None:
+    found = cell("lifecycle.ping", ("lifecycle.ping", Verdict.SUCCESS))
+    kept, gone = Archive(tmp_path), Archive(tmp_path)
+    places = [archive.finish(run_of(found)) for archive in (kept, gone)]
+    gone.discard()
+    Archive(tmp_path).discard()
+    assert [place.exists() for place in places] == [True, False]
+    assert len(list(tmp_path.glob("server-*"))) == 1

@@ -9,6 +9,7 @@ results/
 from __future__ import annotations
 
 import os
+import shutil
 from collections import defaultdict
 from functools import cached_property
 from itertools import count
@@ -83,6 +84,12 @@ class Archive:
         path = self._directory / f"run-{self._stamp}" / RUN_FILE
         _write(path, dump_run(run))
         return path
+
+    def discard(self) -> None:
+        """Remove all that was kept of this run."""
+        if "_stamp" in vars(self):  # else nothing was
+            for folder in self._directory.glob(f"*-{self._stamp}"):
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -13,6 +13,7 @@ from .catalogue import Suite
 from .facts import Facts
 from .naming import matches
 from .need import unmet
+from .run import Place
 from .scenario import Scenario
 from .transport import Transport
 
@@ -24,6 +25,8 @@ class Selection(Struct, frozen=True):
     """Globs; all where there is none."""
     revisions: tuple[Revision, ...] = ()
     effects: bool = False
+    first: frozenset[Place] = frozenset()
+    """What comes before all else."""
 
 
 class Cell(Struct, frozen=True):
@@ -34,6 +37,10 @@ class Cell(Struct, frozen=True):
     hindrance: str | None = None
     """Why it does not apply here."""
     attempt: int = 1
+
+    @property
+    def place(self) -> Place:
+        return self.scenario.id, self.transport, self.revision.date
 
 
 def chosen(scenarios: Iterable[Scenario], selection: Selection) -> list[Scenario]:
@@ -53,7 +60,7 @@ def plan(
     selection: Selection,
     repeat: int = 1,
 ) -> list[Cell]:
-    """Every cell in the order in which it is reported: by scenario, then transport, then revision."""
+    """Every cell in the order in which it is played and reported: by scenario, transport and revision."""
     places = [
         Cell(scenario, transport, revision, facts)
         for scenario in chosen(suite.scenarios.values(), selection)
@@ -61,6 +68,7 @@ def plan(
         for revision, facts in spoken.items()
         if makes_sense(suite, scenario, transport, revision)
     ]
+    places.sort(key=lambda cell: cell.place not in selection.first)
     return [cell for place in places for cell in _attempts(place, selection, repeat)]
 
 

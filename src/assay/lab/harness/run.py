@@ -14,6 +14,8 @@ from .verdict import CheckResult, Outcome, Verdict
 
 FORMAT: Final = 1
 LARGEST: Final = 256 * 1024 * 1024
+Place = tuple[str, str, str]
+"""Scenario, transport and revision."""
 
 
 class CellResult(Struct, frozen=True, omit_defaults=True):
@@ -39,6 +41,10 @@ class CellResult(Struct, frozen=True, omit_defaults=True):
     """The scenario's name in the official suite."""
     area: str = ""
     """The part of the protocol that the scenario is about."""
+
+    @property
+    def place(self) -> Place:
+        return self.scenario, self.transport, self.revision
 
 
 class SubjectRecord(Struct, frozen=True, omit_defaults=True):
@@ -69,11 +75,11 @@ class Run(Struct, frozen=True, omit_defaults=True):
     """Entries of the baseline that no longer fail."""
 
     @property
-    def flaky(self) -> list[tuple[str, str, str]]:
-        """Scenario, transport and revision of what came out differently when it was repeated."""
-        seen: dict[tuple[str, str, str], set[Outcome]] = defaultdict(set)
+    def flaky(self) -> list[Place]:
+        """What came out differently when it was repeated."""
+        seen: dict[Place, set[Outcome]] = defaultdict(set)
         for cell in self.cells:
-            seen[cell.scenario, cell.transport, cell.revision].add(cell.outcome)
+            seen[cell.place].add(cell.outcome)
         return [place for place, outcomes in seen.items() if len(outcomes) > 1]
 
 

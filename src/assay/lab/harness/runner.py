@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from importlib.metadata import version
 
 from msgspec import Struct
@@ -90,7 +90,7 @@ class Runner:
         except asyncio.CancelledError:
             stopped = True  # Ctrl-C: what is known is kept and told
         finally:
-            await asyncio.shield(self._stop())
+            await to_the_end(self._stop())
         results = self._discovered + [
             self._results.get(place) or interrupted(cell) for place, cell in enumerate(cells)
         ]
@@ -212,6 +212,16 @@ class Runner:
         if refused and not any(record.facts for record in self._records):
             return "the server speaks none of the revisions asked for; " + "; ".join(refused)
         return "no scenario was selected for what this server speaks"
+
+
+async def to_the_end(work: Coroutine[None, None, None]) -> None:
+    """Whoever is cancelled meanwhile hears of it after the work is done: no subject is left behind."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await task
+        raise
 
 
 def _opened(played: Played) -> bool:

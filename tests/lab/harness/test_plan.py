@@ -1,0 +1,29 @@
+"""The order in which cells are played."""
+
+from assay.lab.harness.facts import Facts
+from assay.lab.harness.plan import Selection, plan
+from assay.lab.harness.transport import Transport
+from assay.lab.suites import protocol_suite
+from assay.revisions.registry import HANDSHAKE
+
+REVISION = HANDSHAKE[-1]
+KNOWN = {Transport.HTTP: {REVISION: Facts(REVISION.date)}}
+
+
+def order(*first: str) -> list[str]:
+    """The scenarios as they are planned, if these come first."""
+    places = frozenset((name, Transport.HTTP, REVISION.date) for name in first)
+    return [cell.scenario.id for cell in plan(protocol_suite(), KNOWN, Selection(first=places))]
+
+
+def test_what_is_to_come_first_does_and_the_rest_keeps_its_order() -> None:
+    usual = order()
+    assert usual[0] != "lifecycle.ping"
+    assert order("lifecycle.ping") == [
+        "lifecycle.ping",
+        *(name for name in usual if name != "lifecycle.ping"),
+    ]
+
+
+def test_what_is_not_planned_cannot_come_first() -> None:
+    assert order("no.such-scenario") == order()
