@@ -1,0 +1,15 @@
+"""A task that is given its input is over."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.tasks import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_request
+
+
+@on_request("input cancels a task", breaks="tasks-mrtr-tasks-update-resumes", double=DOUBLE)
+def change(message: Json, turn: Turn) -> Json:
+    if message.get("method") == "tasks/update":
+        message["method"] = "tasks/cancel"
+        if turn.call is not None:
+            turn.call.set("Mcp-Method", "tasks/cancel")
+    return message
