@@ -6,10 +6,17 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { json } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 
-import { localhostHostValidation, localhostOriginValidation, toNodeHandler } from '@modelcontextprotocol/node'
+import {
+  localhostHostValidation,
+  localhostOriginValidation,
+  NodeStreamableHTTPServerTransport,
+  toNodeHandler,
+  toWebRequest,
+} from '@modelcontextprotocol/node'
 import {
   createMcpHandler,
   createRequestStateCodec,
@@ -19,13 +26,13 @@ import {
   McpServer,
   ProtocolError,
   ResourceNotFoundError,
-  WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 
 const FIXTURES = JSON.parse(readFileSync(new URL('../everything.json', import.meta.url), 'utf8'))
 const PAUSE = 50
 const INVALID_PARAMS = -32602
+const PARSE_ERROR = -32700
 const SESSION_NOT_FOUND = -32001
 const WATCHED = 'test://watched-resource'
 const CAPABILITIES = {
@@ -268,7 +275,7 @@ class Events {
 
 async function session() {
   const one = build()
-  const transport = new WebStandardStreamableHTTPServerTransport({
+  const transport = new NodeStreamableHTTPServerTransport({
     sessionIdGenerator: () => randomUUID(),
     eventStore: new Events(),
     retryInterval: 100,
@@ -285,23 +292,36 @@ async function session() {
   return transport
 }
 
-async function serveSessions(request) {
-  const id = request.headers.get('mcp-session-id')
-  const transport = id === null ? await session() : transports.get(id)
-  if (transport) return transport.handleRequest(request)
-  const error = { code: SESSION_NOT_FOUND, message: 'Session not found' }
-  return Response.json({ jsonrpc: '2.0', error, id: null }, { status: 404 })
+function refuse(response, status, code, message) {
+  response.writeHead(status, { 'Content-Type': 'application/json' })
+  response.end(JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }))
+}
+
+async function serveSession(request, response, body) {
+  const id = request.headers['mcp-session-id']
+  const transport = id === undefined ? await session() : transports.get(id)
+  if (transport) await transport.handleRequest(request, response, body)
+  else refuse(response, 404, SESSION_NOT_FOUND, 'Session not found')
+}
+
+const serveRequest = toNodeHandler(modern)
+
+async function serve(request, response) {
+  let body
+  try {
+    if (request.method === 'POST') body = await json(request)
+  } catch {
+    return refuse(response, 400, PARSE_ERROR, 'The body is no JSON')
+  }
+  const isLegacy = await isLegacyRequest(await toWebRequest(request, body), body)
+  return (isLegacy ? serveSession : serveRequest)(request, response, body)
 }
 
 function serveHttp(port) {
   const validHost = localhostHostValidation()
   const validOrigin = localhostOriginValidation()
-  const handle = toNodeHandler({
-    fetch: async (request) =>
-      (await isLegacyRequest(request)) ? serveSessions(request) : modern.fetch(request),
-  })
   const http = createServer((request, response) => {
-    if (validHost(request, response) && validOrigin(request, response)) handle(request, response)
+    if (validHost(request, response) && validOrigin(request, response)) serve(request, response)
   })
   http.listen(port, '127.0.0.1', () => console.log(`MCP endpoint: http://localhost:${http.address().port}/mcp`))
 }
