@@ -28,6 +28,7 @@ from assay.lab.report.registry import formats, renderer
 from assay.revisions.registry import BY_DATE
 from assay.revisions.revision import Revision
 
+from .golden import golden_of, steady
 from .progress import progress
 from .subjects import redaction_of, subjects_of
 
@@ -42,6 +43,8 @@ EXIT_CODES: Final[Mapping[Conclusion, ExitCode]] = {
 async def judge_server(options: argparse.Namespace) -> int:
     render = renderer(wanted_format(options.format))
     order = order_of(options)
+    golden = golden_of(options)
+    order = order if golden is None else steady(order)
     subjects = subjects_of(options)
     entries = baseline_of(options, order.selection)
     archive = archive_at(options)
@@ -56,7 +59,8 @@ async def judge_server(options: argparse.Namespace) -> int:
         raise not_kept(error) from error
     deliver(render(for_eyes(run, place, options.format)), options.format, beside=place.parent)
     print(f"stored: {place}", file=sys.stderr)
-    return EXIT_CODES[conclude(run)]
+    code = EXIT_CODES[conclude(run)]
+    return code if golden is None else golden.finish(run, place, code)
 
 
 def kept(run: Run, order: Order, entries: list[Entry], archive: Archive) -> tuple[Run, Path]:

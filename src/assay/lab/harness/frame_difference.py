@@ -24,54 +24,52 @@ _STREAMED: Final = frozenset({Kind.HEAD, Kind.EVENT})
 class FrameDifference(Struct, frozen=True):
     channel: str
     sender: str
-    frame: int | None
-    """The number that the frame has in the trace of now; none where there is no such frame."""
-    golden_line: int | None
-    """The line that the frame has in the golden trace; none where there is no such frame."""
+    frame_before: int | None
+    """Numbers of the frame in the two traces; none where there is no such frame."""
+    frame_after: int | None
     at: str
     """A JSON Pointer, a header, a byte; or what the whole frame is: missing, or new."""
-    golden: str
-    now: str
+    before: str
+    after: str
 
     def __str__(self) -> str:
-        number = "" if self.frame is None else f" frame #{self.frame}"
-        return f"{self.sender} on {self.channel}{number}, {self.at}"
+        number = self.frame_before if self.frame_after is None else self.frame_after
+        return f"frame #{number} ({self.sender} on {self.channel}), {self.at}"
 
 
 Side = tuple[str, Sender, str]
 """A channel, a direction and a lane: within one, frames have an order."""
 Numbered = tuple[Frame, int]
-"""A frame, and the number by which it is shown."""
+"""A frame, and the number that it has in its trace."""
 
 
-def frame_differences(golden: Canonical, now: Canonical) -> Iterator[FrameDifference]:
-    """The first difference of each lane, in the order of the golden trace."""
-    before, after = _sides(golden, by_line=True), _sides(now, by_line=False)
-    cut = {side[0].partition("/")[0] for side in (*before, *after) if side[0].endswith(f"/{LEFT}")}
-    for side in dict.fromkeys((*before, *after)):
-        old, new = before.get(side, []), after.get(side, [])
+def frame_differences(before: Canonical, after: Canonical) -> Iterator[FrameDifference]:
+    """The first difference of each lane, in the order of the earlier trace."""
+    olds, news = _sides(before), _sides(after)
+    cut = {side[0].partition("/")[0] for side in (*olds, *news) if side[0].endswith(f"/{LEFT}")}
+    for side in dict.fromkeys((*olds, *news)):
+        old, new = olds.get(side, []), news.get(side, [])
         if not side[0].endswith(f"/{LEFT}"):
             found = _first(side, old, new, cut=side[0].partition("/")[0] in cut)
             yield from () if found is None else (found,)
 
 
-def _sides(one: Canonical, *, by_line: bool) -> dict[Side, list[Numbered]]:
-    """Numbers are lines of the canonical trace, or numbers of the trace that it was made of."""
+def _sides(one: Canonical) -> dict[Side, list[Numbered]]:
     said = said_in(one.trace)
     sides: dict[Side, list[Numbered]] = defaultdict(list)
     for frame in one.trace.frames:
-        number = frame.n + 2 if by_line else one.origin[frame.n]
-        sides[frame.channel, frame.sender, lane_of(frame, said[frame.n])].append((frame, number))
+        side = frame.channel, frame.sender, lane_of(frame, said[frame.n])
+        sides[side].append((frame, one.origin[frame.n]))
     return sides
 
 
-def _first(side: Side, golden: list[Numbered], now: list[Numbered], *, cut: bool) -> FrameDifference | None:
-    for place in range(max(len(golden), len(now))):
-        old, new = golden[place : place + 1], now[place : place + 1]
+def _first(side: Side, olds: list[Numbered], news: list[Numbered], *, cut: bool) -> FrameDifference | None:
+    for place in range(max(len(olds), len(news))):
+        old, new = olds[place : place + 1], news[place : place + 1]
         if not old or not new:
-            return None if cut or _is_open(golden, now) else _whole(side, old, new)
+            return None if cut or _is_open(olds, news) else _whole(side, old, new)
         if not _same(old[0][0], new[0][0]):
-            return _moved(side, golden[place:], now[place:])
+            return _moved(side, olds[place:], news[place:])
     return None
 
 
@@ -79,9 +77,9 @@ def _same(one: Frame, other: Frame) -> bool:
     return (one.kind, one.raw, one.info) == (other.kind, other.raw, other.info)
 
 
-def _is_open(golden: list[Numbered], now: list[Numbered]) -> bool:
+def _is_open(olds: list[Numbered], news: list[Numbered]) -> bool:
     """Whether the shorter one is a stream that the driver left while it was still open."""
-    shorter = min(golden, now, key=len)
+    shorter = min(olds, news, key=len)
     return bool(shorter) and shorter[-1][0].kind in _STREAMED and _is_stream(shorter)
 
 
@@ -89,25 +87,24 @@ def _is_stream(frames: list[Numbered]) -> bool:
     return b"text/event-stream" in frames[0][0].raw.lower()
 
 
-def _moved(side: Side, golden: list[Numbered], now: list[Numbered]) -> FrameDifference:
+def _moved(side: Side, olds: list[Numbered], news: list[Numbered]) -> FrameDifference:
     """A frame too many or too few shows as that, not as a difference of all that follow."""
-    if len(now) > len(golden) and _same(golden[0][0], now[1][0]):
-        return _whole(side, [], now[:1])
-    if len(golden) > len(now) and _same(golden[1][0], now[0][0]):
-        return _whole(side, golden[:1], [])
-    (old, line), (new, number) = golden[0], now[0]
-    at, before, after = _place(old, new)
-    return FrameDifference(side[0], side[1], number, line, at, before, after)
+    if len(news) > len(olds) and _same(olds[0][0], news[1][0]):
+        return _whole(side, [], news[:1])
+    if len(olds) > len(news) and _same(olds[1][0], news[0][0]):
+        return _whole(side, olds[:1], [])
+    (old, number), (new, other) = olds[0], news[0]
+    return FrameDifference(side[0], side[1], number, other, *_place(old, new))
 
 
 def _whole(side: Side, old: list[Numbered], new: list[Numbered]) -> FrameDifference:
     if old:
-        (frame, line), *_ = old
+        (frame, number), *_ = old
         return FrameDifference(
-            side[0], side[1], None, line, "the frame is missing", excerpt(frame), "nothing"
+            side[0], side[1], number, None, "the frame is missing", excerpt(frame), "nothing"
         )
     (frame, number), *_ = new
-    return FrameDifference(side[0], side[1], number, None, "the frame is new", "nothing", excerpt(frame))
+    return FrameDifference(side[0], side[1], None, number, "the frame is new", "nothing", excerpt(frame))
 
 
 def _place(old: Frame, new: Frame) -> tuple[str, str, str]:

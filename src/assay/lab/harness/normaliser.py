@@ -25,7 +25,7 @@ class Method(Enum):
     """Any value is as good as any other of its type."""
 
 
-class Volatile(Struct, frozen=True):
+class Volatile(Struct, frozen=True, forbid_unknown_fields=True):
     """Values that differ: in messages by pointer, in HTTP heads by header, in event streams by field."""
 
     name: str

@@ -1,0 +1,112 @@
+"""What changed between two runs, as text, Markdown or JSON; and where a golden run and one of now part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from html import escape
+from typing import Any, Final
+
+import msgspec
+
+from assay.lab.harness.difference import CellChange, CheckChange, Difference, Kind
+from assay.lab.harness.frame_difference import FrameDifference
+from assay.lab.report.markdown import bounded, code, details, tag
+
+PLACES: Final = 3
+"""Places that are named for a change that occurs in many."""
+WIDTH: Final = 300
+Group = list[CellChange]
+
+
+def as_text(found: Difference) -> str:
+    return "\n".join((*_lines(found), summary(found))) + "\n"
+
+
+def as_json(found: Difference) -> str:
+    value = {**msgspec.to_builtins(found), "counts": msgspec.to_builtins(found.counts)}
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n"
+
+
+def as_markdown(found: Difference) -> str:
+    return bounded([f"## {summary(found)}"], [_block(group) for group in groups(found.cells)])
+
+
+FORMATS: Final[Mapping[str, Callable[[Difference], str]]] = {
+    "text": as_text,
+    "json": as_json,
+    "markdown": as_markdown,
+}
+
+
+def summary(found: Difference) -> str:
+    parts = [f"{count} {kind}" for kind, count in found.counts.items() if count]
+    verdict = "worse" if found.is_worse else "no worse"
+    return f"{verdict}: {', '.join((*parts, f'{found.same} the same'))}"
+
+
+def groups(cells: Iterable[CellChange]) -> list[Group]:
+    """The same change in several places once; worst first, as they came."""
+    found: dict[Any, Group] = {}
+    for cell in cells:
+        checks = tuple((one.check, one.before, one.after) for one in cell.checks)
+        found.setdefault((cell.kind, cell.scenario, cell.before, cell.after, checks), []).append(cell)
+    return list(found.values())
+
+
+def places(group: Group) -> str:
+    named = [f"{cell.transport} {cell.revision}" for cell in group]
+    more = f" and {len(named) - PLACES} more" if len(named) > PLACES else ""
+    return f"{', '.join(named[:PLACES])}{more}"
+
+
+def _lines(found: Difference) -> Iterator[str]:
+    for group in groups(found.cells):
+        cell = group[0]
+        yield f"{cell.kind.upper()} {cell.scenario} ({places(group)})"
+        yield f"  outcome   {cell.before} → {cell.after}{f': {line(cell.reason)}' if cell.reason else ''}"
+        for change in cell.checks:
+            yield from _check_lines(change)
+        if cell.frame is not None:
+            yield from frame_lines(cell.frame, "before", "after")
+        yield ""
+
+
+def _check_lines(change: CheckChange) -> Iterator[str]:
+    yield f"  {change.check}: {change.before} → {change.after}"
+    finding = change.finding
+    if finding is not None:
+        yield f"    {finding.requirement} ({finding.level}): {line(finding.statement)}"
+        yield f"    expected  {line(finding.expected)}"
+        yield f"    observed  {line(finding.observed)}"
+        yield from (f"    again     {finding.reproduce}",) if finding.reproduce else ()
+
+
+def frame_lines(frame: FrameDifference, old: str, new: str) -> Iterator[str]:
+    yield f"  differs   {frame}"
+    yield f"    {old:<9} {line(frame.before)}"
+    yield f"    {new:<9} {line(frame.after)}"
+
+
+def line(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= WIDTH else f"{flat[:WIDTH]} …"
+
+
+def _block(group: Group) -> str:
+    cell = group[0]
+    title = f"<b>{cell.kind}</b> {tag(cell.scenario)} {tag(cell.before)} → {tag(cell.after)}"
+    return details(f"{title} ({escape(places(group))})", _told(cell), is_open=cell.kind is Kind.WORSE)
+
+
+def _told(cell: CellChange) -> Iterator[str]:
+    if cell.reason:
+        yield f"- {code(cell.reason)}"
+    for change in cell.checks:
+        yield f"- {code(change.check)}: {change.before} → {change.after}"
+        if change.finding is not None:
+            yield f"  - expected: {code(change.finding.expected)}"
+            yield f"  - observed: {code(change.finding.observed)}"
+    if cell.frame is not None:
+        yield f"- differs: {code(str(cell.frame))}"
+        yield f"  - before: {code(cell.frame.before)}"
+        yield f"  - after: {code(cell.frame.after)}"

@@ -1,0 +1,121 @@
+"""How `assay server` records a golden run, or holds a run against one."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Final, Protocol
+
+import msgspec
+
+from assay.cli.exit_code import CommandFailed, ExitCode
+from assay.cli.output import emit
+from assay.lab.harness.archive import CannotKeep
+from assay.lab.harness.conclusion import Conclusion, conclude
+from assay.lab.harness.golden import RULES, Golden, Place, expect_room, read_golden, record_golden
+from assay.lab.harness.golden_comparison import Comparison, compare_with_golden
+from assay.lab.harness.golden_rules import BadGolden, Rules, read_rules
+from assay.lab.harness.naming import matches
+from assay.lab.harness.run import Run
+from assay.lab.harness.runner import Order
+
+from .golden_text import told
+
+AGAIN: Final = "record it again with --record-golden, or mend the file"
+
+
+class GoldenStep(Protocol):
+    """What is done with a finished run besides telling its verdict."""
+
+    def finish(self, run: Run, place: Path, code: ExitCode) -> ExitCode:
+        """The run is stored at that place, and comes to that code by itself; returns what it comes to."""
+
+
+def golden_of(options: argparse.Namespace) -> GoldenStep | None:
+    """What the options want; whatever cannot work is found before anything is played."""
+    try:
+        if options.record_golden is not None:
+            expect_room(options.record_golden)
+            rules = read_rules(options.record_golden / RULES).and_ignore(options.golden_ignore)
+            return Recording(options.record_golden, options.suite, rules)
+        if options.against_golden is not None:
+            return Comparing(read_golden(options.against_golden), options)
+    except BadGolden as error:
+        raise CommandFailed(ExitCode.USAGE, str(error), AGAIN) from error
+    if options.golden_ignore:
+        raise CommandFailed(ExitCode.USAGE, "--golden-ignore wants --record-golden or --against-golden")
+    return None
+
+
+def steady(order: Order) -> Order:
+    """One scenario after another, each with a process of its own on stdio: at once, they would leave their
+    marks in each other's traces, and what a trace holds must not depend on what else was selected."""
+    return msgspec.structs.replace(order, jobs=1, shared=False)
+
+
+class Recording:
+    def __init__(self, directory: Path, suite: str, rules: Rules) -> None:
+        self._directory = directory
+        self._suite = suite
+        self._rules = rules
+
+    def finish(self, run: Run, place: Path, code: ExitCode) -> ExitCode:
+        if conclude(run) in (Conclusion.INTERRUPTED, Conclusion.INCOMPLETE):
+            problem = "no golden run was recorded: the run is not complete"
+            raise CommandFailed(code, problem, "what broke off, or proved nothing, is no measure")
+        try:
+            count = record_golden(self._directory, run, place.parent, self._suite, self._rules)
+            golden = msgspec.structs.replace(read_golden(self._directory), rules=self._rules)
+            repeated = compare_with_golden(golden, run, place.parent)
+        except CannotKeep as error:
+            raise CommandFailed(ExitCode.INCOMPLETE, str(error), "name another directory") from error
+        except BadGolden as error:
+            raise CommandFailed(ExitCode.USAGE, str(error), AGAIN) from error
+        print(f"golden: {count} scenario runs recorded in {self._directory}", file=sys.stderr)
+        if repeated.differs:
+            emit(told(repeated, golden, place.parent))
+            return ExitCode.DOES_NOT_CONFORM
+        return code
+
+
+class Comparing:
+    def __init__(self, golden: Golden, options: argparse.Namespace) -> None:
+        """
+        Raises:
+            BadGolden: it is of another suite, or cannot be used.
+        """
+        if golden.suite != options.suite:
+            raise BadGolden(
+                f"{golden.directory} is of the suite {golden.suite}, and {options.suite} is to be played"
+            )
+        rules = golden.rules.and_ignore(options.golden_ignore)
+        self._golden = msgspec.structs.replace(golden, rules=rules)
+        self._scenarios: list[str] = options.scenario
+        self._revisions: list[str] = options.spec_version
+        self._text = options.format == "text"
+
+    def finish(self, run: Run, place: Path, code: ExitCode) -> ExitCode:
+        if run.interrupted:
+            return code
+        try:
+            found = compare_with_golden(self._golden, run, place.parent)
+        except BadGolden as error:
+            raise CommandFailed(ExitCode.USAGE, str(error), AGAIN) from error
+        found = self._selected(found, {subject.transport for subject in run.subjects})
+        shown = told(found, self._golden, place.parent)
+        if self._text:
+            emit(shown)
+        else:
+            sys.stderr.write(shown)
+        return ExitCode.DOES_NOT_CONFORM if found.differs else code
+
+    def _selected(self, found: Comparison, transports: set[str]) -> Comparison:
+        """What was not asked for is not missing."""
+        missing = [place for place in found.missing if self._was_wanted(place, transports)]
+        return msgspec.structs.replace(found, missing=missing, unselected=len(found.missing) - len(missing))
+
+    def _was_wanted(self, place: Place, transports: set[str]) -> bool:
+        scenario, transport, revision = place
+        named = not self._scenarios or any(matches(pattern, scenario) for pattern in self._scenarios)
+        return named and transport in transports and revision in (self._revisions or (revision,))
