@@ -60,6 +60,25 @@ check: $(READY) ## Formatting, lint, strict types, layers, sizes
 	@$(BIN)/mypy
 	@$(BIN)/python -m pytest -q tests/meta
 
+.PHONY: system
+system: $(READY) | chromium ## Run the tests that need Debian packages: the HTML report in a real Chromium
+	@$(BIN)/python -m pytest -q tests/system $(ARGS)
+
+.PHONY: screenshots
+screenshots: $(READY) | chromium ## Show the HTML report in docs/img (RUN=results/run-… with findings)
+	@$(BIN)/python -m scripts.screenshots $(RUN)
+
+# Installed where that is allowed; anyone else is told what to type.
+.PHONY: chromium
+chromium: | $(READY)
+	@$(BIN)/python -m tests.system.chromium 2>/dev/null || { \
+		[[ $$(id -u) == 0 ]] && command -v apt-get >/dev/null || { \
+			echo "error: Chromium is missing: sudo apt-get update && sudo apt-get install chromium" >&2; exit 1; }; \
+		echo "installing Chromium with apt-get"; \
+		export DEBIAN_FRONTEND=noninteractive; \
+		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null || { \
+			echo "error: apt-get could not install Chromium (above is why): is a package mirror within reach?" >&2; exit 1; }; }
+
 .PHONY: format
 format: $(READY) ## Rewrite the sources as `check` wants them
 	@$(BIN)/ruff check --fix-only --quiet $(LINTED)

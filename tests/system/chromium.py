@@ -6,6 +6,7 @@ import base64
 import json
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -214,3 +215,10 @@ def _address(process: subprocess.Popen[str]) -> str:
             return line.removeprefix(ANNOUNCED).strip()
         said.append(line)
     raise PageError(f"Chromium did not start:\n{''.join(said[-10:])}")
+
+
+if __name__ == "__main__":
+    try:
+        program()
+    except FileNotFoundError as missing:
+        sys.exit(str(missing))
