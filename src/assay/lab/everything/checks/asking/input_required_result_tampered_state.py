@@ -26,7 +26,7 @@ WANTED = Wanted((ELICIT,), state=True)
 @official_check("input-required-result-tampered-state", "Changed state is refused", rows=(ROW,))
 def judge(trace: Trace) -> Iterator[Observation]:
     found = rounds(trace, asking_tool("tampered_state"))
-    issued = {state_in(one) for one in found}
+    issued = [state_in(one) for one in found]
     for exchange in found:
         if not brings_answers(exchange):
             yield asked(ROW, exchange, WANTED)
