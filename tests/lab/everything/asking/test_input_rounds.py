@@ -102,8 +102,8 @@ def test_three_questions_at_once(asked: Any, holds: bool) -> None:
     ],
 )
 def test_two_questions_one_after_the_other(second: Any, third: Any, rows: set[str]) -> None:
-    turns = (({}, wants("s1", step1=FORM)), (GIVEN, second), (GIVEN, third))
-    assert broken("input-required-result-multi-round", talk(asking_tool("multi_round"), *turns)) == rows
+    trace = talk(asking_tool("multi_round"), ({}, wants("s1", step1=FORM)), (GIVEN, second), (GIVEN, third))
+    assert broken("input-required-result-multi-round", trace) == rows
 
 
 @pytest.mark.parametrize(
