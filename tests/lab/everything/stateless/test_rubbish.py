@@ -52,7 +52,7 @@ def messages(number: int, method: str, name: Any, params: Any, kind: str, conten
     return request, {"jsonrpc": "2.0", "id": number, kind: content}
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(st.lists(asked, min_size=1, max_size=5), st.lists(notices, max_size=3))
 def test_checks_never_raise(said: list[Any], told: list[Any]) -> None:
     pairs = [messages(number % 3, *one) for number, one in enumerate(said)]
