@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from assay.lab.harness.archive import located, place_of, read_run
 from assay.lab.harness.run import Run
+from assay.lab.harness.verdict import Verdict
 from assay.lab.report.html.summary import broken
 from assay.lab.report.registry import renderer
 from tests.system.chromium import Browser, chromium
@@ -35,7 +36,8 @@ class Shot(Struct, frozen=True):
 
 
 def shots(run: Run) -> list[Shot]:
-    finding = broken(run)[0].link
+    # What is broken in most places is usually told in a few words.
+    finding = max(broken(run), key=lambda one: (one.verdict is Verdict.FAILURE, one.places)).link
     return [
         Shot("report-light", "", "light"),
         Shot("report-dark", "", "dark"),

@@ -5,14 +5,14 @@ const CLOSED = 8; // checks that a closed run shows at most
 const OPEN = 80; // checks that an open run shows at once
 const ORDER = ['failed', 'incomplete', 'passed with warnings', 'passed', 'not applicable'];
 
-const texts = new Map(); // what a check is searched by, but for its findings, which are few
+// What a check is searched by, put together when somebody first searches.
 function textOf(check) {
-  const key = check.id + ' ' + (check.cited === undefined ? '' : check.cited);
-  if (!texts.has(key)) {
-    texts.set(key, [check.id, data.titles[check.id], ...Object.keys(rowsOf(check))].join(' ').toLowerCase());
+  if (check.text === undefined) {
+    const said = (check.findings || []).flatMap((one) => [one.expected, one.observed, one.statement]);
+    const words = [check.id, data.titles[check.id], ...Object.keys(rowsOf(check)), check.verdict, ...said];
+    check.text = words.join(' ').toLowerCase();
   }
-  const said = (check.findings || []).map((one) => one.expected + ' ' + one.observed + ' ' + one.statement);
-  return texts.get(key) + ' ' + check.verdict.toLowerCase() + ' ' + said.join(' ').toLowerCase();
+  return check.text;
 }
 
 function headOf(cell) {
