@@ -9,10 +9,11 @@ from msgspec import Struct
 
 from assay.lab.harness.frame import Frame
 from assay.lab.harness.trace import Exchange, Trace
-from assay.lab.harness.verdict import Evidence, Observation, observe
+from assay.lab.harness.verdict import Observation
 
 from .answered import answered
 from .extension import declares_tasks
+from .faults import judged
 from .task_shape import ENDS, UNDER_WAY
 
 UNSETTLED: Final = "task not settled"
@@ -68,12 +69,6 @@ def stories(trace: Trace, tool: str, **arguments: Any) -> Iterator[Story]:
 def about(trace: Trace, method: str, task: str) -> Iterator[Exchange]:
     """What a client that knows tasks asked about one, and was answered."""
     return (one for one in answered(trace, method, taskId=task) if declares_tasks(one.params))
-
-
-def judged(row: str, faults: Iterable[str], *evidence: Evidence, expected: str) -> Observation:
-    """An observation that holds where nothing is wrong."""
-    found = list(faults)
-    return observe(row, not found, *evidence, expected=expected, observed="; ".join(found))
 
 
 def judged_end(

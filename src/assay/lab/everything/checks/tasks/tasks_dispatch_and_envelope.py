@@ -7,9 +7,10 @@ from typing import Any
 
 from assay.lab.everything.answered import answered
 from assay.lab.everything.declaring import official_check
+from assay.lab.everything.faults import judged
 from assay.lab.everything.task_opening import judge_opening
 from assay.lab.everything.task_shape import creation_faults, sync_faults
-from assay.lab.everything.task_story import Story, calls, judged, stories
+from assay.lab.everything.task_story import Story, calls, stories
 from assay.lab.harness.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 

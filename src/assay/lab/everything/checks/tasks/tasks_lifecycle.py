@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from assay.lab.everything.declaring import official_check
+from assay.lab.everything.faults import judged
 from assay.lab.everything.task_opening import judge_opening
 from assay.lab.everything.task_shape import (
     ENDS,
@@ -16,7 +17,7 @@ from assay.lab.everything.task_shape import (
     failure_faults,
     sync_faults,
 )
-from assay.lab.everything.task_story import Story, calls, judged, judged_end, stories
+from assay.lab.everything.task_story import Story, calls, judged_end, stories
 from assay.lab.harness.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from assay.lab.everything.declaring import official_check
+from assay.lab.everything.faults import judged
 from assay.lab.everything.task_shape import completion_faults, creation_faults
-from assay.lab.everything.task_story import calls, judged, judged_end, stories
+from assay.lab.everything.task_story import calls, judged_end, stories
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.verdict import Observation
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from assay.lab.everything.declaring import official_check
+from assay.lab.everything.faults import judged
 from assay.lab.everything.task_opening import judge_opening
 from assay.lab.everything.task_shape import acknowledgement_faults, completion_faults
-from assay.lab.everything.task_story import Story, calls, judged, judged_end, stories
+from assay.lab.everything.task_story import Story, calls, judged_end, stories
 from assay.lab.harness.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation
 

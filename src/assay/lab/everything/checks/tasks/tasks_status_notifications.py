@@ -7,8 +7,9 @@ from typing import Any
 
 from assay.lab.everything.declaring import official_check
 from assay.lab.everything.extension import declares_tasks
+from assay.lab.everything.faults import judged
 from assay.lab.everything.task_shape import ENDS, completion_faults, duration_faults, task_faults
-from assay.lab.everything.task_story import about, judged
+from assay.lab.everything.task_story import about
 from assay.lab.harness.message import Message
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.verdict import Observation
