@@ -12,6 +12,7 @@ Exit codes: 0 done, 1 one of ours got away, 2 no such saboteur, 3 could not run,
 import argparse
 import asyncio
 import shutil
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import count
@@ -22,9 +23,9 @@ from assay.lab.harness.transport import Transport
 from assay.lab.suites import SHIPPED, suite_named
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from assay.revisions.revision import Revision
-from interop.official import Aborted, Exit, check_tools
+from interop.official import Aborted, Exit, check_tools, terminated
 
-from .official_run import Booth, Heard, hear_healthy
+from .official_run import Booth, Heard
 from .our_run import Candidate, Seen, see_all
 from .page import page, terminal
 from .record import HERE, Attempt, Record, write_record
@@ -34,7 +35,6 @@ PAGE = ROOT / "docs" / "kill-rate.md"
 RESULTS = ROOT / "results" / "kill-rate"
 # The official suite has two wires, one for each kind of revision; these are the newest of each.
 REVISIONS = (HANDSHAKE[-1], PER_REQUEST[-1])
-HEALTHY_TIMES = 3
 USAGE = 2
 
 
@@ -54,26 +54,31 @@ def say(text: str) -> None:
 
 async def heard_of(
     found: Sequence[tuple[Candidate, Revision]], booth: Booth, jobs: int
-) -> Iterator[tuple[Candidate, Revision, Heard]]:
+) -> Iterator[tuple[Candidate, Revision, Heard, list[str]]]:
     """The official suite on each, several at once."""
     gate, numbers = asyncio.Semaphore(jobs), count(1)
 
-    async def hear(candidate: Candidate, revision: Revision) -> Heard:
+    async def hear(candidate: Candidate, revision: Revision) -> tuple[Heard, list[str]]:
         async with gate:
-            heard = await booth.hear(candidate.saboteur, revision, candidate.name)
-        bad = sum(map(len, heard.complaints.values()))
-        say(f"[{next(numbers)}/{len(found)}] {candidate.name} {revision}: {bad} bad, {heard.seconds:g} s")
-        return heard
+            heard, bad = await booth.hear(candidate.saboteur, revision, candidate.name)
+        said = bad[0] if bad else "nothing"
+        say(f"[{next(numbers)}/{len(found)}] {candidate.name} {revision}: {said} ({heard.seconds:g} s)")
+        return heard, bad
 
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(hear(*pair)) for pair in found]
-    return ((*pair, task.result()) for pair, task in zip(found, tasks, strict=True))
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(hear(*pair)) for pair in found]
+    except ExceptionGroup as faults:
+        raise faults.exceptions[0] from faults
+    return ((*pair, *task.result()) for pair, task in zip(found, tasks, strict=True))
 
 
 async def attempts_of(chosen: Sequence[Candidate], seen: Seen, options: argparse.Namespace) -> list[Attempt]:
     booth = Booth(options.node, RESULTS)
-    healthy = {one: await hear_healthy(booth, one, HEALTHY_TIMES) for one in REVISIONS}
     pairs = [(one, revision) for one in chosen for revision in seen.revisions(one)]
+    say(f"{len(pairs)} trials: then the official suite …")
+    for one, revision in pairs:
+        await booth.prepare(revision, one.saboteur.double)
     return [
         Attempt(
             suite=one.suite.name,
@@ -83,9 +88,9 @@ async def attempts_of(chosen: Sequence[Candidate], seen: Seen, options: argparse
             ours=seen.at_home(one, revision),
             shows=seen.on_fixtures(one, revision),
             acted=heard.acted,
-            official=heard.beyond(healthy[revision]),
+            official=bad,
         )
-        for one, revision, heard in await heard_of(pairs, booth, options.jobs)
+        for one, revision, heard, bad in await heard_of(pairs, booth, options.jobs)
     ]
 
 
@@ -123,6 +128,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="at once; default: 2")
     parser.add_argument("--fresh", action="store_true", help="ask the official suite again")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, terminated)
     try:
         return asyncio.run(measure(options))
     except Aborted as aborted:

@@ -1,4 +1,8 @@
-"""Whether a fault was at work: a saboteur whose every change is noticed."""
+"""Saboteurs in strange company: noticed when they change something, and kept from breaking down.
+
+A fault is written for the conversations of our scenarios. Where the official suite says something that it was
+not made for, it lets it pass: a fault that broke down would cut the connection, and be caught for that.
+"""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -10,12 +14,15 @@ from msgspec import Struct
 from assay.lab.harness.saboteur import Saboteur, Turn
 
 HOOKS = ("reply", "request", "batch", "call", "response", "block")
-# A reply that is none was swallowed; from the other hooks, none means that nothing is put in its place.
-SWALLOWING = "reply"
+# These change what they are given, and return what is to be sent in its place, if anything is.
+IN_PLACE = frozenset({"call", "response"})
+Hook = Callable[[Any, Turn], Any]
 
 
 class Notice(Struct):
     acted: bool = False
+    stumbled: bool = False
+    """There was something that the fault was not made for."""
 
 
 def noticed(saboteur: Saboteur, notice: Notice) -> Saboteur:
@@ -25,12 +32,21 @@ def noticed(saboteur: Saboteur, notice: Notice) -> Saboteur:
     return msgspec.structs.replace(saboteur, **watched)
 
 
-def _watched(name: str, hook: Callable[[Any, Turn], Any], notice: Notice) -> Callable[[Any, Turn], Any]:
+def _watched(name: str, hook: Hook, notice: Notice) -> Hook:
     def watched(given: Any, turn: Turn) -> Any:
         before = deepcopy(given)
-        result = hook(given, turn)
-        replaced = name == SWALLOWING if result is None else result != before
+        try:
+            result = hook(given, turn)
+        except (LookupError, TypeError, ValueError, AttributeError):
+            notice.stumbled = True
+            return _restored(given, before) if name in IN_PLACE else before
+        replaced = result is not None if name in IN_PLACE else result != before
         notice.acted = notice.acted or replaced or given != before
         return result
 
     return watched
+
+
+def _restored(given: Struct, before: Struct) -> None:
+    for name in given.__struct_fields__:
+        setattr(given, name, getattr(before, name))

@@ -34,10 +34,14 @@ class Candidate(Struct, frozen=True):
         return self.saboteur.server or self.suite.server
 
 
-class Seen(Struct, frozen=True):
-    """Whether our checks found the right requirement broken, by server, candidate and revision."""
+Caught = dict[tuple[str, str, Revision], bool]
+"""By server, candidate and revision."""
 
-    caught: dict[tuple[str, str, Revision], bool]
+
+class Seen(Struct, frozen=True):
+    """Whether our checks found the right requirement broken."""
+
+    caught: Caught
 
     def revisions(self, candidate: Candidate) -> list[Revision]:
         """Where it has something to break, before its own server."""
@@ -52,12 +56,19 @@ class Seen(Struct, frozen=True):
 
 
 async def see_all(candidates: Sequence[Candidate], revisions: Sequence[Revision]) -> Seen:
-    caught: dict[tuple[str, str, Revision], bool] = {}
-    for server in sorted({FIXTURES, *(one.home for one in candidates)}):
-        async with Ground(server) as ground:
-            found = await _see(ground, candidates, revisions)
-        caught |= {(server, name, revision): by for (name, revision), by in found.items()}
+    caught: Caught = {}
+    doubles = {one.double.name: one.double for one in _saboteurs(candidates) if one.double is not None}
+    for double in (None, *doubles.values()):
+        fitting = [one for one in candidates if one.saboteur.double is double]
+        for server in sorted({FIXTURES, *(one.home for one in fitting)} if fitting else ()):
+            async with Ground(server, double) as ground:
+                found = await _see(ground, fitting, revisions)
+            caught |= {(server, name, revision): by for (name, revision), by in found.items()}
     return Seen(caught)
+
+
+def _saboteurs(candidates: Sequence[Candidate]) -> list[Saboteur]:
+    return [one.saboteur for one in candidates]
 
 
 async def _see(

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from .record import Attempt, Fate, Record, by_saboteur, fate_of, rates
 
-COLUMNS = ("area", "saboteurs", "ours", "official", "by FAILURE", "by WARNING only", "not playable")
+COLUMNS = ("suite", "area", "saboteurs", "ours", "official", "by FAILURE", "by WARNING only", "not playable")
 HEAD = """\
 # Kill rate
 
@@ -47,7 +47,7 @@ def rows(attempts: Sequence[Attempt]) -> Iterator[tuple[str, ...]]:
     for one in rates(attempts):
         ours, official = (_share(caught, one.saboteurs) for caught in (one.ours, one.official))
         figures = (one.saboteurs, ours, official, one.failed, one.warned, one.unplayable)
-        yield (one.area, *map(str, figures))
+        yield (one.suite, one.area, *map(str, figures))
 
 
 def _share(caught: int, every: int) -> str:
@@ -62,7 +62,7 @@ def terminal(attempts: Sequence[Attempt]) -> str:
 
 def _aligned(line: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
     for place, (cell, width) in enumerate(zip(line, widths, strict=True)):
-        yield cell.rjust(width) if place else cell.ljust(width)
+        yield cell.rjust(width) if place > 1 else cell.ljust(width)
 
 
 def table(heads: Sequence[str], lines: Iterator[Sequence[str]]) -> Iterator[str]:

@@ -69,6 +69,7 @@ def by_saboteur(attempts: Sequence[Attempt]) -> dict[str, list[Attempt]]:
 class Rate(Struct, frozen=True):
     """An area's saboteurs; those that are not playable count for neither side."""
 
+    suite: str
     area: str
     saboteurs: int
     unplayable: int
@@ -82,15 +83,20 @@ class Rate(Struct, frozen=True):
 
 
 def rates(attempts: Sequence[Attempt]) -> Iterator[Rate]:
-    """By area, and all of them at the end."""
-    for area in (*sorted({one.area for one in attempts}), EVERY):
-        yield _rate(area, [one for one in attempts if area in (one.area, EVERY)])
+    """By suite and area, then each suite, then all."""
+    for suite in dict.fromkeys(one.suite for one in attempts):
+        here = [one for one in attempts if one.suite == suite]
+        for area in sorted({one.area for one in here}):
+            yield _rate(suite, area, [one for one in here if one.area == area])
+        yield _rate(suite, EVERY, here)
+    yield _rate(EVERY, EVERY, attempts)
 
 
-def _rate(area: str, attempts: Sequence[Attempt]) -> Rate:
+def _rate(suite: str, area: str, attempts: Sequence[Attempt]) -> Rate:
     fates = [(fate_of(found), found) for found in by_saboteur(attempts).values()]
     played = [(fate, found) for fate, found in fates if fate is not Fate.UNPLAYABLE]
     return Rate(
+        suite=suite,
         area=area,
         saboteurs=len(played),
         unplayable=len(fates) - len(played),
