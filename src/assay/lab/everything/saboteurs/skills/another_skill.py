@@ -1,0 +1,15 @@
+"""Another skill is given than was asked for."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.skills import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply(
+    "skills/get gives the entry of another skill", breaks="sep-2640-skills-get-entry-shape", double=DOUBLE
+)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "skills/get" and "result" in reply:
+        reply["result"]["skill"]["uri"] = "skill://another/SKILL.md"
+    return reply

@@ -1,0 +1,14 @@
+"""A key has no prefix."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.skills import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a key in `_meta` has no prefix", breaks="sep-2640-meta-prefix", double=DOUBLE)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "resources/list" and "result" in reply:
+        for item in reply["result"]["resources"]:
+            item["_meta"] = {"license": "MIT"}
+    return reply

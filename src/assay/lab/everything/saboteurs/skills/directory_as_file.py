@@ -1,0 +1,16 @@
+"""A directory looks like a file."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.skills import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply(
+    "a directory has the type of a file", breaks="sep-2640-directory-read-subdir-mimetype", double=DOUBLE
+)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "resources/directory/read" and "result" in reply:
+        for item in reply["result"]["resources"]:
+            item["mimeType"] = "text/markdown"
+    return reply

@@ -1,0 +1,15 @@
+"""Directories cannot be read, though that is declared."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.skills import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply(
+    "resources/directory/read is unknown", breaks="sep-2640-directory-read-method-registered", double=DOUBLE
+)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "resources/directory/read":
+        return {"jsonrpc": "2.0", "id": reply["id"], "error": {"code": -32601, "message": "method not found"}}
+    return reply

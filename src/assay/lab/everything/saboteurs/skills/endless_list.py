@@ -1,0 +1,13 @@
+"""The list of skills has no end."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.skills import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("skills/list always has another page", breaks="sep-2640-skills-list-pagination", double=DOUBLE)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "skills/list" and "result" in reply:
+        reply["result"]["nextCursor"] = "0"
+    return reply

@@ -1,0 +1,15 @@
+"""Files are outside their skill."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.skills import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a file is in another directory", breaks="sep-2640-resources-uri-within-skill", double=DOUBLE)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "skills/list" and "result" in reply:
+        for skill in reply["result"]["skills"]:
+            for file in skill["resources"] if skill["resources"] != "dynamic" else ():
+                file["uri"] = file["uri"].replace("skill://", "skill://elsewhere/")
+    return reply

@@ -1,0 +1,14 @@
+"""Skills do not list their files."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.skills import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("an entry has no resources", breaks="sep-2640-entry-resources-required", double=DOUBLE)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "skills/list" and "result" in reply:
+        for skill in reply["result"]["skills"]:
+            del skill["resources"]
+    return reply

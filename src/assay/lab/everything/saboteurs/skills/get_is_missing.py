@@ -1,0 +1,13 @@
+"""A method that the extension promises is missing."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.skills import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("skills/get is unknown", breaks="sep-2640-capability-commits-to-methods", double=DOUBLE)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "skills/get":
+        return {"jsonrpc": "2.0", "id": reply["id"], "error": {"code": -32601, "message": "method not found"}}
+    return reply

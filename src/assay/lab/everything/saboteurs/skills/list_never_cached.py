@@ -1,0 +1,13 @@
+"""The list does not say how long it holds."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.skills import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("skills/list has no ttlMs", breaks="sep-2640-skills-list-cache-attributes", double=DOUBLE)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "skills/list" and "result" in reply:
+        del reply["result"]["ttlMs"]
+    return reply

@@ -1,0 +1,14 @@
+"""A manifest begins with its text."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.skills import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a manifest has no frontmatter", breaks="sep-2640-skillmd-frontmatter", double=DOUBLE)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "resources/read" and "result" in reply:
+        for file in reply["result"]["contents"]:
+            file["text"] = file["text"].replace("---", "")
+    return reply

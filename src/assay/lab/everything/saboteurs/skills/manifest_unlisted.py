@@ -1,0 +1,15 @@
+"""The manifest is not among the files."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.skills import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("the files lack SKILL.md", breaks="sep-2640-resources-complete", double=DOUBLE)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "skills/list" and "result" in reply:
+        for skill in reply["result"]["skills"]:
+            if skill["resources"] != "dynamic":
+                skill["resources"] = skill["resources"][1:]
+    return reply

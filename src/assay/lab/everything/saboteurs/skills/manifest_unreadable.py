@@ -1,0 +1,13 @@
+"""A manifest cannot be read."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.skills import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a manifest that is listed has no contents", breaks="sep-2640-skillmd-required", double=DOUBLE)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "resources/read" and "result" in reply:
+        reply["result"]["contents"] = []
+    return reply

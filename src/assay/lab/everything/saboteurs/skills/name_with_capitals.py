@@ -1,0 +1,14 @@
+"""The name of a skill is not made as names are."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.skills import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a name has capitals", breaks="sep-2640-name-naming-rules", double=DOUBLE)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "skills/list" and "result" in reply:
+        for skill in reply["result"]["skills"]:
+            skill["uri"] = skill["uri"].replace("pdf-tools", "PDF--Tools")
+    return reply

@@ -1,0 +1,14 @@
+"""Skills have a scheme of their own."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.skills import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("skills are served under another scheme", breaks="sep-2640-skill-uri-scheme", double=DOUBLE)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "skills/list" and "result" in reply:
+        for skill in reply["result"]["skills"]:
+            skill["uri"] = skill["uri"].replace("skill://", "acme://")
+    return reply

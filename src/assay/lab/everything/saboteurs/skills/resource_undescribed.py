@@ -1,0 +1,18 @@
+"""The resource of a manifest is described otherwise."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.skills import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply(
+    "the resource of a manifest has another description",
+    breaks="sep-2640-skillmd-metadata-description",
+    double=DOUBLE,
+)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "resources/list" and "result" in reply:
+        for item in reply["result"]["resources"]:
+            item["description"] = "A file"
+    return reply

@@ -1,0 +1,13 @@
+"""Skills are declared without resources."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.skills import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("`resources` is not declared", breaks="sep-2640-capability-requires-resources", double=DOUBLE)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "server/discover" and "result" in reply:
+        del reply["result"]["capabilities"]["resources"]
+    return reply

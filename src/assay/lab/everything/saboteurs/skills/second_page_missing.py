@@ -1,0 +1,15 @@
+"""The second page of a directory is not there."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.skills import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply(
+    "the cursor of a directory leads nowhere", breaks="sep-2640-directory-read-pagination", double=DOUBLE
+)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "resources/directory/read" and "cursor" in turn.params:
+        return {"jsonrpc": "2.0", "id": reply["id"], "error": {"code": -32602, "message": "no such page"}}
+    return reply

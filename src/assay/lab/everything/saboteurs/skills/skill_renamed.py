@@ -1,0 +1,18 @@
+"""Skills are called otherwise than their directories."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.skills import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply(
+    "the name is not that of the directory",
+    breaks="sep-2640-entry-uri-matches-frontmatter-name",
+    double=DOUBLE,
+)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "skills/list" and "result" in reply:
+        for skill in reply["result"]["skills"]:
+            skill["frontmatter"] = {**skill["frontmatter"], "name": "another"}
+    return reply

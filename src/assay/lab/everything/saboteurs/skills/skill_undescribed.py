@@ -1,0 +1,14 @@
+"""Skills are not described."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.skills import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("an entry has no description", breaks="sep-2640-entry-frontmatter-required", double=DOUBLE)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "skills/list" and "result" in reply:
+        for skill in reply["result"]["skills"]:
+            skill["frontmatter"] = {"name": skill["frontmatter"]["name"]}
+    return reply

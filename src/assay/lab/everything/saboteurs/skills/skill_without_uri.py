@@ -1,0 +1,14 @@
+"""Skills cannot be found."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.skills import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("an entry has no uri", breaks="sep-2640-entry-uri-required", double=DOUBLE)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "skills/list" and "result" in reply:
+        for skill in reply["result"]["skills"]:
+            del skill["uri"]
+    return reply

@@ -1,0 +1,17 @@
+"""A skill that does not exist breaks the server."""
+
+from __future__ import annotations
+
+from assay.lab.everything.double.skills import DOUBLE
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply(
+    "an unknown skill is answered with -32603",
+    breaks="sep-2640-skills-get-unknown-uri-invalid-params",
+    double=DOUBLE,
+)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "skills/get" and "error" in reply:
+        reply["error"]["code"] = -32603
+    return reply
