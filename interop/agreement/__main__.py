@@ -20,7 +20,7 @@ from interop.official import Aborted, Exit, check_tools
 from .explanation import read_explanations
 from .page import page, terminal
 from .record import Judged, Record
-from .running import judged, placed
+from .running import compile_ourselves, judged, placed
 from .table import HERE, ROOT, FixtureServer, fixture_servers
 
 RECORD = HERE / "record.json"
@@ -66,6 +66,7 @@ async def judge_all(servers: Sequence[FixtureServer], options: argparse.Namespac
     told = check_tools(options.node)
     print(told)
     shutil.rmtree(options.results, ignore_errors=True)
+    compile_ourselves()
     for server in servers:
         print(f"\n{server.title} {server.version()}: official | ours", flush=True)
         one = await judged(server, options.node, options.environments, options.results)

@@ -18,6 +18,8 @@ class FixtureServer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     revisions: list[str]
     package: str = ""
     """What its folder pins; our own server has none."""
+    rounds: int = 1
+    """How often both suites judge it, to be timed."""
     name: str = ""
 
     def version(self) -> str:
