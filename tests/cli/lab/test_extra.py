@@ -6,7 +6,7 @@ from assay.cli.lab import extra
 from assay.cli.main import main
 
 
-@pytest.mark.parametrize("command", [["server", "everything"], ["judge", "."], ["prove"]])
+@pytest.mark.parametrize("command", [["server", "everything"], ["judge", "."], ["prove"], ["report", "."]])
 def test_missing_library_is_named_with_the_extra(
     command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
