@@ -6,6 +6,6 @@ from assay.lab.everything.declaring import official_scenario
 from assay.lab.harness.stage import Stage
 
 
-@official_scenario("server-initialize", "The handshake", aliases=("initialize",))
+@official_scenario("server-initialize", "The handshake")
 async def drive(stage: Stage) -> None:
     await stage.open()

@@ -1,0 +1,62 @@
+"""The everything server passes all that it has the fixtures for, on every transport and revision."""
+
+import pytest
+
+from assay.lab.harness.plan import Selection
+from assay.lab.harness.run import CellResult, Run
+from assay.lab.harness.runner import Order, Runner
+from assay.lab.harness.subject import served
+from assay.lab.harness.trace import Trace
+from assay.lab.harness.transport import Transport
+from assay.lab.harness.verdict import Outcome, Verdict
+from assay.lab.suites import suite_named
+from assay.revisions.registry import HANDSHAKE, PER_REQUEST
+from tests.meta.tree import expect_none
+
+SUITE = suite_named("everything")
+EXTENSIONS = ("tasks", "skills")
+"""Areas that the server does not have yet: their doubles are tried by themselves."""
+# A scenario on stdio costs a process: there the newest revision of each kind stands for all, which the other
+# transports run.
+TRIED = {Transport.STDIO: (HANDSHAKE[-1], PER_REQUEST[-1])}
+ran: dict[Transport, Run] = {}
+
+
+async def run_on(transport: Transport) -> Run:
+    def keep(result: CellResult, trace: Trace) -> CellResult:
+        return result
+
+    if transport not in ran:
+        order = Order(SUITE, Selection(revisions=TRIED.get(transport, ())), jobs=4)
+        runner = Runner(order, [served("everything", transport)], lambda event: None, keep)
+        ran[transport] = await runner.run()
+    return ran[transport]
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("transport", [Transport.HTTP, Transport.STDIO, Transport.WEBSOCKET])
+async def test_everything_server_is_green(transport: Transport) -> None:
+    run = await run_on(transport)
+    expect_none(
+        f"{cell.scenario} at {cell.revision}: {cell.outcome}: {cell.reason}"
+        + "".join(f"; {one.requirement}: {one.observed}" for check in cell.checks for one in check.findings)
+        for cell in run.cells
+        if cell.outcome is not expected(cell.scenario)
+    )
+
+
+def expected(scenario: str) -> Outcome:
+    return Outcome.NOT_APPLICABLE if SUITE.scenarios[scenario].area in EXTENSIONS else Outcome.PASSED
+
+
+@pytest.mark.timeout(240)
+async def test_every_official_id_sees_something_on_the_everything_server() -> None:
+    run = await run_on(Transport.HTTP)
+    proved = {check.id for cell in run.cells for check in cell.checks if check.verdict is Verdict.SUCCESS}
+    expect_none(
+        f"{row} of {scenario.id} saw nothing"
+        for scenario in SUITE.scenarios.values()
+        if scenario.area not in EXTENSIONS
+        for row in SUITE.sought(scenario)
+        if row not in proved
+    )
