@@ -98,6 +98,16 @@ def test_a_request_describes_itself_by_its_version_or_its_method(
     assert describes_itself(envelope(meta, method)) is expected
 
 
+@pytest.mark.parametrize("params", [{}, {"name": "add", "arguments": {}}, {"name": 7}, {"arguments": None}])
+def test_call_describes_its_client_whatever_its_other_parameters_are(params: dict[str, Any]) -> None:
+    body = json.dumps(
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {**params, "_meta": LEAST}}
+    )
+    message = decode(body.encode(), Limits())
+    assert isinstance(message, Envelope)
+    assert remembered_peer(message) is not None
+
+
 def test_escapes_do_not_hide_a_description() -> None:
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "x", "params": {"_meta": LEAST}})
     for hidden in (PREFIX, "_meta", "params"):
@@ -107,8 +117,12 @@ def test_escapes_do_not_hide_a_description() -> None:
         assert describes_itself(message)
 
 
-def test_meta_beside_the_parameters_describes_nothing() -> None:
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "_meta": LEAST, "params": {}})
+@pytest.mark.parametrize(
+    "beside", [{"_meta": LEAST}, {"_ahead": {"_meta": LEAST}}, {"ahead": {"_meta": LEAST}}]
+)
+@pytest.mark.parametrize("method", ["tools/list", "tools/call"])
+def test_meta_beside_the_parameters_describes_nothing(beside: dict[str, Any], method: str) -> None:
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": {"name": "add"}, **beside})
     message = decode(body.encode(), Limits())
     assert isinstance(message, Envelope)
     assert not describes_itself(message)

@@ -10,6 +10,21 @@ from msgspec import UNSET, Raw, Struct, UnsetType, field
 RequestId = int | str
 
 
+class Ahead(Struct):
+    """Parameters as far as they are read while their message is: for what the request says of its client."""
+
+    meta: Raw | UnsetType = field(name="_meta", default=UNSET)
+
+
+class CallParams(Ahead, rename="camel", kw_only=True):
+    """The parameters of `tools/call`, read as a whole: the most frequent request is decoded once."""
+
+    name: str
+    arguments: Raw = Raw(b"{}")
+    input_responses: Raw | UnsetType = UNSET
+    request_state: str | UnsetType = UNSET
+
+
 class Envelope(Struct):
     """One incoming message of any kind; `protocol.codec` has checked that it is exactly one kind."""
 
@@ -19,9 +34,8 @@ class Envelope(Struct):
     params: Raw = Raw(b"{}")
     result: Raw | UnsetType = UNSET
     error: Raw | UnsetType = UNSET
-    meta: Raw | UnsetType = field(name="_meta", default=UNSET)
-    """The request's own `params._meta`, where it declares the protocol; set by `protocol.codec`, whatever
-    stood beside `params` under that name."""
+    ahead: Ahead | UnsetType = field(name="_ahead", default=UNSET)
+    """Set by `protocol.codec` where parameters may declare the protocol, whatever came under that name."""
 
 
 # The tag writes `"jsonrpc":"2.0"` first on every outgoing message without a field that callers could change.

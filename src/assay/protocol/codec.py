@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType, field
+from msgspec import UNSET, Raw, UnsetType
 
 from assay.model.error import (
     INTERNAL_ERROR,
@@ -20,7 +20,7 @@ from assay.model.error import (
     MalformedMessage,
     RpcError,
 )
-from assay.model.jsonrpc import Envelope, ErrorBody, ErrorReply, Outcome, RequestId
+from assay.model.jsonrpc import Ahead, CallParams, Envelope, ErrorBody, ErrorReply, Outcome, RequestId
 from assay.model.limits import Limits
 
 T = TypeVar("T")
@@ -35,11 +35,8 @@ _RESERVED: Final = b"io.modelcontextprotocol"
 _ESCAPE: Final = ord("\\")
 
 
-class _WithMeta(Struct):
-    meta: Raw | UnsetType = field(name="_meta", default=UNSET)
-
-
-_decode_meta: Final = msgspec.json.Decoder(_WithMeta).decode
+_read_ahead: Final = msgspec.json.Decoder(Ahead).decode
+_read_call: Final = msgspec.json.Decoder(CallParams).decode
 
 
 def decode(body: bytes, limits: Limits) -> Envelope | list[Envelope | MalformedMessage]:
@@ -48,11 +45,11 @@ def decode(body: bytes, limits: Limits) -> Envelope | list[Envelope | MalformedM
     Raises:
         MalformedMessage: the body as a whole cannot be served.
     """
-    # Nesting cannot exceed the number of opening brackets, and counting those is nearly free.
+    # Nesting cannot exceed the number of opening brackets, and those are counted sooner than they are read.
     if (
         len(body) > limits.message_bytes
         or not body.isascii()
-        or body.count(_OBJECT) + body.count(_ARRAY) > limits.depth
+        or body.count(_OBJECT) + (body.count(_ARRAY) if _ARRAY in body else 0) > limits.depth
     ):
         check_bytes(body, limits)
     if body[:1] != b"{" and body.lstrip(b" \t\r\n")[:1] == b"[":
@@ -82,7 +79,7 @@ def decode_message(body: bytes) -> Envelope:
         message = _decode_envelope(body)
     except (msgspec.DecodeError, RecursionError) as error:
         raise _diagnose(bytes(body), error) from None
-    message.meta = UNSET
+    message.ahead = UNSET
     if message.method is UNSET:
         _check_response(message)
     elif not message.method:
@@ -94,17 +91,27 @@ def decode_message(body: bytes) -> Envelope:
     else:
         if memoryview(message.params)[0] != _OBJECT:
             _check_params(message)
-        # Few handshake requests hold these bytes, so few are decoded twice; an escape may hide them.
+        # Few handshake requests hold these bytes, so few are read ahead; an escape may hide them.
         if body.find(_RESERVED) >= 0 or _ESCAPE in body:
-            message.meta = _meta_of(message)
+            message.ahead = _ahead_of(message)
     return message
 
 
-def _meta_of(message: Envelope) -> Raw | UnsetType:
+def _ahead_of(message: Envelope) -> Ahead | UnsetType:
+    ahead = _try_call(message.params) if message.method == "tools/call" else None
+    if ahead is None:
+        try:
+            ahead = _read_ahead(message.params)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise MalformedMessage(PARSE_ERROR, f"parse error: {error}", known_id(message)) from None
+    return UNSET if ahead.meta is UNSET else ahead
+
+
+def _try_call(params: Raw) -> Ahead | None:
     try:
-        return _decode_meta(message.params).meta
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise MalformedMessage(PARSE_ERROR, f"parse error: {error}", known_id(message)) from None
+        return _read_call(params)
+    except (msgspec.DecodeError, RecursionError):
+        return None  # the method refuses parameters of the wrong type, and says which
 
 
 def decode_params(params: Raw, decoder: Callable[[Raw], T]) -> T:

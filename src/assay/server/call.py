@@ -75,6 +75,7 @@ class Call:
         self.server = server
         self.id: RequestId = message.id  # type: ignore[assignment]
         self.params = message.params
+        self.ahead = message.ahead
         self.peer = peer
         self.scope = scope
         self.session: Session | None = scope.session

@@ -119,7 +119,7 @@ def peer_of(message: Envelope | None, scope: Scope) -> Peer:
     if scope.peer is not None:
         peer: Peer = scope.peer
         return peer
-    if message is not None and (message.meta is not UNSET or message.method in SELF_DESCRIBING):
+    if message is not None and (message.ahead is not UNSET or message.method in SELF_DESCRIBING):
         described = remembered_peer(message)
         if described is not None:
             return described

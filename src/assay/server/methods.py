@@ -10,6 +10,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from assay.model.definition import InitializeParams, InitializeResult
 from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS, RpcError
+from assay.model.jsonrpc import CallParams
 from assay.model.result import CompleteResult
 from assay.protocol.codec import decode_params
 from assay.protocol.declaration import SUPPORTED
@@ -38,11 +39,6 @@ class _Answered(Struct, rename="camel", kw_only=True):
 
     input_responses: Raw | UnsetType = UNSET
     request_state: str | UnsetType = UNSET
-
-
-class _CallParams(_Answered):
-    name: str
-    arguments: Raw = Raw(b"{}")
 
 
 class _GetParams(_Answered):
@@ -89,7 +85,7 @@ def _decoder(params: type[Any]) -> Callable[[Raw], Any]:
 
 _initialize_params = _decoder(InitializeParams)
 _list_params = _decoder(_ListParams)
-_call_params = _decoder(_CallParams)
+_call_params = _decoder(CallParams)
 _get_params = _decoder(_GetParams)
 _uri_params = _decoder(_UriParams)
 _level_params = _decoder(_LevelParams)
@@ -145,7 +141,8 @@ async def list_tools(call: Call) -> dict[str, Any]:
 
 
 def call_tool(call: Call) -> Awaitable[Any]:
-    params: _CallParams = decode_params(call.params, _call_params)
+    ahead = call.ahead
+    params: CallParams = ahead if type(ahead) is CallParams else decode_params(call.params, _call_params)
     if call.scope.mirrors is not None:
         check_name(call.scope.mirrors, params.name)
     if call.peer.revision.asking is Asking.BY_RETRY:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Raw
+from msgspec import Raw, Struct, field
 
+from assay.model.content import Block
 from assay.model.definition import Implementation
 from assay.model.result import Cache, InputRequired, ToolResult
 from assay.protocol.codec import encode
@@ -19,21 +20,31 @@ SERVER_INFO = f"{PREFIX}serverInfo"
 SUBSCRIPTION = f"{PREFIX}subscriptionId"
 
 
+class _Complete(Struct, omit_defaults=True, rename="camel"):
+    """The result of a tool with what every result carries: the most frequent result is encoded once."""
+
+    result_type: str
+    meta: Raw = field(name="_meta")
+    content: list[Block]
+    structured: Any = field(name="structuredContent", default=None)
+    is_error: bool = False
+
+
 class ResultWriter:
     """Writes results for one server."""
 
     def __init__(self, info: Implementation) -> None:
         self._info = info
         self._meta = {SERVER_INFO: info}
+        self._raw_meta = Raw(encode(self._meta))
         self._complete = b'{"resultType":"complete","_meta":' + encode(self._meta)
         self._input_required = b'{"resultType":"input_required","_meta":' + encode(self._meta)
 
-    def complete(self, result: Any, cache: Cache | None = None) -> Raw:
-        meta = result.meta if type(result) is ToolResult else _meta_of(result)
-        if meta is None and cache is None:
-            encoded = encode(result)
-            return Raw(self._complete + (b"}" if encoded == b"{}" else b"," + encoded[1:]))
-        head = self._complete
+    def complete(self, result: Any, cache: Cache | None = None) -> Any:
+        """What to encode in place of the result."""
+        if type(result) is ToolResult and result.meta is None and cache is None:
+            return _Complete("complete", self._raw_meta, result.content, result.structured, result.is_error)
+        head, meta = self._complete, _meta_of(result)
         if meta:
             # The result has a `_meta` of its own: the two become one.
             head = b'{"resultType":"complete","_meta":' + encode(self._meta | meta)

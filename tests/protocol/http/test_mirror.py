@@ -14,7 +14,7 @@ from assay.model.error import HEADER_MISMATCH, RpcError
 from assay.model.jsonrpc import Envelope
 from assay.model.limits import Limits
 from assay.protocol.codec import decode
-from assay.protocol.http.mirror import check_mirrors, read_value
+from assay.protocol.http.mirror import check_mirrors, check_name, read_value
 from tests.driving.describing import REVISION, describe
 
 GOOD = {
@@ -170,3 +170,30 @@ def test_a_bad_value_elsewhere_does_not_switch_the_check_off() -> None:
     with pytest.raises(RpcError) as caught:
         check(GOOD | {b"mcp-name": b"harmless"}, name="add", uri=5)
     assert caught.value.code == HEADER_MISMATCH
+
+
+@pytest.mark.parametrize(
+    ("raw", "name"),
+    [
+        ("äpfel".encode(), "äpfel"),  # must be sent in Base64 form
+        (b"=?base64?YQ==?=", "=?base64?YQ==?="),  # reads as `a`
+        (b"Add", "add"),
+        (b"", "add"),
+    ],
+)
+def test_name_that_looks_the_same_is_read_as_a_header_is(raw: bytes, name: str) -> None:
+    with pytest.raises(RpcError) as refused:
+        check_name({b"mcp-name": raw}, name)
+    assert refused.value.code == HEADER_MISMATCH
+
+
+@pytest.mark.parametrize("raw", [b"add", b" add ", wrap("add")])
+def test_name_is_recognised_in_each_of_its_forms(raw: bytes) -> None:
+    check_name({b"mcp-name": raw}, "add")
+
+
+@pytest.mark.parametrize("method", ["no/such", "tools/cäll", ""])
+def test_method_that_nobody_knows_is_compared_too(method: str) -> None:
+    with pytest.raises(RpcError) as refused:
+        check({**GOOD, b"mcp-method": b"" if method else b"x"}, method or "other")
+    assert refused.value.code == HEADER_MISMATCH
