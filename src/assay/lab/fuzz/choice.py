@@ -1,37 +1,47 @@
-"""Choices, of which all that is random is made. Each is a number, and the lowest stands for the simplest.
+"""Choices, of which all that is random is made: a row of bytes, each a number, nought for the simplest.
 
-A grammar is written in plain functions of `Choices`. Whoever makes the numbers decides what it is for: the
-engine of hypothesis searches and shrinks with them.
+A grammar is written in plain functions of `Choices`. The engine of hypothesis makes the rows, and makes those
+that show something simpler, byte by byte.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from hypothesis import strategies as st
 
 T = TypeVar("T")
-Number = Callable[[int], int]
-"""Below which number → a number from nought."""
+HEAD, PART, PARTS = 4, 20, 3
+LENGTH: Final = HEAD + PARTS * PART
+"""Choices of one case; what is made when they have run out is the simplest."""
 
 
 class Choices:
-    def __init__(self, number: Number) -> None:
-        self.number = number
-        self._used: list[Any] = []
+    def __init__(self, row: bytes, used: list[Any] | None = None) -> None:
+        self._row = row
+        self._left = iter(row)
+        self._used: list[Any] = [] if used is None else used
 
-    def unused(self, options: Sequence[T]) -> T:
-        """One that was not picked here before, as long as there are such."""
-        left = [one for one in options if one not in self._used] or options
-        self._used.append(self.pick(left))
-        found: T = self._used[-1]
-        return found
+    def part(self, place: int) -> Choices:
+        """The choices of one of three parts, which do not move when another part gets simpler."""
+        begin = HEAD + place * PART
+        return Choices(self._row[begin : begin + PART], self._used)
+
+    def number(self, limit: int) -> int:
+        """A number from nought to below the limit."""
+        return next(self._left, 0) % limit
 
     def pick(self, options: Sequence[T]) -> T:
         """One of them: the first is the simplest."""
         return options[self.number(len(options))]
+
+    def unused(self, options: Sequence[T]) -> T:
+        """One that was not picked here before, as long as there are such."""
+        left = [one for one in options if one not in self._used] or options
+        found = self.pick(left)
+        self._used.append(found)
+        return found
 
     def count(self, most: int) -> int:
         """A number up to `most`, that too."""
@@ -45,16 +55,6 @@ class Choices:
         return "".join(self.pick(alphabet) for _ in range(self.count(longest)))
 
 
-@cache
-def _below(limit: int) -> st.SearchStrategy[int]:
-    return st.integers(0, limit - 1)
-
-
 def made_by(make: Callable[[Choices], T]) -> st.SearchStrategy[T]:
-    """What hypothesis draws: few plain numbers, since each part of a strategy costs more than a message."""
-
-    @st.composite
-    def drawn(draw: Any) -> T:
-        return make(Choices(lambda limit: draw(_below(limit)) if limit > 1 else 0))
-
-    return drawn()
+    """What hypothesis draws: one row, since every part of a strategy costs time."""
+    return st.binary(min_size=LENGTH, max_size=LENGTH).map(lambda row: make(Choices(row)))

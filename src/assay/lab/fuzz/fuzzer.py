@@ -44,6 +44,8 @@ class FuzzOrder(Struct, frozen=True):
     revisions: tuple[Revision, ...] = ()
     effects: bool = False
     strict: bool = False
+    most: int = 0
+    """Findings after which it ends; nought for any number."""
     cases: tuple[Case, ...] = ()
     """These only, each once at every place."""
 
@@ -141,7 +143,8 @@ class Fuzzer:
 
     @property
     def _is_over(self) -> bool:
-        return self._stopped or time.monotonic() - self._begin > self._order.seconds
+        enough = 0 < self._order.most <= len(self.found)
+        return self._stopped or enough or time.monotonic() - self._begin > self._order.seconds
 
     async def _round(self, place: Place, turn: int) -> None:
         if self._is_over:
@@ -152,7 +155,8 @@ class Fuzzer:
         loop = asyncio.get_running_loop()
 
         def attempt(case: Case) -> Broken | None:
-            if self._is_over or place in self._ended:
+            # What was found is made smaller even when the time is up: that has a bound of its own.
+            if self._stopped or place in self._ended or (self._is_over and search.broken is None):
                 raise Enough
             return asyncio.run_coroutine_threadsafe(self._try(place, case), loop).result()
 

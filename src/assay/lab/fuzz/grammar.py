@@ -56,6 +56,13 @@ META_KEYS: Final = (
     "a/",
     "io.modelcontextprotocol/unknown",
 )
+BY_NAME: Final = (
+    ("tools/call", "name"),
+    ("prompts/get", "name"),
+    ("resources/read", "uri"),
+    ("completion/complete", "ref"),
+)
+NAMES: Final[tuple[Any, ...]] = ("", UNKNOWN, "\ud800", " ", "\x00", "../../x", None, 0, [], {}, "a" * 5000)
 CUTS: Final = ("half", "last", "tail", "twice", "name twice", "blank", "byte", "text")
 Json = dict[str, Any]
 Headers = dict[str, str | None]
@@ -124,6 +131,14 @@ def _changed(choices: Choices, params: Any) -> Any:
 def _meta(choices: Choices, given: Any) -> Any:
     meta = given if isinstance(given, dict) else {}
     return {**meta, choices.pick(META_KEYS): odd_value(choices)}
+
+
+def named(choices: Choices, ground: Ground) -> Step:
+    """A request for something by a name that nothing has."""
+    method, key = choices.pick(BY_NAME)
+    name = choices.pick(NAMES)
+    params = ground.declared({**ground.usual.get(method, {}), key: name})
+    return step(ground, _message(choices, method, params))
 
 
 def call(choices: Choices, ground: Ground) -> Step:
@@ -234,6 +249,7 @@ def batch(choices: Choices, ground: Ground) -> Step:
 
 MESSAGES: Final[tuple[Rule, ...]] = (
     request,
+    named,
     call,
     unknown,
     malformed,

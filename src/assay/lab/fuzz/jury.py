@@ -17,7 +17,7 @@ from assay.lab.harness.verdict import CheckResult, Verdict
 from assay.revisions.revision import Revision
 
 from .certainty import is_clear
-from .oracles import ORACLES
+from .oracles import FIRST, LATER, ORACLES
 from .rules import own_rules
 
 BY_THEMSELVES: Final = frozenset(
@@ -41,6 +41,8 @@ NOT_HERE: Final = frozenset(
     {"jsonrpc.error-text", "lifecycle.early-request", "lifecycle.first-interaction", "lifecycle.ping"}
 )
 """Checks about taste, and checks that take every request of some kind for a good one."""
+HALVES: Final = (b"\\ud", b"\xed")
+"""How halves of surrogate pairs begin: whoever repeats one writes what the lab's own reader does not take."""
 BAD: Final = (Verdict.FAILURE, Verdict.WARNING)
 
 
@@ -55,7 +57,7 @@ class Broken(Struct, frozen=True):
 class Jury:
     def __init__(self, suite: Suite) -> None:
         everywhere = [one for one in suite.checks.values() if one.everywhere and one.id not in NOT_HERE]
-        self._checks = (*ORACLES, *everywhere)
+        self._checks = (*FIRST, *everywhere, *LATER)
         self._rows: Mapping[str, Requirement] = {**suite.requirements, **own_rules()}
 
     @property
@@ -100,6 +102,8 @@ class Jury:
 
     def _applying(self, trace: Trace) -> list[Check]:
         clear = is_clear(trace)
+        if not clear and any(_has_halves(one.body) for one in trace.messages if not one.by_subject):
+            return [one for one in ORACLES if one.applies(trace, self._rows)]
         batched = any(one.place is not None for one in trace.messages if not one.by_subject)
         sound = clear and all(is_sound(one) for one in trace.messages if not one.by_subject)
         return [
@@ -110,3 +114,7 @@ class Jury:
             and not (one.id in ABOUT_ARRAYS and batched)
             and one.applies(trace, self._rows)
         ]
+
+
+def _has_halves(body: bytes) -> bool:
+    return any(one in body for one in HALVES)

@@ -180,7 +180,9 @@ def _is_plain(exchange: Exchange, trace: Trace) -> bool:
 
 
 def _parse_errors(trace: Trace) -> Iterator[Observation]:
-    """Where all that was said is no JSON, an error can mean nothing else."""
+    """Where all that was said is no JSON, an error can mean nothing else. HTTP has heads to complain about."""
+    if trace.transport == Transport.HTTP:
+        return
     said = [one for one in _of_case(trace) if not is_sentinel(one)]
     if not said or not all(is_no_json(one.body) for one in said):
         return
@@ -222,11 +224,15 @@ def _check(name: str, title: str, rows: tuple[str, ...], judge: Judge) -> Check:
     return Check(f"fuzz.{name}", title, rows, judge, everywhere=True, transports=ANY)
 
 
-ORACLES: Final = (
+FIRST: Final = (
     _check("alive", "The server is still there", ("FUZZ-02",), alive),
     _check("goes-on", "The conversation goes on", ("FUZZ-03",), goes_on),
+)
+"""Where the server is gone, or hangs, all else follows from that."""
+LATER: Final = (
     _check("answered", "Requests are answered", ("FUZZ-01",), answered),
     _check("codes", "Errors say what is wrong", ("BASE-26", "RPC-01", "FUZZ-04"), codes),
     _check("statuses", "HTTP does not call a client's fault the server's", ("FUZZ-04",), statuses),
 )
-"""The most severe first: where the server is gone, all else follows from that."""
+"""An answer that does not come may have come to somebody else: that is told first."""
+ORACLES: Final = FIRST + LATER

@@ -14,9 +14,9 @@ from .case import Case
 from .ground import Ground
 from .talk import Talk
 
-LEAST: Final = 0.3
-TIMES: Final = 30.0
-"""How many times the slowest answer so far is waited for before something is suspected."""
+LEAST, MOST = 0.3, 1.5
+TIMES: Final = 10.0
+"""How many times the slowest answer so far is waited for before something is suspected, in these bounds."""
 
 
 @runtime_checkable
@@ -44,7 +44,7 @@ class Place:
     @property
     def hasty(self) -> float:
         """A patience for the search: what it takes for silence is looked at again with all of it."""
-        return min(self.patience, self._doubt * max(LEAST, TIMES * self._slowest))
+        return min(self.patience, self._doubt * min(MOST, max(LEAST, TIMES * self._slowest)))
 
     def doubt(self) -> None:
         """It was too hasty."""

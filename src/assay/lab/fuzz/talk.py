@@ -40,6 +40,8 @@ NOT_REACHED: Final = "not reached"
 _NOWHERE: Final = Frame(0, 0.0, Sender.DRIVER, "", Kind.MARK)
 GRACE: Final = 0.1
 """Seconds for answers to what need not be answered: in the next case they would be taken for others."""
+AFTERWARDS: Final = 0.25
+"""The part of the patience that is left after something was waited for in vain."""
 STREAMS: Final = frozenset({"GET"})
 """HTTP methods whose response may stay open."""
 
@@ -55,6 +57,7 @@ class Talk:
         self._revision = revision
         self._patience = patience
         self._count = 0
+        self._in_vain = False
         self._hearings: dict[str, Hearing] = {}
         self._peer = self._connection(MINE)
         self.spent = False
@@ -90,6 +93,7 @@ class Talk:
     async def hold(self, case: Case, patience: float) -> Trace:
         """Try a case and return what passed, the opening of the conversation in front."""
         self._tape.rewind()
+        self._in_vain = False
         self._hearings[MINE].begin(strict=case.together)
         sent: list[Sent] = []
         try:
@@ -106,7 +110,7 @@ class Talk:
         await self._hang_up(sent)
         if not (settled and calm) or self._peer.broken is not None or self._ends_with(case):
             self.spent = True
-        if not settled or self._peer.broken is not None:
+        if not settled or (self._peer.broken is not None and not self._has_exited):
             await self._look_from_outside(patience)
         return self._tape.trace(closed=True)
 
@@ -122,6 +126,11 @@ class Talk:
             for step in case.steps
         )
 
+    @property
+    def _has_exited(self) -> bool:
+        """Whether there is a process that ended: nothing is to be asked then."""
+        return bool(self._tape.exits)
+
     def _mark(self, label: str, **info: Any) -> None:
         self._tape.mark(f"{MINE}/marks", label, **info)
 
@@ -134,7 +143,7 @@ class Talk:
                 await self._calm(hearing, step, sent[-1], patience)
         # What was at once stays at once: what is owed comes before the sentinel is sent, or not at all.
         if case.together:
-            await hearing.settle(patience)
+            await self._wait(hearing, patience)
         await self._sentinel(self._peer, hearing)
 
     async def _calm(self, hearing: Hearing, step: Step, sent: Sent, patience: float) -> None:
@@ -142,7 +151,13 @@ class Talk:
             with contextlib.suppress(BrokenOff):
                 await sent.settled(patience)
         else:
-            await hearing.settle(patience)
+            await self._wait(hearing, patience)
+
+    async def _wait(self, hearing: Hearing, patience: float) -> bool:
+        """Wait for what is owed; with less patience once it was in vain in this case."""
+        came = await hearing.settle(patience * AFTERWARDS if self._in_vain else patience)
+        self._in_vain = self._in_vain or not came
+        return came
 
     async def _send(self, step: Step) -> Sent:
         link = self._peer.link
@@ -188,7 +203,7 @@ class Talk:
 
     async def _settled(self, patience: float) -> bool:
         hearing = self._hearings[MINE]
-        if await hearing.settle(patience):
+        if await self._wait(hearing, patience):
             return True
         self._mark(NO_ANSWER, waited=patience)
         return False

@@ -52,7 +52,8 @@ NAMES: Final = (
 )
 VERBS: Final = ("GET", "DELETE", "PUT", "HEAD", "OPTIONS", "PATCH")
 MASK: Final = b"\x01\x02\x03\x04"
-MOST_STEPS: Final = 3
+STEPS: Final = ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2))
+"""Which parts a case is made of: any of them may turn out to be the one that matters."""
 CROWD: Final = 24
 """Requests that are sent at once."""
 
@@ -123,8 +124,8 @@ def case(choices: Choices, ground: Ground) -> Case:
     if choices.chance(12):
         return crowd(choices, ground)
     rules = (*MESSAGES, *BELOW[ground.transport])
-    count = 1 + choices.count(MOST_STEPS - 1)
-    return Case(tuple(choices.pick(rules)(choices, ground) for _ in range(count)))
+    parts = [choices.part(place) for place in choices.pick(STEPS)]
+    return Case(tuple(part.pick(rules)(part, ground) for part in parts))
 
 
 def crowd(choices: Choices, ground: Ground) -> Case:
