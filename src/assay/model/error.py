@@ -3,6 +3,7 @@
 AssayError
 ├── RpcError               answered as a JSON-RPC error, with its own code, message and data
 │   ├── MalformedMessage   the message itself cannot be served; keeps its id where that was readable
+│   ├── InsufficientScope  the caller was not granted what this takes; HTTP says 403 and names the scopes
 │   └── ResourceNotFound   the code depends on the revision
 ├── ToolError              a tool failed on purpose; answered as a result with `isError`
 ├── AskError               the client could not be asked, or did not answer as it must
@@ -13,6 +14,7 @@ AssayError
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 PARSE_ERROR: Final = -32700
@@ -24,6 +26,8 @@ RESOURCE_NOT_FOUND: Final = -32002
 HEADER_MISMATCH: Final = -32020
 MISSING_CAPABILITY: Final = -32021
 UNSUPPORTED_VERSION: Final = -32022
+INSUFFICIENT_SCOPE: Final = -32003
+"""Not of the specification, which knows only the HTTP status: for transports without one."""
 
 
 class AssayError(Exception):
@@ -49,6 +53,15 @@ class MalformedMessage(RpcError):
     def __init__(self, code: int, message: str, request_id: int | str | None = None) -> None:
         super().__init__(code, message)
         self.request_id = request_id
+
+
+class InsufficientScope(RpcError):
+    """The caller was not granted a scope that this takes. Raised before the handler runs."""
+
+    def __init__(self, scopes: Sequence[str]) -> None:
+        words = " ".join(scopes)
+        super().__init__(INSUFFICIENT_SCOPE, f"insufficient scope: needs {words}", {"scope": words})
+        self.scopes = tuple(scopes)
 
 
 class ResourceNotFound(RpcError):

@@ -18,6 +18,9 @@ class Scope(Struct, kw_only=True):
     principal: Any = None
     """Who is asking, as established by the host. Whatever the server keeps belongs to a principal."""
 
+    scopes: frozenset[str] | None = None
+    """What the principal was granted; none where nobody asked, and then everything is allowed."""
+
     transport: str = "direct"
 
     session: Any = None
