@@ -1,0 +1,49 @@
+"""Everything server and double together have what an extension asks for: green, on every transport."""
+
+import pytest
+
+from assay.lab.everything.double import skills, tasks
+from assay.lab.harness.plan import Selection
+from assay.lab.harness.run import CellResult, Run
+from assay.lab.harness.runner import Order, Runner
+from assay.lab.harness.sabotage.ground import Ground
+from assay.lab.harness.sabotage.subject import HEALTHY
+from assay.lab.harness.saboteur import Double
+from assay.lab.harness.trace import Trace
+from assay.lab.harness.transport import Transport
+from assay.lab.harness.verdict import Outcome, Verdict
+from assay.lab.suites import suite_named
+from assay.revisions.registry import PER_REQUEST
+from tests.meta.tree import expect_none
+
+SUITE = suite_named("everything")
+TRANSPORTS = (Transport.HTTP, Transport.STDIO, Transport.WEBSOCKET)
+REVISION = PER_REQUEST[-1]
+
+
+def keep(result: CellResult, trace: Trace) -> CellResult:
+    return result
+
+
+async def run_of(ground: Ground, area: str, transport: Transport) -> Run:
+    names = tuple(one.id for one in SUITE.scenarios.values() if one.area == area)
+    order = Order(SUITE, Selection(scenarios=names, revisions=(REVISION,)), jobs=4)
+    subject = ground.put_before(HEALTHY, transport, REVISION)
+    return await Runner(order, [subject], lambda event: None, keep).run()
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("double", [tasks.DOUBLE, skills.DOUBLE], ids=lambda double: double.name)
+async def test_all_scenarios_of_an_extension_are_green_on_its_double(double: Double) -> None:
+    async with Ground("everything", double) as ground:
+        runs = {transport: await run_of(ground, double.name, transport) for transport in TRANSPORTS}
+    cells = [cell for run in runs.values() for cell in run.cells]
+    expect_none(
+        f"{cell.scenario} on {cell.transport}: {cell.outcome}: {cell.reason}"
+        + "".join(f"; {one.requirement}: {one.observed}" for check in cell.checks for one in check.findings)
+        for cell in cells
+        if cell.outcome is not Outcome.PASSED
+    )
+    proved = {check.id for cell in cells for check in cell.checks if check.verdict is Verdict.SUCCESS}
+    wanted = [row for row, one in SUITE.requirements.items() if one.area == double.name]
+    expect_none(f"{row} saw nothing" for row in wanted if row not in proved)

@@ -1,0 +1,53 @@
+"""A fault before a double sees what both of them hear and say."""
+
+from typing import Any
+
+from assay.lab.harness.sabotage.altering import Altering, decoded, encode
+from assay.lab.harness.sabotage.doubled import doubled
+from assay.lab.harness.saboteur import Answered, Changed, Double, Json, Saboteur, Turn
+from assay.lab.harness.transport import Transport
+from assay.revisions.registry import REVISIONS
+from tests.lab.traces import request, result
+
+
+def answer(message: Json, turn: Turn) -> Json | Answered:
+    return Answered([result(message["id"], by="double")], 201) if message["method"] == "mine" else message
+
+
+def announce(message: Json, turn: Turn) -> Changed:
+    return [message, {"jsonrpc": "2.0", "method": "notifications/more"}]
+
+
+def altering(**hooks: Any) -> Altering:
+    double = Double("by hand", request=answer, reply=announce)
+    saboteur = Saboteur(id="x.y", fault="by hand", breaks="BASE-01", **hooks)
+    return Altering(doubled(saboteur, double), Turn(Transport.STDIO, REVISIONS[-1]))
+
+
+def test_without_a_fault_the_double_answers_what_is_its_own() -> None:
+    work = altering()
+    mine = work.asked(encode(request(1, "mine")))
+    assert isinstance(mine, Answered)
+    assert (mine.messages, mine.status) == ([result(1, by="double")], 201)
+    other = work.asked(encode(request(2, "other")))
+    assert isinstance(other, bytes) and decoded(other) == request(2, "other")
+
+
+def test_a_fault_changes_what_the_double_is_asked() -> None:
+    work = altering(request=lambda message, turn: {**message, "method": "mine"})
+    assert isinstance(work.asked(encode(request(1, "other"))), Answered)
+
+
+def test_a_fault_may_answer_before_the_double() -> None:
+    work = altering(request=lambda message, turn: Answered([b"no"]))
+    asked = work.asked(encode(request(1, "mine")))
+    assert isinstance(asked, Answered) and asked.messages == [b"no"]
+
+
+def test_a_fault_changes_what_the_double_says_and_knows_what_was_asked() -> None:
+    work = altering(reply=lambda reply, turn: {**reply, "asked": turn.method})
+    mine = work.asked(encode(request(1, "mine")))
+    assert isinstance(mine, Answered) and mine.messages[0]["asked"] == "mine"
+    work.asked(encode(request(2, "other")))
+    told = [decoded(body)["asked"] for body in work.answered(encode(result(2)))]
+    assert told == ["other", ""]
