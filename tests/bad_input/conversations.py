@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.model.error import INVALID_PARAMS, INVALID_REQUEST
-from assay.revisions.registry import HANDSHAKE
+from assay.revisions.registry import HANDSHAKE, REVISIONS
 from assay.revisions.revision import Batching, Revision
 from tests.bad_input.messages import PING, message
 from tests.bad_input.row import (
@@ -26,6 +26,7 @@ from tests.driving.messages import initialize
 TOOLS = message(id=1, method="tools/list")
 NOT_YET = Failed(INVALID_PARAMS, 1, "not initialized")
 NEEDED = Failed(INVALID_REQUEST, 1, "session required")
+DESCRIBED = {"_meta": {"io.modelcontextprotocol/protocolVersion": REVISIONS[-1].date}}
 FRESH, REQUIRED = Setting.FRESH, Setting.REQUIRED
 
 
@@ -224,6 +225,12 @@ GROUPED = [
         batch(*[PING] * (BATCH + 1)),
         Failed(INVALID_REQUEST, text="batch too large"),
         "bounded by `limits.batch`, here 10",
+    ),
+    in_batch(
+        "a member that describes itself",
+        batch(PING, message(id=2, method="tools/list", params=DESCRIBED)),
+        NO_BATCHES,
+        "its revision has no batches",
     ),
     in_batch(
         "bad JSON inside", b'[{"jsonrpc":"2.0"', Failed(-32700, text="parse error"), "the whole is no JSON"

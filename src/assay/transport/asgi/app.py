@@ -287,7 +287,10 @@ class AsgiApp:
             return await refuse(incoming.transmit, batch_refused(), incoming.cors)
         exchange = incoming.exchange
         send = exchange.send if self.policy.streaming else None
-        outcomes = await self._endpoint.dispatch_batch(members, send, scope)
+        try:
+            outcomes = await self._endpoint.dispatch_batch(members, send, scope)
+        except RpcError as error:
+            return await refuse(incoming.transmit, _unacceptable(error), incoming.cors)
         if not outcomes:
             return await exchange.accept()
         return await exchange.answer_batch(outcomes)
