@@ -35,7 +35,7 @@ def answered(trace: Trace) -> Iterator[Observation]:
     if any(one.method == CANCELLED for one in trace.messages) or not is_clear(trace) or _is_lost(trace):
         return
     for exchange in _asked(trace):
-        if not is_sentinel(exchange.request) and not _is_refused(exchange):
+        if not is_sentinel(exchange.request) and not _is_refused(exchange) and not _goes_on(exchange, trace):
             observed = _silence(exchange) if exchange.answer is None else exchange
             expected = f"a response with id {exchange.request.id!r}"
             yield observe(
@@ -55,6 +55,12 @@ def _asked(trace: Trace) -> Iterator[Exchange]:
 def _is_refused(exchange: Exchange) -> bool:
     """HTTP may refuse a request with a status alone."""
     return exchange.answer is None and exchange.head is not None and exchange.head.status >= 400
+
+
+def _goes_on(exchange: Exchange, trace: Trace) -> bool:
+    """Whether its stream can be resumed: a server may close such a one before it has answered."""
+    calls = [one for one in trace.calls if one.channel == exchange.request.frame.channel]
+    return any(event.event_id is not None for one in calls for _, event in one.events)
 
 
 def _silence(exchange: Exchange) -> str:
@@ -180,7 +186,7 @@ def _is_plain(exchange: Exchange, trace: Trace) -> bool:
 
 
 def _parse_errors(trace: Trace) -> Iterator[Observation]:
-    """Where all that was said is no JSON, an error can mean nothing else. HTTP has heads to complain about."""
+    """Where all that was said is no JSON, an error means that. HTTP also has heads to complain about."""
     if trace.transport == Transport.HTTP:
         return
     said = [one for one in _of_case(trace) if not is_sentinel(one)]
