@@ -8,7 +8,9 @@ import pytest
 
 from assay.bundled.everything import server as everything
 from assay.lab.harness.verdict import Outcome, Verdict
-from interop.agreement.explanation import Explanation, Explanations
+from assay.lab.suites import suite_named
+from interop.agreement.__main__ import PAGE, read_record
+from interop.agreement.explanation import Explanation, Explanations, read_explanations
 from interop.agreement.page import page, terminal
 from interop.agreement.record import (
     ABSENT,
@@ -26,9 +28,11 @@ from interop.agreement.record import (
 from interop.agreement.table import PEERS, fixture_servers
 from interop.official import GENERIC_CHECK, Tally
 from tests.lab.runs import REVISION, cell, run_of
+from tests.meta.tree import expect_none
 
 FIXTURES = json.loads((PEERS / "everything.json").read_text("utf-8"))
 SERVERS = fixture_servers()
+RECORD = read_record()
 
 
 def tally(*checks: tuple[str, str]) -> Tally:
@@ -183,3 +187,20 @@ def test_the_fixtures_for_other_sdks_are_those_of_our_everything_server() -> Non
     assert {tool["name"] for tool in FIXTURES["tools"]} == {tool.name for tool in everything.tools.list()}
     prompts = {prompt["name"] for prompt in FIXTURES["prompts"]}
     assert prompts == {prompt.name for prompt in everything.prompts.list()}
+
+
+def test_every_server_was_judged_at_its_pinned_version_by_every_official_scenario() -> None:
+    known = {one.server: one for one in RECORD.judged}
+    assert {name: one.version for name, one in known.items()} == {
+        name: server.version() for name, server in SERVERS.items()
+    }
+    official = {pair.scenario for pair in known["assay"].pairs}
+    assert official == {scenario.official for scenario in suite_named("everything").scenarios.values()}
+
+
+def test_every_difference_of_the_record_is_explained_and_no_explanation_is_stale() -> None:
+    expect_none(read_explanations().breaches(RECORD.judged))
+
+
+def test_the_page_is_what_the_record_and_the_explanations_make_of_it() -> None:
+    assert PAGE.read_text("utf-8") == page(RECORD, SERVERS, read_explanations())
