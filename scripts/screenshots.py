@@ -42,7 +42,6 @@ def shots(run: Run) -> list[Shot]:
         Shot("report-light", "", "light"),
         Shot("report-dark", "", "dark"),
         Shot("report-finding", finding, "light", ".run.open"),
-        Shot("report-finding-dark", finding, "dark", ".run.open"),
         Shot("report-coverage", "#tab=coverage&area=http", "light"),
     ]
 
