@@ -69,7 +69,7 @@ def code(text: str, longest: int = LONGEST) -> str:
 def inline(text: str) -> str:
     """Words of ours, as they are: no character of them is markup."""
     flat = " ".join(text.split())
-    return "".join(f"\\{one}" if one in r"\`*_{}[]()#+!|~<>&$" else one for one in flat)
+    return "".join(f"\\{one}" if one in r"\*_[]#|~<>&$" else one for one in flat)
 
 
 def tag(text: str) -> str:

@@ -26,6 +26,7 @@ MOST: Final = 5_000
 PLACES: Final = 50
 """Places that are listed for one result: the first hundred are shown, and a finding may have thousands."""
 ALSO: Final = 3
+COMMAND: Final = 4_000
 LONGEST: Final = 1_000
 """Characters of what a server said in one message: it may have sent megabytes."""
 
@@ -129,11 +130,16 @@ def _message(found: Found) -> Iterator[str]:
     yield f"observed: {_short(finding.observed)}"
     others = dict.fromkeys(other.observed for _, _, other in found if other.observed != finding.observed)
     yield from (f"also observed: {_short(observed)}" for observed in list(others)[:ALSO])
-    if finding.reproduce:
-        yield f"reproduce: {_short(finding.reproduce)}"
+    if _is_short(finding.reproduce):
+        yield f"reproduce: {finding.reproduce}"
     places = list(dict.fromkeys(_named(cell) for cell, _, _ in found))
     more = f" and {len(places) - ALSO} more" if len(places) > ALSO else ""
     yield f"in: {', '.join(places[:ALSO])}{more}"
+
+
+def _is_short(command: str) -> bool:
+    """Whether a line for the shell can stand in a message as it is: half of it, or a link, would be wrong."""
+    return 0 < len(command) <= COMMAND and "](" not in command
 
 
 def _named(cell: CellResult) -> str:

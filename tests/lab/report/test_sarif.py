@@ -1,0 +1,159 @@
+"""SARIF as code scanning takes it: by its rules, and by a reader that is not ours."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+import sarif_pydantic  # type: ignore[import-untyped]
+from msgspec.structs import replace
+
+from assay.lab.harness.run import CellResult, Run
+from assay.lab.harness.verdict import Outcome, Verdict
+from assay.lab.report import sarif
+from assay.lab.report.sarif import render
+from tests.lab.runs import cell, finding, run_of
+
+SCHEMA = jsonschema_rs.validator_for(
+    json.loads((Path(__file__).parent / "sarif.schema.json").read_text("utf-8")), validate_formats=True
+)
+TRACE = "../server-tools-unknown-name-2000-01-01T00-00-00-000Z/trace-stdio.ndjson"
+FAILED = cell(
+    "tools.unknown-name",
+    ("tools.unknown-name", Verdict.FAILURE),
+    ("jsonrpc.version", Verdict.SUCCESS),
+    trace=TRACE,
+)
+RUN = run_of(
+    FAILED,
+    cell("jsonrpc.notifications", ("jsonrpc.silent", Verdict.SKIPPED), broke_off=True),
+    cell("http.ended-session", outcome=Outcome.NOT_APPLICABLE),
+    stale=["gone"],
+)
+
+
+def only_run(run: Run) -> dict[str, Any]:
+    (only,) = json.loads(render(run))["runs"]
+    return dict(only)
+
+
+def with_observed(text: str) -> CellResult:
+    check = FAILED.checks[0]
+    return replace(FAILED, checks=[replace(check, findings=[replace(check.findings[0], observed=text)])])
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        RUN,
+        run_of(),
+        run_of(replace(FAILED, trace="")),
+        run_of(replace(FAILED, trace="/somewhere else/trace.ndjson")),
+        run_of(with_observed("x" * 100_000)),
+        run_of(with_observed("\ud800 \x00")),
+        replace(RUN, strict=True, interrupted=True, expected=["tools-*"]),
+    ],
+)
+def test_it_fits_the_schema(run: Run) -> None:
+    SCHEMA.validate(json.loads(render(run)))
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("version",), "2.0.0"),
+        (("runs", 0, "results", 0, "locations"), []),
+        (("runs", 0, "results", 0, "level"), "FAILURE"),
+        (("runs", 0, "results", 0, "locations", 0, "physicalLocation", "artifactLocation", "uri"), "/a"),
+        (("runs", 0, "tool", "driver", "rules", 0, "helpUri"), "not a link"),
+    ],
+)
+def test_the_schema_can_refuse(path: tuple[str | int, ...], value: object) -> None:
+    log = json.loads(render(RUN))
+    inside = log
+    for step in path[:-1]:
+        inside = inside[step]
+    inside[path[-1]] = value
+    assert not SCHEMA.is_valid(log)
+
+
+def test_another_reader_finds_what_we_wrote() -> None:
+    (run,) = sarif_pydantic.Sarif.model_validate_json(render(RUN)).runs
+    (result,) = run.results or []
+    (rule,) = run.tool.driver.rules or []
+    assert (run.tool.driver.name, result.rule_id, result.level) == ("Assay", "TL-19", "error")
+    assert rule.full_description is not None and rule.full_description.text == "A rule"
+    assert str(rule.help_uri).startswith("https://modelcontextprotocol.io/specification/")
+    (invocation,) = run.invocations or []
+    assert not invocation.execution_successful or run.results
+
+
+def test_result_tells_expected_observed_and_how_to_see_it_again() -> None:
+    (result,) = only_run(RUN)["results"]
+    lines = result["message"]["text"].splitlines()
+    assert {"expected: this", "observed: that", "reproduce: printf %s x | server"} <= set(lines)
+    assert result["properties"]["check"] == "tools.unknown-name"
+
+
+def test_first_location_stays_the_same_and_the_others_are_where_the_frames_are() -> None:
+    (result,) = only_run(RUN)["results"]
+    first = result["locations"][0]["physicalLocation"]
+    assert first == {
+        "artifactLocation": {"uri": "tools-unknown-name/trace-stdio.ndjson"},
+        "region": {"startLine": 2},
+    }
+    stored = result["relatedLocations"][0]["physicalLocation"]["artifactLocation"]
+    assert stored == {"uri": TRACE.removeprefix("../"), "uriBaseId": "RESULTS"}
+    steps = result["codeFlows"][0]["threadFlows"][0]["locations"]
+    assert [step["location"]["physicalLocation"]["region"]["startLine"] for step in steps] == [2, 3]
+
+
+def test_fingerprints_do_not_depend_on_what_a_server_says_or_when() -> None:
+    one = only_run(run_of(with_observed("id 4711")))["results"][0]
+    other = only_run(run_of(replace(with_observed("id 4712"), trace=TRACE.replace("2000", "2001"))))[
+        "results"
+    ][0]
+    assert one["partialFingerprints"] == other["partialFingerprints"]
+    assert one["locations"] == other["locations"]
+
+
+def test_one_defect_in_many_places_is_one_result() -> None:
+    places = [replace(FAILED, transport=transport) for transport in ("stdio", "http", "ws")]
+    (result,) = only_run(run_of(*places))["results"]
+    assert result["occurrenceCount"] == 3
+    assert [one["id"] for one in result["relatedLocations"]] == [1, 2, 3]
+
+
+def test_a_should_is_a_warning_unless_the_run_is_strict() -> None:
+    check = FAILED.checks[0]
+    should = replace(FAILED, checks=[replace(check, findings=[replace(finding(), level="SHOULD")])])
+    levels = [only_run(run_of(should, strict=strict))["results"][0]["level"] for strict in (False, True)]
+    assert levels == ["warning", "error"]
+
+
+def test_what_the_baseline_expects_is_suppressed() -> None:
+    (result,) = only_run(replace(RUN, expected=["tools-*"]))["results"]
+    assert result["suppressions"][0]["kind"] == "external"
+    assert "suppressions" not in only_run(RUN)["results"][0]
+
+
+def test_what_a_server_said_is_no_link() -> None:
+    (result,) = only_run(run_of(with_observed("[click](https://evil.example) [1](1)")))["results"]
+    assert "](" not in result["message"]["text"]
+
+
+def test_a_run_that_broke_off_says_so() -> None:
+    (invocation,) = only_run(RUN)["invocations"]
+    told = [one["message"]["text"] for one in invocation["toolExecutionNotifications"]]
+    assert any("jsonrpc.notifications" in text and "a reason" in text for text in told)
+    assert "stale in the baseline: gone" in told
+    assert only_run(replace(RUN, interrupted=True))["invocations"][0]["executionSuccessful"] is False
+
+
+def test_what_does_not_fit_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sarif, "MOST", 1)
+    two = run_of(FAILED, cell("a.b", ("c.d", Verdict.FAILURE)))
+    run = only_run(two)
+    assert len(run["results"]) == 1
+    assert "1 more" in run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"]
