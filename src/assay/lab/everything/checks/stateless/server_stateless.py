@@ -152,7 +152,7 @@ def _versions(trace: Trace) -> Iterator[Observation]:
         for version in one.items("supportedVersions")
         if is_of(one, trace.revision)
     ]
-    heads = {call.channel: call.sent for call in trace.calls}
+    heads = {call.channel: call.sent for call in trace.calls if call.sent.method == "POST"}
     for exchange in trace.exchanges():
         reply = reply_to(exchange, trace)
         if meta_of(exchange).get(VERSION_KEY) != NO_VERSION or (reply is None and exchange.head is None):
