@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from assay.lab.harness.excuse import is_sound
+from assay.lab.harness.frame import Kind, Sender
 from assay.lab.harness.message import Message
 from assay.lab.harness.trace import SENTINEL, Trace
 
@@ -85,7 +86,9 @@ def _plain(value: Any, depth: int) -> bool:
 
 
 def is_clear(trace: Trace) -> bool:
-    """Whether all that the driver said can be read in one way only."""
+    """Whether all that the driver said can be read in one way only. Frames of its own making hide what it said."""
+    if any(one.kind is Kind.CONTROL and one.sender is Sender.DRIVER for one in trace.frames):
+        return False
     return all(is_certain(one.body) for one in trace.messages if not one.by_subject)
 
 
