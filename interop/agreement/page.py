@@ -124,7 +124,7 @@ def _because(lines: Sequence[str]) -> str:
 
 
 def _speed(record: Record, servers: Mapping[str, FixtureServer]) -> Iterator[str]:
-    yield "## Speed\n\nOf the run above, over HTTP: the whole command from start to end, the best of its rounds.\n"
+    yield "## Speed\n\nOf that run, over HTTP: the whole command from start to end, the best of its rounds.\n"
     yield "| server | official suite | Assay | ratio |"
     yield "|---|---|---|--:|"
     for judged in record.judged:
