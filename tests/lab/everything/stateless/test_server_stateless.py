@@ -1,10 +1,13 @@
 """The check of server-stateless, on conversations written by hand."""
 
+import json
 from typing import Any
 
 import pytest
 
 from assay.lab.everything.stateless_probe import ASKS, LOGS, NEEDS_SAMPLING, NO_VERSION, UNASKED_LOG
+from assay.lab.harness.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.http_text import write_request
 from assay.lab.harness.message_meta import CAPABILITIES_KEY, CLIENT_KEY, SERVER_KEY, VERSION_KEY
 from assay.lab.harness.trace import Trace
 from assay.revisions.registry import PER_REQUEST
@@ -144,6 +147,20 @@ def test_a_version_that_nobody_speaks(code: int, data: dict[str, Any], holds: bo
     asked = request(1, "server/discover", _meta={**META, VERSION_KEY: NO_VERSION})
     trace = stdio(*discovered(), (">", asked), ("<", error(1, code, **data)))
     assert (row(UNSUPPORTED) <= held(CHECK, trace)) is holds
+
+
+def test_the_head_of_a_socket_says_nothing_of_its_messages() -> None:
+    asked = json.dumps(request(1, "server/discover", _meta={**META, VERSION_KEY: NO_VERSION})).encode()
+    refused = json.dumps(error(1, -32022, supported=[NEW.date], requested=NO_VERSION)).encode()
+    upgrade = write_request("GET", "/mcp/ws", [("Upgrade", "websocket")])
+    said = [(Sender.DRIVER, Kind.REQUEST, upgrade), (Sender.SUBJECT, Kind.HEAD, b"HTTP/1.1 101 Yes\r\n\r\n")]
+    for sender, (_, message) in zip((Sender.DRIVER, Sender.SUBJECT), discovered(), strict=True):
+        said.append((sender, Kind.TEXT, json.dumps(message).encode()))
+    said += [(Sender.DRIVER, Kind.TEXT, asked), (Sender.SUBJECT, Kind.TEXT, refused)]
+    frames = [Frame(n, 0.0, sender, "1/ws", kind, raw) for n, (sender, kind, raw) in enumerate(said)]
+    trace = Trace(Header(NEW.date, "ws", "ws://localhost:1/mcp/ws", "by-hand", closed=True), frames)
+    assert row(UNSUPPORTED) <= held(CHECK, trace)
+    assert broken(CHECK, trace) == set()
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from assay.lab.everything.stateless_probe import (
     UNKNOWN,
 )
 from assay.lab.harness.declaration import declaration
+from assay.lab.harness.http_text import parse_head
 from assay.lab.harness.message import Message, Shape, same_id
 from assay.lab.harness.message_meta import (
     CAPABILITIES_KEY,
@@ -152,14 +153,12 @@ def _versions(trace: Trace) -> Iterator[Observation]:
         for version in one.items("supportedVersions")
         if is_of(one, trace.revision)
     ]
-    heads = {call.channel: call.sent for call in trace.calls if call.sent.method == "POST"}
     for exchange in trace.exchanges():
         reply = reply_to(exchange, trace)
         if meta_of(exchange).get(VERSION_KEY) != NO_VERSION or (reply is None and exchange.head is None):
             continue
         said = told(exchange, reply)
-        head = heads.get(exchange.request.frame.channel)
-        if head is not None and head.get(VERSION) != NO_VERSION:
+        if exchange.head is not None and _header(exchange) != NO_VERSION:
             holds = _status(exchange) == 400 and reply is not None and reply.code == HEADER_MISMATCH
             expected = f"status 400 with error {HEADER_MISMATCH}: header and body differ"
             yield observe(VERSION_DIFFERS, holds, exchange, expected=expected, observed=said)
@@ -236,6 +235,11 @@ def _ids(trace: Trace) -> Iterator[Observation]:
                 holds = same_id(message.id, request.id)
                 expected = f"the id of the request: {request.id!r}"
                 yield observe(SAME_ID, holds, call, expected=expected, observed=repr(message.id))
+
+
+def _header(exchange: Exchange) -> str | None:
+    """The version in the head of an HTTP request."""
+    return parse_head(exchange.request.frame.raw).get(VERSION)
 
 
 def _status(exchange: Exchange) -> int | None:
