@@ -42,6 +42,7 @@ class Rounds:
         self._order = order_of(options)
         self._entries = baseline_of(options, self._order.selection)
         self._restarts = bool(options.target or options.command)
+        # Both anew for every round: here only to hear of mistakes before the first one.
         subjects_of(options)
         archive_at(options)
         self._bad: set[Place] = set()
