@@ -95,10 +95,10 @@ def test_what_a_client_lacks_may_go_without_data_but_not_with_other_data() -> No
     assert row in broken("tasks-required-task-error", talk(made(1, "failing_job"), (stranger, refusal)))
 
 
-def listening(granted: list[str], *told: dict[str, Any]) -> Trace:
+def listening(granted: list[str], *told: dict[str, Any], seconds: int = 1) -> Trace:
     acknowledged = {"notifications": {"taskIds": granted}, "_meta": {SUBSCRIPTION_KEY: 2}}
     turns = [
-        (">", made(1)[0]),
+        (">", made(1, seconds=seconds)[0]),
         ("<", made(1)[1]),
         (">", request(2, "subscriptions/listen", notifications={"taskIds": ["t"]}, _meta=META)),
         ("<", notice("notifications/subscriptions/acknowledged", acknowledged)),
@@ -121,3 +121,7 @@ def test_a_server_that_grants_notifications_tells_of_the_end() -> None:
     assert row in broken(row, listening(["t"]))
     assert row in broken(row, listening(["t"], task(0)["result"]))
     assert row in held(row, listening(["t"], task(0)["result"], end))
+
+
+def test_a_task_that_may_have_ended_before_has_no_end_to_tell() -> None:
+    assert not seen("tasks-status-notifications", listening(["t"], seconds=0))

@@ -9,7 +9,7 @@ from assay.lab.everything.declaring import official_check
 from assay.lab.everything.extension import declares_tasks
 from assay.lab.everything.faults import judged
 from assay.lab.everything.task_shape import ENDS, completion_faults, duration_faults, task_faults
-from assay.lab.everything.task_story import about
+from assay.lab.everything.task_story import about, calls
 from assay.lab.harness.message import Message
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.verdict import Observation
@@ -42,18 +42,32 @@ def _granted(one: Subscription) -> list[str]:
 
 
 def _judge_told(one: Subscription, task: str, trace: Trace) -> Iterator[Observation]:
-    told = [
-        message for message in one.messages if message.method == TOLD and message.params.get("taskId") == task
-    ]
+    told = [message for message in one.messages if _tells(message, task)]
     for message in told:
         yield judged(ROW, _told_faults(message.params), message, expected="the whole task")
     ends = [message for message in told if message.params.get("status") in ENDS]
+    if not ends and trace.header.closed and _was_working(one, task, trace):
+        faults = [f"{len(told)} notifications, none of an end"]
+        yield judged(ROW, faults, one, expected="the end of the task, which came later")
     seen = [exchange for exchange in about(trace, "tasks/get", task) if exchange.result is not None]
-    if not ends and (trace.header.closed or seen):
-        yield judged(ROW, [f"{len(told)} notifications, none of an end"], one, expected="the end of the task")
     if ends and seen:
-        faults = _difference(ends[-1], seen[-1].result or {})
+        faults = list(_difference(ends[-1], seen[-1].result or {}))
         yield judged(ROW, faults, ends[-1], seen[-1], expected="what tasks/get says of it")
+
+
+def _tells(message: Message, task: str) -> bool:
+    return message.method == TOLD and message.params.get("taskId") == task
+
+
+def _was_working(one: Subscription, task: str, trace: Trace) -> bool:
+    """Whether the work cannot have been done before the server agreed to tell of it."""
+    heard = one.acknowledgement
+    for exchange in calls(trace, "slow_compute"):
+        if heard is not None and (exchange.result or {}).get("taskId") == task:
+            seconds = exchange.params["arguments"].get("seconds")
+            passed = heard.frame.t - exchange.request.frame.t
+            return isinstance(seconds, int | float) and passed < seconds
+    return False
 
 
 def _told_faults(task: dict[str, Any]) -> Iterator[str]:
