@@ -41,7 +41,7 @@ def _titled_single(part: Part) -> bool:
     return part.get("type") == "string" and _titled(part.get("oneOf")) and "enum" not in part
 
 
-def _legacy(part: Part) -> bool:
+def _named_beside(part: Part) -> bool:
     values, names = part.get("enum"), part.get("enumNames")
     both = _texts(values) and _texts(names) and len(values or ()) == len(names or ())
     return part.get("type") == "string" and both
@@ -62,7 +62,9 @@ FIELDS: Final = {
     f"{NAME}-titled-single": Field(
         "titledSingle", _titled_single, "a string with `oneOf` of const and title"
     ),
-    f"{NAME}-legacy-enumnames": Field("legacyEnum", _legacy, "a string with `enum` and as many `enumNames`"),
+    f"{NAME}-legacy-enumnames": Field(
+        "legacyEnum", _named_beside, "a string with `enum` and as many `enumNames`"
+    ),
     f"{NAME}-untitled-multi": Field("untitledMulti", _untitled_multi, "an array of strings with `enum`"),
     f"{NAME}-titled-multi": Field("titledMulti", _titled_multi, "an array with `anyOf` of const and title"),
 }
