@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import binascii
+import re
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Final
@@ -11,12 +12,14 @@ import msgspec
 from msgspec import Struct
 
 from assay.lab.harness.frame import Frame, Kind, Sender
-from assay.lab.harness.message import Shape, read_messages
+from assay.lab.harness.message import Message, Shape, read_messages
 from assay.revisions.registry import REVISIONS
 
 LARGEST: Final = 8 * 1024 * 1024
 """Bytes of a case as it is read back: far more than any that is made here."""
 KNOWN: Final = frozenset[str]().union(*(one.requests | one.notifications for one in REVISIONS))
+UNKNOWN: Final = "no-such-thing-of-the-lab"
+_NAME: Final = re.compile(r"[A-Za-z0-9_./-]{2,128}")
 _NOWHERE: Final = Frame(0, 0.0, Sender.DRIVER, "", Kind.MARK)
 
 
@@ -51,7 +54,14 @@ def _kind(body: bytes) -> str:
     if message.is_response:
         return "response"
     method = message.method if message.method in KNOWN else "unknown method"
-    return f"{message.shape.value} {method}"
+    return " ".join((message.shape.value, method, tool_name(message))).rstrip()
+
+
+def tool_name(message: Message) -> str:
+    """Which tool a request may really reach; nothing where it is no call, or no name that a tool would have."""
+    name = message.params.get("name") if message.method == "tools/call" else None
+    is_name = isinstance(name, str) and name != UNKNOWN and _NAME.fullmatch(name)
+    return str(name) if is_name else ""
 
 
 class Case(Struct, frozen=True, array_like=True):

@@ -86,7 +86,7 @@ def _plain(value: Any, depth: int) -> bool:
 
 
 def is_clear(trace: Trace) -> bool:
-    """Whether all that the driver said can be read in one way only. Frames of its own making hide what it said."""
+    """Whether all that the driver said can be read in one way only; frames of its own making hide it."""
     if any(one.kind is Kind.CONTROL and one.sender is Sender.DRIVER for one in trace.frames):
         return False
     return all(is_certain(one.body) for one in trace.messages if not one.by_subject)

@@ -199,8 +199,8 @@ class Fuzzer:
 
     def _is_new(self, place: Place, broken: Broken, case: Case) -> bool:
         doubtful = any(
-            one.subject is place.subject and old.check == broken.check and old.row == broken.row
-            for one, old, _ in self.unsure
+            one.subject is place.subject and old == broken and seen.labels <= case.labels
+            for one, old, seen in self.unsure
         )
         return not doubtful and is_new(self.found, place, broken, case)
 

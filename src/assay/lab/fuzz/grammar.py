@@ -9,10 +9,10 @@ from assay.lab.harness.message_meta import CAPABILITIES_KEY, CLIENT_KEY, LOG_LEV
 from assay.lab.harness.mirror import mirror_headers, param_headers
 from assay.lab.harness.transport import Transport
 
-from .case import Step
+from .case import UNKNOWN, Step
 from .certainty import LISTENING
 from .choice import Choices
-from .ground import UNKNOWN, Ground
+from .ground import Ground
 from .odd import Raw, odd_text, odd_value, write
 from .schema_value import fitting, near_miss
 

@@ -11,7 +11,8 @@ from assay.lab.harness.message_meta import CLIENT, declared
 from assay.lab.harness.transport import Transport
 from assay.revisions.revision import Revision
 
-UNKNOWN: Final = "no-such-thing-of-the-lab"
+from .case import UNKNOWN
+
 SOME_URI: Final = "assay://no-such-thing"
 
 

@@ -13,6 +13,7 @@ from .odd import TEXTS, odd_value, plain_value
 
 DEEPEST: Final = 4
 MOST: Final = 3
+SMALL: Final = 10
 Json = dict[str, Any]
 
 
@@ -99,8 +100,9 @@ def _string(choices: Choices, schema: Json, root: Any, depth: int) -> Any:
 
 
 def _integer(choices: Choices, schema: Json, root: Any, depth: int) -> int:
-    least, most = _whole(schema.get("minimum"), -(2**31)), _whole(schema.get("maximum"), 2**31)
-    options = (least, most, 0, 1, -1, least + 1, most - 1, 2**53 - 1)
+    # Where there is no bound, small numbers: one of steps or seconds would else keep a tool busy for ever.
+    least, most = _whole(schema.get("minimum"), -SMALL), _whole(schema.get("maximum"), SMALL)
+    options = (least, most, 0, 1, -1, least + 1, most - 1)
     return choices.pick([one for one in options if least <= one <= most] or [least])
 
 

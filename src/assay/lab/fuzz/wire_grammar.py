@@ -12,10 +12,10 @@ from assay.lab.harness.transport import Transport
 from assay.protocol.framing import websocket as ws
 from assay.revisions.registry import REVISIONS
 
-from .case import Case, Step
+from .case import UNKNOWN, Case, Step
 from .choice import Choices
 from .grammar import MESSAGES, Rule, call, request, step
-from .ground import UNKNOWN, Ground
+from .ground import Ground
 
 VERSIONS: Final = ("", "1", "x" * 300, "2.0", " ", "None", *(one.date for one in REVISIONS))
 VALUES: Final = (
