@@ -100,7 +100,7 @@ def _add_results(group: argparse._ArgumentGroup) -> None:
     golden.add_argument(
         "--against-golden", type=Path, metavar="DIR", help="fail on any difference from what was kept there"
     )
-    add("--golden-ignore", action="append", default=[], metavar="POINTER", help="e.g. '/result/**/built'")
+    add("--golden-ignore", action="append", default=[], metavar="POINTER", help="JSON Pointer; repeatable")
     add("--watch", action="append", default=[], type=Path, metavar="PATH", help="again on change; repeatable")
 
 
