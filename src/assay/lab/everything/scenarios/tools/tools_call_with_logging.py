@@ -21,7 +21,7 @@ async def drive(stage: Stage) -> None:
     peer = await stage.open()
     await open_ears(stage, peer)
     await peer.request("logging/setLevel", {"level": "debug"})
-    await peer.call(tool_of(stage.facts, TOOL), {})
-    for _ in range(MESSAGES):
+    reply = await peer.call(tool_of(stage.facts, TOOL), {})
+    for _ in range(MESSAGES if reply.is_result else 0):
         if await peer.hear("notifications/message") is None:
             break

@@ -16,7 +16,7 @@ async def drive(stage: Stage) -> None:
     peer = await stage.open()
     await open_ears(stage, peer)
     params = {"name": TOOL, "arguments": {}, "_meta": {"progressToken": TOKEN}}
-    await peer.request("tools/call", params)
-    for _ in range(STEPS):
+    reply = await peer.request("tools/call", params)
+    for _ in range(STEPS if reply.is_result else 0):
         if await peer.hear("notifications/progress", progressToken=TOKEN) is None:
             break
