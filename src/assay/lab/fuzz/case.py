@@ -32,6 +32,8 @@ class Step(Struct, frozen=True, array_like=True):
     verb: str = "POST"
     framed: bool = True
     """Whether the transport frames the body as a message; otherwise it is written as it is."""
+    at_leisure: bool = False
+    """Whether it sets a tool to work, which may take as long as its author likes."""
 
     @property
     def label(self) -> str:
@@ -58,7 +60,7 @@ def _kind(body: bytes) -> str:
 
 
 def tool_name(message: Message) -> str:
-    """Which tool a request may really reach; nothing where it is no call, or no name that a tool would have."""
+    """Which tool a request may reach; nothing where it is no call, or no name that a tool would have."""
     name = message.params.get("name") if message.method == "tools/call" else None
     is_name = isinstance(name, str) and name != UNKNOWN and _NAME.fullmatch(name)
     return str(name) if is_name else ""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+import msgspec
+
 from assay.lab.harness.message_meta import CAPABILITIES_KEY, CLIENT_KEY, LOG_LEVEL_KEY, VERSION_KEY
 from assay.lab.harness.mirror import mirror_headers, param_headers
 from assay.lab.harness.transport import Transport
@@ -14,7 +16,7 @@ from .certainty import LISTENING
 from .choice import Choices
 from .ground import Ground
 from .odd import Raw, odd_text, odd_value, write
-from .schema_value import fitting, near_miss
+from .schema_value import fitting, is_refused, near_miss
 
 Rule = Callable[[Choices, Ground], Step]
 IDS: Final = (101, "a", 0, -1, "", "0", 2**31, 2**53 - 1, "a" * 500, "世🦊", 'q"\\')
@@ -146,13 +148,14 @@ def call(choices: Choices, ground: Ground) -> Step:
     if not ground.tools:
         return request(choices, ground)
     tool = choices.pick(ground.tools)
-    make = choices.pick((fitting, near_miss))
-    arguments = make(choices, tool.get("inputSchema"))
+    schema = tool.get("inputSchema")
+    arguments = near_miss(choices, schema) if choices.chance(2) else fitting(choices, schema)
     named = is_mirrored(ground) and isinstance(arguments, dict)
     headers = param_headers(tool, arguments) if named else {}
     spoken: Headers = {name: value for name, value in headers.items() if _fits(value)}
     message = _message(choices, "tools/call", ground.declared({"name": tool["name"], "arguments": arguments}))
-    return step(ground, message, spoken)
+    made = step(ground, message, spoken)
+    return msgspec.structs.replace(made, at_leisure=not is_refused(arguments, schema))
 
 
 def identified(choices: Choices, ground: Ground) -> Step:

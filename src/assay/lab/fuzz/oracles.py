@@ -20,9 +20,9 @@ from assay.lab.harness.verdict import Observation, observe
 from assay.model.error import INTERNAL_ERROR, METHOD_NOT_FOUND, PARSE_ERROR
 from assay.protocol.framing import websocket as ws
 
-from .case import KNOWN, tool_name
+from .case import KNOWN
 from .certainty import CANCELLED, is_clear, is_no_json, is_owed, is_sentinel
-from .talk import MINE, NO_ANSWER, NOT_REACHED, OTHER
+from .talk import AT_LEISURE, MINE, NO_ANSWER, NOT_REACHED, OTHER
 
 REFUSALS: Final = frozenset(
     {ws.PROTOCOL_ERROR, ws.UNSUPPORTED, ws.NOT_TEXT, ws.POLICY, ws.TOO_BIG, ws.NORMAL}
@@ -34,14 +34,25 @@ SERVER_ERROR: Final = 500
 def answered(trace: Trace) -> Iterator[Observation]:
     if any(one.method == CANCELLED for one in trace.messages) or not is_clear(trace) or _is_lost(trace):
         return
+    leisurely = _at_leisure(trace)
     for exchange in _asked(trace):
-        if not is_sentinel(exchange.request) and not _is_refused(exchange) and not _goes_on(exchange, trace):
+        spared = is_sentinel(exchange.request) or exchange.request.frame.n in leisurely
+        if not spared and not _is_refused(exchange) and not _goes_on(exchange, trace):
             observed = _silence(exchange) if exchange.answer is None else exchange
             expected = f"a response with id {exchange.request.id!r}"
-            # A tool may take its time, and only its author knows how much.
-            row = "FUZZ-06" if tool_name(exchange.request) else "FUZZ-01"
             holds = exchange.answer is not None
-            yield observe(row, holds, exchange, expected=expected, observed=observed)
+            yield observe("FUZZ-01", holds, exchange, expected=expected, observed=observed)
+
+
+def _at_leisure(trace: Trace) -> frozenset[int]:
+    """Frames that set a tool to work: it may take its time, and only its author knows how much."""
+    return frozenset(one.info.get("frame", -1) for one in trace.marks(AT_LEISURE))
+
+
+def _is_busy(trace: Trace) -> bool:
+    """Whether a tool is still at work: a server that does one thing at a time may be silent until then."""
+    frames = _at_leisure(trace)
+    return any(one.answer is None for one in trace.exchanges() if one.request.frame.n in frames)
 
 
 def _asked(trace: Trace) -> Iterator[Exchange]:
@@ -71,7 +82,7 @@ def _silence(exchange: Exchange) -> str:
 
 def goes_on(trace: Trace) -> Iterator[Observation]:
     """A conversation that hangs: neither answers nor ends. A second connection tells how far that goes."""
-    if _is_lost(trace):
+    if _is_lost(trace) or _is_busy(trace):
         return
     for exchange in trace.exchanges():
         if is_sentinel(exchange.request) and exchange.request.frame.connection == MINE:
@@ -237,7 +248,7 @@ FIRST: Final = (
 )
 """Where the server is gone, or hangs, all else follows from that."""
 LATER: Final = (
-    _check("answered", "Requests are answered", ("FUZZ-01", "FUZZ-06"), answered),
+    _check("answered", "Requests are answered", ("FUZZ-01",), answered),
     _check("codes", "Errors say what is wrong", ("BASE-26", "RPC-01", "FUZZ-04"), codes),
     _check("statuses", "HTTP does not call a client's fault the server's", ("FUZZ-04",), statuses),
 )

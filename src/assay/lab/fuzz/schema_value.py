@@ -23,6 +23,11 @@ def fitting(choices: Choices, schema: Any) -> Any:
     return made if _fits(made, schema) else value_for(schema)
 
 
+def is_refused(value: Any, schema: Any) -> bool:
+    """Whether a server that keeps to its schema does nothing with it."""
+    return not isinstance(value, dict) or not _fits(value, schema)
+
+
 def _fits(value: Any, schema: Any) -> bool:
     try:
         return value_problem(value, schema) is None
@@ -31,8 +36,8 @@ def _fits(value: Any, schema: Any) -> bool:
 
 
 def near_miss(choices: Choices, schema: Any) -> Any:
-    """A value that fits but for one thing, as far as the schema has anything to miss."""
-    made = fitting(choices, schema)
+    """The plainest value that fits, but for one thing, as far as the schema has anything to miss."""
+    made = value_for(schema)
     if not isinstance(made, dict) or not made:
         return odd_value(choices)
     name = choices.pick(sorted(made))

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assay.lab.harness.broken_off import BrokenOff, Unreachable
+from assay.lab.harness.broken_off import BrokenOff, NoAnswer, Unreachable
 from assay.lab.harness.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.http_link import HttpLink
 from assay.lab.harness.link import Link, Sent
@@ -37,6 +37,8 @@ MINE, OTHER = "1", "2"
 """Names of the connection that a case is tried on, and of the one that shows whether the server is there."""
 NO_ANSWER: Final = "no answer"
 NOT_REACHED: Final = "not reached"
+AT_LEISURE: Final = "at leisure"
+"""The mark of a frame that comes next and sets a tool to work."""
 _NOWHERE: Final = Frame(0, 0.0, Sender.DRIVER, "", Kind.MARK)
 GRACE: Final = 0.1
 """Seconds for answers to what need not be answered: in the next case they would be taken for others."""
@@ -83,7 +85,11 @@ class Talk:
             BrokenOff: there is nobody to talk to.
         """
         await self._peer.link.open()
-        await self._peer.greet()
+        if await self._peer.greet() is None:
+            # Nothing has been answered yet, and a process takes its time to come up.
+            await self._sentinel(self._peer, self._hearings[MINE])
+            if not await self._hearings[MINE].settle(self._patience):
+                raise NoAnswer("the first request", self._patience)
         self._tape.keep()
 
     async def close(self) -> None:
@@ -137,6 +143,8 @@ class Talk:
     async def _say(self, case: Case, sent: list[Sent], patience: float) -> None:
         hearing = self._hearings[MINE]
         for step in case.steps:
+            if step.at_leisure:
+                self._mark(AT_LEISURE, frame=self._tape.count + 1)
             sent.append(await self._send(step))
             self._owe(step, sent[-1])
             if not case.together:

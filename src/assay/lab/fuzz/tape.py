@@ -8,6 +8,11 @@ from assay.lab.harness.recorder import Recorder
 class Tape(Recorder):
     _opening = 0
 
+    @property
+    def count(self) -> int:
+        """How many frames there are."""
+        return len(self._frames)
+
     def keep(self) -> None:
         """What was recorded so far stays in front of every case."""
         self._opening = len(self._frames)
