@@ -1,4 +1,4 @@
-"""A small server on stdio with one planted fault, or none: `python faulty.py [surrogate|empty-name|load|leak]`.
+"""A small server on stdio with one planted fault: `python faulty.py [surrogate|empty-name|load|leak]`, or none.
 
 It stands on nothing but the standard library, so that its faults are its own.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from typing import Any
 
 FAULT = sys.argv[1] if len(sys.argv) > 1 else ""
@@ -71,8 +72,7 @@ def hurt(line: bytes) -> None:
     if FAULT == "surrogate" and b"\\ud800" in line:
         os._exit(1)
     if FAULT == "empty-name" and b'"name":""' in line and b'"tools/call"' in line:
-        while True:
-            sys.stdin.buffer.readline()
+        time.sleep(3600)
     if FAULT == "leak":
         kept.append(bytes(200_000))
 
@@ -97,4 +97,5 @@ def main() -> None:
         sys.stdout.flush()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -20,6 +20,7 @@ from assay.lab.harness.link import Link, Sent
 from assay.lab.harness.message import Message, Shape, read_messages
 from assay.lab.harness.message_meta import declared
 from assay.lab.harness.peer import Peer, encode
+from assay.lab.harness.process import Process
 from assay.lab.harness.redaction import Redaction
 from assay.lab.harness.stdio_link import StdioLink
 from assay.lab.harness.subject import Subject
@@ -76,8 +77,7 @@ class Talk:
     def process_id(self) -> int | None:
         """Of the process that is talked to, where each conversation has its own."""
         wire = self._peer.link.wire if isinstance(self._peer.link, StdioLink) else None
-        found = getattr(wire, "process_id", None)
-        return found if isinstance(found, int) else None
+        return wire.process_id if isinstance(wire, Process) else None
 
     async def open(self) -> None:
         """
@@ -94,6 +94,9 @@ class Talk:
 
     async def close(self) -> None:
         self.spent = True
+        link = self._peer.link
+        if self._in_vain and isinstance(link, StdioLink) and isinstance(link.wire, Process):
+            link.wire.kill()
         await self._peer.close()
 
     async def hold(self, case: Case, patience: float) -> Trace:
@@ -269,4 +272,4 @@ def _read(body: bytes) -> list[Message]:
 
 def _may_be_answered(message: Message) -> bool:
     """Whether a server may have something to say to it, in whatever time it takes."""
-    return message.shape is Shape.REQUEST and message.method not in LISTENING
+    return message.place is not None or (message.shape is Shape.REQUEST and message.method not in LISTENING)

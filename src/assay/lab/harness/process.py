@@ -94,6 +94,10 @@ class Process:
     def process_id(self) -> int:
         return self._inner.pid
 
+    def kill(self) -> None:
+        """End it at once: one that hangs would only use up the time of whoever asks it to."""
+        self._signal(signal.SIGKILL)
+
     async def stop(self) -> int:
         """Close its input, then ask, then insist; returns its exit status, negative for a signal."""
         self.end_input()
