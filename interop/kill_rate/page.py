@@ -16,8 +16,8 @@ A **saboteur** is a healthy server with one named fault, which breaks one rule o
 
 - **ours**: caught if a check finds *that rule* broken, before the server that the saboteur is written for;
 - **official** ({suite}, all its scenarios at {revisions}): caught if any
-  check, of whatever, is a FAILURE or a WARNING that is none before the healthy server. It plays before the
-  `everything` server, whose fixtures it needs.
+  check, of whatever, is a FAILURE or a WARNING that is none before the healthy server, and again when all is
+  played again. It plays before the `everything` server, whose fixtures it needs.
 
 A saboteur counts as caught if it is at one of the revisions. What neither suite sees before `everything`,
 although it is caught elsewhere, and what changed nothing there, is *not playable*: it counts for neither.
