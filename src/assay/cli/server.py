@@ -137,14 +137,14 @@ def execute(options: argparse.Namespace) -> int:
     from assay.cli.lab.extra import check_extra
 
     check_extra()
-    if options.suite == FUZZ:
-        from assay.cli.lab.fuzzing import fuzz_server
-
-        return asyncio.run(fuzz_server(options))
     if options.watch:
         from assay.cli.lab.watching import watch_server
 
         return asyncio.run(watch_server(options))
+    if options.suite == FUZZ:
+        from assay.cli.lab.fuzzing import fuzz_server
+
+        return asyncio.run(fuzz_server(options))
     from assay.cli.lab.judging import judge_server
 
     return asyncio.run(judge_server(options))

@@ -194,6 +194,7 @@ def test_server_that_somebody_else_starts_is_looked_for(tmp_path: Path, sessions
         (("--watch", ".", "--format", "papyrus"), "unknown format"),
         (("--watch", ".", "--scenario", "no-such*"), "no such scenario"),
         (("--watch", ".", "--record-golden", "golden"), "a golden run is one run"),
+        (("--watch", ".", "--suite", "fuzz"), "--suite fuzz has none"),
     ],
 )
 def test_mistakes_end_it_before_it_begins(

@@ -6,6 +6,7 @@ import argparse
 import asyncio
 
 from assay.cli.exit_code import CommandFailed, ExitCode
+from assay.cli.server import FUZZ
 
 from .extra import check_extra
 from .judging import stop_on_request
@@ -35,6 +36,9 @@ async def watch_server(options: argparse.Namespace) -> int:
 
 
 def check_watchable(options: argparse.Namespace) -> None:
+    if options.suite == FUZZ:
+        problem = "--watch plays scenarios, and --suite fuzz has none"
+        raise CommandFailed(ExitCode.USAGE, problem, "leave one of them out")
     if options.record_golden or options.against_golden:
         problem = "--watch plays again and again, and a golden run is one run"
         raise CommandFailed(ExitCode.USAGE, problem, "leave one of them out")
