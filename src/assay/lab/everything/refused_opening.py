@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from assay.lab.everything.extension import declares_tasks
 from assay.lab.harness.saboteur import Json, Turn
+
+from .extension import declares_tasks
 
 
 def refused_opening(reply: Json, turn: Turn) -> Json:

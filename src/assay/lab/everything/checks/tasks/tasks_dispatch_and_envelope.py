@@ -18,7 +18,7 @@ OPENING = "tasks-dispatch-bootstrap"
 RESULT_GONE = "sep-2663-tasks-result-removed-method-not-found"
 LIST_GONE = "tasks-removed-tasks-list"
 UNHINTED = "tasks-server-directed-creation-no-hint"
-LEGACY = "sep-2663-legacy-task-param-ignored"
+HINTED = "sep-2663-legacy-task-param-ignored"
 INSTANT = "tasks-immediate-result-shortcut"
 KIND = "tasks-result-type-complete-on-non-task-responses"
 DURABLE = "sep-2663-durable-create-strong-consistency"
@@ -31,7 +31,7 @@ NOT_FOUND, INVALID_PARAMS = -32601, -32602
 @official_check(
     "tasks-dispatch-and-envelope",
     "What is a task, what is none, and what has gone",
-    rows=(OPENING, RESULT_GONE, LIST_GONE, UNHINTED, LEGACY, INSTANT, KIND, DURABLE, UNKNOWN),
+    rows=(OPENING, RESULT_GONE, LIST_GONE, UNHINTED, HINTED, INSTANT, KIND, DURABLE, UNKNOWN),
 )
 def judge(trace: Trace) -> Iterator[Observation]:
     yield from judge_opening(OPENING, trace)
@@ -50,7 +50,7 @@ def _judge_calls(trace: Trace) -> Iterator[Observation]:
     for exchange in calls(trace, "greet"):
         if "task" in exchange.params:
             expected = "the result at once: a `task` parameter means nothing"
-            yield judged(LEGACY, sync_faults(exchange.result), exchange, expected=expected)
+            yield judged(HINTED, sync_faults(exchange.result), exchange, expected=expected)
     for exchange in calls(trace, "slow_compute"):
         expected = "the result at once, or a task"
         yield judged(INSTANT, _instant_faults(exchange.result), exchange, expected=expected)

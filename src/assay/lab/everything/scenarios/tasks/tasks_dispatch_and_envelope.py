@@ -9,7 +9,7 @@ from assay.lab.everything.tasking import ask, begin, call, follow, task_of, want
 from assay.lab.harness.peer import Peer
 from assay.lab.harness.stage import Stage
 
-LEGACY = {"ttl": 60_000, "pollInterval": 100}
+HINT = {"ttl": 60_000, "pollInterval": 100}
 
 
 @official_scenario(
@@ -20,7 +20,7 @@ LEGACY = {"ttl": 60_000, "pollInterval": 100}
 async def drive(stage: Stage) -> None:
     peer = await begin(stage, elicitation={})
     await call(peer, "greet", name="World")
-    await peer.request("tools/call", {"name": "greet", "arguments": {"name": "legacy"}, "task": LEGACY})
+    await peer.request("tools/call", {"name": "greet", "arguments": {"name": "legacy"}, "task": HINT})
     await call(peer, "slow_compute", seconds=0, label="instant")
     await call(peer, "failing_job")
     task = task_of(await call(peer, "confirm_delete", filename="old.txt"))
