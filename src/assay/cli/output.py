@@ -17,6 +17,14 @@ COLOURS: Final = (
     ("interrupted", _YELLOW),
     ("stale ", _RED),
     ("flaky", _YELLOW),
+    ("WORSE ", _RED),
+    ("worse", _RED),
+    ("DIFFERS ", _RED),
+    ("differs from the golden run", _RED),
+    ("FLAKY ", _YELLOW),
+    ("BETTER ", _GREEN),
+    ("no worse", _GREEN),
+    ("as the golden run", _GREEN),
 )
 
 

@@ -12,16 +12,17 @@ import msgspec
 from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.cli.output import emit
 from assay.lab.harness.archive import CannotKeep
-from assay.lab.harness.conclusion import Conclusion, conclude
 from assay.lab.harness.golden import RULES, Golden, Place, expect_room, read_golden, record_golden
 from assay.lab.harness.golden_comparison import Comparison, compare_with_golden
 from assay.lab.harness.golden_rules import BadGolden, Rules, read_rules
 from assay.lab.harness.naming import matches
 from assay.lab.harness.run import Run
 from assay.lab.harness.runner import Order
+from assay.lab.harness.verdict import Outcome
 
 from .golden_text import told
 
+PROVED: Final = (Outcome.PASSED, Outcome.WARNED, Outcome.FAILED)
 AGAIN: Final = "record it again with --record-golden, or mend the file"
 
 
@@ -61,9 +62,9 @@ class Recording:
         self._rules = rules
 
     def finish(self, run: Run, place: Path, code: ExitCode) -> ExitCode:
-        if conclude(run) in (Conclusion.INTERRUPTED, Conclusion.INCOMPLETE):
-            problem = "no golden run was recorded: the run is not complete"
-            raise CommandFailed(code, problem, "what broke off, or proved nothing, is no measure")
+        if run.interrupted or not any(cell.outcome in PROVED for cell in run.cells):
+            problem = "no golden run was recorded: the run was interrupted, or proved nothing"
+            raise CommandFailed(code, problem, "run it again until it comes to a verdict")
         try:
             count = record_golden(self._directory, run, place.parent, self._suite, self._rules)
             golden = msgspec.structs.replace(read_golden(self._directory), rules=self._rules)

@@ -68,7 +68,8 @@ def _sentinels(trace: Trace, said: Said) -> frozenset[int]:
     """The frames of sentinels and their answers; on HTTP, all of the request and its response."""
     found = [frame for frame in trace.frames if any(map(is_sentinel, said[frame.n]))]
     posts = {frame.channel for frame in found if frame.kind is Kind.REQUEST}
-    return frozenset(one.n for one in trace.frames if one in found or one.channel in posts)
+    numbers = {frame.n for frame in found}
+    return frozenset(one.n for one in trace.frames if one.n in numbers or one.channel in posts)
 
 
 def _early(trace: Trace, touched: Counter[str]) -> Iterator[Frame]:

@@ -15,7 +15,6 @@ from msgspec import Struct
 from .frame import Frame, Kind
 from .json_places import Steps, steps_of
 from .spare import CONTINUED
-from .trace import events_of
 
 
 class Method(Enum):
@@ -62,7 +61,8 @@ def _is_remark(frame: Frame) -> bool:
 def _keeps_alive(frame: Frame) -> bool:
     if frame.kind is Kind.CONTROL:
         return frame.info.get("what") in ("ping", "pong")
-    return frame.kind is Kind.EVENT and not events_of(frame) and b"id:" not in frame.raw
+    lines = frame.raw.splitlines()
+    return frame.kind is Kind.EVENT and all(not line or line.startswith(b":") for line in lines)
 
 
 VALUES: Final = (

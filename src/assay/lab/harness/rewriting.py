@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from json import dumps, loads
 from typing import Any, Final
@@ -44,7 +44,7 @@ class Rewriter:
     def __init__(self, trace: Trace, values: Sequence[Volatile], touched: Counter[str]) -> None:
         self._values = values
         self._touched = touched
-        self._names: dict[tuple[str, str], str] = {}
+        self._names: dict[str, dict[str, str]] = defaultdict(dict)
         self._authority = authority_of(trace).encode()
         self._headers = {header.lower(): rule for rule in values for header in rule.headers}
         self._fields = {field.encode(): rule for rule in values for field in rule.fields}
@@ -83,8 +83,8 @@ class Rewriter:
         kind = _TYPES.get(type(value), _NUMBER)
         if rule.method is Method.IGNORE:
             return f"({rule.name}{kind})"
-        count = sum(known == rule.name for known, _ in self._names) + 1
-        return self._names.setdefault((rule.name, text), f"({rule.name} {count}{kind})")
+        names = self._names[rule.name]
+        return names.setdefault(text, f"({rule.name} {len(names) + 1}{kind})")
 
     # HTTP heads.
 

@@ -1,0 +1,71 @@
+"""Where two frames part is told as people look for it: a header, a pointer, a byte."""
+
+import pytest
+
+from assay.lab.harness.canonical import canonical
+from assay.lab.harness.frame import Kind
+from assay.lab.harness.frame_difference import FrameDifference, frame_differences
+from assay.lab.harness.trace import Trace
+from tests.lab.traces import http_trace, result, stdio_trace
+
+
+def first(before: Trace, after: Trace) -> FrameDifference:
+    return next(frame_differences(canonical(before), canonical(after)))
+
+
+def head(raw: bytes) -> Trace:
+    return http_trace([("<", "1/post-1", Kind.HEAD, raw + b"\r\n\r\n")])
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "at"),
+    [
+        (b"HTTP/1.1 200 OK", b"HTTP/1.1 404 Not Found", "first line"),
+        (b"HTTP/1.1 200 OK\r\nA: 1", b"HTTP/1.1 200 OK\r\nA: 2", "header A"),
+        (b"HTTP/1.1 200 OK\r\nA: 1", b"HTTP/1.1 200 OK", "header A"),
+        (b"HTTP/1.1 200 OK", b"HTTP/1.1 200 OK\r\nB: 1", "header B"),
+        (b"HTTP/1.1 200 OK\r\nA: 1\r\nB: 1", b"HTTP/1.1 200 OK\r\nB: 1\r\nA: 1", "order of headers"),
+    ],
+)
+def test_heads_part_at_a_line(before: bytes, after: bytes, at: str) -> None:
+    assert first(head(before), head(after)).at == at
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ({"a/b": [1, 2]}, {"a/b": [1, 3]}, ("/result/a~1b/1", "2", "3")),
+        ({"a": [1]}, {"a": [1, 2]}, ("/result/a/1", "nothing", "2")),
+        ({"a": 1}, {"a": True}, ("/result/a", "1", "true")),
+        ({"a": 1}, {"a": 1.0}, ("/result/a", "1", "1.0")),
+        ({"a": 1}, {}, ("/result/a", "1", "nothing")),
+    ],
+)
+def test_messages_part_at_a_pointer(
+    before: dict[str, object], after: dict[str, object], told: object
+) -> None:
+    found = first(stdio_trace(("<", result(1, **before))), stdio_trace(("<", result(1, **after))))
+    assert (found.at, found.before, found.after) == told
+
+
+def test_long_values_are_cut() -> None:
+    found = first(stdio_trace(("<", result(1, a="x" * 9_999))), stdio_trace(("<", result(1, a=""))))
+    assert found.before.endswith("(10001 characters)")
+
+
+def test_the_number_of_a_frame_is_that_in_its_trace() -> None:
+    before = stdio_trace((">", b"a\n"), ("<", b"x\n"), (">", b"b\n"), ("<", b"y\n"))
+    after = stdio_trace((">", b"a\n"), (">", b"b\n"), ("<", b"x\n"), ("<", b"z\n"))
+    found = first(before, after)
+    assert (found.frame_before, found.frame_after) == (3, 3)
+    assert str(found) == "frame #3 (subject on 1/lines), byte 0"
+    assert first(before, stdio_trace((">", b"a\n"), (">", b"b\n"), ("<", b"z\n"))).frame_after == 2
+
+
+def test_another_kind_of_frame_is_told_as_that() -> None:
+    def ended(kind: Kind) -> Trace:
+        return http_trace(
+            [("<", "1/post-1", Kind.HEAD, b"HTTP/1.1 200 OK\r\n\r\n"), ("<", "1/post-1", kind, b"x")]
+        )
+
+    assert first(ended(Kind.BODY), ended(Kind.EVENT)).at == "kind of frame"
