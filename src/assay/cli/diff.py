@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 
 from .exit_code import CommandFailed, ExitCode
 from .output import emit
+from .stored import stored_run
 
 if TYPE_CHECKING:
     from assay.lab.harness.difference import Explain
-    from assay.lab.harness.run import Run
 
 SUMMARY = "compare two stored runs: better, worse, new, gone, flaky"
 
@@ -42,23 +42,10 @@ def execute(options: argparse.Namespace) -> int:
     if options.format not in FORMATS:
         problem = f"unknown format: {options.format}"
         raise CommandFailed(ExitCode.USAGE, problem, f"one of {', '.join(FORMATS)}")
-    before, after = stored(options.before), stored(options.after)
+    before, after = stored_run(options.before), stored_run(options.after)
     found = difference(before, after, explaining(options.before, options.after))
     emit(FORMATS[options.format](found))
     return ExitCode.DOES_NOT_CONFORM if found.is_worse else ExitCode.OK
-
-
-def stored(path: Path) -> Run:
-    from assay.lab.harness.archive import read_run
-    from assay.lab.harness.run import BadRun
-
-    try:
-        return read_run(path)
-    except BadRun as error:
-        hint = "give a directory results/run-… of `assay server`"
-        raise CommandFailed(ExitCode.USAGE, str(error), hint) from error
-    except OSError as error:
-        raise CommandFailed(ExitCode.USAGE, f"{error.filename}: {error.strerror}") from error
 
 
 def explaining(before: Path, after: Path) -> Explain:

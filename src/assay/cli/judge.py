@@ -62,7 +62,8 @@ def read_all(paths: list[Path]) -> list[tuple[str, Trace]]:
     except BadRun as error:
         raise CommandFailed(ExitCode.USAGE, str(error)) from error
     except OSError as error:
-        raise CommandFailed(ExitCode.USAGE, f"{error.filename}: {error.strerror}") from error
+        hint = "give traces, or a directory results/… of `assay server`"
+        raise CommandFailed(ExitCode.USAGE, f"{error.filename}: {error.strerror}", hint) from error
 
 
 def traces_at(path: Path) -> list[Path]:

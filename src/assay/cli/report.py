@@ -12,8 +12,9 @@ import argparse
 from pathlib import Path
 
 from .delivery import deliver
-from .exit_code import CommandFailed, ExitCode
+from .exit_code import ExitCode
 from .formats import FORMATS
+from .stored import stored_run
 
 SUMMARY = "show a stored run as text, HTML, JUnit, SARIF, JSON or Markdown"
 
@@ -29,19 +30,11 @@ def execute(options: argparse.Namespace) -> int:
 
     check_extra()
     from assay.cli.lab.judging import for_eyes, wanted_format
-    from assay.lab.harness.archive import place_of, read_run
-    from assay.lab.harness.run import BadRun
+    from assay.lab.harness.archive import place_of
     from assay.lab.report.registry import renderer
 
     render = renderer(wanted_format(options.format))
-    try:
-        run = read_run(options.run)
-    except BadRun as error:
-        raise CommandFailed(
-            ExitCode.USAGE, str(error), "give a directory results/run-… of `assay server`"
-        ) from error
-    except OSError as error:
-        raise CommandFailed(ExitCode.USAGE, f"{error.filename}: {error.strerror}") from error
+    run = stored_run(options.run)
     place = place_of(options.run)
     shown = render(for_eyes(run, place, options.format))
     deliver(shown, options.format, output=options.output, beside=place.parent)

@@ -3,52 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
+from abc import abstractmethod
 from http.client import responses
 
-from assay.lab.harness.broken_off import BrokenOff
 from assay.lab.harness.http_text import CRLF, HEAD_END, parse_head
 from assay.lab.harness.saboteur import Request, Response
 
+from .listener import Listener
 
-class Front:
-    """Listens on a free port. Whoever inherits says how a request is served."""
+
+class Front(Listener):
+    """Whoever inherits says how a request is served."""
 
     def __init__(self, path: str) -> None:
-        self._path = path
-        self._server: asyncio.Server | None = None
-        self._open: set[asyncio.Task[None]] = set()
+        super().__init__("http", path)
 
-    async def serve(self, request: Request, writer: asyncio.StreamWriter) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    async def serve(self, request: Request, writer: asyncio.StreamWriter) -> None: ...
 
-    async def start(self) -> str:
-        """Returns the URL of the endpoint."""
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
-        port = self._server.sockets[0].getsockname()[1]
-        return f"http://127.0.0.1:{port}{self._path}"
-
-    async def stop(self) -> None:
-        if self._server is None:
-            return
-        self._server.close()
-        for task in list(self._open):
-            task.cancel()
-        await asyncio.gather(*self._open, return_exceptions=True)
-
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._open.add(task)
-        try:
-            # Hanging up on either side ends the exchange, as it would without us in between; so does `stop`,
-            # which nobody else has to hear of.
-            with contextlib.suppress(ConnectionError, EOFError, BrokenOff, asyncio.CancelledError):
-                request = await _read_request(reader)
-                await _unless_left(self.serve(request, writer), reader)
-        finally:
-            self._open.discard(task)
-            writer.close()
+    async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        request = await _read_request(reader)
+        await _unless_left(self.serve(request, writer), reader)
 
 
 async def _unless_left(work: object, reader: asyncio.StreamReader) -> None:

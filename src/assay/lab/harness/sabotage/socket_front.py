@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from base64 import b64encode
 from hashlib import sha1
 from typing import Final
 
 import msgspec
 
-from assay.lab.harness.broken_off import BrokenOff
 from assay.lab.harness.http_text import HEAD_END, parse_head
 from assay.lab.harness.recorder import MAX_BYTES
 from assay.lab.harness.saboteur import Saboteur, Turn
 from assay.protocol.framing import websocket as ws
 
 from .altering import Altering
+from .listener import Listener
 from .socket_wire import SocketWire
 from .wire import LayeredWire
 
@@ -24,39 +23,17 @@ MAGIC: Final = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 PIECE: Final = 64 * 1024
 
 
-class SocketFront:
+class SocketFront(Listener):
     def __init__(self, saboteur: Saboteur, turn: Turn, healthy: str) -> None:
+        super().__init__("ws", "/mcp")
         self._saboteur = saboteur
         self._turn = turn
         self._healthy = healthy
-        self._server: asyncio.Server | None = None
-        self._open: set[asyncio.Task[None]] = set()
 
-    async def start(self) -> str:
-        """Listen on a free port; returns the URL of the endpoint."""
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
-        return f"ws://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/mcp"
-
-    async def stop(self) -> None:
-        if self._server is None:
-            return
-        self._server.close()
-        for task in list(self._open):
-            task.cancel()
-        await asyncio.gather(*self._open, return_exceptions=True)
-
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._open.add(task)
-        try:
-            with contextlib.suppress(ConnectionError, EOFError, BrokenOff, asyncio.CancelledError):
-                key = parse_head(await reader.readuntil(HEAD_END)).get("sec-websocket-key") or ""
-                writer.write(_switching(key))
-                await self._converse(reader, writer)
-        finally:
-            self._open.discard(task)
-            writer.close()
+    async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        key = parse_head(await reader.readuntil(HEAD_END)).get("sec-websocket-key") or ""
+        writer.write(_switching(key))
+        await self._converse(reader, writer)
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         turn = msgspec.structs.replace(self._turn, memory={})
