@@ -68,6 +68,18 @@ def test_the_same_change_in_many_places_is_told_once(
     assert told == [f"WORSE tools.x (stdio {REVISION}, http {REVISION}, ws {REVISION} and 1 more)"]
 
 
+def test_what_only_one_run_has_takes_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = stored(tmp_path / "a", PASSED)
+    two = stored(tmp_path / "b", PASSED, replace(FAILED, transport="http"))
+    assert main(["diff", one, two]) == main(["diff", two, one]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"NEW tools.x (http {REVISION}): failed",
+        "no worse: 1 new, 1 the same",
+        f"GONE tools.x (http {REVISION}): failed",
+        "no worse: 1 gone, 1 the same",
+    ]
+
+
 def test_json_for_programs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before, after = stored(tmp_path / "a", PASSED), stored(tmp_path / "b", FAILED)
     assert main(["diff", before, after, "--format", "json"]) == 1

@@ -15,6 +15,7 @@ from assay.lab.report.markdown import bounded, code, details, tag
 PLACES: Final = 3
 """Places that are named for a change that occurs in many."""
 WIDTH: Final = 300
+ONE_SIDED: Final = (Kind.NEW, Kind.GONE)
 Group = list[CellChange]
 
 
@@ -62,7 +63,11 @@ def places(group: Group) -> str:
 def _lines(found: Difference) -> Iterator[str]:
     for group in groups(found.cells):
         cell = group[0]
-        yield f"{cell.kind.upper()} {cell.scenario} ({places(group)})"
+        title = f"{cell.kind.upper()} {cell.scenario} ({places(group)})"
+        if cell.kind in ONE_SIDED:
+            yield f"{title}: {cell.after if cell.kind is Kind.NEW else cell.before}"
+            continue
+        yield title
         yield f"  outcome   {cell.before} → {cell.after}{f': {line(cell.reason)}' if cell.reason else ''}"
         for change in cell.checks:
             yield from _check_lines(change)
