@@ -77,7 +77,14 @@ def test_nothing_to_judge_is_a_mistake(tmp_path: Path, name: str, capsys: Output
 
 @pytest.mark.parametrize(
     ("form", "words"),
-    [("text", "conforms"), ("junit", "<testsuites"), ("json", '"format"'), ("markdown", "## conf")],
+    [
+        ("text", "conforms"),
+        ("junit", "<testsuites"),
+        ("json", '"format"'),
+        ("markdown", "conforms: "),
+        ("sarif", "2.1.0"),
+        ("html", "<!doctype html>"),
+    ],
 )
 def test_stored_run_is_shown_in_every_form(results: Path, form: str, words: str, capsys: Output) -> None:
     (run,) = results.glob("run-*")
