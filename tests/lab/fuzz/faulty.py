@@ -1,4 +1,4 @@
-"""A small server on stdio with one planted fault: `python faulty.py [surrogate|empty-name|load|leak]`, or none.
+"""A small server on stdio with a planted fault: `python faulty.py [surrogate|empty-name|load|leak]`, or none.
 
 It stands on nothing but the standard library, so that its faults are its own.
 """

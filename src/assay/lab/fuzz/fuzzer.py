@@ -163,8 +163,8 @@ class Fuzzer:
         search = Search(attempt, lambda broken, case: self._is_new(place, broken, case))
         examples = FIRST_ROUND if turn == 0 else ROUND
         await self._in_thread(lambda: search.run(lambda choices: self._make(place, choices), seed, examples))
-        if search.smallest is not None and search.broken is not None:
-            await self._take(place, search.broken, search.smallest)
+        if search.broken is not None:
+            await self._take(place, search)
         if (grown := self._memory.grown(place)) is not None:
             self._add(place, grown[0], Case(()), self._last[place], [grown[1]])
         self._evidence.clear()
@@ -204,19 +204,25 @@ class Fuzzer:
         )
         return not doubtful and is_new(self.found, place, broken, case)
 
-    async def _take(self, place: Place, broken: Broken, case: Case) -> None:
+    async def _take(self, place: Place, search: Search) -> None:
         """Believe what the search found only if it happens again, on its own and with all patience."""
+        assert search.smallest is not None and search.first is not None and search.broken is not None
+        for case in dict.fromkeys((search.smallest, search.first)):
+            trace = await self._confirmed(place, case)
+            again = self._jury.verdict(trace)
+            if again is not None:
+                if is_new(self.found, place, again, case):
+                    self._add(place, again, case, trace, self._jury.results(trace, again))
+                return
+        place.doubt()
+        self.unsure.append((place, search.broken, search.smallest))
+
+    async def _confirmed(self, place: Place, case: Case) -> Trace:
         try:
-            trace = await place.confirm(case)
+            return await place.confirm(case)
         except BrokenOff as reason:
             self._ended[place] = str(reason)
-            trace = self._evidence[case]  # it is gone for good: that is what there is
-        again = self._jury.verdict(trace)
-        if again is None:
-            place.doubt()
-            self.unsure.append((place, broken, case))
-        elif is_new(self.found, place, again, case):
-            self._add(place, again, case, trace, self._jury.results(trace, again))
+            return self._evidence[case]  # it is gone for good: that is what there is
 
     async def _once(self, place: Place, case: Case) -> None:
         trace = await place.confirm(case)

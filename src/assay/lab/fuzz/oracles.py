@@ -104,7 +104,9 @@ def _waited(trace: Trace) -> str:
 
 def _elsewhere(trace: Trace) -> str:
     others = [one for one in trace.exchanges() if one.request.frame.connection == OTHER]
-    lives = bool(others) and all(one.answer is not None for one in others)
+    if not others:
+        return "nobody looked from outside"
+    lives = all(one.answer is not None for one in others)
     return "other connections are served" if lives else "nor on a new connection"
 
 

@@ -75,7 +75,7 @@ class Place:
         await self.close()
         talk = await self._open()
         try:
-            return await talk.hold(case, self.patience)
+            return await talk.hold(case, self.patience, thorough=True)
         finally:
             await self.close()
 

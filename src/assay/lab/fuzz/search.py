@@ -18,7 +18,7 @@ from .choice import Choices, made_by
 from .jury import Broken
 
 Attempt = Callable[[Case], Broken | None]
-SHRINKING: Final = 25.0
+SHRINKING: Final = 20.0
 """Seconds for making one finding smaller."""
 
 
@@ -45,6 +45,8 @@ class Search:
         self._until = float("inf")
         self._seen: dict[Case, bool] = {}
         self.broken: Broken | None = None
+        self._focus: int | None = None
+        self.first: Case | None = None
         self.smallest: Case | None = None
 
     def run(self, make: Callable[[Choices], Case], seed: int, examples: int) -> None:
@@ -62,7 +64,8 @@ class Search:
             print_blob=False,
             report_multiple_bugs=False,
         )
-        search = hypothesis.seed(seed)(made(hypothesis.given(made_by(make))(self._holds)))
+        focused = made_by(lambda choices: self._focused(make(choices)))
+        search = hypothesis.seed(seed)(made(hypothesis.given(focused)(self._holds)))
         try:
             search()
         except (Shown, HypothesisException):
@@ -83,9 +86,26 @@ class Search:
         broken = self._attempt(case)
         shown = broken is not None and self._is_wanted(broken, case)
         self._seen[case] = shown
+        if shown and self.first is None:
+            self.first = case
+            self._isolate(case)
         if shown and (self.smallest is None or case.size < self.smallest.size):
             self.smallest = case
         return shown
+
+    def _isolate(self, case: Case) -> None:
+        """Find one step that shows it by itself: all the shrinking that follows is then about that one."""
+        if case.together or len(case.steps) == 1:
+            return
+        for place, step in enumerate(case.steps):
+            if self._shows(Case((step,))):
+                self._focus = place
+                return
+
+    def _focused(self, case: Case) -> Case:
+        if self._focus is None or case.together:
+            return case
+        return Case((case.steps[min(self._focus, len(case.steps) - 1)],))
 
     def _is_wanted(self, broken: Broken, case: Case) -> bool:
         if self.broken is None and self._is_new(broken, case):

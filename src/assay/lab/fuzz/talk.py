@@ -99,8 +99,11 @@ class Talk:
             link.wire.kill()
         await self._peer.close()
 
-    async def hold(self, case: Case, patience: float) -> Trace:
-        """Try a case and return what passed, the opening of the conversation in front."""
+    async def hold(self, case: Case, patience: float, *, thorough: bool = False) -> Trace:
+        """Try a case and return what passed, the opening of the conversation in front.
+
+        With `thorough`, where something is missing a second connection tells how far that goes.
+        """
         self._tape.rewind()
         self._in_vain = False
         self._hearings[MINE].begin(strict=case.together)
@@ -119,7 +122,7 @@ class Talk:
         await self._hang_up(sent)
         if not (settled and calm) or self._peer.broken is not None or self._ends_with(case):
             self.spent = True
-        if not settled or (self._peer.broken is not None and not self._has_exited):
+        if thorough and (not settled or (self._peer.broken is not None and not self._has_exited)):
             await self._look_from_outside(patience)
         return self._tape.trace(closed=True)
 
