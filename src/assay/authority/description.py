@@ -1,0 +1,144 @@
+"""What a client says about itself (RFC 7591), when it registers or in a document at its own address."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from msgspec import UNSET, Struct, UnsetType, field
+
+from .refusal import Refused
+from .settings import LOOPBACK, SCOPE, Bounds
+
+SECRET_METHODS: Final = ("client_secret_basic", "client_secret_post")
+METHODS: Final = ("none", *SECRET_METHODS, "private_key_jwt")
+GRANTS: Final = ("authorization_code", "refresh_token", "client_credentials")
+# A scheme of a program's own has a dot, being a domain name in reverse (RFC 8252, 7.1). Many have none.
+NOT_FOR_REDIRECTS: Final = frozenset(
+    {"javascript", "data", "vbscript", "file", "about", "blob", "ftp", "ws", "wss"}
+)
+LONG: Final = 2000
+SHORT: Final = 200
+
+
+class Description(Struct, kw_only=True):
+    """Members that mean something here; others are ignored."""
+
+    client_id: str | None = None
+    client_name: str = ""
+    redirect_uris: list[str] = []
+    token_endpoint_auth_method: str | None = None
+    grant_types: list[str] = field(default_factory=lambda: ["authorization_code"])
+    response_types: list[str] | UnsetType = UNSET
+    application_type: str | None = None
+    scope: str | None = None
+    jwks: dict[str, Any] | None = None
+    jwks_uri: str | None = None
+    dpop_bound_access_tokens: bool = False
+
+
+def bad_description(reason: str) -> Refused:
+    return Refused("invalid_client_metadata", reason)
+
+
+def check_description(said: Description, bounds: Bounds) -> None:
+    """
+    Raises:
+        Refused: no client can be like that.
+    """
+    _check_sizes(said, bounds)
+    unknown = set(said.grant_types) - set(GRANTS)
+    if unknown or not said.grant_types:
+        raise bad_description(f"grant_types must be of {', '.join(GRANTS)}")
+    if said.response_types is not UNSET and set(said.response_types) - {"code"}:
+        raise bad_description("response_types can only be code")
+    if said.token_endpoint_auth_method not in (None, *METHODS):
+        raise bad_description(f"token_endpoint_auth_method must be one of {', '.join(METHODS)}")
+    if said.application_type not in (None, "native", "web"):
+        raise bad_description("application_type must be native or web")
+    if said.token_endpoint_auth_method == "private_key_jwt" and (said.jwks is None) == (
+        said.jwks_uri is None
+    ):
+        raise bad_description("private_key_jwt needs either jwks or jwks_uri")
+    if "client_credentials" in said.grant_types and said.token_endpoint_auth_method == "none":
+        raise bad_description("client_credentials needs a client that can authenticate")
+    _check_redirects(said)
+
+
+def _check_sizes(said: Description, bounds: Bounds) -> None:
+    keys = said.jwks.get("keys", ()) if said.jwks else ()
+    lists = (
+        said.redirect_uris,
+        said.grant_types,
+        scopes_of(said) or (),
+        keys if isinstance(keys, list) else (),
+    )
+    if any(len(items) > bounds.items for items in lists):
+        raise bad_description(f"no list may have more than {bounds.items} members")
+    texts = (*said.redirect_uris, said.jwks_uri or "")
+    if any(len(text) > LONG for text in texts) or len(said.client_name) > SHORT:
+        raise bad_description("an address or the name is too long")
+
+
+def scopes_of(said: Description) -> tuple[str, ...] | None:
+    if said.scope is None:
+        return None
+    scopes = tuple(dict.fromkeys(said.scope.split()))
+    if not all(SCOPE.fullmatch(scope) for scope in scopes):
+        raise bad_description("scope holds something that is no scope")
+    return scopes
+
+
+def _check_redirects(said: Description) -> None:
+    if "authorization_code" in said.grant_types and not said.redirect_uris:
+        raise Refused("invalid_redirect_uri", "redirect_uris is missing")
+    for address in said.redirect_uris:
+        problem = redirect_problem(address, said.application_type)
+        if problem:
+            raise Refused("invalid_redirect_uri", f"{address}: {problem}")
+
+
+def redirect_problem(address: str, application_type: str | None = None) -> str | None:
+    """What is wrong with a redirect address, if anything: https, this machine, or a program's own scheme."""
+    try:
+        parts = urlsplit(address)
+        host = parts.hostname
+        _ = parts.port
+    except ValueError:
+        return "not a URL"
+    if not parts.scheme or parts.fragment or "#" in address or re.search(r"[\s\x00-\x1f\x7f\\]", address):
+        return "must be an absolute URL without a fragment"
+    if parts.username is not None:
+        return "must not name a user"
+    if parts.scheme in ("http", "https"):
+        return _web_problem(parts.scheme, host, application_type)
+    if parts.scheme in NOT_FOR_REDIRECTS or application_type == "web":
+        return "must be https"
+    return None
+
+
+def _web_problem(scheme: str, host: str | None, application_type: str | None) -> str | None:
+    if not host:
+        return "has no host"
+    if scheme == "http" and host not in LOOPBACK:
+        return "http is for this machine only: use https"
+    if application_type == "web" and host in LOOPBACK:
+        return "a web application is not on the user's machine: application_type native"
+    if application_type == "native" and host not in LOOPBACK and scheme == "http":
+        return "a native application uses this machine, or a scheme of its own"
+    return None
+
+
+def same_redirect(given: str, registered: str) -> bool:
+    """Exactly equal; but a program on the user's machine cannot know its port beforehand (RFC 8252, 7.3)."""
+    if given == registered:
+        return True
+    try:
+        ours, theirs = urlsplit(registered), urlsplit(given)
+        numeric = ours.scheme == "http" and ours.hostname in ("127.0.0.1", "::1")
+        _ = theirs.port
+    except ValueError:
+        return False
+    same = (theirs.hostname, theirs.username) == (ours.hostname, None)
+    return numeric and same and theirs._replace(netloc="") == ours._replace(netloc="")

@@ -1,0 +1,112 @@
+"""Proofs that a client holds a key (RFC 9449), as the token endpoint wants them."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from typing import TYPE_CHECKING, Any, Final
+
+import jwt
+
+from .keys import ALGORITHMS, base64url, thumbprint
+from .record import Once, digest
+from .refusal import Refused
+from .store import Now
+
+if TYPE_CHECKING:
+    from .authority import Authority
+    from .http import Request
+
+PRIVATE_MEMBERS: Final = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"})
+NONCE_WINDOW: Final = 120
+
+
+class Nonces:
+    """Nonces that need not be remembered: each is a code of the minutes it is good for."""
+
+    def __init__(self, now: Now) -> None:
+        self._now = now
+        self._secret = secrets.token_bytes(32)
+
+    def current(self) -> str:
+        return self._of(self._window())
+
+    def accepts(self, nonce: object) -> bool:
+        window = self._window()
+        good = (self._of(window), self._of(window - 1))
+        return isinstance(nonce, str) and any(hmac.compare_digest(nonce.encode(), g.encode()) for g in good)
+
+    def _window(self) -> int:
+        return int(self._now()) // NONCE_WINDOW
+
+    def _of(self, window: int) -> str:
+        return base64url(hmac.digest(self._secret, b"%d" % window, hashlib.sha256))
+
+
+def proved_key(authority: Authority, request: Request) -> str | None:
+    """The thumbprint of the key that the request proves; none for a request without a proof.
+
+    Raises:
+        Refused: the proof is not good, not for this request, or was seen before.
+    """
+    proofs = request.every("dpop")
+    if not proofs:
+        return None
+    if len(proofs) > 1:
+        raise bad_proof("more than one proof")
+    jwk, claims = _open(proofs[0], authority.settings.bounds.token_chars)
+    _check(authority, claims)
+    seen = digest(f"{thumbprint(jwk)} {claims['jti']}")
+    until = authority.now() + 2 * authority.settings.lifetimes.proof
+    if not authority.once.add(f"proof {seen}", Once(), until):
+        raise bad_proof("this proof was used before")
+    return thumbprint(jwk)
+
+
+def bad_proof(reason: str) -> Refused:
+    return Refused("invalid_dpop_proof", reason)
+
+
+def _open(proof: str, bound: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The key and the claims of a proof that is signed by that key."""
+    if len(proof) > bound:
+        raise bad_proof("the proof is too long")
+    try:
+        header = jwt.get_unverified_header(proof)
+        jwk, algorithm = header.get("jwk"), header.get("alg")
+        if header.get("typ") != "dpop+jwt" or algorithm not in ALGORITHMS:
+            raise bad_proof(f"not of the type dpop+jwt, or not signed with one of {', '.join(ALGORITHMS)}")
+        if not isinstance(jwk, dict) or PRIVATE_MEMBERS & jwk.keys():
+            raise bad_proof("the header must have the public key, and no other")
+        key = jwt.PyJWK(jwk, algorithm=algorithm)
+        options: Any = {"verify_aud": False, "verify_iat": False, "require": ["jti", "htm", "htu", "iat"]}
+        claims = jwt.decode(proof, key, algorithms=[algorithm], options=options)
+        thumbprint(jwk)
+    except (jwt.PyJWTError, KeyError, TypeError, ValueError) as error:
+        raise bad_proof(f"not a proof: {type(error).__name__}") from None
+    return jwk, claims
+
+
+def _check(authority: Authority, claims: dict[str, Any]) -> None:
+    settings = authority.settings
+    if claims["htm"] != "POST" or claims["htu"] != settings.url("/token"):
+        raise bad_proof(f"the proof is not for POST {settings.url('/token')}")
+    issued = claims["iat"]
+    if isinstance(issued, bool) or not isinstance(issued, int | float):
+        raise bad_proof("iat is no number")
+    if abs(authority.now() - issued) > settings.lifetimes.proof:
+        raise bad_proof(f"made more than {settings.lifetimes.proof:g} s from now")
+    if not isinstance(claims["jti"], str) or not claims["jti"]:
+        raise bad_proof("jti is no text")
+    _check_nonce(authority, claims.get("nonce"))
+
+
+def _check_nonce(authority: Authority, nonce: object) -> None:
+    """A nonce that came is looked at, wanted or not."""
+    wanted = authority.settings.dpop_nonce or nonce is not None
+    if wanted and not authority.nonces.accepts(nonce):
+        headers = {"dpop-nonce": authority.nonces.current()}
+        raise Refused(
+            "use_dpop_nonce", "put the nonce of the header DPoP-Nonce into the proof", headers=headers
+        )

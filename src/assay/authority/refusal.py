@@ -1,0 +1,31 @@
+"""How a request of OAuth is refused: an error code, words for a developer, and a status."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+class Refused(Exception):
+    """Answered as `{"error": …, "error_description": …}`, or by a redirect where that can be trusted."""
+
+    def __init__(
+        self, error: str, description: str, *, status: int = 400, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(error, description)
+        self.error = error
+        self.description = description
+        self.status = status
+        self.headers = dict(headers or {})
+
+    def __str__(self) -> str:
+        return f"{self.error}: {self.description}"
+
+
+class NotRedirected(Refused):
+    """Where an answer would go cannot be trusted: it is shown to the person instead."""
+
+
+def unknown_client(description: str, *, challenge: bool = False) -> Refused:
+    """A client that did not prove who it is. It is told how, if it tried by the header (RFC 6749, 5.2)."""
+    headers = {"www-authenticate": 'Basic realm="authority"'} if challenge else {}
+    return Refused("invalid_client", description, status=401, headers=headers)

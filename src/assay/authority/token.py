@@ -1,0 +1,64 @@
+"""Making tokens: claims, then a signature by one of several hands, only one of them honest."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from .keys import SigningKey, base64url, new_key
+
+
+class Unsigned(Struct, frozen=True, kw_only=True):
+    """A token before it is signed. `hand` is a row of `HANDS`."""
+
+    header: dict[str, Any]
+    claims: dict[str, Any]
+    hand: str = "own"
+
+    def claiming(self, **claims: Any) -> Unsigned:
+        """With these claims changed; none removes one."""
+        changed = {name: value for name, value in {**self.claims, **claims}.items() if value is not None}
+        return msgspec.structs.replace(self, claims=changed)
+
+    def headed(self, **header: Any) -> Unsigned:
+        changed = {name: value for name, value in {**self.header, **header}.items() if value is not None}
+        return msgspec.structs.replace(self, header=changed)
+
+    def signed_by(self, hand: str) -> Unsigned:
+        return msgspec.structs.replace(self, hand=hand)
+
+
+def unsigned(key: SigningKey, claims: dict[str, Any], kind: str) -> Unsigned:
+    return Unsigned(header={"alg": key.algorithm, "typ": kind, "kid": key.kid}, claims=claims)
+
+
+def serialize(token: Unsigned, key: SigningKey) -> str:
+    parts = (base64url(msgspec.json.encode(part)) for part in (token.header, token.claims))
+    message = ".".join(parts).encode()
+    return f"{message.decode()}.{base64url(HANDS[token.hand](key, message))}"
+
+
+def _stranger(key: SigningKey, message: bytes) -> bytes:
+    return new_key(key.algorithm).sign(message)
+
+
+def _public_as_secret(key: SigningKey, message: bytes) -> bytes:
+    return hmac.digest(key.public_pem(), message, hashlib.sha256)
+
+
+def _other_claims(key: SigningKey, message: bytes) -> bytes:
+    return key.sign(message + b"A")
+
+
+HANDS: Final[dict[str, Callable[[SigningKey, bytes], bytes]]] = {
+    "own": SigningKey.sign,
+    "nobody": lambda key, message: b"",
+    "stranger": _stranger,
+    "public-as-secret": _public_as_secret,
+    "other-claims": _other_claims,
+}
