@@ -134,7 +134,7 @@ class Faults:
         self.names = frozenset(names)
         unknown = self.names - FAULTS.keys()
         if unknown:
-            raise ValueError(f"unknown fault: {min(unknown)}; one of {', '.join(FAULTS)}")
+            raise ValueError(f"unknown fault: {min(unknown)}; `assay authority --list-faults` shows them all")
 
     def __contains__(self, name: str) -> bool:
         return name in self.names

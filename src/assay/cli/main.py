@@ -132,7 +132,7 @@ def commands() -> Iterator[tuple[str, Command]]:
 
 
 def help_text() -> str:
-    return ABOUT.format(commands="\n".join(f"  {name:<9}{command.SUMMARY}" for name, command in commands()))
+    return ABOUT.format(commands="\n".join(f"  {name:<11}{command.SUMMARY}" for name, command in commands()))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,277 @@
+"""Run an authorization server for development and tests. Never use it for anything else.
+
+It is a real one: OAuth and OpenID Connect metadata, authorization code with PKCE, registration, client id
+metadata documents, client credentials, refresh with rotation, DPoP, introspection, revocation. But it knows
+no passwords, and it can be told to make mistakes: --fault switches one on, --list-faults shows them all.
+
+  assay authority --auto-approve                     nobody needs to click
+  assay authority --client cli:s3cret --scope read   a client that need not register, and a scope
+  assay authority --store authority.db               clients, tokens and keys outlive the process
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import errno
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from assay.model.error import MissingExtra
+from assay.model.limits import Limits
+
+from .exit_code import CommandFailed, ExitCode
+from .output import emit
+from .serve import port
+
+if TYPE_CHECKING:
+    from assay.authority.authority import Authority
+    from assay.authority.record import Client
+    from assay.authority.settings import Settings
+    from assay.authority.store import Store
+
+SUMMARY = "run an authorization server for development and tests, with faults to switch on"
+HOST: Final = "127.0.0.1"
+PORT: Final = 9000
+HERE: Final = ("127.0.0.1", "::1", "localhost")
+ONLY_HERE: Final = ("auto_approve", "dev_mint")
+BANNER: Final = "FOR DEVELOPMENT AND TESTS ONLY: no passwords, no protection of accounts"
+# What is printed, by its name in the metadata.
+SHOWN: Final = (
+    "authorization_endpoint",
+    "token_endpoint",
+    "registration_endpoint",
+    "introspection_endpoint",
+    "revocation_endpoint",
+    "jwks_uri",
+)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--host", default=HOST, help=f"address to listen on; default: {HOST}")
+    add("--port", type=port, default=PORT, help=f"port to listen on, 0 for any free one; default: {PORT}")
+    add("--issuer", metavar="URL", help="how clients know it; default: http://<host>:<port>")
+    add("--client", metavar="ID[:SECRET]", action="append", default=[], help="a known client; repeatable")
+    add("--redirect-uri", metavar="URI", action="append", default=[], help=_REDIRECT)
+    add("--user", metavar="NAME", action="append", default=[], help="who can consent; repeatable")
+    add(
+        "--scope",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="what can be granted; repeatable; default: any",
+    )
+    add("--resource", metavar="URI", action="append", default=[], help="what tokens may be for; default: any")
+    add(
+        "--audience", metavar="URI", help="what tokens are for when no resource is named; default: the issuer"
+    )
+    add(
+        "--auto-approve",
+        action="store_true",
+        help="consent without a click, as the first user or `login_hint`",
+    )
+    add("--store", metavar="FILE", help="keep everything in this SQLite file; default: in memory")
+    add("--algorithm", metavar="ALG", default="ES256", help="ES256 (default), RS256, PS256 or EdDSA")
+    add("--opaque", action="store_true", help="access tokens are no JWT: only introspection knows them")
+    add("--access-lifetime", metavar="S", type=seconds, default=300.0, help="seconds; default: 300")
+    add(
+        "--rotate-every",
+        metavar="S",
+        type=seconds,
+        help="a new signing key every so often; SIGHUP does it, too",
+    )
+    add("--dpop-nonce", action="store_true", help="proofs must have a nonce")
+    add("--no-registration", action="store_true", help="clients cannot register")
+    add("--loopback-documents", action="store_true", help="client ids may be http addresses on this machine")
+    add("--dev-mint", action="store_true", help="programs on this machine may POST /dev/mint and /dev/rotate")
+    add("--fault", metavar="NAME", action="append", default=[], help="make this mistake; repeatable")
+    add("--list-faults", action="store_true", help="show all faults and end")
+    add("--verbose", action="store_true", help="one line for each request, without anything secret")
+
+
+_REDIRECT: Final = (
+    "where --client may be sent back to; repeatable; default: http://127.0.0.1/callback, any port"
+)
+
+
+def seconds(text: str) -> float:
+    """A positive number, for argparse, which names this function when the text is none."""
+    number = float(text)
+    if not 0 < number < 1e9:
+        raise ValueError
+    return number
+
+
+def execute(options: argparse.Namespace) -> int:
+    with needed():
+        if options.list_faults:
+            return list_faults()
+        bound = listening(options.host, options.port)
+        try:
+            return serve(options, bound)
+        finally:
+            bound.close()
+
+
+@contextmanager
+def needed() -> Iterator[None]:
+    try:
+        yield
+    except MissingExtra as error:
+        raise CommandFailed(ExitCode.NOT_STARTED, str(error)) from error
+    except ModuleNotFoundError as error:
+        if error.name not in ("jwt", "cryptography", "httptools"):
+            raise
+        hint = 'pip install "assay[auth,http]"'
+        raise CommandFailed(ExitCode.NOT_STARTED, f"{error.name} is not installed", hint) from error
+
+
+def list_faults() -> int:
+    from assay.authority.faults import FAULTS
+
+    width = max(map(len, FAULTS))
+    emit("".join(f"{name:<{width}}  {fault.stage:<8}  {fault.about}\n" for name, fault in FAULTS.items()))
+    return ExitCode.OK
+
+
+def listening(host: str, number: int) -> socket.socket:
+    from assay.transport.http1.server import listen
+
+    try:
+        return listen(host, number)
+    except OSError as error:
+        taken = error.errno == errno.EADDRINUSE
+        problem = (
+            f"port {number} is in use on {host}" if taken else f"cannot listen on {host}: {error.strerror}"
+        )
+        hint = "choose another with --port, or --port 0 for any"
+        raise CommandFailed(ExitCode.NOT_STARTED, problem, hint) from error
+
+
+def serve(options: argparse.Namespace, bound: socket.socket) -> int:
+    from assay.authority.app import AuthorityApp
+    from assay.authority.authority import Authority
+    from assay.authority.metadata import metadata
+
+    if options.verbose:
+        logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(message)s")
+    store = opened(options.store)
+    try:
+        authority = Authority(settings_of(options, bound.getsockname()[1]), store=store)
+        told = metadata(authority)
+        lines = [f"{BANNER}", f"issuer: {authority.issuer}"]
+        lines += [f"  - {name}: {told[name]}" for name in SHOWN if name in told]
+        lines += [f"  - fault: {name}" for name in sorted(authority.faults.names)]
+        emit("\n".join(lines) + "\n")
+        return asyncio.run(until_stopped(AuthorityApp(authority), bound, options.rotate_every))
+    finally:
+        if store is not None:
+            store.close()
+
+
+def opened(path: str | None) -> Store | None:
+    if path is None:
+        return None
+    import sqlite3
+
+    from assay.authority.sqlite import SqliteStore
+
+    try:
+        return SqliteStore(path)
+    except (OSError, sqlite3.Error) as error:
+        problem = f"cannot keep records in {path}: {error}"
+        raise CommandFailed(ExitCode.USAGE, problem, "give a file that can be written") from error
+
+
+def settings_of(options: argparse.Namespace, number: int) -> Settings:
+    from assay.authority.settings import Lifetimes, Settings
+
+    shown = f"[{options.host}]" if ":" in options.host else options.host
+    refuse_openness(options)
+    try:
+        return Settings(
+            issuer=options.issuer or f"http://{shown}:{number}",
+            users=tuple(options.user) or ("developer",),
+            clients=tuple(client_of(text, options) for text in options.client),
+            scopes=tuple(options.scope),
+            resources=tuple(options.resource),
+            audience=options.audience,
+            algorithm=options.algorithm,
+            opaque=options.opaque,
+            auto_approve=options.auto_approve,
+            registration=not options.no_registration,
+            loopback_documents=options.loopback_documents,
+            dpop_nonce=options.dpop_nonce,
+            dev_mint=options.dev_mint,
+            faults=tuple(options.fault),
+            lifetimes=Lifetimes(access=options.access_lifetime),
+        )
+    except ValueError as error:
+        raise CommandFailed(ExitCode.USAGE, str(error), "see `assay authority --help`") from error
+
+
+def refuse_openness(options: argparse.Namespace) -> None:
+    """What gives tokens to anybody who asks is for this machine only."""
+    for name in ONLY_HERE:
+        if getattr(options, name) and options.host not in HERE:
+            problem = f"--{name.replace('_', '-')} would give tokens to everyone who reaches {options.host}"
+            raise CommandFailed(ExitCode.USAGE, problem, f"leave --host at {HOST}")
+
+
+def client_of(text: str, options: argparse.Namespace) -> Client:
+    from assay.authority.description import GRANTS, SECRET_METHODS, redirect_problem
+    from assay.authority.record import Client, digest
+
+    client_id, colon, secret = text.partition(":")
+    if not client_id or (colon and not secret):
+        raise ValueError("write a client as ID or ID:SECRET")
+    redirects = tuple(options.redirect_uri) or ("http://127.0.0.1/callback",)
+    for address in redirects:
+        if problem := redirect_problem(address):
+            raise ValueError(f"--redirect-uri {address}: {problem}")
+    return Client(
+        id=client_id,
+        secret=digest(secret) if secret else "",
+        methods=SECRET_METHODS if secret else ("none",),
+        name=client_id,
+        redirects=redirects,
+        grants=GRANTS if secret else tuple(name for name in GRANTS if name != "client_credentials"),
+        trusted=bool(secret),
+    )
+
+
+async def until_stopped(app: Any, bound: socket.socket, rotate_every: float | None) -> int:
+    from assay.transport.http1.server import serve as serve_app
+    from assay.transport.http1.stop import Stop
+
+    rotating = asyncio.create_task(rotation(app.authority, rotate_every))
+    with Stop() as stop:
+        try:
+            await serve_app(app, bound, stop.wished, limits=Limits())
+        except asyncio.CancelledError:
+            if not stop.interrupted:
+                raise
+        finally:
+            rotating.cancel()
+    with suppress(asyncio.CancelledError):
+        await rotating
+    return ExitCode.INTERRUPTED if stop.interrupted else ExitCode.OK
+
+
+async def rotation(authority: Authority, every: float | None) -> None:
+    """Rotate the key at a signal, and now and then if wanted."""
+    wanted = asyncio.Event()
+    with suppress(AttributeError, NotImplementedError, RuntimeError):  # not every system has the signal
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, wanted.set)
+    while True:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(every):
+                await wanted.wait()
+        wanted.clear()
+        emit(f"new signing key: {authority.rotate()}\n")
