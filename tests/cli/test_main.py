@@ -49,7 +49,7 @@ def test_help_says_what_it_is_and_shows_commands_and_examples(option: str, capsy
     assert main([option]) == ExitCode.OK
     shown = capsys.readouterr()
     assert "build MCP servers" in shown.out
-    assert "  serve    serve an MCP server" in shown.out
+    assert "  serve      serve an MCP server" in shown.out
     assert "assay serve reference --transport http" in shown.out
     assert shown.err == ""
 
