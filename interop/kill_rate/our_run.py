@@ -61,8 +61,9 @@ async def see_all(candidates: Sequence[Candidate], revisions: Sequence[Revision]
     for double in (None, *doubles.values()):
         fitting = [one for one in candidates if one.saboteur.double is double]
         for server in sorted({FIXTURES, *(one.home for one in fitting)} if fitting else ()):
+            here = [one for one in fitting if server in (FIXTURES, one.home)]
             async with Ground(server, double) as ground:
-                found = await _see(ground, fitting, revisions)
+                found = await _see(ground, here, revisions)
             caught |= {(server, name, revision): by for (name, revision), by in found.items()}
     return Seen(caught)
 
