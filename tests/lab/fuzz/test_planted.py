@@ -5,7 +5,7 @@ Seeds are chosen so that the fault comes early; with others it takes longer.
 
 import json
 
-from assay.lab.fuzz.case import parse_case
+from assay.lab.fuzz.case import Case, Step
 from assay.lab.harness.conclusion import Conclusion, conclude
 from assay.lab.harness.verdict import Outcome
 from tests.lab.fuzz.planted import fuzzed
@@ -42,7 +42,7 @@ async def test_a_healthy_server_passes_what_was_tried() -> None:
 
 async def test_a_finding_is_a_cell_with_its_trace_and_the_line_that_shows_it_again() -> None:
     # A crash that needs no search: the case is given.
-    case = parse_case("eNqbNHHKEQ6lmNIUCwMDpQlLAvyDQw4fAgBcZgiU")
+    case = Case((Step(b'"\\ud800"'),))
     fuzzer, run = await fuzzed("surrogate", seed=1, cases=(case,))
     (cell,) = run.cells
     (check,) = cell.checks

@@ -1,0 +1,150 @@
+"""The oracles on traces written by hand: what each finds, and what it leaves alone."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from assay.lab.fuzz.jury import Jury
+from assay.lab.fuzz.talk import AT_LEISURE, NOT_REACHED
+from assay.lab.harness.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.trace import SENTINEL, Trace
+from assay.lab.suites import protocol_suite
+from assay.protocol.framing import websocket as ws
+from assay.revisions.registry import HANDSHAKE
+from tests.lab.traces import http_trace, request, result, stdio_trace
+
+PING = request(7, "ping")
+LAST = request(f"{SENTINEL}1-1", "ping")
+ANSWERED = (">", LAST), ("<", result(LAST["id"]))
+REVISION = HANDSHAKE[-1]
+
+
+def verdict(trace: Trace) -> str | None:
+    broken = Jury(protocol_suite()).verdict(trace)
+    return None if broken is None else f"{broken.check} {broken.row}"
+
+
+def error(number: Any, code: int) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": "No."}}
+
+
+def nameless(code: int) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "error": {"code": code, "message": "No."}}
+
+
+def after(trace: Trace, *more: Frame) -> Trace:
+    return Trace(trace.header, (*trace.frames, *more))
+
+
+def test_all_is_well() -> None:
+    assert verdict(stdio_trace((">", PING), ("<", result(7)), *ANSWERED)) is None
+
+
+@pytest.mark.parametrize(
+    ("turns", "found"),
+    [
+        ([(">", PING), *ANSWERED], "fuzz.answered FUZZ-01"),
+        ([(">", PING), (">", LAST)], "fuzz.goes-on FUZZ-03"),
+        ([(">", PING), ("<", result(8)), *ANSWERED], "jsonrpc.reply-id BASE-06"),
+        ([(">", PING), ("<", result(7)), ("<", result(7)), *ANSWERED], "jsonrpc.reply-id BASE-06"),
+        ([(">", request(7, "no/such")), ("<", error(7, -32602)), *ANSWERED], "fuzz.codes BASE-26"),
+        ([(">", b"nonsense\n"), ("<", nameless(-32603)), *ANSWERED], "fuzz.codes RPC-01"),
+        (
+            [(">", request(7, "prompts/get", name=[])), ("<", error(7, -32603)), *ANSWERED],
+            "fuzz.codes FUZZ-04",
+        ),
+        ([(">", PING), ("<", b"hello\n"), ("<", result(7)), *ANSWERED], "framing.pure-stdout STD-02"),
+        (
+            [(">", request(7, "tools/list")), ("<", result(7, tools=3)), *ANSWERED],
+            "jsonrpc.wire-shape SHAPE-01",
+        ),
+    ],
+)
+def test_what_is_found(turns: Sequence[tuple[str, Any]], found: str) -> None:
+    assert verdict(stdio_trace(*turns)) == found
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        [(">", b'{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":"\\ud800"}}\n'), *ANSWERED],
+        [(">", b'{"id":6,"jsonrpc":"2.0","id":7,"method":"ping"}\n'), ("<", result(6)), *ANSWERED],
+        [(">", request(7, "ping", x=[0] * 20_000)), *ANSWERED],
+        [(">", request(None, "ping")), ("<", nameless(-32600)), *ANSWERED],
+        [(">", b"nonsense\n"), *ANSWERED],
+        [(">", [PING, PING]), ("<", nameless(-32600)), *ANSWERED],
+        [
+            (">", PING),
+            (">", {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}),
+            *ANSWERED,
+        ],
+        [(">", {"jsonrpc": "2.0", "method": "no/such", "params": 3}), ("<", nameless(-32600)), *ANSWERED],
+    ],
+)
+def test_what_is_left_open_is_left_alone(turns: Sequence[tuple[str, Any]]) -> None:
+    assert verdict(stdio_trace(*turns)) is None
+
+
+def test_a_tool_at_work_may_take_its_time() -> None:
+    call = request(7, "tools/call", name="sleep")
+    mark = Frame(0, 0.0, Sender.DRIVER, "1/marks", Kind.MARK, info={"label": AT_LEISURE, "frame": 1})
+    said = stdio_trace((">", {}), (">", call), (">", LAST))
+    assert verdict(Trace(said.header, (mark, *said.frames[1:]))) is None
+    assert verdict(stdio_trace((">", call), (">", LAST))) == "fuzz.goes-on FUZZ-03"
+
+
+def test_the_end_of_the_process_is_a_crash_whatever_its_status() -> None:
+    end = Frame(2, 0.0, Sender.SUBJECT, "1/lines", Kind.EXIT, info={"status": 0})
+    assert verdict(after(stdio_trace((">", PING), (">", LAST)), end)) == "fuzz.alive FUZZ-02"
+
+
+def test_a_server_that_cannot_be_reached_any_more_is_gone() -> None:
+    mark = Frame(
+        2, 0.0, Sender.DRIVER, "1/marks", Kind.MARK, info={"label": NOT_REACHED, "reason": "refused"}
+    )
+    assert verdict(after(stdio_trace((">", PING), (">", LAST)), mark)) == "fuzz.alive FUZZ-02"
+
+
+POST = b"POST /mcp HTTP/1.1\r\nHost: localhost:1\r\n\r\n"
+
+
+def exchange(status: bytes, body: bytes = b"", **end: Any) -> Trace:
+    head = b"HTTP/1.1 " + status + b"\r\nContent-Type: application/json\r\n\r\n"
+    frames = [(">", "1/post-1", Kind.REQUEST, POST + b'{"jsonrpc":"2.0","id":7,"method":"ping"}')]
+    frames += [("<", "1/post-1", Kind.HEAD, head)] if status else []
+    frames += [("<", "1/post-1", Kind.BODY, body)] if body else []
+    trace = http_trace(frames)
+    return after(trace, Frame(len(frames), 0.0, Sender.SUBJECT, "1/post-1", Kind.END, info=end))
+
+
+@pytest.mark.parametrize(
+    ("trace", "found"),
+    [
+        (exchange(b"200 OK", b'{"jsonrpc":"2.0","id":7,"result":{}}', clean=True), None),
+        (exchange(b"431 Too Large", clean=True), None),
+        (exchange(b"202 Accepted", clean=True), "streams.answer-type HTTP-12"),
+        (exchange(b"500 Oh", clean=True), "fuzz.statuses FUZZ-04"),
+        (exchange(b"", clean=False, problem="cut"), "fuzz.alive FUZZ-02"),
+    ],
+)
+def test_on_http(trace: Trace, found: str | None) -> None:
+    assert verdict(trace) == found
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        (ws.INTERNAL, "fuzz.alive FUZZ-02"),
+        (None, "fuzz.alive FUZZ-02"),
+        (ws.TOO_BIG, None),
+        (ws.NOT_TEXT, None),
+    ],
+)
+def test_a_websocket_is_closed_for_a_reason_or_it_is_a_crash(code: int | None, found: str | None) -> None:
+    frames = [Frame(0, 0.0, Sender.DRIVER, "1/ws", Kind.TEXT, b'{"jsonrpc":"2.0","id":7,"method":"ping"}')]
+    if code is not None:
+        close = code.to_bytes(2, "big")
+        frames.append(Frame(1, 0.0, Sender.SUBJECT, "1/ws", Kind.CONTROL, close, {"what": "close"}))
+    frames.append(Frame(len(frames), 0.0, Sender.SUBJECT, "1/ws", Kind.END, info={"clean": True}))
+    assert verdict(Trace(Header(REVISION.date, "ws", "by hand", "fuzz", closed=True), frames)) == found
