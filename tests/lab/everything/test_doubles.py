@@ -8,7 +8,7 @@ from assay.lab.harness.run import CellResult, Run
 from assay.lab.harness.runner import Order, Runner
 from assay.lab.harness.sabotage.ground import Ground
 from assay.lab.harness.sabotage.subject import HEALTHY
-from assay.lab.harness.saboteur import Double
+from assay.lab.harness.saboteur import Double, Json, Saboteur, Turn
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Outcome, Verdict
@@ -25,10 +25,28 @@ def keep(result: CellResult, trace: Trace) -> CellResult:
     return result
 
 
-async def run_of(ground: Ground, area: str, transport: Transport) -> Run:
+def promising(**answer: object) -> Saboteur:
+    """A server that has all that it declares and lists, and answers everything else alike."""
+
+    def change(reply: Json, turn: Turn) -> Json:
+        if turn.method in ("server/discover", "tools/list") or "method" in reply:
+            return reply
+        return {"jsonrpc": "2.0", "id": reply["id"], **answer}
+
+    return Saboteur(id="by.hand", fault="only promises", breaks="nothing", reply=change)
+
+
+EMPTY_PROMISES = {
+    "denies": promising(error={"code": -32601, "message": "no"}),
+    "finds fault": promising(error={"code": -32602, "message": "no"}),
+    "says nothing": promising(result={"resultType": "complete"}),
+}
+
+
+async def run_of(ground: Ground, area: str, transport: Transport, fault: Saboteur = HEALTHY) -> Run:
     names = tuple(one.id for one in SUITE.scenarios.values() if one.area == area)
     order = Order(SUITE, Selection(scenarios=names, revisions=(REVISION,)), jobs=4)
-    subject = ground.put_before(HEALTHY, transport, REVISION)
+    subject = ground.put_before(fault, transport, REVISION)
     return await Runner(order, [subject], lambda event: None, keep).run()
 
 
@@ -47,3 +65,20 @@ async def test_all_scenarios_of_an_extension_are_green_on_its_double(double: Dou
     proved = {check.id for cell in cells for check in cell.checks if check.verdict is Verdict.SUCCESS}
     wanted = [row for row, one in SUITE.requirements.items() if one.area == double.name]
     expect_none(f"{row} saw nothing" for row in wanted if row not in proved)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("double", [tasks.DOUBLE, skills.DOUBLE], ids=lambda double: double.name)
+async def test_a_server_that_only_promises_an_extension_has_nothing_green(double: Double) -> None:
+    async with Ground("everything", double) as ground:
+        runs = {
+            name: await run_of(ground, double.name, Transport.HTTP, fault)
+            for name, fault in EMPTY_PROMISES.items()
+        }
+    assert all(run.cells for run in runs.values())
+    expect_none(
+        f"{cell.scenario} on a server that {name}: {cell.outcome}"
+        for name, run in runs.items()
+        for cell in run.cells
+        if cell.outcome in (Outcome.PASSED, Outcome.WARNED)
+    )

@@ -28,13 +28,10 @@ INVALID_PARAMS = -32602
     "sep-2640-skills-directory", "Directories of skills", rows=(FLAG, THERE, SHAPE, KIND, REFUSED, PAGED)
 )
 def judge(trace: Trace) -> Iterator[Observation]:
-    for exchange, settings, _ in declared_settings(trace):
-        flag = settings.get("directoryRead") if isinstance(settings, dict) else None
-        if flag is not None:
-            faults = [] if isinstance(flag, bool) else [f"directoryRead {flag!r}"]
-            yield judged(FLAG, faults, exchange, expected="directoryRead, as true or false")
     known = _known(trace)
     read = [one for one in listings(trace, METHOD, "resources") if _uri(one) in known]
+    if read:
+        yield from _judge_flag(trace)
     for listing in read:
         yield from _judge_directory(listing, known[_uri(listing)])
     if any(listing.complete for listing in read):
@@ -44,6 +41,15 @@ def judge(trace: Trace) -> Iterator[Observation]:
                 yield judged(
                     REFUSED, faults, exchange, expected=f"error {INVALID_PARAMS}: it is no directory"
                 )
+
+
+def _judge_flag(trace: Trace) -> Iterator[Observation]:
+    """What a flag says means something where it is put to the test."""
+    for exchange, settings, _ in declared_settings(trace):
+        flag = settings.get("directoryRead") if isinstance(settings, dict) else None
+        if flag is not None:
+            faults = [] if isinstance(flag, bool) else [f"directoryRead {flag!r}"]
+            yield judged(FLAG, faults, exchange, expected="directoryRead, as true or false")
 
 
 def _known(trace: Trace) -> dict[str, dict[str, str | None]]:

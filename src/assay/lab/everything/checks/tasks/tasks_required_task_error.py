@@ -21,7 +21,13 @@ MISSING_CAPABILITY = -32021
 @official_check("tasks-required-task-error", "What the client lacks is named", rows=(OPENING, REFUSED, NAMED))
 def judge(trace: Trace) -> Iterator[Observation]:
     yield from judge_opening(OPENING, trace)
-    tasks = [one for one in calls(trace, "failing_job") if (one.result or {}).get("resultType") == "task"]
+    tasks = []
+    for exchange in calls(trace, "failing_job"):
+        if (exchange.result or {}).get("resultType") == "task":
+            tasks.append(exchange)
+        else:
+            expected = "a task, since the client declares the extension"
+            yield observe(REFUSED, False, exchange, expected=expected, observed=exchange)
     for exchange in calls(trace, "failing_job", declared=False) if tasks else ():
         refused = exchange.code == MISSING_CAPABILITY
         expected = f"error {MISSING_CAPABILITY}: the client does not declare the extension"

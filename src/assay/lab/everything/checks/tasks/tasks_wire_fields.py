@@ -24,8 +24,7 @@ RELATED_KEY = "io.modelcontextprotocol/related-task"
 def judge(trace: Trace) -> Iterator[Observation]:
     yield from judge_opening(OPENING, trace)
     for exchange in calls(trace, "slow_compute"):
-        if (exchange.result or {}).get("resultType") == "task":
-            yield _judge_names(exchange)
+        yield _judge_names(exchange)
     for story in stories(trace, "slow_compute"):
         for exchange in story.gets:
             if exchange.result is not None:
@@ -36,7 +35,8 @@ def judge(trace: Trace) -> Iterator[Observation]:
 
 def _judge_names(exchange: Exchange) -> Observation:
     expected = "ttlMs and pollIntervalMs in whole milliseconds, and no ttl or pollInterval"
-    return judged(NAMES, duration_faults(exchange.result or {}), exchange, expected=expected)
+    faults = [str(exchange)] if exchange.result is None else duration_faults(exchange.result)
+    return judged(NAMES, faults, exchange, expected=expected)
 
 
 def _judge_relation(exchange: Exchange, task: dict[str, Any]) -> Iterator[Observation]:
