@@ -56,7 +56,7 @@ def test_one_changed_byte_in_one_reply_is_found_and_shown(capsys: pytest.Capture
     assert any(line.endswith("(subject on 1/lines), /result/content/0/text") for line in lines)
     assert '    golden    "Good day."' in lines
     assert '    now       "Good day!"' in lines
-    assert any(line.startswith("    golden    golden/tools-read-only-calls/stdio-") for line in lines)
+    assert any(line.startswith("  traces    golden/tools-read-only-calls/stdio-") for line in lines)
     (normalised,) = [line for line in lines if line.startswith("normalised: ")]
     assert "ignored (" in normalised and "sentinels (" in normalised
 

@@ -55,3 +55,25 @@ async def test_requests_of_the_subject_are_answered_until_the_end_and_not_after(
     peer.deliver(FRAME, ASKED)
     assert asyncio.all_tasks() == before
     assert len(link.sent) == 1
+
+
+async def test_a_sentinel_is_not_taken_for_answered_by_a_refusal_of_something_else() -> None:
+    link = Noting()
+    peer = peer_on(link)
+    waiting = asyncio.ensure_future(peer.sentinel())
+    await asyncio.wait_for(link.noted.wait(), 5)
+    for refusal in ({"error": {"code": -32700}}, {"id": 9001, "error": {"code": -32600}}):
+        peer.deliver(FRAME, json.dumps({"jsonrpc": "2.0", **refusal}).encode())
+    peer.deliver(FRAME, b'{"jsonrpc":"2.0","id":"sentinel-1-1","result":{}}')
+    assert (await asyncio.wait_for(waiting, 5)).result == {}
+    await peer.close()
+
+
+async def test_a_result_with_a_wrong_id_lets_the_conversation_go_on() -> None:
+    link = Noting()
+    peer = peer_on(link)
+    waiting = asyncio.ensure_future(peer.sentinel())
+    await asyncio.wait_for(link.noted.wait(), 5)
+    peer.deliver(FRAME, b'{"jsonrpc":"2.0","id":null,"result":{"x":1}}')
+    assert (await asyncio.wait_for(waiting, 5)).result == {"x": 1}
+    await peer.close()

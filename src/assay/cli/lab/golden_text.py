@@ -62,8 +62,8 @@ def _frames(cells: Iterable[CellDifference], golden: Golden, home: Path) -> Iter
         cell, frame = at[0]
         yield f"DIFFERS {_several([_named(one.place) for one, _ in at])}"
         yield from frame_lines(frame, "golden", "now")
-        yield f"    {'golden':<9} {_line(golden.directory / cell.golden_trace, frame.frame_before)}"
-        yield f"    {'now':<9} {_line(home / cell.trace, frame.frame_after)}"
+        then, now = golden.directory / cell.golden_trace, home / cell.trace
+        yield f"  traces    {_line(then, frame.frame_before)} and {_line(now, frame.frame_after)}"
     yield from _rest(len(places), "frame")
 
 

@@ -126,9 +126,10 @@ class Peer:
         fits = [one for one in self._pending if one.id == message.id]
         # An answer with a wrong id is for a check to find. The scenario goes on as if it were the oldest's,
         # so that one fault does not hide what follows it.
-        known = isinstance(message.id, int | str) and fits
-        if known or (self._pending and not isinstance(message.id, int | str)) or len(self._pending) == 1:
-            self._finish((fits or self._pending)[0], message)
+        waiting = fits or [one for one in self._pending if _may_be_for(message, one)]
+        strange = not isinstance(message.id, int | str) or len(self._pending) == 1
+        if waiting and (fits or strange):
+            self._finish(waiting[0], message)
 
     def _finish(self, pending: Pending, message: Message | None) -> None:
         self._pending.remove(pending)
@@ -359,6 +360,13 @@ class Peer:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.link.close()
+
+
+def _may_be_for(message: Message, pending: Pending) -> bool:
+    """A refusal without the id of a sentinel is about something that was sent before it, as malformed bytes
+    are; the sentinel must still be waited for, or what is on its way is cut off."""
+    is_sentinel = isinstance(pending.id, str) and pending.id.startswith(SENTINEL)
+    return not (is_sentinel and "error" in message.fields)
 
 
 def _given(params: Any) -> dict[str, Any]:
