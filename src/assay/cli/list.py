@@ -55,8 +55,8 @@ def scenario_lines(suite: Suite, options: argparse.Namespace) -> Iterator[str]:
         places = ", ".join(sorted(scenario.transports))
         other = scenario.official not in (None, scenario.id)
         official = f" (official: {scenario.official})" if other else ""
-        yield f"{scenario.id:<32}{scenario.title}{official}"
-        yield f"{'':<32}on {places}; checks {', '.join(suite.sought(scenario))}"
+        yield f"{scenario.id:<40} {scenario.title}{official}"
+        yield f"{'':<41}on {places}; checks {', '.join(suite.sought(scenario))}"
     yield f"{len(scenarios)} scenarios that judge a {role.value}"
 
 
