@@ -147,6 +147,8 @@ $(READY): pyproject.toml constraints.txt
 	$(call make-venv,$(VENV))
 	@echo "installing the development environment into $(VENV)"
 	@$(BIN)/python -m pip install $(PIP_QUIET) --constraint constraints.txt --editable '.[dev,http]'
+	@# Tests start hundreds of servers: where nothing may write bytecode, each would compile Assay again.
+	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 $(NODE_READY): interop/requirements.txt
