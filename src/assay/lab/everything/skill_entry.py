@@ -76,7 +76,7 @@ def name_faults(entry: Entry) -> Faults:
     if uri is None or not isinstance(name, str):
         return None
     found = name_in(uri)
-    return [] if found == name else [f"{uri} of the skill {name!r}"]
+    return [] if found == name else [f"the skill {name!r}"]
 
 
 def naming_faults(entry: Entry) -> Faults:
@@ -90,7 +90,7 @@ def scheme_faults(entry: Entry) -> Faults:
     uri = uri_of(entry)
     if uri is None:
         return None
-    return [] if uri.startswith("skill://") else [uri]
+    return [] if uri.startswith("skill://") else ["another scheme"]
 
 
 def authority_faults(entry: Entry) -> Faults:

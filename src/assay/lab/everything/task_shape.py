@@ -15,17 +15,15 @@ TIME: Final = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}")
 Task = dict[str, Any]
 
 
-def creation_faults(result: Task | None) -> Iterator[str]:
+def creation_faults(result: Task) -> Iterator[str]:
     """Of the answer that a call is given when it becomes a task."""
-    if result is None:
-        yield "no result"
-        return
     if result.get("resultType") != "task":
         yield f"resultType {result.get('resultType')!r}"
-    if "task" in result:
+    elif "task" in result:
         yield "the task is nested under `task`"
-    yield from task_faults(result)
-    yield from (f"`{key}`, which belongs to tasks/get" for key in PAYLOADS if key in result)
+    else:
+        yield from task_faults(result)
+        yield from (f"`{key}`, which belongs to tasks/get" for key in PAYLOADS if key in result)
 
 
 def task_faults(task: Task) -> Iterator[str]:
@@ -54,21 +52,15 @@ def _is_duration(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
-def acknowledgement_faults(result: Task | None) -> Iterator[str]:
+def acknowledgement_faults(result: Task) -> Iterator[str]:
     """Of the answer to tasks/update and tasks/cancel, which says nothing but that it was heard."""
-    if result is None:
-        yield "no result"
-        return
     if result.get("resultType") != "complete":
         yield f"resultType {result.get('resultType')!r}"
     yield from (f"`{key}` in an acknowledgement" for key in ("taskId", "status", *PAYLOADS) if key in result)
 
 
-def sync_faults(result: Task | None) -> Iterator[str]:
+def sync_faults(result: Task) -> Iterator[str]:
     """Of a call that was answered at once."""
-    if result is None:
-        yield "no result"
-        return
     if result.get("resultType") != "complete":
         yield f"resultType {result.get('resultType')!r}"
     yield from (f"`{key}` in the result of a tool" for key in ("taskId", "task") if key in result)

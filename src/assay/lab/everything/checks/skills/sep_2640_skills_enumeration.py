@@ -27,22 +27,22 @@ from assay.lab.harness.verdict import Observation
 P = "sep-2640-"
 ENVELOPE = ("config", "specVersion", "stability", "id")
 INVALID_PARAMS = -32602
-# Row → what is wrong with one entry by it.
+# Row → what is wrong with one entry by it, and what it should be like.
 ENTRY_RULES = {
-    f"{P}entry-uri-required": rules.uri_faults,
-    f"{P}entry-frontmatter-required": rules.frontmatter_faults,
-    f"{P}entry-uri-matches-frontmatter-name": rules.name_faults,
-    f"{P}skill-uri-scheme": rules.scheme_faults,
-    f"{P}entry-resources-required": rules.resources_faults,
-    f"{P}resources-complete": rules.complete_faults,
-    f"{P}resources-uri-within-skill": rules.within_faults,
-    f"{P}resources-digest-format": rules.digest_faults,
-    f"{P}resources-size-required": rules.size_faults,
-    f"{P}limit-resources-per-skill": rules.count_faults,
-    f"{P}limit-total-size": rules.total_faults,
-    f"{P}metadata-reserved-prefix": rules.reserved_faults,
-    f"{P}name-naming-rules": rules.naming_faults,
-    f"{P}authority-reg-name": rules.authority_faults,
+    f"{P}entry-uri-required": (rules.uri_faults, "the URI of its SKILL.md"),
+    f"{P}entry-frontmatter-required": (rules.frontmatter_faults, "a name and a description"),
+    f"{P}entry-uri-matches-frontmatter-name": (rules.name_faults, "the name of the skill before SKILL.md"),
+    f"{P}skill-uri-scheme": (rules.scheme_faults, "skill://"),
+    f"{P}entry-resources-required": (rules.resources_faults, 'a list of files, or "dynamic"'),
+    f"{P}resources-complete": (rules.complete_faults, "each file once, SKILL.md among them"),
+    f"{P}resources-uri-within-skill": (rules.within_faults, "files in the directory of the skill"),
+    f"{P}resources-digest-format": (rules.digest_faults, "sha256: and 64 lower-case hexadecimal digits"),
+    f"{P}resources-size-required": (rules.size_faults, "the size of each file in bytes"),
+    f"{P}limit-resources-per-skill": (rules.count_faults, f"{rules.MOST_FILES} files at most"),
+    f"{P}limit-total-size": (rules.total_faults, f"{rules.MOST_BYTES} bytes at most"),
+    f"{P}metadata-reserved-prefix": (rules.reserved_faults, f"no key that begins with {rules.RESERVED}"),
+    f"{P}name-naming-rules": (rules.naming_faults, "1 to 64 of a-z, 0-9 and single hyphens inside"),
+    f"{P}authority-reg-name": (rules.authority_faults, "a reg-name of RFC 3986"),
 }
 OTHERS = (
     *("capability-declaration-inline", "capability-requires-resources", "capability-commits-to-methods"),
@@ -98,7 +98,7 @@ def _judge_listing(listing: Listing) -> Iterator[Observation]:
         return
     refused = [str(page) for page in others if page.result is None]
     endless = [] if refused or listing.complete else [f"a cursor after {len(listing.pages)} pages"]
-    yield judged(f"{P}skills-list-pagination", refused + endless, listing, expected="a last page")
+    yield judged(f"{P}skills-list-pagination", refused + endless, *listing.pages[-2:], expected="a last page")
     yield judged(
         f"{P}skills-list-entry-atomic", _scattered(listing), listing, expected="each skill on one page"
     )
@@ -125,11 +125,11 @@ def _judge_caching(row: str, exchange: Exchange, result: dict[str, Any]) -> Obse
 
 
 def _judge_entry(page: Exchange, entry: rules.Entry) -> Iterator[Observation]:
-    for row, faults_of in ENTRY_RULES.items():
+    for row, (faults_of, expected) in ENTRY_RULES.items():
         faults = faults_of(entry)
         if faults is not None:
             told = [f"{entry.get('uri')}: {fault}" for fault in faults]
-            yield judged(row, told, page, expected="an entry that follows the rule")
+            yield judged(row, told, page, expected=expected)
 
 
 def _judge_get(trace: Trace) -> Iterator[Observation]:

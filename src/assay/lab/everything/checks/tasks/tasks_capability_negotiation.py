@@ -8,7 +8,7 @@ from typing import Any
 from assay.lab.everything.answered import answered
 from assay.lab.everything.declaring import official_check
 from assay.lab.everything.extension import TASKS, declares_tasks
-from assay.lab.everything.faults import judged
+from assay.lab.everything.faults import judged, result_faults
 from assay.lab.everything.task_opening import judge_opening
 from assay.lab.everything.task_shape import creation_faults, sync_faults
 from assay.lab.everything.task_story import calls, stories
@@ -35,9 +35,11 @@ def judge(trace: Trace) -> Iterator[Observation]:
             expected = f"`{TASKS}` among the extensions, and no `capabilities.tasks`"
             yield judged(ADVERTISED, _advertising_faults(exchange.result), exchange, expected=expected)
     for exchange in calls(trace, "slow_compute", declared=False):
-        yield judged(SYNC, sync_faults(exchange.result), exchange, expected="the result at once, and no task")
+        yield judged(
+            SYNC, result_faults(exchange, sync_faults), exchange, expected="the result at once, and no task"
+        )
     for exchange in calls(trace, "slow_compute"):
-        faults = creation_faults(exchange.result)
+        faults = result_faults(exchange, creation_faults)
         yield judged(OPTED_IN, faults, exchange, expected="a task, since the request declares the extension")
     yield from _judge_methods(trace)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.lab.everything.answered import answered
 from assay.lab.everything.declaring import official_check
-from assay.lab.everything.faults import judged
+from assay.lab.everything.faults import judged, result_faults
 from assay.lab.everything.task_opening import judge_opening
 from assay.lab.everything.task_shape import creation_faults, sync_faults
 from assay.lab.everything.task_story import Story, calls, stories
@@ -46,18 +46,18 @@ def judge(trace: Trace) -> Iterator[Observation]:
 def _judge_calls(trace: Trace) -> Iterator[Observation]:
     for exchange in calls(trace, "failing_job"):
         expected = "a task, though the call gives no hint"
-        yield judged(UNHINTED, creation_faults(exchange.result), exchange, expected=expected)
+        yield judged(UNHINTED, result_faults(exchange, creation_faults), exchange, expected=expected)
     for exchange in calls(trace, "greet"):
         if "task" in exchange.params:
             expected = "the result at once: a `task` parameter means nothing"
-            yield judged(HINTED, sync_faults(exchange.result), exchange, expected=expected)
+            yield judged(HINTED, result_faults(exchange, sync_faults), exchange, expected=expected)
     for exchange in calls(trace, "slow_compute"):
         expected = "the result at once, or a task"
-        yield judged(INSTANT, _instant_faults(exchange.result), exchange, expected=expected)
+        yield judged(INSTANT, result_faults(exchange, _instant_faults), exchange, expected=expected)
 
 
-def _instant_faults(result: dict[str, Any] | None) -> Iterator[str]:
-    is_task = (result or {}).get("resultType") == "task"
+def _instant_faults(result: dict[str, Any]) -> Iterator[str]:
+    is_task = result.get("resultType") == "task"
     return creation_faults(result) if is_task else sync_faults(result)
 
 
@@ -66,7 +66,9 @@ def _judge_kinds(trace: Trace) -> Iterator[Observation]:
         if exchange.result is not None:
             kind = exchange.result.get("resultType")
             expected = f'resultType "complete" of {exchange.method}'
-            yield observe(KIND, kind == "complete", exchange, expected=expected, observed=f"{kind!r}")
+            yield observe(
+                KIND, kind == "complete", exchange, expected=expected, observed=f"resultType {kind!r}"
+            )
 
 
 def _about_tasks(trace: Trace) -> Iterator[Exchange]:

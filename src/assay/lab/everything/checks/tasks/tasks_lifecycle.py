@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from assay.lab.everything.declaring import official_check
-from assay.lab.everything.faults import judged
+from assay.lab.everything.faults import judged, result_faults
 from assay.lab.everything.task_opening import judge_opening
 from assay.lab.everything.task_shape import (
     ENDS,
@@ -42,7 +42,7 @@ def judge(trace: Trace) -> Iterator[Observation]:
     for exchange in calls(trace, "greet"):
         yield judged(SYNC, greeting_faults(exchange), exchange, expected="the greeting at once, and no task")
     for exchange in calls(trace, "slow_compute"):
-        faults = creation_faults(exchange.result)
+        faults = result_faults(exchange, creation_faults)
         yield judged(CREATED, faults, exchange, expected='a flat task with resultType "task"')
     for story in stories(trace, "slow_compute", label="quick"):
         yield from _judge_quick(story)
@@ -53,6 +53,9 @@ def judge(trace: Trace) -> Iterator[Observation]:
 
 def greeting_faults(exchange: Exchange) -> Iterator[str]:
     """Of a tool that is never a task, and whose words are known."""
+    if exchange.result is None:
+        yield str(exchange)
+        return
     yield from sync_faults(exchange.result)
     arguments = exchange.params.get("arguments")
     name = arguments.get("name") if isinstance(arguments, dict) else None
@@ -71,7 +74,7 @@ def _judge_quick(story: Story) -> Iterator[Observation]:
     ended = [one for one in story.gets if (one.result or {}).get("status") in ENDS]
     for exchange in story.cancels:
         if ended and exchange.request.frame.n > ended[0].request.frame.n:
-            faults = acknowledgement_faults(exchange.result)
+            faults = result_faults(exchange, acknowledgement_faults)
             yield judged(TWICE, faults, ended[0], exchange, expected='{"resultType": "complete"}')
 
 
@@ -105,7 +108,7 @@ def _tool_error_faults(task: dict[str, Any]) -> Iterator[str]:
 
 def _judge_cancelled(story: Story) -> Iterator[Observation]:
     for exchange in story.cancels:
-        faults = acknowledgement_faults(exchange.result)
+        faults = result_faults(exchange, acknowledgement_faults)
         yield judged(CANCELLED, faults, exchange, expected='{"resultType": "complete"}')
     if story.cancels:
         yield from judged_end(CANCELLED, story, lambda task: (), "a task that ends once it is cancelled")

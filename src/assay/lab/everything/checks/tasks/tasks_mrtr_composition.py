@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from assay.lab.everything.declaring import official_check
-from assay.lab.everything.faults import judged
+from assay.lab.everything.faults import judged, result_faults
 from assay.lab.everything.task_shape import completion_faults, creation_faults
 from assay.lab.everything.task_story import calls, judged_end, stories
 from assay.lab.harness.trace import Trace
@@ -20,17 +20,17 @@ TOOL = "test_tool_with_task"
 def judge(trace: Trace) -> Iterator[Observation]:
     for exchange in calls(trace, TOOL):
         if "inputResponses" in exchange.params:
-            faults, expected = _second_faults(exchange.result), "a task, once the question is answered"
+            faults = result_faults(exchange, _second_faults)
+            expected = "a task, once the question is answered"
         else:
-            faults, expected = _first_faults(exchange.result), "a question, and no task yet"
+            faults, expected = result_faults(exchange, _first_faults), "a question, and no task yet"
         yield judged(ROW, faults, exchange, expected=expected)
     for story in stories(trace, TOOL):
         if "inputResponses" in story.call.params:
             yield from judged_end(ROW, story, _end_faults, "a completed task that says what was answered")
 
 
-def _first_faults(result: dict[str, Any] | None) -> Iterator[str]:
-    asked = result or {}
+def _first_faults(asked: dict[str, Any]) -> Iterator[str]:
     if asked.get("resultType") != "input_required":
         yield f"resultType {asked.get('resultType')!r}"
     if not (isinstance(asked.get("inputRequests"), dict) and asked["inputRequests"]):
@@ -39,9 +39,9 @@ def _first_faults(result: dict[str, Any] | None) -> Iterator[str]:
         yield "a taskId before the question is answered"
 
 
-def _second_faults(result: dict[str, Any] | None) -> Iterator[str]:
+def _second_faults(result: dict[str, Any]) -> Iterator[str]:
     yield from creation_faults(result)
-    if "requestState" in (result or {}):
+    if "requestState" in result:
         yield "a requestState in a task"
 
 

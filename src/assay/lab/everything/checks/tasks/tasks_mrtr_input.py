@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from assay.lab.everything.declaring import official_check
-from assay.lab.everything.faults import judged
+from assay.lab.everything.faults import judged, result_faults
 from assay.lab.everything.task_opening import judge_opening
 from assay.lab.everything.task_shape import acknowledgement_faults, completion_faults
 from assay.lab.everything.task_story import Story, calls, judged_end, stories
@@ -62,7 +62,7 @@ def _waiting_faults(seen: Exchange, count: int) -> Iterator[str]:
 
 def _judge_resumed(row: str, story: Story) -> Iterator[Observation]:
     for exchange in story.updates:
-        yield judged(row, acknowledgement_faults(exchange.result), exchange, expected=ACK)
+        yield judged(row, result_faults(exchange, acknowledgement_faults), exchange, expected=ACK)
     if story.updates:
         yield from judged_end(row, story, completion_faults, "a completed task, after its input")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from assay.lab.everything.declaring import official_check
-from assay.lab.everything.faults import judged
+from assay.lab.everything.faults import judged, result_faults
 from assay.lab.everything.task_opening import judge_opening
 from assay.lab.everything.task_shape import ENDS, duration_faults
 from assay.lab.everything.task_story import Story, calls, stories
@@ -35,8 +35,7 @@ def judge(trace: Trace) -> Iterator[Observation]:
 
 def _judge_names(exchange: Exchange) -> Observation:
     expected = "ttlMs and pollIntervalMs in whole milliseconds, and no ttl or pollInterval"
-    faults = [str(exchange)] if exchange.result is None else duration_faults(exchange.result)
-    return judged(NAMES, faults, exchange, expected=expected)
+    return judged(NAMES, result_faults(exchange, duration_faults), exchange, expected=expected)
 
 
 def _judge_relation(exchange: Exchange, task: dict[str, Any]) -> Iterator[Observation]:
