@@ -11,6 +11,9 @@ On stdio, the default, the client starts this command and talks to it through it
 On http and http-plain (no event streams) the endpoint is http://localhost:<port>/mcp.
 On ws it is ws://localhost:<port>/mcp/ws. All three listen for WebSockets, and for HTTP; they differ in what
 they announce, and http-plain in what it sends.
+
+With --auth they serve only who shows a token of the issuer for the audience: the URL by which clients
+know the endpoint. The issuer's keys are found by its metadata, or are given as jwks: a URL or a file.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from assay import Server
 from assay.model.error import MissingExtra
 from assay.protocol.http.policy import LOOPBACK
 
+from .auth_option import make_auth
 from .exit_code import CommandFailed, ExitCode
 from .target import REFERENCE, load_server
 
@@ -49,6 +53,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="O",
         action="append",
         help="accept this Origin too, or `*` for any; repeatable",
+    )
+    add(
+        "--auth",
+        metavar="issuer=URL,audience=URL[,jwks=URL|FILE][,scopes=A,B]",
+        help="serve only who shows a token of this issuer for this audience",
     )
     add("--root", metavar="DIR", help="reference: serve and watch this folder too")
     add("--strict", action="store_true", help="reference: insist on more than the specification does")
@@ -98,7 +107,7 @@ def chosen_server(options: argparse.Namespace) -> Server:
 
 
 def refuse_options_of_listeners(options: argparse.Namespace) -> None:
-    for name in ("host", "port", "allow_host", "allow_origin"):
+    for name in ("host", "port", "allow_host", "allow_origin", "auth"):
         if getattr(options, name) is not None:
             option = f"--{name.replace('_', '-')}"
             raise CommandFailed(ExitCode.USAGE, f"stdio has no use for {option}", "add --transport http")
@@ -107,6 +116,8 @@ def refuse_options_of_listeners(options: argparse.Namespace) -> None:
 def listen(server: Server, options: argparse.Namespace) -> None:
     host = options.host or HOST
     number = PORT if options.port is None else options.port
+    if options.auth is not None:
+        server.auth = make_auth(options.auth, called(server))
     try:
         server.run(
             options.transport,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from assay.transport.asgi.types import Application
 
 
 class Listener(Protocol):
@@ -17,3 +20,9 @@ class Listener(Protocol):
     def tell(self, method: str, params: dict[str, Any], /) -> None: ...
 
     def end(self) -> None: ...
+
+
+class Guarding(Protocol):
+    """Decides who may use a server; `assay.auth.Auth` is one."""
+
+    def protect(self, app: Application, /) -> Application: ...

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
-from os import urandom
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from msgspec import Raw
 
@@ -20,7 +19,7 @@ from assay.model.session import SessionRecord
 from assay.model.strictness import LENIENT, Strictness
 from assay.protocol.codec import decode, encode, encode_outcome, error_reply
 from assay.protocol.lifecycle import STEPS, STRICT_STEPS
-from assay.protocol.seal import HmacSealer, Sealer
+from assay.protocol.seal import Sealer, make_sealer
 from assay.protocol.session import STATELESS, Session
 from assay.revisions.registry import DATES, HANDSHAKE
 from assay.revisions.revision import Opening, Revision
@@ -35,18 +34,20 @@ from .gate import Gate
 from .keeping import Keeping
 from .method import OwnMethods
 from .methods import METHODS
+from .port import Guarding
 from .prompt_registry import Prompts
 from .registry import Shelf
 from .resource import Access
 from .resource_registry import Resources
+from .scopes import guarded, read_method_scopes
 from .serving import TRANSPORTS, make_app, run
 from .threads import Threads
 from .tool_registry import Tools
 from .typed_result import ResultWriter
 
 if TYPE_CHECKING:
-    from assay.transport.asgi.app import AsgiApp
     from assay.transport.asgi.build import HttpOptions
+    from assay.transport.asgi.types import Application
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -58,7 +59,9 @@ class Server:
     something is: `{"tools": True, "logging": False, "resources.subscribe": False}`. `cache` is what
     clients are told of reusing lists. `sealing` is the key, or several where keys are rotated, that
     signs what clients carry between two rounds of questions: workers that share a load share it.
-    `strictness` is what it insists on although the specification does not.
+    `strictness` is what it insists on although the specification does not. `auth` says whose tokens let a
+    client in by HTTP or WebSocket: an `assay.auth.Auth`; on stdio it has no part. `scopes` are what methods
+    take of a client, where clients are granted some: `{"tools/call": ["call"]}`.
     """
 
     revisions = DATES
@@ -81,13 +84,16 @@ class Server:
         page_size: int = 1000,
         access: Access | None = None,
         cache: Cache | None = None,
+        scopes: Mapping[str, Sequence[str]] | None = None,
         sealing: Sealer | bytes | Sequence[bytes] | None = None,
         strictness: Strictness = LENIENT,
+        auth: Guarding | None = None,
     ) -> None:
         self.info = Implementation(name, version, title, description, website_url, icons)
         self.instructions = instructions
         self.limits = limits or Limits()
         self.strictness = strictness
+        self.auth = auth
         self._steps = STRICT_STEPS if strictness.initialized else STEPS
         self.threads = Threads(self.limits.threads)
         self.writer = ResultWriter(self.info)
@@ -96,6 +102,7 @@ class Server:
         self.dispatch_batch = partial(dispatch_batch, self)
         self.cache = cache or Cache()
         self.sealer = make_sealer(sealing)
+        self._scopes = read_method_scopes(scopes)
         self.tables: dict[Revision, dict[str, Callable[[Call], Awaitable[Any]]]] = {}
         self._build(page_size, access)
         registered = {
@@ -151,12 +158,13 @@ class Server:
         icons: list[Icon] | None = None,
         meta: dict[str, Any] | None = None,
         concurrency: int | None = None,
+        scopes: Sequence[str] = (),
     ) -> Callable[[F], F]: ...
     def tool(self, function: F | None = None, /, **options: Any) -> F | Callable[[F], F]:
         """Register a function as a tool: `@server.tool` or `@server.tool(title="...")`.
 
         Its parameters become the input schema, its return type the output schema, its docstring the
-        description. `concurrency` limits how many calls of this tool run at once.
+        description. `concurrency` limits how many calls of this tool run at once, `scopes` who may call.
         """
 
         def register(decorated: F) -> F:
@@ -179,10 +187,11 @@ class Server:
         meta: dict[str, Any] | None = None,
         access: Access | None = None,
         cache: Cache | None = None,
+        scopes: Sequence[str] = (),
     ) -> Callable[[F], F]:
         """Register a function as the resource at a URI, or at every URI of an RFC 6570 template.
 
-        `access` decides who may read it: a function of the URI and the scope.
+        `access` decides who may read it, a function of the URI and the scope; `scopes` as well, openly.
         """
         about: dict[str, Any] = {
             "name": name,
@@ -191,7 +200,7 @@ class Server:
             "mime_type": mime_type,
         }
         about |= {"size": size, "annotations": annotations, "icons": icons, "meta": meta, "access": access}
-        about["cache"] = cache
+        about |= {"cache": cache, "scopes": scopes}
 
         def register(decorated: F) -> F:
             self.resources.add(uri, decorated, **about)
@@ -211,6 +220,7 @@ class Server:
         description: str | None = None,
         icons: list[Icon] | None = None,
         meta: dict[str, Any] | None = None,
+        scopes: Sequence[str] = (),
     ) -> Callable[[F], F]: ...
     def prompt(self, function: F | None = None, /, **options: Any) -> F | Callable[[F], F]:
         """Register a function as a prompt: `@server.prompt` or `@server.prompt(title="...")`."""
@@ -239,6 +249,7 @@ class Server:
         capability: str | None = None,
         extension: str | None = None,
         revisions: Collection[str] | None = None,
+        scopes: Sequence[str] = (),
     ) -> Callable[[F], F]:
         """Register a function as a method of this server's own, such as `models/list`.
 
@@ -246,11 +257,11 @@ class Server:
         `capability`, and where the protocol has extensions also by the name of an `extension`.
         `revisions` are the dates of those that have it; all, unless they are given.
         """
+        about: dict[str, Any] = {"capability": capability, "extension": extension}
+        about |= {"revisions": revisions, "scopes": scopes}
 
         def register(decorated: F) -> F:
-            self.own_methods.add(
-                name, decorated, capability=capability, extension=extension, revisions=revisions
-            )
+            self.own_methods.add(name, decorated, **about)
             self.tables.clear()
             return decorated
 
@@ -296,11 +307,12 @@ class Server:
         table = self.tables.get(revision)
         if table is None:
             table = self.tables[revision] = {
-                name: method.serve
+                name: guarded(name, method.serve, self._scopes.get(name, ()))
                 for name, method in METHODS.items()
                 if name in revision.requests and (method.feature is None or self.features.has(method.feature))
             }
-            table |= {method.name: method.serve for method in self.own_methods.of(revision)}
+            own = self.own_methods.of(revision)
+            table |= {method.name: guarded(method.name, method.serve, method.scopes) for method in own}
         return table
 
     def declaration(self, revision: Revision, call: Call) -> dict[str, Any]:
@@ -346,7 +358,7 @@ class Server:
         self.audience.leave(session)
         session.close()
 
-    def asgi(self, **options: Unpack[HttpOptions]) -> AsgiApp:
+    def asgi(self, **options: Unpack[HttpOptions]) -> Application:
         """This server as an ASGI application. Options: see `assay.transport.asgi.build`."""
         return make_app(self, **options)
 
@@ -374,11 +386,3 @@ def _as_bytes(message: bytes | str | Mapping[str, Any]) -> bytes:
     except UnicodeEncodeError:
         # `json.loads` lets lone surrogates through, so a client can put them into a host's mapping.
         raise MalformedMessage(PARSE_ERROR, "parse error: a lone surrogate is no character") from None
-
-
-def make_sealer(given: Sealer | bytes | Sequence[bytes] | None) -> Sealer:
-    if given is None:
-        given = urandom(32)
-    if isinstance(given, bytes):
-        return HmacSealer([given])
-    return HmacSealer(given) if isinstance(given, list | tuple) else cast(Sealer, given)

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 if TYPE_CHECKING:
-    from assay.transport.asgi.app import AsgiApp
     from assay.transport.asgi.build import HttpOptions
+    from assay.transport.asgi.types import Application
 
     from .server import Server
 
 
-def make_app(server: Server, **options: Unpack[HttpOptions]) -> AsgiApp:
+def make_app(server: Server, **options: Unpack[HttpOptions]) -> Application:
     from assay.store.memory import MemoryEvents, MemorySessions
     from assay.transport.asgi.build import build
 
@@ -24,7 +24,8 @@ def make_app(server: Server, **options: Unpack[HttpOptions]) -> AsgiApp:
         options["session_store"] = MemorySessions()
     if "event_store" not in options:
         options["event_store"] = MemoryEvents()
-    return build(server, **options)
+    app = build(server, **options)
+    return app if server.auth is None else server.auth.protect(app)
 
 
 def run(server: Server, transport: str, **options: Any) -> None:

@@ -23,9 +23,9 @@ from .policy import HttpPolicy
 Headers = list[tuple[bytes, bytes]]
 
 JSON: Final = (b"content-type", b"application/json")
-EXPOSED: Final = b"mcp-session-id, mcp-protocol-version"
+EXPOSED: Final = b"mcp-session-id, mcp-protocol-version, www-authenticate, dpop-nonce"
 ALLOWED_HEADERS: Final = (
-    b"content-type, accept, authorization, last-event-id, "
+    b"content-type, accept, authorization, dpop, last-event-id, "
     b"mcp-protocol-version, mcp-session-id, mcp-method, mcp-name"
 )
 PARAMETER: Final = b"mcp-param-"
@@ -119,7 +119,7 @@ class Gate:
         revision = None if version is None else BY_DATE.get(version)
         unknown = version if revision is None else None
         streams = self.policy.streaming and prefers_stream(head.accept)
-        return Admission(revision, unknown, _cors(head.origin), streams, self.policy.strictness)
+        return Admission(revision, unknown, cors(head.origin), streams, self.policy.strictness)
 
     def judge_source(self, given_host: bytes | None, given_origin: bytes | None) -> Refusal | None:
         """Whether a client may come by this name of ours, and from this origin."""
@@ -161,7 +161,7 @@ class Gate:
         asked = headers.get(b"access-control-request-headers", b"").lower().split(b",")
         parameters = [name.strip() for name in asked if name.strip().startswith(PARAMETER)]
         return [
-            *_cors(headers.get(b"origin")),
+            *cors(headers.get(b"origin")),
             (b"allow", self.methods),
             (b"access-control-allow-methods", self.methods),
             (b"access-control-allow-headers", b", ".join([ALLOWED_HEADERS, *parameters])),
@@ -237,7 +237,7 @@ def _not_acceptable(missing: list[str]) -> Refusal:
     return Refusal(406, f"accept must list {' and '.join(missing)}")
 
 
-def _cors(origin: bytes | None) -> tuple[tuple[bytes, bytes], ...]:
+def cors(origin: bytes | None) -> tuple[tuple[bytes, bytes], ...]:
     if origin is None:
         return ()
     return (

@@ -93,7 +93,7 @@ class Incoming:
                 departure=leaves,
             )
         if given is not None:
-            scope.principal, scope.state = given.principal, given.state
+            scope.principal, scope.scopes, scope.state = given.principal, given.scopes, given.state
         return scope
 
 

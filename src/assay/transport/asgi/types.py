@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Protocol
 
+from assay.protocol.http.policy import HttpPolicy
+
 AsgiScope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -34,3 +36,18 @@ class DirectSocket(Protocol):
         """Send a text message, if that can be done at once; false where it must be sent by ASGI."""
 
     async def __call__(self, message: Message) -> None: ...
+
+
+class Application(Protocol):
+    """An endpoint as an ASGI application, alone or with something before it."""
+
+    @property
+    def policy(self) -> HttpPolicy: ...
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Transmit) -> None: ...
+
+    def start(self) -> None:
+        """Begin what goes on beside the requests, before the first of them."""
+
+    async def close(self) -> None:
+        """End all sessions and streams, so that the HTTP server can stop."""

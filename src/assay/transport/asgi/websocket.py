@@ -58,7 +58,8 @@ class Link:
         self._scope = Scope(transport="websocket", raw_headers=asgi["headers"])
         given: Scope | None = asgi.get("assay")
         if given is not None:
-            self._scope.principal, self._scope.state = given.principal, given.state
+            self._scope.principal, self._scope.scopes = given.principal, given.scopes
+            self._scope.state = given.state
         self._scope.session = endpoint.open_session(
             self._writer.post, session_id=token_urlsafe(24), principal=self._scope.principal
         )

@@ -10,14 +10,14 @@ from typing import Any
 
 from assay.model.error import MissingExtra
 from assay.model.limits import Limits
-from assay.transport.asgi.app import AsgiApp
+from assay.transport.asgi.types import Application as Endpoint
 
 from .house import Application, House
 from .stop import Stop
 
 
 def serve_http(
-    app: AsgiApp, *, host: str, port: int, limits: Limits, announce: Callable[[str], None] | None = None
+    app: Endpoint, *, host: str, port: int, limits: Limits, announce: Callable[[str], None] | None = None
 ) -> None:
     """Serve until the process is told to stop. `announce` gets the endpoint's URL once it listens.
 

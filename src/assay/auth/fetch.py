@@ -1,0 +1,61 @@
+"""Asking an authorization server for a document: briefly, within bounds, and nowhere else than told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from assay.model.error import MissingExtra
+
+from .denial import Unavailable
+
+try:
+    import httpx2
+except ImportError:  # pragma: no cover - the extra is there whenever this is tested
+    raise MissingExtra('authorization needs httpx2: pip install "assay[auth]"') from None
+
+TIMEOUT: Final = 5.0
+"""Seconds for all of it."""
+DOCUMENT_BYTES: Final = 256 * 1024
+
+
+async def fetch(
+    url: str, *, form: Mapping[str, str] | None = None, client: tuple[str, str] | None = None
+) -> dict[str, Any]:
+    """The JSON object at an address; `form` is posted there, in the name of `client`.
+
+    Raises:
+        Unavailable: there is none to be had. The reason holds neither form nor secrets.
+    """
+    try:
+        async with asyncio.timeout(TIMEOUT):
+            body = await _read(url, form, client)
+        found = msgspec.json.decode(body)
+    except (TimeoutError, httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise Unavailable(f"{url} cannot be reached: {type(error).__name__}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise Unavailable(f"{url} answered with something else than JSON") from None
+    if not isinstance(found, dict):
+        raise Unavailable(f"{url} answered with something else than a JSON object")
+    return found
+
+
+async def _read(url: str, form: Mapping[str, str] | None, client: tuple[str, str] | None) -> bytes:
+    method = "GET" if form is None else "POST"
+    accepted = {"accept": "application/json"}
+    # A redirect would send whoever asks, and what is sent, to a place that nobody has named.
+    async with (
+        httpx2.AsyncClient(follow_redirects=False, timeout=TIMEOUT) as http,
+        http.stream(method, url, data=form, auth=client, headers=accepted) as answer,
+    ):
+        if answer.status_code != 200:
+            raise Unavailable(f"{url} answered with status {answer.status_code}")
+        body = bytearray()
+        async for part in answer.aiter_bytes():
+            body += part
+            if len(body) > DOCUMENT_BYTES:
+                raise Unavailable(f"{url} answered with more than {DOCUMENT_BYTES} bytes")
+        return bytes(body)

@@ -1,0 +1,39 @@
+"""Answers that are given in place of the application, in plain ASGI."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from typing import Any, Final
+
+from assay.protocol.http.gate import JSON, Refusal
+
+AsgiScope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Transmit = Callable[[Message], Awaitable[None]]
+Pairs = Iterable[tuple[bytes, bytes]]
+
+POLICY: Final = 1008
+KINDS: Final = {"http": "http.response", "websocket": "websocket.http.response"}
+
+
+async def respond(
+    scope: AsgiScope, receive: Receive, send: Transmit, answer: tuple[int, Pairs, bytes]
+) -> None:
+    """Answer with status, headers and body. A WebSocket is refused so before it opens; where the server can
+    carry no response there, it makes a bare 403 of a close."""
+    status, headers, body = answer
+    kind = KINDS[scope["type"]]
+    if scope["type"] == "websocket":
+        if (await receive())["type"] != "websocket.connect":
+            return
+        if kind not in (scope.get("extensions") or {}):
+            return await send({"type": "websocket.close", "code": POLICY, "reason": ""})
+    # A 204 has no body, and so no length either (RFC 9110, 8.6).
+    length = [] if status == 204 else [(b"content-length", b"%d" % len(body))]
+    await send({"type": f"{kind}.start", "status": status, "headers": [*headers, *length]})
+    return await send({"type": f"{kind}.body", "body": body})
+
+
+async def refuse(scope: AsgiScope, receive: Receive, send: Transmit, refusal: Refusal) -> None:
+    await respond(scope, receive, send, (refusal.status, (JSON, *refusal.headers), refusal.body()))
