@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
+import threading
 from typing import Any
 
 FAULT = sys.argv[1] if len(sys.argv) > 1 else ""
@@ -72,7 +72,7 @@ def hurt(line: bytes) -> None:
     if FAULT == "surrogate" and b"\\ud800" in line:
         os._exit(1)
     if FAULT == "empty-name" and b'"name":""' in line and b'"tools/call"' in line:
-        time.sleep(3600)
+        threading.Event().wait()
     if FAULT == "leak":
         kept.append(bytes(200_000))
 

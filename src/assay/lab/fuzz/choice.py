@@ -6,10 +6,8 @@ that show something simpler, byte by byte.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, TypeVar
-
-from hypothesis import strategies as st
 
 T = TypeVar("T")
 HEAD, PART, PARTS = 4, 20, 3
@@ -53,8 +51,3 @@ class Choices:
 
     def text(self, alphabet: Sequence[str], longest: int) -> str:
         return "".join(self.pick(alphabet) for _ in range(self.count(longest)))
-
-
-def made_by(make: Callable[[Choices], T]) -> st.SearchStrategy[T]:
-    """What hypothesis draws: one row, since every part of a strategy costs time."""
-    return st.binary(min_size=LENGTH, max_size=LENGTH).map(lambda row: make(Choices(row)))

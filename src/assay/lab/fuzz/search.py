@@ -10,11 +10,11 @@ from collections.abc import Callable
 from typing import Final
 
 import hypothesis
-from hypothesis import HealthCheck, Phase, Verbosity, settings
+from hypothesis import HealthCheck, Phase, Verbosity, settings, strategies
 from hypothesis.errors import HypothesisException
 
 from .case import Case
-from .choice import Choices, made_by
+from .choice import LENGTH, Choices
 from .jury import Broken
 
 Attempt = Callable[[Case], Broken | None]
@@ -64,7 +64,9 @@ class Search:
             print_blob=False,
             report_multiple_bugs=False,
         )
-        focused = made_by(lambda choices: self._focused(make(choices)))
+        # One row of bytes, since every part of a strategy costs time.
+        rows = strategies.binary(min_size=LENGTH, max_size=LENGTH)
+        focused = rows.map(lambda row: self._focused(make(Choices(row))))
         search = hypothesis.seed(seed)(made(hypothesis.given(focused)(self._holds)))
         try:
             search()
