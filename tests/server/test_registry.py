@@ -21,6 +21,8 @@ LISTS = {
 
 
 class Thing:
+    scopes: tuple[str, ...] = ()
+
     def __init__(self, key: str) -> None:
         self.key = key
 

@@ -10,7 +10,7 @@ import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from os import urandom
-from typing import Final, Protocol
+from typing import Final, Protocol, cast
 
 from assay.model.error import MissingExtra
 
@@ -87,6 +87,15 @@ class EncryptingSealer:
             except self._wrong:
                 continue
         raise BrokenSeal("no key opens it")
+
+
+def make_sealer(given: Sealer | bytes | Sequence[bytes] | None) -> Sealer:
+    """The sealer that is given, or one that signs with the keys that are, or with a key of its own."""
+    if given is None:
+        given = urandom(32)
+    if isinstance(given, bytes):
+        return HmacSealer([given])
+    return HmacSealer(given) if isinstance(given, list | tuple) else cast(Sealer, given)
 
 
 def _sign(key: bytes, payload: bytes) -> bytes:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct, field
 
+from assay.model.error import InsufficientScope
 from assay.model.jsonrpc import Envelope, Notification, RequestId
 from assay.model.result import Cache
 from assay.model.scope import Scope, Send
@@ -58,6 +59,10 @@ class Call:
     over = False
     cache: Cache | None = None
     """How its result may be cached, where the item itself says so."""
+    private = False
+    """Whether its result depends on who asks, and is for nobody else to reuse."""
+    needs: tuple[str, ...] = ()
+    """Scopes that it has been found to take so far."""
     asks_for: tuple[str, str, Any] | None = None
     """Method, target and arguments that questions by retry are bound to; none where there are none."""
     rounds: Rounds | None = None
@@ -80,6 +85,20 @@ class Call:
         self.scope = scope
         self.session: Session | None = scope.session
         self.send = send
+
+    def require(self, scopes: Sequence[str]) -> None:
+        """Go on only if the caller was granted all of these, and all that were required before.
+
+        Raises:
+            InsufficientScope: it was not; the error names all of them.
+        """
+        if not scopes:
+            return
+        self.private = True
+        self.needs = needs = tuple(dict.fromkeys((*self.needs, *scopes)))
+        granted = self.scope.scopes
+        if granted is not None and not granted.issuperset(needs):
+            raise InsufficientScope(needs)
 
     @property
     def raw_meta(self) -> Raw:

@@ -49,10 +49,12 @@ class Completions:
         self, target: str, argument: str, value: str, settled: dict[str, str], call: Call
     ) -> Completion:
         known = self._arguments(target)
-        if known is None:
+        component = self._component(target)
+        if known is None or component is None:
             raise RpcError(INVALID_PARAMS, f"unknown prompt or resource template: {target}")
         if argument not in known:
             raise RpcError(INVALID_PARAMS, f"{target} has no argument {argument}")
+        call.require(component.scopes)
         completer = self._find(target, argument)
         if completer is not None:
             return await completer.complete(value, settled, call)

@@ -59,6 +59,25 @@ class Context:
         return self._call.scope
 
     @property
+    def principal(self) -> Any:
+        """Who is asking, as the host or the authorization has established; none where nobody did."""
+        return self._call.scope.principal
+
+    @property
+    def scopes(self) -> frozenset[str] | None:
+        """What the principal was granted; none where nobody asked, and then everything is allowed."""
+        return self._call.scope.scopes
+
+    def require(self, *scopes: str) -> None:
+        """Go on only if the principal was granted all of these scopes, where that depends on more than the
+        name of what is called. Before anything was sent, the client learns of it as of any such refusal.
+
+        Raises:
+            InsufficientScope: it was not.
+        """
+        self._call.require(scopes)
+
+    @property
     def server(self) -> Server:
         return self._call.server
 

@@ -10,6 +10,7 @@ from msgspec import UNSET, Struct
 
 from assay.model.error import INVALID_REQUEST, METHOD_NOT_FOUND, MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope, Outcome, Reply, RequestId
+from assay.model.result import Cache
 from assay.model.scope import Scope, Send
 from assay.protocol.codec import decode_params, error_reply, known_id
 from assay.protocol.declaration import (
@@ -72,9 +73,15 @@ async def dispatch(server: Server, message: Envelope, send: Send | None, scope: 
     finally:
         call.over = True
     if revision.results is Results.TYPED:
-        cache = (call.cache or server.cache) if method in revision.cacheable else None
+        cache = cache_of(call) if method in revision.cacheable else None
         result = server.writer.complete(result, cache)
     return Reply(call.id, result)
+
+
+def cache_of(call: Call) -> Cache:
+    """How the result of a call may be cached: what depends on the caller is for the caller alone."""
+    cache = call.cache or call.server.cache
+    return msgspec.structs.replace(cache, cache_scope="private") if call.private else cache
 
 
 async def dispatch_batch(

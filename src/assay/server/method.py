@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -20,13 +20,13 @@ from .gate import Gate
 from .invoke import Invocable
 from .output import BadOutput
 from .schema import read_custom, write_custom
+from .scopes import PROTOCOL_METHODS, read_scopes
 from .signature import read_signature
 
 NAME: Final = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")
 LABEL: Final = r"[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?"
 EXTENSION: Final = re.compile(rf"{LABEL}(\.{LABEL})+/[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?")
 RESERVED_LABELS: Final = ("mcp", "modelcontextprotocol")
-PROTOCOL_METHODS: Final = frozenset().union(*(revision.requests for revision in REVISIONS))
 PROTOCOL_CAPABILITIES: Final = frozenset(DETAILS).union(*(revision.capabilities for revision in REVISIONS))
 
 _encode: Final = msgspec.json.Encoder(enc_hook=write_custom).encode
@@ -35,7 +35,7 @@ _encode: Final = msgspec.json.Encoder(enc_hook=write_custom).encode
 class OwnMethod:
     """A function under the name of a method; its parameters are those of the request."""
 
-    __slots__ = ("_decode", "_invoke", "capability", "extension", "name", "revisions")
+    __slots__ = ("_decode", "_invoke", "capability", "extension", "name", "revisions", "scopes")
 
     def __init__(self, name: str, function: Callable[..., Any], gate: Gate) -> None:
         signature = read_signature(function)
@@ -43,6 +43,7 @@ class OwnMethod:
         self.capability: str | None = None
         self.extension: str | None = None
         self.revisions: Collection[Revision] = REVISIONS
+        self.scopes: tuple[str, ...] = ()
         # Open, because every request may carry `_meta`, and later clients may say more than we know.
         self._decode = msgspec.json.Decoder(signature.struct(closed=False), dec_hook=read_custom).decode
         self._invoke = Invocable(function, signature.context_name, (gate,))
@@ -85,6 +86,7 @@ class OwnMethods:
         capability: str | None = None,
         extension: str | None = None,
         revisions: Collection[str] | None = None,
+        scopes: Sequence[str] = (),
     ) -> None:
         """
         Raises:
@@ -95,6 +97,7 @@ class OwnMethods:
         method.capability = check_capability(capability)
         method.extension = check_extension(extension)
         method.revisions = REVISIONS if revisions is None else [find_revision(date) for date in revisions]
+        method.scopes = read_scopes(scopes, f"method {name}")
         self._by_name[name] = method
 
     def _check_name(self, name: str) -> None:

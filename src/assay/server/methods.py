@@ -129,13 +129,17 @@ def open_listener(call: Call) -> Awaitable[dict[str, Any]]:
 
 
 def _page(call: Call, shelf: Shelf[Any], key: str) -> dict[str, Any]:
-    definitions, following = shelf.page(decode_params(call.params, _list_params).cursor)
+    call.private |= shelf.is_scoped
+    cursor = decode_params(call.params, _list_params).cursor
+    definitions, following = shelf.page(cursor, call.scope.scopes)
     return {key: definitions} if following is None else {key: definitions, "nextCursor": following}
 
 
 async def list_tools(call: Call) -> dict[str, Any]:
     cursor = decode_params(call.params, _list_params).cursor
-    tools, following = call.server.tools.shelf.components(cursor)
+    shelf = call.server.tools.shelf
+    call.private |= shelf.is_scoped
+    tools, following = shelf.components(cursor, call.scope.scopes)
     definitions = [tool.definition_for(call.peer.revision) for tool in tools]
     return {"tools": definitions} if following is None else {"tools": definitions, "nextCursor": following}
 
@@ -145,12 +149,14 @@ def call_tool(call: Call) -> Awaitable[Any]:
     params: CallParams = ahead if type(ahead) is CallParams else decode_params(call.params, _call_params)
     if call.scope.mirrors is not None:
         check_name(call.scope.mirrors, params.name)
+    tools = call.server.tools
+    tool = tools.shelf.by_key.get(params.name) or tools.find(params.name)
+    if tool.scopes:
+        call.require(tool.scopes)
     if call.peer.revision.asking is Asking.BY_RETRY:
         call.asks_for = ("tools/call", params.name, params.arguments)
         if params.input_responses is not UNSET or params.request_state is not UNSET:
             open_rounds(call).resume(params.input_responses, params.request_state)
-    tools = call.server.tools
-    tool = tools.shelf.by_key.get(params.name) or tools.find(params.name)
     return tool.call(params.arguments, call)
 
 
@@ -201,8 +207,10 @@ async def get_prompt(call: Call) -> Any:
     params: _GetParams = decode_params(call.params, _get_params)
     if call.scope.mirrors is not None:
         check_name(call.scope.mirrors, params.name)
+    prompt = call.server.prompts.find(params.name)
+    call.require(prompt.scopes)
     _begin_rounds(call, "prompts/get", params.name, params.arguments, params)
-    return await call.server.prompts.find(params.name).get(params.arguments or {}, call)
+    return await prompt.get(params.arguments or {}, call)
 
 
 async def complete(call: Call) -> CompleteResult:

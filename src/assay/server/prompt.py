@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -17,6 +17,7 @@ from .gate import Gate
 from .invoke import Invocable
 from .output import BadOutput
 from .schema import read_custom
+from .scopes import read_scopes
 from .shape import shape_messages
 from .signature import Signature, read_signature
 
@@ -24,11 +25,12 @@ from .signature import Signature, read_signature
 class Prompt:
     """A registered prompt."""
 
-    __slots__ = ("_invoke", "_struct", "definition", "signature")
+    __slots__ = ("_invoke", "_struct", "definition", "scopes", "signature")
 
     def __init__(self, definition: PromptDefinition, signature: Signature, invoke: Invocable) -> None:
         self.definition = definition
         self.signature = signature
+        self.scopes: tuple[str, ...] = ()
         self._struct = signature.struct()
         self._invoke = invoke
 
@@ -75,6 +77,7 @@ def make_prompt(
     description: str | None = None,
     icons: list[Icon] | None = None,
     meta: dict[str, Any] | None = None,
+    scopes: Sequence[str] = (),
 ) -> Prompt:
     signature = read_signature(function)
     arguments = [
@@ -89,4 +92,6 @@ def make_prompt(
         icons=icons,
         meta=meta,
     )
-    return Prompt(definition, signature, Invocable(function, signature.context_name, gates))
+    prompt = Prompt(definition, signature, Invocable(function, signature.context_name, gates))
+    prompt.scopes = read_scopes(scopes, f"prompt {prompt.key}")
+    return prompt

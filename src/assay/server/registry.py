@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
 
 from assay.model.error import INVALID_PARAMS, RegistrationError, RpcError
@@ -16,6 +17,9 @@ class Component(Protocol):
 
     @property
     def definition(self) -> Any: ...
+
+    @property
+    def scopes(self) -> tuple[str, ...]: ...
 
 
 C = TypeVar("C", bound=Component)
@@ -38,6 +42,7 @@ class Shelf(Generic[C]):
         self._numbers: list[int] = []
         self._keys: list[str] = []
         self._last = 0
+        self._scoped = 0
 
     def __len__(self) -> int:
         return len(self.by_key)
@@ -50,8 +55,17 @@ class Shelf(Generic[C]):
         """Whether anything was ever registered: a list that was declared stays, even when it runs empty."""
         return self._last > 0
 
+    @property
+    def is_scoped(self) -> bool:
+        """Whether what is shown depends on what the caller was granted."""
+        return self._scoped > 0
+
     def get(self, key: str) -> C | None:
         return self.by_key.get(key)
+
+    def scopes_of(self, key: str | None) -> tuple[str, ...]:
+        """What it takes to use a component; nothing where there is none."""
+        return self.by_key[key].scopes if key in self.by_key else ()
 
     def add(self, component: C) -> None:
         if component.key in self.by_key:
@@ -60,6 +74,7 @@ class Shelf(Generic[C]):
         self.by_key[component.key] = component
         self._numbers.append(self._last)
         self._keys.append(component.key)
+        self._scoped += bool(component.scopes)
         self._on_change()
 
     def remove(self, key: str) -> None:
@@ -67,27 +82,38 @@ class Shelf(Generic[C]):
         Raises:
             KeyError: nothing is registered under that key.
         """
-        del self.by_key[key]
+        self._scoped -= bool(self.by_key.pop(key).scopes)
         position = self._keys.index(key)
         del self._keys[position], self._numbers[position]
         self._on_change()
 
-    def page(self, cursor: str | None) -> tuple[list[Any], str | None]:
+    def page(self, cursor: str | None, granted: frozenset[str] | None = None) -> tuple[list[Any], str | None]:
         """Definitions of one page, and the cursor of the next; see `components`."""
-        components, following = self.components(cursor)
+        components, following = self.components(cursor, granted)
         return [component.definition for component in components], following
 
-    def components(self, cursor: str | None) -> tuple[list[C], str | None]:
-        """What is on one page, and the cursor of the next.
+    def components(
+        self, cursor: str | None, granted: frozenset[str] | None = None
+    ) -> tuple[list[C], str | None]:
+        """What is on one page, and the cursor of the next: of all that there is, or of what a caller
+        who was granted so much may use.
 
         Raises:
             RpcError: the cursor was not issued here.
         """
         start = 0 if cursor is None else bisect_right(self._numbers, self._position(cursor))
-        end = start + self._page_size
-        components = [self.by_key[key] for key in self._keys[start:end]]
-        more = end < len(self._keys)
-        return components, encode_cursor(self.kind, self._numbers[end - 1]) if more else None
+        positions: Sequence[int] = range(start, len(self._keys))
+        if granted is not None and self.is_scoped:
+            usable = (position for position in positions if granted.issuperset(self._at(position).scopes))
+            # One more than are shown: only if there is one, there is another page.
+            positions = list(islice(usable, self._page_size + 1))
+        shown = positions[: self._page_size]
+        more = len(positions) > self._page_size
+        following = encode_cursor(self.kind, self._numbers[shown[-1]]) if more else None
+        return [self._at(position) for position in shown], following
+
+    def _at(self, position: int) -> C:
+        return self.by_key[self._keys[position]]
 
     def _position(self, cursor: str) -> int:
         try:

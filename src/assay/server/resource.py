@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -21,6 +21,7 @@ from .gate import Gate
 from .invoke import Invocable
 from .output import BadOutput
 from .schema import write_custom
+from .scopes import read_scopes
 from .signature import Signature, read_signature
 
 TEXT: Final = "text/plain"
@@ -36,7 +37,7 @@ False hides the resource; an exception is answered as it is."""
 class Resource:
     """A registered resource or template."""
 
-    __slots__ = ("_invoke", "_struct", "access", "cache", "definition", "template")
+    __slots__ = ("_invoke", "_struct", "access", "cache", "definition", "scopes", "template")
 
     def __init__(
         self,
@@ -53,6 +54,7 @@ class Resource:
         self._struct = signature.struct()
         self._invoke = invoke
         self.access = access
+        self.scopes: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -119,6 +121,7 @@ def make_resource(
     meta: dict[str, Any] | None = None,
     access: Access | None = None,
     cache: Cache | None = None,
+    scopes: Sequence[str] = (),
 ) -> Resource:
     signature = read_signature(function)
     template = _template(uri)
@@ -140,9 +143,10 @@ def make_resource(
         raise RegistrationError(f"resource {uri}: a template has no size")
     else:
         definition = TemplateDefinition(uri_template=uri, **about)
-    return Resource(
-        definition, template, signature, Invocable(function, signature.context_name, gates), access, cache
-    )
+    invoke = Invocable(function, signature.context_name, gates)
+    resource = Resource(definition, template, signature, invoke, access, cache)
+    resource.scopes = read_scopes(scopes, f"resource {uri}")
+    return resource
 
 
 def _template(uri: str) -> UriTemplate | None:

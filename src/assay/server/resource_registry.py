@@ -82,7 +82,7 @@ class Resources:
         """What is at a URI, if whoever asks may read it.
 
         Raises:
-            RpcError: the URI is invalid, nothing is there, or access is denied.
+            RpcError: the URI is invalid, nothing is there, or access is denied; or a scope was not granted.
         """
         check_readable(uri)
         if self._access is not None:
@@ -90,7 +90,17 @@ class Resources:
         resource, variables = self.find(uri)
         if resource.access is not None:
             await check_access(resource.access, uri, call.scope)
+        call.require(resource.scopes)
         return resource, variables
+
+    def scopes_of(self, uri: str | None) -> tuple[str, ...]:
+        """What it takes to read what is at a URI; nothing is said of what may be hidden.
+
+        Raises:
+            RpcError: nothing is there.
+        """
+        resource, _ = self.find(uri or "")
+        return resource.scopes if self._access is None and resource.access is None else ()
 
     def find(self, uri: str) -> tuple[Resource, dict[str, str]]:
         resource = self.shelf.get(uri)

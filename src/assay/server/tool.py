@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -21,6 +21,7 @@ from .header import check_headers, mirrored_parameters
 from .invoke import Invocable, Pending
 from .output import Output
 from .schema import Validator, read_custom, schema_of
+from .scopes import read_scopes
 from .shape import shape_result
 from .signature import Signature, given_only, read_signature
 
@@ -85,7 +86,7 @@ def _argument_schema(struct: type[msgspec.Struct], name: str) -> dict[str, Any]:
 class Tool:
     """A registered tool."""
 
-    __slots__ = ("_arguments", "_invoke", "_mirrored", "_output", "definition", "open_definition")
+    __slots__ = ("_arguments", "_invoke", "_mirrored", "_output", "definition", "open_definition", "scopes")
 
     def __init__(
         self, definition: ToolDefinition, arguments: Arguments, invoke: Invocable, output: Output
@@ -98,6 +99,7 @@ class Tool:
         self._arguments = arguments
         self._invoke = invoke
         self._output = output
+        self.scopes: tuple[str, ...] = ()
         self._mirrored = mirrored_parameters(arguments.schema, definition.name)
 
     @property
@@ -158,6 +160,7 @@ def make_tool(
     annotations: ToolAnnotations | Mapping[str, Any] | None = None,
     icons: list[Icon] | None = None,
     meta: dict[str, Any] | None = None,
+    scopes: Sequence[str] = (),
 ) -> Tool:
     signature = read_signature(function, allow_any=input_schema is not None)
     tool_name = name or signature.name
@@ -179,7 +182,9 @@ def make_tool(
         icons=icons,
         meta=meta,
     )
-    return Tool(definition, arguments, Invocable(function, signature.context_name, gates), output)
+    tool = Tool(definition, arguments, Invocable(function, signature.context_name, gates), output)
+    tool.scopes = read_scopes(scopes, f"tool {tool_name}")
+    return tool
 
 
 def check_tool_name(name: str) -> None:
