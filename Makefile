@@ -123,6 +123,10 @@ kill-rate: $(READY) $(SUITE_READY) ## The official suite on our saboteurs: its k
 public: $(READY) $(NODE_READY) ## Judge public servers that nobody here wrote, and write docs/public-servers.md
 	@$(BIN)/python -m interop.public --node $(NODE_VENV)/bin/node $(ARGS)
 
+.PHONY: fuzz
+fuzz: $(READY) ## Prove the fuzzer: planted faults, then our own servers (ARGS=600: seconds for each)
+	@$(BIN)/python -m scripts.fuzz_proof $(ARGS)
+
 .PHONY: bench
 bench: $(READY) $(BENCH_READY) | wrk ## Measure speed against every peer (ARGS=--strict fails on a miss)
 	@$(BIN)/python -m bench $(ARGS)

@@ -57,7 +57,6 @@ class Count(Struct):
     steps: int = 0
     found: int = 0
     place: str = ""
-    shrinking: bool = False
 
 
 class Fuzzer:
@@ -136,7 +135,9 @@ class Fuzzer:
                     await self._once(place, case)
             return
         self._begin, turn = time.monotonic(), 0
-        while not self._is_over and (left := [one for one in self.places if one not in self._ended]):
+        while not (turn and self._is_over) and (
+            left := [one for one in self.places if one not in self._ended]
+        ):
             for place in left:
                 await self._round(place, turn)
             turn += 1
@@ -146,8 +147,12 @@ class Fuzzer:
         enough = 0 < self._order.most <= len(self.found)
         return self._stopped or enough or time.monotonic() - self._begin > self._order.seconds
 
+    def _is_over_at(self, place: Place) -> bool:
+        """However little time there is, every place gets a case."""
+        return self._stopped or (self._is_over and place.cases > 0)
+
     async def _round(self, place: Place, turn: int) -> None:
-        if self._is_over:
+        if self._is_over_at(place):
             return
         where = f"{place.ground.transport} {place.ground.revision}"
         self.count.place = where
@@ -156,7 +161,7 @@ class Fuzzer:
 
         def attempt(case: Case) -> Broken | None:
             # What was found is made smaller even when the time is up: that has a bound of its own.
-            if self._stopped or place in self._ended or (self._is_over and search.broken is None):
+            if place in self._ended or self._stopped or (search.broken is None and self._is_over_at(place)):
                 raise Enough
             return asyncio.run_coroutine_threadsafe(self._try(place, case), loop).result()
 
@@ -225,9 +230,14 @@ class Fuzzer:
             return self._evidence[case]  # it is gone for good: that is what there is
 
     async def _once(self, place: Place, case: Case) -> None:
-        trace = await place.confirm(case)
+        try:
+            trace = await place.confirm(case)
+        except BrokenOff as reason:
+            self._ended[place] = str(reason)
+            return
         self._last[place] = trace
         self.count.cases += 1
+        self.count.steps += len(case.steps)
         broken = self._jury.verdict(trace, self._seen.setdefault(place, Counter()))
         if broken is not None:
             self._add(place, broken, case, trace, self._jury.results(trace, broken))

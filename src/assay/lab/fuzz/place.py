@@ -74,6 +74,7 @@ class Place:
         """Try a case in a conversation of its own, with all patience."""
         await self.close()
         talk = await self._open()
+        self.cases += 1
         try:
             return await talk.hold(case, self.patience, thorough=True)
         finally:
