@@ -21,12 +21,10 @@ from .explanation import read_explanations
 from .page import page, terminal
 from .record import Judged, Record
 from .running import compile_ourselves, judged, placed
-from .table import HERE, ROOT, FixtureServer, fixture_servers
+from .table import HERE, OWN, ROOT, FixtureServer, fixture_servers
 
 RECORD = HERE / "record.json"
 PAGE = ROOT / "docs" / "agreement.md"
-OWN = "assay"
-"""The server on which the two are timed."""
 LARGEST_RATIO = 0.5
 
 

@@ -90,9 +90,9 @@ async def timed(
         run, seconds = await by_us(url, server.revisions, home / f"ours-{number}")
         ours.append(seconds)
     best = Seconds(
-        official=round(min(official), 1),
+        official=round(min(official), 2),
         official_scenarios=len(tallies),
-        ours=round(min(ours), 1),
+        ours=round(min(ours), 2),
         our_scenarios=len({cell.scenario for cell in run.cells}),
         our_cells=len(run.cells),
     )

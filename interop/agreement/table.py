@@ -10,6 +10,8 @@ import msgspec
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 PEERS = ROOT / "interop" / "peers"
+OWN = "assay"
+"""The server of ours, on which the two suites are timed."""
 
 
 class FixtureServer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -164,8 +164,9 @@ def test_the_page_links_a_difference_to_its_explanation_and_marks_one_without() 
     assert "It is so." in text
 
 
-def test_the_page_shows_the_time_of_both_suites_and_no_markup_of_servers() -> None:
-    text = page(Record("suite 1", [judged(pair())]), SERVERS, explanation())
+def test_the_page_shows_the_time_of_both_suites_on_our_server_and_no_markup_of_servers() -> None:
+    found = [judged(pair()), judged(pair(), server="assay")]
+    text = page(Record("suite 1", found), SERVERS, explanation())
     assert "| 65 scenarios in 10.0 s | 65 scenarios, 86 with revisions, in 4.0 s | 0.40 |" in text
     assert "&lt;b> \\| c" in text
 
