@@ -17,7 +17,7 @@ def introspect(authority: Authority, client: Client, token: str) -> dict[str, An
         Refused: whoever cannot prove who it is learns nothing about tokens.
     """
     if "none" in client.methods:
-        raise unknown_client("introspection needs a client that can authenticate", challenge=True)
+        raise unknown_client("introspection needs a client that can authenticate")
     found = _access(authority, token) or _refresh(authority, token)
     if found is None or not (client.trusted or found.get("client_id") == client.id):
         return {"active": False}

@@ -35,10 +35,9 @@ async def authenticate(authority: Authority, request: Request, form: Form) -> Cl
         Refused: nobody is there, or not the one it says.
     """
     credential = read_credential(request, form, authority.settings.bounds.token_chars)
-    challenge = credential.method == "client_secret_basic"
     client = await find_client(authority, credential.client_id)
     if credential.method not in client.methods:
-        raise unknown_client(f"this client does not authenticate by {credential.method}", challenge=challenge)
+        raise unknown_client(f"this client does not authenticate by {credential.method}")
     await PROOFS[credential.method](authority, client, credential.proof)
     return client
 
@@ -72,7 +71,7 @@ def _basic(header: str) -> Credential:
         text = ""
     client_id, colon, secret = text.partition(":")
     if scheme.lower() != "basic" or not colon:
-        raise unknown_client("not the header of client_secret_basic", challenge=True)
+        raise unknown_client("not the header of client_secret_basic")
     # Both are encoded like parameters first (RFC 6749, 2.3.1).
     return Credential("client_secret_basic", unquote_plus(client_id), unquote_plus(secret))
 
@@ -104,7 +103,7 @@ async def _by_nothing(authority: Authority, client: Client, proof: str) -> None:
 
 async def _by_secret(authority: Authority, client: Client, proof: str) -> None:
     if not client.secret or not is_secret(proof, client.secret):
-        raise unknown_client("the client's secret is not this one", challenge=True)
+        raise unknown_client("the client's secret is not this one")
 
 
 async def _by_signature(authority: Authority, client: Client, proof: str) -> None:

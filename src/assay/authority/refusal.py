@@ -25,7 +25,7 @@ class NotRedirected(Refused):
     """Where an answer would go cannot be trusted: it is shown to the person instead."""
 
 
-def unknown_client(description: str, *, challenge: bool = False) -> Refused:
-    """A client that did not prove who it is. It is told how, if it tried by the header (RFC 6749, 5.2)."""
-    headers = {"www-authenticate": 'Basic realm="authority"'} if challenge else {}
+def unknown_client(description: str) -> Refused:
+    """A client that did not prove who it is, and is told one way in which it can."""
+    headers = {"www-authenticate": 'Basic realm="authority"'}
     return Refused("invalid_client", description, status=401, headers=headers)

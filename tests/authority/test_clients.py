@@ -1,0 +1,113 @@
+"""Clients whose id is the address of a document about them."""
+
+from typing import Any
+
+import pytest
+
+from assay.authority.clients import is_document_address
+from assay.authority.fetch import Fetched, NotFetched
+from assay.authority.keys import new_key
+from tests.authority.walk import REDIRECT, Walk
+
+ID = "https://app.example/client.json"
+DOCUMENT: dict[str, Any] = {"client_id": ID, "client_name": "App", "redirect_uris": [REDIRECT]}
+
+
+class Web:
+    """One document, and how often it was asked for."""
+
+    def __init__(self, document: dict[str, Any] | None = None, lifetime: float | None = None) -> None:
+        self.document = DOCUMENT if document is None else document
+        self.lifetime = lifetime
+        self.asked = 0
+
+    async def __call__(self, url: str) -> Fetched:
+        self.asked += 1
+        if url != ID:
+            raise NotFetched("the answer is 404")
+        return Fetched(self.document, self.lifetime)
+
+
+async def test_a_client_needs_no_registration_where_its_document_is() -> None:
+    web = Web()
+    walk = Walk(fetch=web)
+    code = await walk.code(client_id=ID)
+    given = await walk.exchange(code, client_id=ID)
+    assert walk.claims(given.json()["access_token"])["client_id"] == ID
+    assert web.asked == 1
+
+
+@pytest.mark.parametrize(("lifetime", "asked"), [(None, 1), (60.0, 1), (0.0, 2), (5.0, 2)])
+async def test_a_document_is_kept_as_long_as_its_sender_says(lifetime: float | None, asked: int) -> None:
+    web = Web(lifetime=lifetime)
+    walk = Walk(fetch=web)
+    await walk.code(client_id=ID)
+    walk.clock.now += 10
+    await walk.code(client_id=ID)
+    assert web.asked == asked
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {},
+        {**DOCUMENT, "client_id": "https://app.example/other.json"},
+        {**DOCUMENT, "client_id": f"{ID}/"},
+        {**DOCUMENT, "client_name": ""},
+        {**DOCUMENT, "redirect_uris": []},
+        {**DOCUMENT, "redirect_uris": ["https://attacker.example/"]},
+        {**DOCUMENT, "redirect_uris": REDIRECT},
+        {**DOCUMENT, "redirect_uris": ["http://app.example/"]},
+        {**DOCUMENT, "token_endpoint_auth_method": "client_secret_basic"},
+        {**DOCUMENT, "client_secret": "x"},
+        {**DOCUMENT, "token_endpoint_auth_method": "private_key_jwt"},
+    ],
+)
+async def test_a_document_that_does_not_describe_its_client_is_refused(document: dict[str, Any]) -> None:
+    response = await Walk(fetch=Web(document)).authorize(client_id=ID)
+    assert response.status_code == 400
+    assert "location" not in response.headers
+
+
+async def test_a_document_that_cannot_be_fetched_is_no_client() -> None:
+    response = await Walk(fetch=Web()).authorize(client_id="https://app.example/missing.json")
+    assert response.status_code == 400
+    assert "the answer is 404" in response.text
+
+
+async def test_nothing_is_fetched_where_documents_are_switched_off() -> None:
+    web = Web()
+    assert (await Walk(fetch=web, documents=False).authorize(client_id=ID)).status_code == 400
+    assert web.asked == 0
+
+
+async def test_a_client_with_a_document_may_sign_with_its_own_key() -> None:
+    key = new_key("ES256")
+    signing = {"token_endpoint_auth_method": "private_key_jwt", "jwks": {"keys": [key.jwk()]}}
+    walk = Walk(fetch=Web({**DOCUMENT, **signing}))
+    code = await walk.code(client_id=ID)
+    assert (await walk.exchange(code, client_id=ID)).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("client_id", "loopback", "is_one"),
+    [
+        (ID, False, True),
+        ("https://app.example", False, False),
+        ("https://app.example/", False, False),
+        ("http://app.example/client.json", True, False),
+        ("http://127.0.0.1:8/client.json", False, False),
+        ("http://127.0.0.1:8/client.json", True, True),
+        ("https://app.example/a/../client.json", False, False),
+        ("https://app.example/client.json#x", False, False),
+        ("https://user@app.example/client.json", False, False),
+        ("https://app.example:port/client.json", False, False),
+        ("https://[::1/client.json", False, False),
+        ("ftp://app.example/client.json", False, False),
+        ("plain", False, False),
+    ],
+)
+def test_a_client_id_is_an_address_only_if_it_is_a_plain_one(
+    client_id: str, loopback: bool, is_one: bool
+) -> None:
+    assert is_document_address(client_id, loopback) is is_one

@@ -1,0 +1,103 @@
+"""Registration: which clients are taken in, and what they are told."""
+
+from typing import Any
+
+import pytest
+
+from tests.authority.walk import REDIRECT, Walk, error_of
+
+PLAIN: dict[str, Any] = {"redirect_uris": [REDIRECT], "client_name": "Plain"}
+BAD_METADATA: list[Any] = [
+    [],
+    "text",
+    {**PLAIN, "client_name": 5},
+    {**PLAIN, "client_name": "n" * 201},
+    {**PLAIN, "grant_types": []},
+    {**PLAIN, "grant_types": ["implicit"]},
+    {**PLAIN, "response_types": ["token"]},
+    {**PLAIN, "token_endpoint_auth_method": "tls_client_auth"},
+    {**PLAIN, "token_endpoint_auth_method": "private_key_jwt"},
+    {
+        **PLAIN,
+        "token_endpoint_auth_method": "private_key_jwt",
+        "jwks": {"keys": []},
+        "jwks_uri": "https://a.example/k",
+    },
+    {**PLAIN, "token_endpoint_auth_method": "none", "grant_types": ["client_credentials"]},
+    {**PLAIN, "application_type": "desktop"},
+    {**PLAIN, "scope": 'a "b"'},
+    {**PLAIN, "scope": " ".join(f"s{number}" for number in range(33))},
+    {**PLAIN, "redirect_uris": [f"{REDIRECT}/{number}" for number in range(33)]},
+    {**PLAIN, "redirect_uris": ["https://a.example/" + "a" * 2000]},
+]
+BAD_REDIRECTS: list[dict[str, Any]] = [
+    {"client_name": "none"},
+    {"redirect_uris": ["/relative"]},
+    {"redirect_uris": ["http://app.example/callback"]},
+    {"redirect_uris": ["https://app.example/callback#part"]},
+    {"redirect_uris": ["https://user@app.example/callback"]},
+    {"redirect_uris": ["https:///callback"]},
+    {"redirect_uris": ["https://app.example:port/"]},
+    {"redirect_uris": ["https://[::1/callback"]},
+    {"redirect_uris": ["https://app.example/a b"]},
+    {"redirect_uris": ["javascript:alert(1)"]},
+    {"redirect_uris": ["data:text/html,x"]},
+    {"redirect_uris": [REDIRECT, "file:///etc/passwd"]},
+    {"redirect_uris": [REDIRECT], "application_type": "web"},
+    {"redirect_uris": ["com.app:/callback"], "application_type": "web"},
+]
+GOOD: list[dict[str, Any]] = [
+    PLAIN,
+    {**PLAIN, "token_endpoint_auth_method": "none", "application_type": "native"},
+    {**PLAIN, "redirect_uris": ["https://app.example/callback"], "application_type": "web"},
+    {**PLAIN, "redirect_uris": ["com.app:/callback", "http://localhost:8/x", "http://[::1]/x"]},
+    {**PLAIN, "grant_types": ["authorization_code", "refresh_token"], "response_types": ["code"]},
+    {"grant_types": ["client_credentials"], "client_name": "Machine"},
+    {**PLAIN, "token_endpoint_auth_method": "private_key_jwt", "jwks_uri": "https://a.example/keys"},
+    {**PLAIN, "unknown_member": {"of": "somebody"}},
+]
+
+
+@pytest.mark.parametrize("described", GOOD)
+async def test_a_client_is_taken_in_and_told_what_it_is(described: dict[str, Any]) -> None:
+    response = await Walk().http.post("/register", json=described)
+    told = response.json()
+    assert response.status_code == 201
+    assert response.headers["cache-control"] == "no-store"
+    assert {name: told[name] for name in described if name != "unknown_member"}.items() <= described.items()
+    method = told["token_endpoint_auth_method"]
+    assert ("client_secret" in told) is method.startswith("client_secret")
+    assert ("client_secret_expires_at" in told) is ("client_secret" in told)
+
+
+@pytest.mark.parametrize("described", BAD_METADATA)
+async def test_a_client_that_cannot_be_is_refused(described: Any) -> None:
+    assert error_of(await Walk().http.post("/register", json=described)) == "400 invalid_client_metadata"
+
+
+@pytest.mark.parametrize("described", BAD_REDIRECTS)
+async def test_a_redirect_address_that_is_not_safe_is_refused(described: dict[str, Any]) -> None:
+    assert error_of(await Walk().http.post("/register", json=described)) == "400 invalid_redirect_uri"
+
+
+async def test_a_registered_secret_works_and_no_other() -> None:
+    walk = Walk()
+    told = (await walk.http.post("/register", json={"grant_types": ["client_credentials"]})).json()
+    form = {"grant_type": "client_credentials"}
+    good = await walk.http.post("/token", data=form, auth=(told["client_id"], told["client_secret"]))
+    bad = await walk.http.post("/token", data=form, auth=(told["client_id"], "wrong"))
+    assert (good.status_code, error_of(bad)) == (200, "401 invalid_client")
+
+
+async def test_registration_can_be_switched_off() -> None:
+    walk = Walk(registration=False)
+    assert error_of(await walk.http.post("/register", json=PLAIN)) == "403 access_denied"
+    known = (await walk.http.get("/.well-known/oauth-authorization-server")).json()
+    assert "registration_endpoint" not in known
+
+
+@pytest.mark.parametrize(
+    "sent", [{"content": b"{", "headers": {"content-type": "application/json"}}, {"data": {"a": "b"}}]
+)
+async def test_what_is_no_json_is_refused(sent: dict[str, Any]) -> None:
+    assert error_of(await Walk().http.post("/register", **sent)) == "400 invalid_request"

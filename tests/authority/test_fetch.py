@@ -1,0 +1,153 @@
+"""Fetching from addresses that others choose: where it does not go, and what it does not take."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from assay.authority.fetch import NotFetched, guarded_fetch, lifetime_of, resolve
+from assay.authority.settings import Bounds
+from tests.driving.hosts import on_assay
+
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+
+
+class Site:
+    """Answers every request in one way."""
+
+    def __init__(
+        self, body: bytes, *, status: int = 200, media_type: str = "application/json", **more: str
+    ) -> None:
+        self._start = {
+            "type": "http.response.start",
+            "status": status,
+            "headers": [
+                (b"content-type", media_type.encode()),
+                *((name.encode(), value.encode()) for name, value in more.items()),
+            ],
+        }
+        self._body = {"type": "http.response.body", "body": body}
+        self.hosts: list[bytes] = []
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Send) -> None:
+        self.hosts.append(dict(scope["headers"])[b"host"])
+        await send(self._start)
+        await send(self._body)
+
+    async def close(self) -> None:
+        pass
+
+
+def resolving(*addresses: str) -> Callable[[str, int], Awaitable[list[str]]]:
+    async def found(host: str, port: int) -> list[str]:
+        if not addresses:
+            raise OSError("no such host")
+        return list(addresses)
+
+    return found
+
+
+async def unasked(host: str, port: int) -> list[str]:
+    raise AssertionError("looked up")
+
+
+@pytest.mark.parametrize(
+    "addresses",
+    [
+        [],
+        ["127.0.0.1"],
+        ["::1"],
+        ["::ffff:127.0.0.1"],
+        ["10.0.0.1"],
+        ["172.16.3.4"],
+        ["192.168.1.1"],
+        ["169.254.169.254"],
+        ["100.64.0.1"],
+        ["fd00::1"],
+        ["fe80::1%eth0"],
+        ["0.0.0.0"],
+        ["224.0.0.1"],
+        ["93.184.215.14", "10.0.0.1"],
+    ],
+)
+async def test_an_address_that_is_not_public_is_not_asked(addresses: list[str]) -> None:
+    for loopback in (False, True):
+        fetch = guarded_fetch(Bounds(), loopback=loopback, resolve=resolving(*addresses))
+        with pytest.raises(NotFetched, match=r"public network|no such host"):
+            await fetch("https://app.example/client.json")
+
+
+@pytest.mark.parametrize("url", ["http://app.example/c", "http://127.0.0.1:1/c", "ftp://app.example/c"])
+async def test_nothing_but_https_is_asked(url: str) -> None:
+    with pytest.raises(NotFetched, match="https"):
+        await guarded_fetch(Bounds(), resolve=unasked)(url)
+
+
+async def test_a_name_of_this_machine_that_leads_elsewhere_is_not_followed() -> None:
+    fetch = guarded_fetch(Bounds(), loopback=True, resolve=resolving("10.0.0.1"))
+    with pytest.raises(NotFetched, match="public network"):
+        await fetch("http://localhost:1/c")
+
+
+async def test_a_document_of_this_machine_is_fetched_where_that_is_allowed() -> None:
+    site = Site(b'{"client_id": "x"}', **{"cache-control": "max-age=7"})
+    async with on_assay(site) as port:
+        fetched = await guarded_fetch(Bounds(), loopback=True)(f"http://127.0.0.1:{port}/c")
+    assert fetched == ({"client_id": "x"}, 7.0)
+    assert site.hosts == [f"127.0.0.1:{port}".encode()]
+
+
+@pytest.mark.parametrize(
+    ("site", "reason"),
+    [
+        (Site(b"{}", status=404), "404"),
+        (Site(b"", status=302, location="http://127.0.0.1:1/"), "302"),
+        (Site(b"{}", media_type="text/html"), "application/json"),
+        (Site(b"[]"), "no JSON object"),
+        (Site(b"{"), "no JSON object"),
+        (Site(b"\xff"), "no JSON object"),
+        (Site(b'{"a": "%s"}' % (b"x" * 20_000)), "more than"),
+    ],
+)
+async def test_what_is_no_document_is_not_taken(site: Site, reason: str) -> None:
+    async with on_assay(site) as port:
+        with pytest.raises(NotFetched, match=reason):
+            await guarded_fetch(Bounds(), loopback=True)(f"http://127.0.0.1:{port}/c")
+
+
+async def test_nobody_is_waited_for_longer_than_the_bound() -> None:
+    async def never(host: str, port: int) -> list[str]:
+        await asyncio.Event().wait()
+        return []
+
+    with pytest.raises(NotFetched, match="no answer within"):
+        await guarded_fetch(Bounds(fetch_seconds=0.01), resolve=never)("https://app.example/c")
+
+
+async def test_a_connection_that_nobody_takes_is_told() -> None:
+    async with on_assay(Site(b"{}")) as port:
+        closed = port
+    with pytest.raises(NotFetched, match="no answer"):
+        await guarded_fetch(Bounds(), loopback=True)(f"http://127.0.0.1:{closed}/c")
+
+
+async def test_this_machine_is_found_by_its_name() -> None:
+    assert set(await resolve("localhost", 80)) <= {"127.0.0.1", "::1"}
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("", None),
+        ("public", None),
+        ("max-age=60", 60.0),
+        ("public, Max-Age=60", 60.0),
+        ("max-age=999999999", 86_400.0),
+        ("no-store", 0.0),
+        ("no-cache, max-age=60", 0.0),
+        ("s-maxage=5", None),
+    ],
+)
+def test_how_long_a_document_may_be_kept(header: str, seconds: float | None) -> None:
+    assert lifetime_of(header) == seconds
