@@ -125,8 +125,8 @@ def _because(lines: Sequence[str]) -> str:
 
 def _speed(record: Record) -> Iterator[str]:
     yield "## Speed\n"
-    yield "Of that run, on `assay serve everything` over HTTP: the whole command from start to end, the best of"
-    yield "several rounds in turns.\n"
+    yield "Of that run, on `assay serve everything` over HTTP: the whole command from start to end, the best"
+    yield "of several rounds in turns.\n"
     yield "| official suite | Assay | ratio |"
     yield "|---|---|--:|"
     yield from (f"| {' | '.join(speed(judged))} |" for judged in record.judged if judged.server == OWN)
