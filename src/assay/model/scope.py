@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct, field
 
 Send = Callable[[bytes], Awaitable[None]]
 """Carries one encoded message to the client that is being answered. It never raises when
 that client is gone: a handler's work does not depend on who still listens."""
+
+SCOPE: Final = re.compile(r"[\x21\x23-\x5B\x5D-\x7E]+")
+"""A scope that may be granted, as it is written (RFC 6749, 3.3)."""
 
 
 class Scope(Struct, kw_only=True):

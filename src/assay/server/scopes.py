@@ -5,7 +5,6 @@ Where nobody asks who is calling, nothing was granted and nothing is refused.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from assay.model.error import RegistrationError, RpcError
+from assay.model.scope import SCOPE
 from assay.protocol.codec import decode_params
 from assay.revisions.registry import REVISIONS
 
@@ -20,8 +20,6 @@ from .call import Call
 from .registry import Shelf
 
 Serve = Callable[[Call], Awaitable[Any]]
-SCOPE: Final = re.compile(r"[\x21\x23-\x5B\x5D-\x7E]+")
-"""RFC 6749, 3.3."""
 PROTOCOL_METHODS: Final = frozenset().union(*(revision.requests for revision in REVISIONS))
 
 

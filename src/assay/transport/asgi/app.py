@@ -25,6 +25,7 @@ from assay.revisions.revision import Batching, Revision
 from assay.transport.port import Endpoint
 
 from .body import ClientGone, at_hand, read_body
+from .challenge import KEY as CHALLENGE
 from .exchange import Exchange, Pace, refuse, respond
 from .follow import Follower, locate
 from .sessions import HttpSession, HttpSessions
@@ -57,7 +58,8 @@ class Incoming:
     def exchange(self) -> Exchange:
         """The answering side, made when something has to be said that is not one plain answer."""
         if self._exchange is None:
-            self._exchange = Exchange(self.transmit, self.admission, self.pace)
+            challenge = self.asgi.get(CHALLENGE)
+            self._exchange = Exchange(self.transmit, self.admission, self.pace, challenge)
         return self._exchange
 
     @property

@@ -15,6 +15,7 @@ from assay.protocol.framing import sse
 from assay.protocol.http.gate import JSON, Admission, Headers, Refusal
 from assay.revisions.revision import Revision
 
+from .challenge import ERROR, FORBIDDEN, Challenge, bare_challenge, missing_scopes, scopes_of_batch
 from .sessions import HttpSession
 from .stream import Stream
 from .types import Answer, Message, Transmit
@@ -68,7 +69,10 @@ class Exchange:
     _lock: asyncio.Lock | None = None
     _pulse: asyncio.Task[None] | None = None
 
-    def __init__(self, transmit: Transmit, admission: Admission, pace: Pace) -> None:
+    def __init__(
+        self, transmit: Transmit, admission: Admission, pace: Pace, challenge: Challenge | None = None
+    ) -> None:
+        self._challenge = challenge or bare_challenge
         self._transmit = transmit
         self._admission = admission
         self._pace = pace
@@ -109,10 +113,18 @@ class Exchange:
         if outcome is None:
             # Something must be said on HTTP; a stream that ends empty says that no answer follows.
             return respond(self._transmit, 200, [*EVENT_STREAM, *self.headers])
+        missing = missing_scopes(outcome)
+        if missing:
+            return self._forbid(missing, encode_outcome(outcome))
         status = status_of(outcome, revision, self._admission.strictness)
         if self._admission.prefers_stream and status == 200:
             return self._answer_on_stream(outcome)
         return respond(self._transmit, status, [JSON, *self.headers], encode_outcome(outcome))
+
+    def _forbid(self, scopes: tuple[str, ...], body: bytes) -> Awaitable[None]:
+        """Tell what the client must be granted, before it may ask this again."""
+        needed = (b"www-authenticate", self._challenge(FORBIDDEN, ERROR, scopes))
+        return respond(self._transmit, FORBIDDEN, [JSON, needed, *self.headers], body)
 
     async def _answer_on_stream(self, outcome: Outcome | None) -> None:
         if self._attached is None:
@@ -123,6 +135,8 @@ class Exchange:
 
     async def answer_batch(self, outcomes: list[Outcome]) -> None:
         body = b"[" + b",".join(map(encode_outcome, outcomes)) + b"]"
+        if self._attached is None and (missing := scopes_of_batch(outcomes)):
+            return await self._forbid(missing, body)
         if self._attached is None:
             return await respond(self._transmit, 200, [JSON, *self.headers], body)
         await self._write(body)
