@@ -54,7 +54,7 @@ def planted(fault: str) -> Row:
     check, steps = PLANTED[fault]
     options = ("--command", command, "--spec-version", HANDSHAKE[-1].date, "--timeout", "5")
     begin = time.monotonic()
-    _, run = fuzz(*options, seconds=LIMIT / 2)
+    _, run = fuzz(*options, seconds=LIMIT / 3)
     took = time.monotonic() - begin
     sizes = [_steps(cell) for cell in run["cells"] if any(one["id"] == check for one in _bad(cell))]
     told = f"{check}, cases of {', '.join(map(str, sizes))} steps" if sizes else "not found"

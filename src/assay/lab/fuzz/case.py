@@ -73,6 +73,8 @@ class Case(Struct, frozen=True, array_like=True):
 
     @property
     def labels(self) -> frozenset[str]:
+        if self.together:
+            return frozenset({"requests at once"})
         return frozenset(step.label for step in self.steps)
 
     @property
