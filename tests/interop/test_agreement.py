@@ -1,6 +1,7 @@
 """Agreement with the official suite: what counts as the same verdict, and that nothing goes unexplained."""
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -25,8 +26,10 @@ from interop.agreement.record import (
     our_verdicts,
     pairs,
 )
+from interop.agreement.running import finished
+from interop.agreement.running import judged as start
 from interop.agreement.table import PEERS, fixture_servers
-from interop.official import GENERIC_CHECK, Tally
+from interop.official import GENERIC_CHECK, Aborted, Tally
 from tests.lab.runs import REVISION, cell, run_of
 from tests.meta.tree import expect_none
 
@@ -205,3 +208,18 @@ def test_every_difference_of_the_record_is_explained_and_no_explanation_is_stale
 
 def test_the_page_is_what_the_record_and_the_explanations_make_of_it() -> None:
     assert PAGE.read_text("utf-8") == page(RECORD, SERVERS, read_explanations())
+
+
+async def test_a_command_that_finds_faults_is_still_waited_for(tmp_path: Path) -> None:
+    assert await finished([sys.executable, "-c", "raise SystemExit(1)"], tmp_path / "log") > 0
+
+
+@pytest.mark.parametrize("end", ["raise SystemExit(70)", "import os; os.abort()"])
+async def test_a_command_that_broke_ends_the_comparison(end: str, tmp_path: Path) -> None:
+    with pytest.raises(Aborted, match="ended with code"):
+        await finished([sys.executable, "-c", end], tmp_path / "log")
+
+
+async def test_a_server_that_is_not_installed_is_named_with_the_next_step(tmp_path: Path) -> None:
+    with pytest.raises(Aborted, match=r"minimcp is not installed: .* run `make agreement`"):
+        await start(SERVERS["minimcp"], Path("node"), tmp_path, tmp_path)
