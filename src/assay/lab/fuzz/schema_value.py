@@ -107,7 +107,7 @@ def _string(choices: Choices, schema: Json, root: Any, depth: int) -> Any:
 def _integer(choices: Choices, schema: Json, root: Any, depth: int) -> int:
     # Where there is no bound, small numbers: one of steps or seconds would else keep a tool busy for ever.
     least, most = _whole(schema.get("minimum"), -SMALL), _whole(schema.get("maximum"), SMALL)
-    options = (least, most, 0, 1, -1, least + 1, most - 1)
+    options = (0, 1, -1, least, most, least + 1, most - 1)
     return choices.pick([one for one in options if least <= one <= most] or [least])
 
 

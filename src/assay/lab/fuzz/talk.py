@@ -111,6 +111,7 @@ class Talk:
         try:
             await self._say(case, sent, patience)
         except Unreachable as reason:
+            self.spent = True
             self._mark(NOT_REACHED, reason=str(reason))
         except BrokenOff:
             pass  # the frames tell how it ended
