@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from functools import cache
+from ssl import SSLContext
 from typing import Any, Final
 
 import msgspec
@@ -46,9 +48,10 @@ async def fetch(
 async def _read(url: str, form: Mapping[str, str] | None, client: tuple[str, str] | None) -> bytes:
     method = "GET" if form is None else "POST"
     accepted = {"accept": "application/json"}
+    verified = _tls() if url.lower().startswith("https:") else False
     # A redirect would send whoever asks, and what is sent, to a place that nobody has named.
     async with (
-        httpx2.AsyncClient(follow_redirects=False, timeout=TIMEOUT) as http,
+        httpx2.AsyncClient(verify=verified, follow_redirects=False, timeout=TIMEOUT) as http,
         http.stream(method, url, data=form, auth=client, headers=accepted) as answer,
     ):
         if answer.status_code != 200:
@@ -59,3 +62,9 @@ async def _read(url: str, form: Mapping[str, str] | None, client: tuple[str, str
             if len(body) > DOCUMENT_BYTES:
                 raise Unavailable(f"{url} answered with more than {DOCUMENT_BYTES} bytes")
         return bytes(body)
+
+
+@cache
+def _tls() -> SSLContext:
+    """Made once: reading all the certificates of authorities takes a while."""
+    return httpx2.create_ssl_context()
