@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from assay.lab.harness.difference import Kind, difference
+from assay.lab.harness.difference import Trend, difference
 from assay.lab.harness.frame_difference import FrameDifference
 from assay.lab.harness.run import CellResult
 from assay.lab.harness.verdict import Outcome, Verdict
@@ -16,8 +16,8 @@ SKIPPED = cell("a.b", ("c.d", Verdict.SKIPPED))
 ABSENT = cell("a.b", outcome=Outcome.NOT_APPLICABLE)
 
 
-def kinds(before: list[CellResult], after: list[CellResult]) -> list[Kind]:
-    return [change.kind for change in difference(run_of(*before), run_of(*after)).cells]
+def trends(before: list[CellResult], after: list[CellResult]) -> list[Trend]:
+    return [change.trend for change in difference(run_of(*before), run_of(*after)).cells]
 
 
 @pytest.mark.parametrize(
@@ -32,44 +32,44 @@ def kinds(before: list[CellResult], after: list[CellResult]) -> list[Kind]:
     ],
 )
 def test_what_goes_down_is_worse_and_what_goes_up_is_better(worse: CellResult, better: CellResult) -> None:
-    assert kinds([better], [worse]) == [Kind.WORSE]
-    assert kinds([worse], [better]) == [Kind.BETTER]
-    assert kinds([worse], [worse]) == kinds([better], [better]) == []
+    assert trends([better], [worse]) == [Trend.WORSE]
+    assert trends([worse], [better]) == [Trend.BETTER]
+    assert trends([worse], [worse]) == trends([better], [better]) == []
 
 
 def test_a_check_that_fails_besides_is_worse_though_the_outcome_is_the_same() -> None:
     more = cell("a.b", ("c.d", Verdict.FAILURE), ("e.f", Verdict.FAILURE))
     found = difference(run_of(FAILED), run_of(more))
     (change,) = found.cells
-    assert (change.kind, [one.check for one in change.checks]) == (Kind.WORSE, ["e.f"])
-    assert kinds([more], [FAILED]) == [Kind.BETTER]
+    assert (change.trend, [one.check for one in change.checks]) == (Trend.WORSE, ["e.f"])
+    assert trends([more], [FAILED]) == [Trend.BETTER]
 
 
 def test_another_requirement_broken_by_the_same_check_is_worse() -> None:
     other = replace(FAILED.checks[0], findings=[finding(), replace(finding("else"), requirement="TL-20")])
     (change,) = difference(run_of(FAILED), run_of(replace(FAILED, checks=[other]))).cells
-    assert change.kind is Kind.WORSE
+    assert change.trend is Trend.WORSE
     assert change.checks[0].finding is not None and change.checks[0].finding.requirement == "TL-20"
 
 
 def test_a_check_that_saw_nothing_is_no_worse() -> None:
     seen = cell("a.b", ("c.d", Verdict.SUCCESS), ("e.f", Verdict.SUCCESS))
     unseen = cell("a.b", ("c.d", Verdict.SUCCESS), ("e.f", Verdict.SKIPPED))
-    assert kinds([seen], [unseen]) == []
+    assert trends([seen], [unseen]) == []
 
 
 def test_new_and_gone_are_neither_better_nor_worse() -> None:
     other = replace(FAILED, transport="http")
     found = difference(run_of(PASSED), run_of(PASSED, other))
-    assert ([one.kind for one in found.cells], found.same, found.is_worse) == ([Kind.NEW], 1, False)
-    assert kinds([PASSED, other], [PASSED]) == [Kind.GONE]
+    assert ([one.trend for one in found.cells], found.same, found.is_worse) == ([Trend.NEW], 1, False)
+    assert trends([PASSED, other], [PASSED]) == [Trend.GONE]
 
 
 @pytest.mark.parametrize(
     "flaky", [[PASSED, replace(FAILED, attempt=2)], [FAILED, replace(PASSED, attempt=2)]]
 )
 def test_what_differs_among_attempts_is_flaky(flaky: list[CellResult]) -> None:
-    assert kinds([PASSED], flaky) == kinds(flaky, [FAILED]) == [Kind.FLAKY]
+    assert trends([PASSED], flaky) == trends(flaky, [FAILED]) == [Trend.FLAKY]
     (change,) = difference(run_of(*flaky), run_of(FAILED)).cells
     assert " or " in change.before
 
@@ -81,8 +81,8 @@ def test_worst_come_first_and_are_counted() -> None:
     before = run_of(at(FAILED, "ws"), at(PASSED, "http"), at(PASSED, "stdio"))
     after = run_of(at(PASSED, "ws"), at(FAILED, "http"), at(PASSED, "http-sse"))
     found = difference(before, after)
-    assert [one.kind for one in found.cells] == [Kind.WORSE, Kind.BETTER, Kind.NEW, Kind.GONE]
-    assert found.is_worse and found.counts[Kind.WORSE] == 1
+    assert [one.trend for one in found.cells] == [Trend.WORSE, Trend.BETTER, Trend.NEW, Trend.GONE]
+    assert found.is_worse and found.counts[Trend.WORSE] == 1
 
 
 def test_a_change_is_explained_by_finding_and_frame() -> None:

@@ -1,10 +1,13 @@
 """Where two frames part is told as people look for it: a header, a pointer, a byte."""
 
+from collections import Counter
+
 import pytest
 
 from assay.lab.harness.canonical import canonical
 from assay.lab.harness.frame import Kind
 from assay.lab.harness.frame_difference import FrameDifference, frame_differences
+from assay.lab.harness.normaliser import OPEN_STREAMS
 from assay.lab.harness.trace import Trace
 from tests.lab.traces import http_trace, result, stdio_trace
 
@@ -69,3 +72,20 @@ def test_another_kind_of_frame_is_told_as_that() -> None:
         )
 
     assert first(ended(Kind.BODY), ended(Kind.EVENT)).at == "kind of frame"
+
+
+def test_only_a_subject_is_excused_for_what_came_after_the_driver_hung_up() -> None:
+    opened = (b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n", b"data: 1\n\n", b"data: 2\n\n")
+
+    def stream(count: int, *more: Kind) -> Trace:
+        kinds = (Kind.HEAD, Kind.EVENT, Kind.EVENT)
+        frames = [("<", "1/get-1", *one) for one in zip(kinds, opened, strict=True)][:count]
+        return http_trace([*frames, *(("<", "1/get-1", kind, b"") for kind in more)])
+
+    excused: Counter[str] = Counter()
+    assert not list(frame_differences(canonical(stream(2)), canonical(stream(3)), excused))
+    assert excused == {OPEN_STREAMS.name: 1}
+    assert first(stream(2, Kind.END), stream(3, Kind.END)).at == "the frame is new"
+    assert (
+        first(stdio_trace((">", b"a\n")), stdio_trace((">", b"a\n"), (">", b"b\n"))).at == "the frame is new"
+    )

@@ -8,14 +8,14 @@ from typing import Any, Final
 
 import msgspec
 
-from assay.lab.harness.difference import CellChange, CheckChange, Difference, Kind
+from assay.lab.harness.difference import CellChange, CheckChange, Difference, Trend
 from assay.lab.harness.frame_difference import FrameDifference
 from assay.lab.report.markdown import bounded, code, details, tag
 
 PLACES: Final = 3
 """Places that are named for a change that occurs in many."""
 WIDTH: Final = 300
-ONE_SIDED: Final = (Kind.NEW, Kind.GONE)
+ONE_SIDED: Final = (Trend.NEW, Trend.GONE)
 Group = list[CellChange]
 
 
@@ -40,7 +40,7 @@ FORMATS: Final[Mapping[str, Callable[[Difference], str]]] = {
 
 
 def summary(found: Difference) -> str:
-    parts = [f"{count} {kind}" for kind, count in found.counts.items() if count]
+    parts = [f"{count} {trend}" for trend, count in found.counts.items() if count]
     verdict = "worse" if found.is_worse else "no worse"
     return f"{verdict}: {', '.join((*parts, f'{found.same} the same'))}"
 
@@ -50,7 +50,7 @@ def groups(cells: Iterable[CellChange]) -> list[Group]:
     found: dict[Any, Group] = {}
     for cell in cells:
         checks = tuple((one.check, one.before, one.after) for one in cell.checks)
-        found.setdefault((cell.kind, cell.scenario, cell.before, cell.after, checks), []).append(cell)
+        found.setdefault((cell.trend, cell.scenario, cell.before, cell.after, checks), []).append(cell)
     return list(found.values())
 
 
@@ -63,9 +63,9 @@ def places(group: Group) -> str:
 def _lines(found: Difference) -> Iterator[str]:
     for group in groups(found.cells):
         cell = group[0]
-        title = f"{cell.kind.upper()} {cell.scenario} ({places(group)})"
-        if cell.kind in ONE_SIDED:
-            yield f"{title}: {cell.after if cell.kind is Kind.NEW else cell.before}"
+        title = f"{cell.trend.upper()} {cell.scenario} ({places(group)})"
+        if cell.trend in ONE_SIDED:
+            yield f"{title}: {cell.after if cell.trend is Trend.NEW else cell.before}"
             continue
         yield title
         yield f"  outcome   {cell.before} → {cell.after}{f': {line(cell.reason)}' if cell.reason else ''}"
@@ -99,8 +99,8 @@ def line(text: str) -> str:
 
 def _block(group: Group) -> str:
     cell = group[0]
-    title = f"<b>{cell.kind}</b> {tag(cell.scenario)} {tag(cell.before)} → {tag(cell.after)}"
-    return details(f"{title} ({escape(places(group))})", _told(cell), is_open=cell.kind is Kind.WORSE)
+    title = f"<b>{cell.trend}</b> {tag(cell.scenario)} {tag(cell.before)} → {tag(cell.after)}"
+    return details(f"{title} ({escape(places(group))})", _told(cell), is_open=cell.trend is Trend.WORSE)
 
 
 def _told(cell: CellChange) -> Iterator[str]:

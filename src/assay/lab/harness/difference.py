@@ -21,7 +21,7 @@ Explain = Callable[[CellResult, CellResult], FrameDifference | None]
 NONE: Final = "none"
 
 
-class Kind(StrEnum):
+class Trend(StrEnum):
     """In the order in which people want to read them."""
 
     WORSE = "worse"
@@ -55,7 +55,7 @@ class CheckChange(Struct, frozen=True, omit_defaults=True):
 
 
 class CellChange(Struct, frozen=True, omit_defaults=True):
-    kind: Kind
+    trend: Trend
     scenario: str
     transport: str
     revision: str
@@ -73,12 +73,12 @@ class Difference(Struct, frozen=True):
     """Cells that came out alike in both runs."""
 
     @property
-    def counts(self) -> dict[Kind, int]:
-        return {kind: sum(cell.kind is kind for cell in self.cells) for kind in Kind}
+    def counts(self) -> dict[Trend, int]:
+        return {trend: sum(cell.trend is trend for cell in self.cells) for trend in Trend}
 
     @property
     def is_worse(self) -> bool:
-        return any(cell.kind is Kind.WORSE for cell in self.cells)
+        return any(cell.trend is Trend.WORSE for cell in self.cells)
 
 
 def difference(before: Run, after: Run, explain: Explain | None = None) -> Difference:
@@ -86,8 +86,8 @@ def difference(before: Run, after: Run, explain: Explain | None = None) -> Diffe
     places = list(dict.fromkeys((*olds, *news)))
     changes = [_change(place, olds.get(place, []), news.get(place, []), explain) for place in places]
     found = [change for change in changes if change is not None]
-    order = list(Kind)
-    return Difference(sorted(found, key=lambda one: order.index(one.kind)), len(places) - len(found))
+    order = list(Trend)
+    return Difference(sorted(found, key=lambda one: order.index(one.trend)), len(places) - len(found))
 
 
 def _attempts(run: Run) -> dict[Place, list[CellResult]]:
@@ -100,12 +100,12 @@ def _attempts(run: Run) -> dict[Place, list[CellResult]]:
 def _change(
     place: Place, olds: list[CellResult], news: list[CellResult], explain: Explain | None
 ) -> CellChange | None:
-    kind = _kind(olds, news)
-    if kind is None:
+    trend = _kind(olds, news)
+    if trend is None:
         return None
-    both = bool(olds and news) and kind is not Kind.FLAKY
+    both = bool(olds and news) and trend is not Trend.FLAKY
     return CellChange(
-        kind,
+        trend,
         *place,
         before=_outcomes(olds),
         after=_outcomes(news),
@@ -119,15 +119,15 @@ def _outcomes(cells: list[CellResult]) -> str:
     return " or ".join(dict.fromkeys(str(cell.outcome) for cell in cells)) or NONE
 
 
-def _kind(olds: list[CellResult], news: list[CellResult]) -> Kind | None:
+def _kind(olds: list[CellResult], news: list[CellResult]) -> Trend | None:
     if not olds or not news:
-        return Kind.GONE if olds else Kind.NEW
+        return Trend.GONE if olds else Trend.NEW
     if _differ(olds) or _differ(news):
-        return Kind.FLAKY
+        return Trend.FLAKY
     steps = [*_steps(olds[0], news[0])]
     if any(step < 0 for step in steps):
-        return Kind.WORSE
-    return Kind.BETTER if any(step > 0 for step in steps) else None
+        return Trend.WORSE
+    return Trend.BETTER if any(step > 0 for step in steps) else None
 
 
 def _differ(attempts: list[CellResult]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from json import dumps, loads
 from typing import Any, Final
@@ -15,6 +15,7 @@ from .frame import Frame, Kind, Sender
 from .http_text import CRLF, HEAD_END
 from .json_places import is_json
 from .lane import LEFT, lane_of, said_in
+from .normaliser import LEFT_EARLY, OPEN_STREAMS
 
 WIDTH: Final = 160
 """Characters that are shown of a value."""
@@ -43,15 +44,23 @@ Numbered = tuple[Frame, int]
 """A frame, and the number that it has in its trace."""
 
 
-def frame_differences(before: Canonical, after: Canonical) -> Iterator[FrameDifference]:
-    """The first difference of each lane, in the order of the earlier trace."""
+def frame_differences(
+    before: Canonical, after: Canonical, excused: Counter[str] | None = None
+) -> Iterator[FrameDifference]:
+    """The first difference of each lane, in the order of the earlier trace. What is longer in one only because
+    the driver hung up at another moment is none; `excused` counts these by rule."""
     olds, news = _sides(before), _sides(after)
     cut = {side[0].partition("/")[0] for side in (*olds, *news) if side[0].endswith(f"/{LEFT}")}
     for side in dict.fromkeys((*olds, *news)):
         old, new = olds.get(side, []), news.get(side, [])
-        if not side[0].endswith(f"/{LEFT}"):
-            found = _first(side, old, new, cut=side[0].partition("/")[0] in cut)
-            yield from () if found is None else (found,)
+        found = _first(side, old, new)
+        if found is None or side[0].endswith(f"/{LEFT}"):
+            continue
+        excuse = _excuse(side, old, new, cut) if None in (found.frame_before, found.frame_after) else None
+        if excuse is None:
+            yield found
+        elif excused is not None:
+            excused[excuse] += 1
 
 
 def _sides(one: Canonical) -> dict[Side, list[Numbered]]:
@@ -63,11 +72,11 @@ def _sides(one: Canonical) -> dict[Side, list[Numbered]]:
     return sides
 
 
-def _first(side: Side, olds: list[Numbered], news: list[Numbered], *, cut: bool) -> FrameDifference | None:
+def _first(side: Side, olds: list[Numbered], news: list[Numbered]) -> FrameDifference | None:
     for place in range(max(len(olds), len(news))):
         old, new = olds[place : place + 1], news[place : place + 1]
         if not old or not new:
-            return None if cut or _is_open(olds, news) else _whole(side, old, new)
+            return _whole(side, old, new)
         if not _same(old[0][0], new[0][0]):
             return _moved(side, olds[place:], news[place:])
     return None
@@ -77,14 +86,21 @@ def _same(one: Frame, other: Frame) -> bool:
     return (one.kind, one.raw, one.info) == (other.kind, other.raw, other.info)
 
 
-def _is_open(olds: list[Numbered], news: list[Numbered]) -> bool:
-    """Whether the shorter one is a stream that the driver left while it was still open."""
-    shorter = min(olds, news, key=len)
-    return bool(shorter) and shorter[-1][0].kind in _STREAMED and _is_stream(shorter)
+def _excuse(side: Side, olds: list[Numbered], news: list[Numbered], cut: set[str]) -> str | None:
+    """The rule by which one may go on where the other ends; none where it may not, or they part before."""
+    shorter, longer = sorted((olds, news), key=len)
+    pairs = zip(shorter, longer, strict=False)
+    if side[1] is Sender.DRIVER or not all(_same(one, other) for (one, _), (other, _) in pairs):
+        return None
+    if side[0].partition("/")[0] in cut:
+        return LEFT_EARLY.name
+    return OPEN_STREAMS.name if _is_open(shorter) else None
 
 
-def _is_stream(frames: list[Numbered]) -> bool:
-    return b"text/event-stream" in frames[0][0].raw.lower()
+def _is_open(frames: list[Numbered]) -> bool:
+    """Whether it is a stream that the driver left before it ended."""
+    streams = bool(frames) and b"text/event-stream" in frames[0][0].raw.lower()
+    return streams and frames[-1][0].kind in _STREAMED
 
 
 def _moved(side: Side, olds: list[Numbered], news: list[Numbered]) -> FrameDifference:

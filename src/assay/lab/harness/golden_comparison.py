@@ -82,15 +82,17 @@ def _compared(golden: Golden, cell: CellResult, home: Path, touched: Counter[str
         place=place,
         attempt=cell.attempt,
         verdicts=list(verdict_differences(stored, summary_of(cell))),
-        frames=_frames(before, after),
+        frames=_frames(before, after, touched),
         golden_trace=f"{dashed(place[0])}/{stored.trace}" if stored.trace else "",
         trace=cell.trace,
     )
 
 
-def _frames(before: Canonical | None, after: Canonical | None) -> list[FrameDifference]:
+def _frames(
+    before: Canonical | None, after: Canonical | None, touched: Counter[str]
+) -> list[FrameDifference]:
     """Where only one was played, the outcome says so."""
-    return [] if before is None or after is None else list(frame_differences(before, after))
+    return [] if before is None or after is None else list(frame_differences(before, after, touched))
 
 
 def verdict_differences(golden: GoldenCell, now: GoldenCell) -> Iterator[VerdictDifference]:
