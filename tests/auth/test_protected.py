@@ -1,0 +1,336 @@
+"""The guard before an application: what it tells everybody, whom it lets in, and what they are seen as."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+import pytest
+
+from assay import Context, Server
+from assay.auth import Auth, DPoP
+from assay.revisions.registry import HANDSHAKE
+from tests.auth.issuing import RESOURCE, Issuer, ec_key, issuing, proof, public_jwk, thumbprint
+from tests.auth.knocking import HTTP, WS, bearer, dpop, make_server, protected
+from tests.driving.asgi import AsgiPeer
+from tests.driving.hosts import HOSTS
+from tests.driving.messages import call
+from tests.driving.websocket import AsgiSocket, Closed
+
+WELL_KNOWN = "/.well-known/oauth-protected-resource"
+GREET = call("greet", 7)
+
+
+def here(**options: Any) -> tuple[Issuer, Any, list[Any]]:
+    """An issuer whose keys are at hand, and an application for its tokens."""
+    issuer, greeted = Issuer(), list[Any]()
+    issuer.url = "https://as.example"
+    given = {"issuer": issuer.url, "audience": RESOURCE, "jwks": {"keys": issuer.keys}, **options}
+    return issuer, make_server(greeted, auth=Auth(**given)).asgi(), greeted
+
+
+def showing(token: str) -> dict[str, str | None]:
+    return {"authorization": f"Bearer {token}"}
+
+
+@pytest.mark.parametrize("path", [WELL_KNOWN, f"{WELL_KNOWN}/mcp", f"{WELL_KNOWN}/mcp/"])
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+async def test_metadata_is_read_without_a_token_from_anywhere(path: str, method: str) -> None:
+    _, app, _ = here(scopes=["use"])
+    async with AsgiPeer(app, path=path) as client:
+        answer = await client.send(method, headers={"origin": "https://elsewhere.example"})
+        assert answer.status == 200
+        assert answer.headers["content-type"] == "application/json"
+        assert answer.headers["access-control-allow-origin"] == "*"
+        assert "max-age" in answer.headers["cache-control"]
+        assert answer.json["resource"] == RESOURCE
+        assert answer.json["authorization_servers"] == ["https://as.example"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("OPTIONS", WELL_KNOWN, 204),
+        ("POST", WELL_KNOWN, 405),
+        ("GET", f"{WELL_KNOWN}/other", 404),
+        ("GET", "/.well-known/oauth-authorization-server", 404),
+        ("GET", "/.well-known/openid-configuration", 404),
+        ("GET", "/favicon.ico", 401),
+    ],
+)
+async def test_other_requests_beside_the_endpoint(method: str, path: str, status: int) -> None:
+    _, app, _ = here()
+    async with AsgiPeer(app, path=path) as client:
+        assert (await client.send(method)).status == status
+
+
+async def test_the_metadata_is_where_the_challenge_says() -> None:
+    async with issuing() as issuer, protected(issuer, audience="http://localhost/mcp") as door:
+        said = (await door.knock(HTTP, [])).headers["www-authenticate"]
+        address = said.partition('resource_metadata="')[2].partition('"')[0]
+        path = address.removeprefix("http://localhost")
+        heard = await door.say(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        assert json.loads(heard.body)["authorization_servers"] == [issuer.url]
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [({"host": "evil.example"}, 421), ({"origin": "https://evil.example"}, 403)],
+    ids=["host", "origin"],
+)
+@pytest.mark.parametrize("token", [None, "abc", "good"])
+async def test_host_and_origin_come_before_tokens(
+    headers: dict[str, str | None], status: int, token: str | None
+) -> None:
+    issuer, app, greeted = here()
+    text = issuer.mint() if token == "good" else token
+    shown = {} if text is None else showing(text)
+    async with AsgiPeer(app) as client:
+        answer = await client.post(GREET, headers={**headers, **shown})
+        assert (answer.status, "www-authenticate" in answer.headers) == (status, False)
+    assert greeted == []
+
+
+async def test_a_browser_may_ask_before_it_shows_a_token_and_read_the_challenge() -> None:
+    _, app, _ = here()
+    asks: dict[str, str | None] = {"origin": "http://localhost:5173", "access-control-request-method": "POST"}
+    async with AsgiPeer(app) as client:
+        leave = await client.send("OPTIONS", headers=asks)
+        assert leave.status == 204
+        assert {"authorization", "dpop"} <= set(leave.headers["access-control-allow-headers"].split(", "))
+        refused = await client.post(GREET, headers={"origin": "http://localhost:5173"})
+        assert refused.status == 401
+        assert refused.headers["access-control-allow-origin"] == "http://localhost:5173"
+        assert "www-authenticate" in refused.headers["access-control-expose-headers"]
+        assert (await client.send("OPTIONS")).status == 401
+
+
+async def test_handlers_see_whose_token_it_is_and_nothing_of_the_token() -> None:
+    seen: list[Any] = []
+    issuer = Issuer()
+    issuer.url = "https://as.example"
+    auth = Auth(issuer=issuer.url, audience=RESOURCE, jwks={"keys": issuer.keys})
+    server = Server("protected", auth=auth)
+
+    @server.tool
+    def look(ctx: Context) -> None:
+        seen.append(ctx.scope)
+
+    token = issuer.mint(scope="a b", email="ann@example.org")
+    async with AsgiPeer(server.asgi()) as client:
+        await client.post(call("look"), headers={**showing(token), "dpop": "x"})
+    (scope,) = seen
+    assert scope.principal == "https://as.example#sub=ann"
+    assert scope.scopes == {"a", "b"}
+    assert scope.state["claims"]["email"] == "ann@example.org"
+    assert token not in repr(scope)
+    assert {"authorization", "dpop"}.isdisjoint(scope.headers)
+
+
+@pytest.mark.parametrize(
+    ("claims", "principal"),
+    [
+        ({"sub": "ann", "client_id": "app"}, "#sub=ann"),
+        ({"sub": ..., "client_id": "app"}, "#client_id=app"),
+        ({"sub": "client_id=app"}, "#sub=client_id=app"),
+    ],
+)
+async def test_principals_are_stable_and_never_mistaken_for_each_other(
+    claims: dict[str, Any], principal: str
+) -> None:
+    issuer, app, greeted = here()
+    async with AsgiPeer(app) as client:
+        for number in range(2):
+            await client.post(GREET, headers=showing(issuer.mint(**claims, jti=str(number))))
+    assert greeted == [f"https://as.example{principal}"] * 2
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"scope": "use"},
+        {"scope": "other use"},
+        {"scope": ["use"]},
+        {"scope": ..., "scp": ["use"]},
+        {"scope": ..., "scp": "use more"},
+        {"scope": "admin"},
+    ],
+    ids=str,
+)
+async def test_scopes_are_read_as_issuers_write_them_and_may_include_others(claims: dict[str, Any]) -> None:
+    issuer, app, _ = here(scopes=["use"], hierarchy={"admin": ["manage"], "manage": ["use", "admin"]})
+    async with AsgiPeer(app) as client:
+        assert (await client.post(GREET, headers=showing(issuer.mint(**claims)))).status == 200
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"aud": ["other", RESOURCE]},
+        {"aud": "HTTP://LOCALHOST:3000/mcp"},
+        {"aud": "second"},
+        {"nbf": 0},
+        {"iat": ...},
+        {"exp": 99999999999.5},
+    ],
+    ids=str,
+)
+async def test_good_tokens_come_in_many_shapes(claims: dict[str, Any]) -> None:
+    issuer, app, _ = here(audience=[RESOURCE, "second"])
+    async with AsgiPeer(app) as client:
+        assert (await client.post(GREET, headers=showing(issuer.mint(**claims)))).status == 200
+
+
+@pytest.mark.parametrize(
+    "header", [{"kid": ...}, {"typ": ...}, {"typ": "JWT"}, {"typ": "application/at+jwt"}], ids=str
+)
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER  "])
+async def test_headers_of_good_tokens_come_in_many_shapes(header: dict[str, Any], scheme: str) -> None:
+    issuer, app, _ = here()
+    async with AsgiPeer(app) as client:
+        shown = {"authorization": f"{scheme} {issuer.mint(header=header)}"}
+        assert (await client.post(GREET, headers=shown)).status == 200
+
+
+async def test_leeway_is_small() -> None:
+    now = 1_800_000_000.0
+    issuer, app, _ = here(clock=lambda: now, leeway=10)
+    ends = {now - 9: 200, now - 10: 401}
+    async with AsgiPeer(app) as client:
+        for end, status in ends.items():
+            answer = await client.post(GREET, headers=showing(issuer.mint(iat=now - 60, exp=end)))
+            assert answer.status == status
+
+
+async def test_a_known_token_ends_when_it_expires() -> None:
+    moments = [1_800_000_000.0]
+    issuer, app, greeted = here(clock=lambda: moments[0], leeway=0)
+    token = issuer.mint(iat=moments[0], exp=moments[0] + 60)
+    async with AsgiPeer(app) as client:
+        for later, status in ((0, 200), (59, 200), (1, 401)):
+            moments[0] += later
+            assert (await client.post(GREET, headers=showing(token))).status == status
+    assert len(greeted) == 2
+
+
+async def test_a_known_token_is_forgotten_with_the_key_that_signed_it() -> None:
+    async with issuing() as issuer, protected(issuer, keys_kept=0) as door:
+        token = issuer.mint()
+        assert (await door.knock(HTTP, bearer(token))).status == 200
+        issuer.keys = [public_jwk(ec_key("second"), kid="ec")]
+        assert (await door.knock(HTTP, bearer(token))).status == 401
+        assert (await door.knock(HTTP, bearer(issuer.mint(key=ec_key("second"))))).status == 200
+
+
+async def test_a_known_token_needs_no_visit_to_the_issuer() -> None:
+    async with issuing() as issuer, protected(issuer) as door:
+        for _ in range(5):
+            assert (await door.knock(HTTP, bearer(issuer.mint()))).status == 200
+        assert issuer.fetched == 1
+
+
+@pytest.mark.parametrize("transport", [HTTP, WS])
+async def test_while_keys_cannot_be_had_the_client_is_told_to_come_back(
+    transport: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with issuing() as issuer, protected(issuer, keys_pause=0) as door:
+        issuer.status, token = 500, issuer.mint()
+        heard = await door.knock(transport, bearer(token))
+        assert (heard.status, heard.headers["retry-after"]) == (503, "10")
+        assert "www-authenticate" not in heard.headers
+        assert door.greeted == []
+        issuer.status = 200
+        assert (await door.knock(transport, bearer(token))).status in (200, 101)
+    assert "status 500" in caplog.text
+    assert token not in caplog.text
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+async def test_a_bound_token_works_behind_a_proxy_by_the_address_that_clients_know(scheme: str) -> None:
+    known = f"{scheme}://mcp.example/some/path"
+    async with issuing() as issuer, protected(issuer, audience=known) as door:
+        token = issuer.mint(aud=known, cnf={"jkt": thumbprint(ec_key("holder"))})
+        assert (await door.knock(HTTP, dpop(token, proof(token, htu=f"{known}?q=1#f")))).status == 200
+        shown = proof(token, htm="GET", htu=f"{known.replace('http', 'ws')}/ws")
+        assert (await door.knock(WS, dpop(token, shown))).status == 101
+
+
+@pytest.mark.parametrize("transport", [HTTP, WS])
+async def test_a_proof_carries_the_nonce_that_it_is_told(transport: str) -> None:
+    method, address = ("POST", RESOURCE) if transport == HTTP else ("GET", f"{RESOURCE}/ws")
+    async with issuing() as issuer, protected(issuer, dpop=DPoP(nonce=True)) as door:
+        token = issuer.mint(cnf={"jkt": thumbprint(ec_key("holder"))})
+        for wrong in ({}, {"nonce": "made up"}, {"nonce": 7}):
+            heard = await door.knock(transport, dpop(token, proof(token, htm=method, htu=address, **wrong)))
+            assert heard.status == 401
+            assert heard.headers["www-authenticate"].startswith('DPoP error="use_dpop_nonce"')
+        told = heard.headers["dpop-nonce"]
+        again = proof(token, htm=method, htu=address, nonce=told)
+        assert (await door.knock(transport, dpop(token, again))).status in (200, 101)
+
+
+async def test_bound_tokens_can_be_required() -> None:
+    async with issuing() as issuer, protected(issuer, dpop=DPoP(required=True)) as door:
+        for headers in ([], bearer(issuer.mint())):
+            heard = await door.knock(HTTP, headers)
+            assert heard.status == 401
+            assert heard.headers["www-authenticate"].startswith("DPoP ")
+        token = issuer.mint(cnf={"jkt": thumbprint(ec_key("holder"))})
+        assert (await door.knock(HTTP, dpop(token, proof(token)))).status == 200
+
+
+@pytest.mark.parametrize("host", HOSTS)
+async def test_other_servers_carry_refusals_too(host: str) -> None:
+    async with issuing() as issuer:
+        auth = Auth(issuer=issuer.url, audience=RESOURCE, jwks=issuer.jwks)
+        greeted: list[Any] = []
+        async with HOSTS[host](make_server(greeted, auth=auth).asgi()) as port:
+            from tests.auth.knocking import Door
+
+            door = Door(port, greeted)
+            for transport in (HTTP, WS):
+                heard = await door.knock(transport, bearer("abc"))
+                assert heard.status == 401
+                assert 'error="invalid_token"' in heard.headers["www-authenticate"]
+                assert (await door.knock(transport, bearer(issuer.mint()))).status in (200, 101)
+            assert len(greeted) == 1
+
+
+async def test_where_no_response_can_be_carried_a_socket_is_just_not_opened() -> None:
+    _, app, _ = here()
+    with pytest.raises(Closed) as closed:
+        async with AsgiSocket(app, extensions={}):
+            pass
+    assert closed.value.code == 1008
+
+
+async def test_sessions_and_answers_work_as_before() -> None:
+    issuer, app, _ = here()
+    token = showing(issuer.mint())["authorization"]
+    assert token is not None
+
+    class Holder(AsgiPeer):
+        def _headers(self, method: str, changed: dict[str, str | None]) -> dict[str, str]:
+            return {**super()._headers(method, changed), "authorization": token}
+
+    async with await Holder(app).shake_hands(HANDSHAKE[-1]) as client:
+        assert (await client.post(GREET)).json["result"]["content"][0]["text"].startswith("hello")
+        assert (await client.send("DELETE")).status == 204
+
+
+async def test_nothing_of_tokens_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    async with issuing() as issuer, protected(issuer) as door:
+        good, expired = issuer.mint(), issuer.mint(exp=1)
+        bound = issuer.mint(cnf={"jkt": thumbprint(ec_key("holder"))})
+        shown = proof(bound)
+        for transport in (HTTP, WS):
+            await door.knock(transport, bearer(good))
+            await door.knock(transport, bearer(expired))
+            await door.knock(transport, [], f"?access_token={good}")
+            await door.knock(transport, dpop(bound, shown))
+    own = "\n".join(record.getMessage() for record in caplog.records if record.name.startswith("assay"))
+    for secret in (good, expired, bound, shown):
+        assert secret not in own
+        assert secret.rpartition(".")[2] not in caplog.text
