@@ -26,7 +26,7 @@ from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 from assay import Server
-from assay.model.error import MissingExtra
+from assay.model.error import MissingExtra, TlsError
 from assay.protocol.http.policy import LOOPBACK
 
 from .auth_option import make_auth
@@ -37,6 +37,7 @@ SUMMARY = "serve an MCP server on stdio, HTTP or WebSocket: your own file, `ever
 LISTENING = ("http", "http-plain", "ws")
 HOST = "127.0.0.1"
 PORT = 3000
+TLS = ("tls_cert", "tls_key", "tls_client_ca")
 FOR_REFERENCE = ("root", "strict")
 FOR_JUDGING = ("--url", "--command", "--suite", "--scenario", "--spec-version")
 
@@ -59,6 +60,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="issuer=URL,audience=URL[,jwks=URL|FILE][,scopes=A,B]",
         help="serve only who shows a token of this issuer for this audience",
     )
+    add("--tls-cert", metavar="FILE", help="speak TLS, with this certificate (PEM)")
+    add("--tls-key", metavar="FILE", help="its private key, unless it is in the same file")
+    add("--tls-client-ca", metavar="FILE", help="serve only who shows a certificate of these authorities")
     add("--root", metavar="DIR", help="reference: serve and watch this folder too")
     add("--strict", action="store_true", help="reference: insist on more than the specification does")
     for option in FOR_JUDGING:
@@ -107,7 +111,7 @@ def chosen_server(options: argparse.Namespace) -> Server:
 
 
 def refuse_options_of_listeners(options: argparse.Namespace) -> None:
-    for name in ("host", "port", "allow_host", "allow_origin", "auth"):
+    for name in ("host", "port", "allow_host", "allow_origin", "auth", *TLS):
         if getattr(options, name) is not None:
             option = f"--{name.replace('_', '-')}"
             raise CommandFailed(ExitCode.USAGE, f"stdio has no use for {option}", "add --transport http")
@@ -126,7 +130,12 @@ def listen(server: Server, options: argparse.Namespace) -> None:
             allowed_hosts=allowed_hosts(host, options.allow_host or []),
             allowed_origins=tuple(options.allow_origin or ()),
             announce=announcer(server),
+            **{name: getattr(options, name) for name in TLS},
         )
+    except TlsError as error:
+        raise CommandFailed(
+            ExitCode.USAGE, str(error), "see --tls-cert, --tls-key, --tls-client-ca"
+        ) from error
     except OSError as error:
         raise not_listening(error, host, number) from error
     except MissingExtra as error:

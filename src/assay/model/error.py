@@ -8,6 +8,7 @@ AssayError
 ├── ToolError              a tool failed on purpose; answered as a result with `isError`
 ├── AskError               the client could not be asked, or did not answer as it must
 │   └── Undeclared         it did not declare what the question needs; also an RpcError
+├── TlsError               a certificate or key that a server was given cannot be used
 ├── MissingExtra           an optional part of Assay is not installed
 └── RegistrationError      a mistake of the server's author, found when the server is put together
 """
@@ -90,6 +91,10 @@ class Undeclared(RpcError, AskError):
 
 class RegistrationError(AssayError, ValueError):
     """A tool, resource, prompt or completion was declared in a way that cannot be served."""
+
+
+class TlsError(AssayError, ValueError):
+    """A certificate or key cannot be used; the text says which file, and why."""
 
 
 class MissingExtra(AssayError, ImportError):

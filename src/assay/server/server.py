@@ -366,9 +366,11 @@ class Server:
         """Serve until the client leaves (stdio) or the process is told to stop.
 
         Transports: `stdio`, `http`, `http-plain`, `ws`. Options of all but stdio: `host`, `port`, those of
-        `asgi`, and `announce`, a function that gets the endpoint's URL once it listens.
+        `asgi`, `announce`, a function that gets the endpoint's URL once it listens, and for TLS the files
+        `tls_cert`, `tls_key` (unless the first holds it) and `tls_client_ca`: who vouches for clients then.
 
         Raises:
+            TlsError: a certificate or key cannot be used.
             MissingExtra: the transport needs a package that is not installed.
             OSError: the address cannot be listened on.
         """

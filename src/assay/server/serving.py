@@ -6,6 +6,7 @@ Transports and stores are loaded here, when they are needed, and nowhere else in
 from __future__ import annotations
 
 from collections.abc import Callable
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 if TYPE_CHECKING:
@@ -53,12 +54,17 @@ def _serve_http(
     host: str = "127.0.0.1",
     port: int = 3000,
     announce: Callable[[str], None] | None = None,
+    tls_cert: str | PathLike[str] | None = None,
+    tls_key: str | PathLike[str] | None = None,
+    tls_client_ca: str | PathLike[str] | None = None,
     **options: Any,
 ) -> None:
     from assay.transport.http1.server import serve_http
+    from assay.transport.http1.tls import make_context
 
+    tls = make_context(tls_cert, tls_key, tls_client_ca)
     app = make_app(server, **options)
-    serve_http(app, host=host, port=port, limits=server.limits, announce=announce)
+    serve_http(app, host=host, port=port, limits=server.limits, announce=announce, tls=tls)
 
 
 def _serve_http_plain(server: Server, **options: Any) -> None:

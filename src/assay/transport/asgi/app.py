@@ -25,6 +25,7 @@ from assay.revisions.revision import Batching, Revision
 from assay.transport.port import Endpoint
 
 from .body import ClientGone, at_hand, read_body
+from .certified import scope_of_certificate
 from .challenge import KEY as CHALLENGE
 from .exchange import Exchange, Pace, refuse, respond
 from .follow import Follower, locate
@@ -82,6 +83,8 @@ class Incoming:
     def scope(self, where: Alone | None = None) -> Scope:
         """What the handlers will see of this request; the host may have put a scope of its own here."""
         given: Scope | None = self.asgi.get("assay")
+        if given is None and "extensions" in self.asgi:
+            given = scope_of_certificate(self.asgi["extensions"])
         if where is None:
             scope = Scope(transport="http", raw_headers=self.asgi["headers"])
         else:

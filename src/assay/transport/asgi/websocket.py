@@ -19,6 +19,7 @@ from assay.protocol.http.upgrade import choose_subprotocol
 from assay.protocol.stepping import Resumed
 from assay.transport.port import Endpoint
 
+from .certified import scope_of_certificate
 from .types import AsgiScope, Message, Receive, Transmit
 from .websocket_writer import Writer
 
@@ -57,6 +58,8 @@ class Link:
         self._writer = Writer(transmit, endpoint.limits, self._spawn, lambda: self.end(TOO_SLOW))
         self._scope = Scope(transport="websocket", raw_headers=asgi["headers"])
         given: Scope | None = asgi.get("assay")
+        if given is None and "extensions" in asgi:
+            given = scope_of_certificate(asgi["extensions"])
         if given is not None:
             self._scope.principal, self._scope.scopes = given.principal, given.scopes
             self._scope.state = given.state

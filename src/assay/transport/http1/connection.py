@@ -16,6 +16,7 @@ from assay.transport.asgi.types import AsgiScope
 from .channel import Channel
 from .head import CLOSE, lines
 from .request import Unserved, addressed_to, expects_continue, head_without_wish, read_target, size_of_head
+from .tls import tell_of_tls
 from .turn import Turn
 from .websocket import WebSocketConnection
 
@@ -57,10 +58,11 @@ class Connection(Channel):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
-        self._addresses = {
+        self._addresses: AsgiScope = {
             "server": _address(transport, "sockname"),
             "client": _address(transport, "peername"),
             "scheme": "http" if transport.get_extra_info("sslcontext") is None else "https",
+            **tell_of_tls(transport),
         }
         self.due = self._patient(self.limits.head_timeout)
         surplus = self._house.admit(self)

@@ -17,7 +17,13 @@ from .stop import Stop
 
 
 def serve_http(
-    app: Endpoint, *, host: str, port: int, limits: Limits, announce: Callable[[str], None] | None = None
+    app: Endpoint,
+    *,
+    host: str,
+    port: int,
+    limits: Limits,
+    announce: Callable[[str], None] | None = None,
+    tls: ssl.SSLContext | None = None,
 ) -> None:
     """Serve until the process is told to stop. `announce` gets the endpoint's URL once it listens.
 
@@ -28,7 +34,8 @@ def serve_http(
     """
     _need_parser()
     bound = listen(host, port)
-    url = f"http://{_shown(host)}:{bound.getsockname()[1]}{app.policy.path or '/'}"
+    scheme = "http" if tls is None else "https"
+    url = f"{scheme}://{_shown(host)}:{bound.getsockname()[1]}{app.policy.path or '/'}"
 
     async def main() -> bool:
         with Stop() as stop:
@@ -36,7 +43,7 @@ def serve_http(
             if announce is not None:
                 announce(url)
             try:
-                await serve(app, bound, stop.wished, limits=limits)
+                await serve(app, bound, stop.wished, limits=limits, tls=tls)
             except asyncio.CancelledError:
                 if not stop.interrupted:
                     raise
@@ -62,7 +69,11 @@ async def serve(
     from .connection import Connection
 
     house = House(app, limits)
-    listening = await house.loop.create_server(lambda: Connection(house), sock=bound, ssl=tls, backlog=2048)
+    # Until its handshake is done a client is nobody's guest: it gets as much patience as for a head.
+    patience = None if tls is None else limits.head_timeout
+    listening = await house.loop.create_server(
+        lambda: Connection(house), sock=bound, backlog=2048, ssl=tls, ssl_handshake_timeout=patience
+    )
     try:
         await until()
     finally:

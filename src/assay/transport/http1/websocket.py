@@ -358,5 +358,5 @@ def websocket_scope(scope: AsgiScope, upgrade: Upgrade) -> AsgiScope:
         "type": "websocket",
         "scheme": SCHEMES[scope["scheme"]],
         "subprotocols": list(upgrade.subprotocols),
-        "extensions": {"websocket.http.response": {}},
+        "extensions": {**scope.get("extensions", {}), "websocket.http.response": {}},
     }
