@@ -17,6 +17,8 @@ from assay.lab.suite.subscription import Subscription, subscriptions
 
 ROW = "tasks-status-notifications"
 TOLD = "notifications/tasks"
+STRANGE = ("notifications/progress", "notifications/message", "notifications/tasks/status")
+"""What has no place on a stream for tasks; the last is the name of an earlier draft."""
 MISSING_CAPABILITY = -32021
 
 
@@ -25,6 +27,11 @@ def judge(trace: Trace) -> Iterator[Observation]:
     asked = [one for one in subscriptions(trace) if "taskIds" in one.wishes]
     let_in = [one for one in asked if declares_tasks(one.exchange.params) and one.acknowledgement is not None]
     for one in let_in:
+        for message in one.messages:
+            if message.method in STRANGE:
+                yield judged(
+                    ROW, [str(message)], one, message, expected=f"{TOLD}, and nothing else of a task"
+                )
         for task in _granted(one):
             yield from _judge_told(one, task, trace)
     for one in asked if let_in else ():
