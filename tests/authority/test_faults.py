@@ -1,0 +1,127 @@
+"""Each fault does what it says, and nothing is wrong without one."""
+
+from typing import Any
+
+import jwt
+import pytest
+
+from assay.authority.authority import token_faults
+from assay.authority.faults import FAULTS, Faults
+from tests.authority.test_mint import TOLERATED
+from tests.authority.walk import ISSUER, Walk, answered, error_of, proof
+
+OAUTH = "/.well-known/oauth-authorization-server"
+OIDC = "/.well-known/openid-configuration"
+ELSEWHERE = "https://attacker.example"
+
+
+async def metadata(fault: str | None) -> dict[str, Any]:
+    walk = Walk(faults=() if fault is None else (fault,))
+    known: dict[str, Any] = (await walk.http.get(OAUTH)).json()
+    return known
+
+
+@pytest.mark.parametrize(
+    ("fault", "name", "honest", "spoilt"),
+    [
+        ("issuer-mismatch", "issuer", ISSUER, ELSEWHERE),
+        ("metadata-without-pkce", "code_challenge_methods_supported", ["S256"], None),
+        ("metadata-plain-pkce", "code_challenge_methods_supported", ["S256"], ["plain"]),
+        ("metadata-without-documents", "client_id_metadata_document_supported", True, None),
+        ("metadata-without-registration", "registration_endpoint", f"{ISSUER}/register", None),
+    ],
+)
+async def test_faults_of_documents(fault: str, name: str, honest: Any, spoilt: Any) -> None:
+    good, bad = await metadata(None), await metadata(fault)
+    assert (good[name], bad.get(name)) == (honest, spoilt)
+    assert {key: value for key, value in good.items() if key != name}.items() <= bad.items()
+
+
+@pytest.mark.parametrize(
+    ("fault", "found"), [("metadata-404-oauth", (404, 200)), ("metadata-404-oidc", (200, 404))]
+)
+async def test_one_of_two_documents_can_be_missing(fault: str, found: tuple[int, int]) -> None:
+    walk = Walk(faults=(fault,))
+    assert tuple([(await walk.http.get(place)).status_code for place in (OAUTH, OIDC)]) == found
+
+
+@pytest.mark.parametrize(
+    ("fault", "name", "spoilt"),
+    [
+        ("missing-iss", "iss", None),
+        ("wrong-iss", "iss", ELSEWHERE),
+        ("missing-state", "state", None),
+        ("wrong-state", "state", "other"),
+    ],
+)
+async def test_faults_of_redirects_reach_yes_and_no_alike(fault: str, name: str, spoilt: str | None) -> None:
+    for changes in ({}, {"response_type": "token"}):
+        assert answered(await Walk(faults=(fault,)).authorize(**changes)).get(name) == spoilt
+
+
+@pytest.mark.parametrize("fault", [name for name in token_faults() if name not in TOLERATED])
+async def test_faults_of_tokens_reach_what_the_endpoint_gives_out(fault: str) -> None:
+    walk = Walk(faults=(fault,))
+    token = (await walk.tokens())["access_token"]
+    with pytest.raises((jwt.PyJWTError, KeyError)):
+        walk.claims(token)
+
+
+async def test_no_key_is_published() -> None:
+    assert (await Walk(faults=("jwks-empty",)).http.get("/jwks")).json() == {"keys": []}
+
+
+async def test_any_redirect_address_is_taken_but_no_script() -> None:
+    walk = Walk(faults=("no-redirect-check",))
+    response = await walk.authorize(redirect_uri=f"{ELSEWHERE}/x")
+    assert response.headers["location"].startswith(f"{ELSEWHERE}/x?code=")
+    assert (await walk.authorize(redirect_uri="javascript:alert(1)")).status_code == 400
+
+
+async def test_the_verifier_is_not_looked_at() -> None:
+    walk = Walk(faults=("no-pkce-check",))
+    assert (await walk.exchange(await walk.code(), code_verifier="wrong")).status_code == 200
+
+
+async def test_a_code_works_twice() -> None:
+    walk = Walk(faults=("code-reuse",))
+    code = await walk.code()
+    assert [(await walk.exchange(code)).status_code for _ in range(3)] == [200, 200, 200]
+
+
+async def test_a_refresh_token_stays_good() -> None:
+    walk = Walk(faults=("no-refresh-rotation",))
+    token = (await walk.tokens())["refresh_token"]
+    assert [(await walk.refresh(token)).json()["refresh_token"] for _ in range(3)] == [token] * 3
+
+
+async def test_an_old_refresh_token_is_refused_and_its_family_lives_on() -> None:
+    walk = Walk(faults=("no-reuse-detection",))
+    old = (await walk.tokens())["refresh_token"]
+    new = (await walk.refresh(old)).json()["refresh_token"]
+    assert error_of(await walk.refresh(old)) == "400 invalid_grant"
+    assert (await walk.refresh(new)).status_code == 200
+
+
+async def test_the_proof_binds_nothing() -> None:
+    walk = Walk(faults=("dpop-ignored",))
+    given = await walk.exchange(await walk.code(), headers={"dpop": proof()})
+    assert given.json()["token_type"] == "Bearer"
+    assert "cnf" not in walk.claims(given.json()["access_token"])
+
+
+async def test_tokens_may_be_cached() -> None:
+    walk = Walk(faults=("cached-token",))
+    assert "no-store" not in (await walk.exchange(await walk.code())).headers["cache-control"]
+
+
+async def test_every_answer_takes_its_time() -> None:
+    walk = Walk(faults=("slow",), slowness=0.0)
+    assert (await walk.http.get(OAUTH)).status_code == 200
+
+
+def test_every_fault_says_what_it_does_and_is_known_by_one_name() -> None:
+    assert all(fault.about and name == fault.name for name, fault in FAULTS.items())
+    assert all((fault.spoil is None) is (fault.stage == "rule") for fault in FAULTS.values())
+    with pytest.raises(ValueError, match="unknown fault: nonsense"):
+        Faults(["nonsense"])
