@@ -73,7 +73,8 @@ def _identify(context: ssl.SSLContext, cert: File, key: File) -> None:
 
 def _read(file: File, what: str) -> str:
     try:
-        with open(file, encoding="ascii", errors="replace") as opened:
+        # What is not ASCII is a comment, and the `ssl` module takes none of those.
+        with open(file, encoding="ascii", errors="ignore") as opened:
             return opened.read()
     except OSError as error:
         raise TlsError(f"{what} {fspath(file)}: {error.strerror or error}") from error
@@ -111,4 +112,4 @@ def _escaped(value: str) -> str:
     plain = plain.replace("\0", "\\00")
     if plain.startswith(("#", " ")):
         plain = f"\\{plain}"
-    return f"{plain[:-1]}\\ " if len(plain) > 1 and plain.endswith(" ") else plain
+    return f"{plain[:-1]}\\ " if len(value) > 1 and value.endswith(" ") else plain
