@@ -47,7 +47,7 @@ Numbered = tuple[Frame, int]
 def frame_differences(
     before: Canonical, after: Canonical, excused: Counter[str] | None = None
 ) -> Iterator[FrameDifference]:
-    """The first difference of each lane, in the order of the earlier trace. What is longer in one only because
+    """The first difference of each lane, in the order of the earlier one. What is longer in one just because
     the driver hung up at another moment is none; `excused` counts these by rule."""
     olds, news = _sides(before), _sides(after)
     cut = {side[0].partition("/")[0] for side in (*olds, *news) if side[0].endswith(f"/{LEFT}")}
