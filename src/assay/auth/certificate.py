@@ -11,8 +11,8 @@ from .signature import encode64
 
 def shown_certificate(asgi: Any) -> str | None:
     """What the client has shown, in PEM, where the server tells (ASGI's TLS extension)."""
-    chain = ((asgi.get("extensions") or {}).get("tls") or {}).get("client_cert_chain")
-    return next(iter(chain or ()), None)
+    tls = (asgi.get("extensions") or {}).get("tls") or {}
+    return None if tls.get("client_cert_error") else next(iter(tls.get("client_cert_chain") or ()), None)
 
 
 def fingerprint(pem: str | None) -> str | None:
