@@ -14,7 +14,7 @@ import asyncio
 import shutil
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from itertools import count
 from pathlib import Path
 
@@ -22,10 +22,9 @@ from assay.lab.harness.naming import matches
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import SHIPPED, suite_named
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
-from assay.revisions.revision import Revision
 from interop.official import Aborted, Exit, check_tools, terminated
 
-from .official_run import Booth, Heard
+from .official_run import FAILURE, Booth
 from .our_run import Candidate, Seen, see_all
 from .page import page, terminal
 from .record import HERE, Attempt, Record, write_record
@@ -52,46 +51,46 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-async def heard_of(
-    found: Sequence[tuple[Candidate, Revision]], booth: Booth, jobs: int
-) -> Iterator[tuple[Candidate, Revision, Heard, list[str]]]:
+async def attempts_of(chosen: Sequence[Candidate], seen: Seen, options: argparse.Namespace) -> list[Attempt]:
     """The official suite on each, several at once."""
-    gate, numbers = asyncio.Semaphore(jobs), count(1)
+    booth, gate, numbers = Booth(options.node, RESULTS), asyncio.Semaphore(options.jobs), count(1)
+    played = [one for one in chosen if seen.revisions(one)]
+    say(f"{len(played)} have something to break here: then the official suite …")
+    for one in played:
+        for revision in seen.revisions(one):
+            await booth.prepare(revision, one.saboteur.double)
 
-    async def hear(candidate: Candidate, revision: Revision) -> tuple[Heard, list[str]]:
+    async def attempt(candidate: Candidate) -> list[Attempt]:
         async with gate:
-            heard, bad = await booth.hear(candidate.saboteur, revision, candidate.name)
-        said = bad[0] if bad else "nothing"
-        say(f"[{next(numbers)}/{len(found)}] {candidate.name} {revision}: {said} ({heard.seconds:g} s)")
-        return heard, bad
+            attempts = [one async for one in attempts_at(candidate, seen, booth)]
+        said = [complaint for one in attempts for complaint in one.official]
+        say(f"[{next(numbers)}/{len(played)}] {candidate.name}: {said[-1] if said else 'nothing'}")
+        return attempts
 
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(hear(*pair)) for pair in found]
+            tasks = [group.create_task(attempt(one)) for one in played]
     except ExceptionGroup as faults:
         raise faults.exceptions[0] from faults
-    return ((*pair, *task.result()) for pair, task in zip(found, tasks, strict=True))
+    return [one for task in tasks for one in task.result()]
 
 
-async def attempts_of(chosen: Sequence[Candidate], seen: Seen, options: argparse.Namespace) -> list[Attempt]:
-    booth = Booth(options.node, RESULTS)
-    pairs = [(one, revision) for one in chosen for revision in seen.revisions(one)]
-    say(f"{len(pairs)} trials: then the official suite …")
-    for one, revision in pairs:
-        await booth.prepare(revision, one.saboteur.double)
-    return [
-        Attempt(
-            suite=one.suite.name,
-            saboteur=one.saboteur.id,
+async def attempts_at(candidate: Candidate, seen: Seen, booth: Booth) -> AsyncIterator[Attempt]:
+    """Revision by revision; a FAILURE is as bad as it gets, so nothing is played after one."""
+    for revision in seen.revisions(candidate):
+        heard, bad = await booth.hear(candidate.saboteur, revision, candidate.name)
+        yield Attempt(
+            suite=candidate.suite.name,
+            saboteur=candidate.saboteur.id,
             revision=revision.date,
-            fault=one.saboteur.fault,
-            ours=seen.at_home(one, revision),
-            shows=seen.on_fixtures(one, revision),
+            fault=candidate.saboteur.fault,
+            ours=seen.at_home(candidate, revision),
+            shows=seen.on_fixtures(candidate, revision),
             acted=heard.acted,
             official=bad,
         )
-        for one, revision, heard, bad in await heard_of(pairs, booth, options.jobs)
-    ]
+        if any(complaint.startswith(FAILURE) for complaint in bad):
+            return
 
 
 async def measure(options: argparse.Namespace) -> int:
@@ -112,7 +111,12 @@ async def measure(options: argparse.Namespace) -> int:
         write_record(record)
         PAGE.write_text(page(record), "utf-8")
         print(f"who got away: {PAGE.relative_to(ROOT)}")
-    away = [f"{one.name} at {one.revision} got away from our own checks" for one in attempts if not one.ours]
+    away = [
+        f"{one.name} at {revision} got away from our own checks"
+        for one in chosen
+        for revision in seen.revisions(one)
+        if not seen.at_home(one, revision)
+    ]
     for line in away:
         say(line)
     return Exit.DOES_NOT_CONFORM if away else Exit.CONFORMS

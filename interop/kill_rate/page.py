@@ -19,11 +19,12 @@ A **saboteur** is a healthy server with one named fault, which breaks one rule o
   check, of whatever, is a FAILURE or a WARNING that is none before the healthy server, and again when all is
   played again. It plays before the `everything` server, whose fixtures it needs.
 
-A saboteur counts as caught if it is at one of the revisions. What neither suite sees before `everything`,
-although it is caught elsewhere, and what changed nothing there, is *not playable*: it counts for neither.
-The saboteurs are ours, written beside our checks: that ours catches all is no surprise, and
-`assay prove` shows it anyway. The page is about the other column: the faults that a green official run
-leaves open.
+A saboteur counts as caught if it is at one of the revisions; after a FAILURE at one, no other is played. What
+neither suite sees before `everything`, although it is caught elsewhere, and what changed nothing there, is
+*not playable*: it counts for neither.
+
+The saboteurs are ours, written beside our checks: that ours catches all is no surprise, and `assay prove`
+shows it anyway. The page is about the other column: the faults that a green official run leaves open.
 """
 PARTS = {
     Fate.UNSEEN: (
