@@ -106,6 +106,20 @@ def test_a_server_that_cannot_be_reached_any_more_is_gone() -> None:
     assert verdict(after(stdio_trace((">", PING), (">", LAST)), mark)) == "fuzz.alive FUZZ-02"
 
 
+def test_a_session_that_ended_is_a_reason_for_another_code() -> None:
+    body = b'{"jsonrpc":"2.0","id":7,"method":"no/such"}'
+    refused = b'{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"No."}}'
+    head = b"HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\n\r\n"
+    asked = [
+        (">", "1/post-2", Kind.REQUEST, POST + body),
+        ("<", "1/post-2", Kind.HEAD, head),
+        ("<", "1/post-2", Kind.BODY, refused),
+    ]
+    ended = (">", "1/delete-1", Kind.REQUEST, POST.replace(b"POST", b"DELETE"))
+    assert verdict(http_trace(asked)) == "fuzz.codes BASE-26"
+    assert verdict(http_trace([ended, *asked])) is None
+
+
 POST = b"POST /mcp HTTP/1.1\r\nHost: localhost:1\r\n\r\n"
 
 

@@ -193,10 +193,12 @@ def _internal_errors(exchange: Exchange, trace: Trace) -> Iterator[Observation]:
 
 
 def _is_plain(exchange: Exchange, trace: Trace) -> bool:
-    """Whether nothing else is wrong with it that a server may see first."""
-    if exchange.request.frame.kind is Kind.REQUEST:
-        return exchange.head is not None and exchange.head.status in (200, 404)
-    return True
+    """Whether nothing else is wrong with it that a server may see first: on HTTP, its head or its session."""
+    if exchange.request.frame.kind is not Kind.REQUEST:
+        return True
+    sessions = {one.session for one in trace.calls[1:]}
+    in_order = len(sessions) <= 1 and all(one.sent.method == "POST" for one in trace.calls)
+    return in_order and exchange.head is not None and exchange.head.status in (200, 404)
 
 
 def _parse_errors(trace: Trace) -> Iterator[Observation]:
