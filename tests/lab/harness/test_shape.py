@@ -60,3 +60,19 @@ def test_what_a_server_sends_by_itself_is_judged_too() -> None:
     (good, bad) = stdio_trace(("<", notice), ("<", odd)).received
     assert knows(good, NEWEST) and sent_problem(good, NEWEST) is None
     assert sent_problem(bad, NEWEST) == "params._meta: null, where it must be left out"
+
+
+@pytest.mark.parametrize(
+    ("result", "fits"),
+    [
+        ({"resultType": "complete", "content": []}, True),
+        ({"resultType": "complete"}, False),
+        ({"resultType": "complete", "inputRequests": {}}, False),
+        ({"resultType": "input_required", "requestState": "s"}, True),
+        ({"resultType": "input_required", "inputRequests": {"a": {"method": "no/such"}}}, False),
+        ({"resultType": "task", "taskId": "1"}, True),  # of an extension, whose form is not known here
+        ({"content": []}, False),
+    ],
+)
+def test_result_that_may_ask_is_held_to_what_it_says_it_is(result: dict[str, Any], fits: bool) -> None:
+    assert (problem(result, "tools/call", PER_REQUEST[-1]) is None) is fits

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from types import ModuleType
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 from assay.revisions.revision import Revision
 
@@ -17,6 +17,9 @@ from .message import Message, Shape
 
 TOLD = 3
 """Complaints about one message that are written out."""
+
+
+_SAYING: Final = {"InputRequiredResult": "input_required"}
 
 
 @cache
@@ -37,7 +40,15 @@ def _adapter(form: Any) -> Any:
 def result_problem(method: str, result: Any, revision: Revision) -> str | None:
     """How a result of that method breaks its schema; none when it fits or the method is unknown."""
     form = _official().SERVER_RESULTS.get((method, revision.date))
-    return None if form is None else _problem(form, result)
+    return None if form is None else _problem(_narrowed(form, result), result)
+
+
+def _narrowed(form: Any, result: Any) -> Any:
+    """Where a result may ask instead of answer, the form that it says it has: nearly anything fits the form
+    of questions, whose members may all be left out. What an extension brings is measured by either."""
+    says = result.get("resultType") if isinstance(result, dict) else None
+    fitting = [one for one in get_args(form) if _SAYING.get(one.__name__, "complete") == says]
+    return fitting[0] if fitting else form
 
 
 def sent_problem(message: Message, revision: Revision) -> str | None:

@@ -1,0 +1,12 @@
+"""A tool's result has no content, and says that it is complete."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a tool's result has no content", breaks="SHAPE-01", scenario="tools.read-only-calls")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "tools/call" and "result" in reply:
+        reply["result"].pop("content", None)
+    return reply
