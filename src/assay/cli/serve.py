@@ -130,11 +130,11 @@ def listen(server: Server, options: argparse.Namespace) -> None:
             allowed_hosts=allowed_hosts(host, options.allow_host or []),
             allowed_origins=tuple(options.allow_origin or ()),
             announce=announcer(server),
-            **{name: getattr(options, name) for name in TLS},
+            **{name: given for name in TLS if (given := getattr(options, name)) is not None},
         )
     except TlsError as error:
         raise CommandFailed(
-            ExitCode.USAGE, str(error), "see --tls-cert, --tls-key, --tls-client-ca"
+            ExitCode.USAGE, str(error), "--tls-cert, --tls-key and --tls-client-ca name PEM files"
         ) from error
     except OSError as error:
         raise not_listening(error, host, number) from error
