@@ -96,8 +96,9 @@ coverage: $(READY) ## Write docs/coverage.md from the lab's catalogue (ARGS=--ch
 	@$(BIN)/python -m scripts.coverage_page $(ARGS)
 
 .PHONY: official
-official: $(READY) $(SUITE_READY) ## Run the official conformance suite against the everything server
+official: $(READY) $(SUITE_READY) ## Run the official conformance suite against the everything server and the authority
 	@$(BIN)/python interop/official.py --node $(NODE_VENV)/bin/node $(ARGS)
+	@$(BIN)/python -m interop.official_authority --node $(NODE_VENV)/bin/node
 
 .PHONY: interop
 interop: ## Run every proof that involves other people's software, and write its table to docs/interop.md
@@ -205,7 +206,7 @@ $(PUBLIC_VENVS)/%/.ready: interop/public/servers/%/package.json interop/public/s
 $(BENCH_VENVS)/assay/.ready: pyproject.toml constraints.txt $(shell find src -name '*.py')
 	$(call make-venv,$(@D))
 	@echo "installing Assay alone into $(@D)"
-	@$(@D)/bin/python -m pip install $(PIP_QUIET) --constraint constraints.txt --force-reinstall '.[http]' uvicorn
+	@$(@D)/bin/python -m pip install $(PIP_QUIET) --constraint constraints.txt --force-reinstall '.[auth,http]' uvicorn
 	@touch $@
 
 $(BENCH_VENVS)/%/.ready: bench/requirements/%.txt

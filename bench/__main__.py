@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Final
 
-from . import http_load, machine, plot, state_cost, stdio_load, tool_count, wire_load
+from . import http_load, machine, plot, state_cost, stdio_load, token_cost, tool_count, wire_load
 from .process import TookTooLong, interrupt_on_termination, say
 from .report import PAGE, write
 from .request import HANDSHAKE_WIRE, PER_REQUEST_WIRE, Wire, WrongAnswer
@@ -70,6 +70,8 @@ class Run:
             self.result.tools_us = tool_count.measure(self.settings.batches, self._log)
         with self._or_void("cost of request state"):
             self.result.state_us = state_cost.measure(self.settings.batches, self._log)
+        with self._or_void("cost of tokens"):
+            self.result.token_us = token_cost.measure(self.settings.batches, self._log)
 
     def _http(self, subject: Subject, number: int, wire: Wire) -> None:
         seconds, warmup = self.settings.http_seconds, self.settings.http_warmup

@@ -25,6 +25,7 @@ from .table import (
     spawn_rows,
     state_rows,
     target_rows,
+    token_rows,
     tool_rows,
     wire_rows,
 )
@@ -48,6 +49,7 @@ PARTS: Final[dict[str, Callable[[Result], str]]] = {
     "spawn": lambda result: as_markdown(spawn_rows(result)),
     "tools": lambda result: as_markdown(tool_rows(result)),
     "state": lambda result: as_markdown(state_rows(result)),
+    "tokens": lambda result: as_markdown(token_rows(result)),
     "machine": lambda result: "\n".join(f"- {line}" for line in machine_lines(result)),
 }
 BLOCK: Final = re.compile(r"(<!-- begin bench:(\w+) -->\n)(.*?)(<!-- end bench:\2 -->)", re.DOTALL)

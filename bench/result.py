@@ -59,6 +59,8 @@ class Result(msgspec.Struct, kw_only=True):
     tools_us: dict[str, list[float]] = {}
     state_us: list[float] = []
     """Microseconds to sign and open request state once, the median of each batch."""
+    token_us: dict[str, list[float]] = {}
+    """Microseconds to let a request in whose token is `known`, or `new`, the median of each batch."""
     voids: list[str] = []
 
     def samples(self, transport: str, name: str) -> list[Sample]:
@@ -99,6 +101,9 @@ class Result(msgspec.Struct, kw_only=True):
 
     def state_cost(self) -> float | None:
         return _median(self.state_us)
+
+    def token_cost(self, kind: str) -> float | None:
+        return _median(self.token_us.get(kind, []))
 
     def cpu_ratio(self, transport: str, name: str, other: str) -> float | None:
         """How many times less processor time the server takes for a call."""

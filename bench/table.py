@@ -93,6 +93,13 @@ def state_rows(result: Result) -> Rows:
     return rows
 
 
+def token_rows(result: Result) -> Rows:
+    rows = [["token of a request that is let in", "median", "least"]]
+    for kind, batches in result.token_us.items():
+        rows.append([kind, f"{median(batches):.1f} µs", f"{min(batches):.1f} µs"])
+    return rows
+
+
 def machine_lines(result: Result) -> list[str]:
     machine = result.machine
     return [
@@ -133,6 +140,7 @@ def whole_text(result: Result) -> str:
         as_text(spawn_rows(result)),
         as_text(tool_rows(result)),
         as_text(state_rows(result)),
+        as_text(token_rows(result)),
         as_text(also_rows(result)),
         as_text(target_rows(result)),
     ]

@@ -109,6 +109,7 @@ TARGETS: Final = (
         "WebSocket calls / HTTP calls, 32 connections", LEAST, 1.0, TIMES, lambda r: r.websocket_ratio(32)
     ),
     Target("signing and opening 1 KB of request state", MOST, 50.0, "µs", lambda r: r.state_cost()),
+    Target("letting in who shows a known token", MOST, 60.0, "µs", lambda r: r.token_cost("known")),
     Target("stdio calls, async def / minimcp", LEAST, 3.0, TIMES, faster("stdio", ASSAY, MINIMCP)),
     Target("stdio calls, def / minimcp", LEAST, 1.3, TIMES, faster("stdio", ASSAY_DEF, MINIMCP_DEF)),
     Target("spawn to initialize / minimcp", MOST, 0.3, TIMES, lambda r: r.spawn_ratio(ASSAY, MINIMCP)),

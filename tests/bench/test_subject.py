@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from assay import Server
-from bench.peers import assay_async, assay_def, assay_many, assay_state, bare
+from bench.peers import assay_async, assay_def, assay_many, assay_state, assay_token, bare
 from bench.request import (
     CALL,
     HANDSHAKE_WIRE,
@@ -129,6 +129,11 @@ def test_the_state_that_is_signed_is_that_of_a_default_server() -> None:
     assert assay_state.run_batch(server, 3) > 0
     with pytest.raises(ValueError, match="signature"):
         server.sealer.open(Server("another").sealer.seal(b"state"))
+
+
+@pytest.mark.parametrize("kind", ["known", "new"])
+async def test_requests_with_tokens_are_let_in_and_timed(kind: str) -> None:
+    assert await assay_token.run_batch(kind, 3) > 0
 
 
 async def test_the_tool_among_many_is_found_and_called() -> None:

@@ -44,6 +44,7 @@ def sample_result(**changes: Any) -> Result:
         "wires": {"http 1": samples(5_000), "ws 1": samples(6_000), "http 32": samples(9_000)}
         | {"ws 32": samples(9_900)},
         "state_us": [9.0, 12.0, 10.0],
+        "token_us": {"known": [9.0, 8.0], "new": [200.0]},
         "tools_us": {"1": [20.0, 19.0], "100": [19.5], "10000": [25.0, 20.0]},
     }
     return Result(**{**fields, **changes})
@@ -52,7 +53,7 @@ def sample_result(**changes: Any) -> Result:
 def test_a_good_result_passes_every_target() -> None:
     verdicts = judge(sample_result())
     assert [v.target.measure for v in verdicts if not v.passed] == []
-    assert len(verdicts) == len(TARGETS) == 15
+    assert len(verdicts) == len(TARGETS) == 16
 
 
 def test_a_miss_says_by_how_much() -> None:
@@ -72,7 +73,15 @@ def test_the_dearer_of_both_kinds_of_tool_counts_for_memory(name: str) -> None:
 
 
 def test_a_target_without_a_figure_is_not_met() -> None:
-    void = {"http": {}, "http_per_request": {}, "stdio": {}, "wires": {}, "spawn": {}, "tools_us": {}}
+    void = {
+        "http": {},
+        "http_per_request": {},
+        "stdio": {},
+        "wires": {},
+        "spawn": {},
+        "tools_us": {},
+        "token_us": {},
+    }
     result = sample_result(**void, state_us=[])
     assert {v.word for v in judge(result)} == {"void: no figure"}
     assert not any(v.passed for v in judge(result))
