@@ -106,11 +106,11 @@ class Tally:
             self.complaints.append(f"{status} {name}: {check.get('errorMessage', 'no message')}")
 
 
-def read_tallies(directory: Path) -> dict[str, Tally]:
-    """Read what a run left behind: one directory per scenario, `server-<scenario>-<time>/checks.json`."""
+def read_tallies(directory: Path, subject: str = "server") -> dict[str, Tally]:
+    """Read what a run left behind: one directory per scenario, `<subject>-<scenario>-<time>/checks.json`."""
     tallies: dict[str, Tally] = {}
-    for path in sorted(directory.glob("server-*/checks.json"), key=lambda path: path.stat().st_mtime_ns):
-        match = re.fullmatch(r"server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z", path.parent.name)
+    for path in sorted(directory.glob(f"{subject}-*/checks.json"), key=lambda path: path.stat().st_mtime_ns):
+        match = re.fullmatch(rf"{subject}-(.+)-\d{{4}}-\d\d-\d\dT[\d-]+Z", path.parent.name)
         tally = tallies.setdefault(match[1] if match else path.parent.name, Tally())
         for check in json.loads(path.read_text("utf-8")):
             tally.add(check)
