@@ -8,10 +8,11 @@ import pytest
 from assay.lab.fuzz.jury import Jury
 from assay.lab.fuzz.talk import AT_LEISURE, NOT_REACHED
 from assay.lab.harness.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.message_meta import declared
 from assay.lab.harness.trace import SENTINEL, Trace
 from assay.lab.suites import protocol_suite
 from assay.protocol.framing import websocket as ws
-from assay.revisions.registry import HANDSHAKE
+from assay.revisions.registry import HANDSHAKE, REVISIONS
 from tests.lab.traces import http_trace, request, result, stdio_trace
 
 PING = request(7, "ping")
@@ -104,6 +105,14 @@ def test_a_server_that_cannot_be_reached_any_more_is_gone() -> None:
         2, 0.0, Sender.DRIVER, "1/marks", Kind.MARK, info={"label": NOT_REACHED, "reason": "refused"}
     )
     assert verdict(after(stdio_trace((">", PING), (">", LAST)), mark)) == "fuzz.alive FUZZ-02"
+
+
+def test_a_request_that_does_not_name_its_revision_may_be_served_by_another() -> None:
+    turns = (">", request(7, "prompts/list")), ("<", result(7, prompts=[]))
+    assert verdict(stdio_trace(*turns, revision=REVISIONS[-1])) is None
+    described = declared(REVISIONS[-1], {}, {})
+    turns = (">", request(7, "prompts/list", **described)), ("<", result(7, prompts=[]))
+    assert verdict(stdio_trace(*turns, revision=REVISIONS[-1])) == "jsonrpc.wire-shape SHAPE-01"
 
 
 def test_a_session_that_ended_is_a_reason_for_another_code() -> None:

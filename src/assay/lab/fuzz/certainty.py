@@ -13,7 +13,9 @@ from typing import Any, Final
 from assay.lab.harness.excuse import is_sound
 from assay.lab.harness.frame import Kind, Sender
 from assay.lab.harness.message import Message
+from assay.lab.harness.message_meta import CAPABILITIES_KEY, VERSION_KEY
 from assay.lab.harness.trace import SENTINEL, Trace
+from assay.revisions.revision import Opening
 
 LONGEST: Final = 32 * 1024
 DEEPEST: Final = 16
@@ -100,3 +102,19 @@ def is_owed(message: Message) -> bool:
 
 def is_sentinel(message: Message) -> bool:
     return isinstance(message.id, str) and message.id.startswith(SENTINEL)
+
+
+def is_declared(trace: Trace) -> bool:
+    """Whether every request says that it is of this revision, where each has to; else it may be of another."""
+    if trace.revision.opening is Opening.HANDSHAKE:
+        return True
+    asked = [
+        one for one in trace.messages if not one.by_subject and "method" in one.fields and "id" in one.fields
+    ]
+    return all(_version(one) == trace.revision.date for one in asked)
+
+
+def _version(message: Message) -> Any:
+    meta = message.params.get("_meta")
+    declared = meta.keys() >= {VERSION_KEY, CAPABILITIES_KEY} if isinstance(meta, dict) else False
+    return meta[VERSION_KEY] if declared else None

@@ -16,7 +16,7 @@ from assay.lab.harness.trace import Trace
 from assay.lab.harness.verdict import CheckResult, Verdict
 from assay.revisions.revision import Revision
 
-from .certainty import is_clear
+from .certainty import is_clear, is_declared
 from .oracles import FIRST, LATER, ORACLES
 from .rules import own_rules
 
@@ -101,7 +101,7 @@ class Jury:
                     yield Broken(one.id, seen.requirement, level.value)
 
     def _applying(self, trace: Trace) -> list[Check]:
-        clear = is_clear(trace)
+        clear = is_clear(trace) and is_declared(trace)
         if not clear and any(_has_halves(one.body) for one in trace.messages if not one.by_subject):
             return [one for one in ORACLES if one.applies(trace, self._rows)]
         batched = any(one.place is not None for one in trace.messages if not one.by_subject)

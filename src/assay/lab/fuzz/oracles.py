@@ -21,7 +21,7 @@ from assay.model.error import INTERNAL_ERROR, METHOD_NOT_FOUND, PARSE_ERROR
 from assay.protocol.framing import websocket as ws
 
 from .case import KNOWN
-from .certainty import CANCELLED, is_clear, is_no_json, is_owed, is_sentinel
+from .certainty import CANCELLED, is_clear, is_declared, is_no_json, is_owed, is_sentinel
 from .talk import AT_LEISURE, MINE, NO_ANSWER, NOT_REACHED, OTHER
 
 REFUSALS: Final = frozenset(
@@ -194,8 +194,8 @@ def _internal_errors(exchange: Exchange, trace: Trace) -> Iterator[Observation]:
 
 def _is_plain(exchange: Exchange, trace: Trace) -> bool:
     """Whether nothing else is wrong with it that a server may see first: on HTTP, its head or its session."""
-    if exchange.request.frame.kind is not Kind.REQUEST:
-        return True
+    if exchange.request.frame.kind is not Kind.REQUEST or not is_declared(trace):
+        return is_declared(trace)
     sessions = {one.session for one in trace.calls[1:]}
     in_order = len(sessions) <= 1 and all(one.sent.method == "POST" for one in trace.calls)
     return in_order and exchange.head is not None and exchange.head.status in (200, 404)
