@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from assay.model.scope import SCOPE
+
 from .credentials import BEARER, DPOP
 from .signature import ALGORITHMS
 
-SCOPE: Final = re.compile(r"[\x21\x23-\x5B\x5D-\x7E]+")
 UNSAFE: Final = re.compile(r"[^\x20\x21\x23-\x5B\x5D-\x7E]")
 """What RFC 6750 lets no value have: quotes and backslashes, line ends, anything but ASCII."""
 
