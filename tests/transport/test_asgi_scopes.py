@@ -13,7 +13,8 @@ from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Batching, Revision
 from tests.driving.asgi import AsgiPeer
 from tests.driving.describing import describe, mirrors
-from tests.driving.messages import call, request
+from tests.driving.messages import call, initialize, notification, request
+from tests.driving.websocket import AsgiSocket
 
 BARE = 'Bearer error="insufficient_scope", scope="write"'
 BATCHING = [revision for revision in HANDSHAKE if revision.batching is not Batching.REFUSED]
@@ -144,3 +145,16 @@ async def test_an_error_of_the_same_code_that_names_no_scope_is_no_refusal() -> 
 
     async with AsgiPeer(server.asgi()) as client:
         assert (await client.call("fail")).status == 200
+
+
+async def test_a_websocket_is_told_by_a_json_rpc_error() -> None:
+    ran: list[str] = []
+    given = Scope(principal="ann", scopes=frozenset({"read"}))
+    async with AsgiSocket(make_server(ran).asgi(), assay=given) as link:
+        await link.ask(initialize(HANDSHAKE[-1]))
+        await link.send(notification("notifications/initialized"))
+        error = (await link.ask(call("save")))["error"]
+        assert (error["code"], error["data"]) == (INSUFFICIENT_SCOPE, {"scope": "write"})
+        listed = (await link.ask(request("tools/list")))["result"]["tools"]
+        assert "save" not in [tool["name"] for tool in listed]
+    assert ran == []

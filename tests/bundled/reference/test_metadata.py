@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from assay.auth import Auth
 from assay.bundled.reference import make_server
 from assay.revisions.registry import DATES, HANDSHAKE
 from assay.revisions.revision import Revision
@@ -30,3 +31,10 @@ async def test_metadata_agrees_with_discover() -> None:
     told = (await ask_described(server, "metadata/get"))["result"]
     assert told["capabilities"] == found["capabilities"]
     assert (told["resultType"], set(told["revisions"])) == ("complete", set(found["supportedVersions"]))
+
+
+async def test_metadata_says_whether_tokens_are_asked_for() -> None:
+    server = make_server()
+    server.auth = Auth(issuer="https://auth.example.com", audience="https://mcp.example.com/mcp")
+    told = (await ask_described(server, "metadata/get"))["result"]
+    assert told["authRequired"] is True

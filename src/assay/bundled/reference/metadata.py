@@ -17,7 +17,7 @@ async def get_metadata(ctx: Context) -> dict[str, Any]:
         "name": server.info.name,
         "version": server.info.version,
         "capabilities": ctx.capabilities,
-        "authRequired": False,
+        "authRequired": server.auth is not None,
         "revisions": server.revisions,
         "transports": server.transports,
     }
