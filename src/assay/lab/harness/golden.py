@@ -1,4 +1,4 @@
-"""Golden runs on disk, fit for a repository: recording an unchanged server again changes no file.
+"""Golden runs on disk, fit for a repository: recording an unchanged server again hardly changes a file.
 
 golden/
   golden.json                                what was recorded: suite, format, normalisers
