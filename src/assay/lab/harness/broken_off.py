@@ -4,6 +4,7 @@ BrokenOff
 ├── NoAnswer      a request got no answer in time
 ├── Gone          the subject hung up, or its process ended
 ├── Unreachable   no connection, or the process could not be started
+│   └── TurnedAway   the subject answered that it does not let us in
 └── Flooded       it sent more than a scenario may hold (in `recorder.py`)
 """
 
@@ -37,3 +38,7 @@ class Gone(BrokenOff):
 
 class Unreachable(Gone):
     """Nothing was exchanged at all."""
+
+
+class TurnedAway(Unreachable):
+    """The subject is there, and refuses the connection."""

@@ -11,7 +11,9 @@ from typing import Any, Final
 from assay.revisions.registry import BY_DATE
 from assay.revisions.revision import Opening
 
+from .bearer import NONE, USUAL
 from .facts import Facts, Refusal
+from .knocking import GUARDED, knock
 from .message_meta import SERVER_KEY
 from .peer import Peer, Reply
 from .stage import Stage
@@ -44,7 +46,15 @@ async def discover(stage: Stage) -> Facts | Refusal:
         peer.greeted = True
         refusal_or_facts.local = peer.link.is_local
         await _list(peer, refusal_or_facts)
+        await _show_nothing(stage, refusal_or_facts)
     return refusal_or_facts
+
+
+async def _show_nothing(stage: Stage, facts: Facts) -> None:
+    """See whether it takes a token to be let in; without one of ours, we were let in without."""
+    facts.bearers = stage.wallet.kinds
+    if USUAL in facts.bearers and stage.transport in GUARDED:
+        facts.protected = not await knock(stage, NONE)
 
 
 async def _by_handshake(peer: Peer) -> Facts | Refusal:

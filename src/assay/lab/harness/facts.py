@@ -20,6 +20,10 @@ class Facts(Struct):
     """Whether it gave out a session id."""
     local: bool = False
     """Whether it is reached by a name of this machine."""
+    protected: bool = False
+    """Whether it lets nobody in without a token."""
+    bearers: list[str] = []
+    """The kinds of tokens that can be shown to it; see `bearer.py`."""
 
     def declares(self, *path: str) -> bool:
         """Whether a capability, or a key inside one, is there and not false."""

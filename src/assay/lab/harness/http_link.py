@@ -12,7 +12,7 @@ from .broken_off import BrokenOff
 from .event_stream import Blocks
 from .frame import Frame, Kind, Sender
 from .http_call import Address, Ended, HeadRead, Part, PieceRead, connect, read_response
-from .http_text import EVENT_STREAM, JSON, Head, write_request
+from .http_text import EVENT_STREAM, JSON, Head, bearing, write_request
 from .link import Inbox, Sent
 from .mirror import mirror_headers
 from .recorder import Recorder
@@ -50,6 +50,9 @@ class HttpLink:
     def is_local(self) -> bool:
         return self.address.is_local
 
+    def bear(self, token: str | None) -> None:
+        self._given = bearing(self._given, token)
+
     async def open(self) -> None:
         """Nothing to do: each request brings its own connection."""
 
@@ -72,9 +75,15 @@ class HttpLink:
         return {"Mcp-Session-Id": self.session, "MCP-Protocol-Version": version}
 
     async def call(
-        self, method: str, body: bytes = b"", headers: Mapping[str, str | None] | None = None
+        self,
+        method: str,
+        body: bytes = b"",
+        headers: Mapping[str, str | None] | None = None,
+        *,
+        target: str | None = None,
     ) -> Sent:
-        """Send a request with these headers besides the necessary ones, and follow its response."""
+        """Send a request with these headers besides the necessary ones, and follow its response. `target` is
+        another place than the endpoint."""
         fields: dict[str, str | None] = {
             "Host": self.address.authority,
             "Connection": "close",
@@ -83,7 +92,8 @@ class HttpLink:
             **(headers or {}),
         }
         present = [(name, value) for name, value in fields.items() if value is not None]
-        return await self.write(method, write_request(method, self.address.target, present, body))
+        where = self.address.target if target is None else target
+        return await self.write(method, write_request(method, where, present, body))
 
     async def listen(self, *, after: str | None = None, **headers: str | None) -> Sent:
         """Open the stream of messages that belong to no request, or resume one after an event."""

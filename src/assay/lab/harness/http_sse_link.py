@@ -44,6 +44,9 @@ class HttpSseLink:
     def is_local(self) -> bool:
         return self._http.is_local
 
+    def bear(self, token: str | None) -> None:
+        self._http.bear(token)
+
     async def open(self) -> None:
         self._stream = await self._http.call("GET", headers={"Accept": EVENT_STREAM})
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -65,3 +65,9 @@ def parse_head(raw: bytes) -> Head:
 def body_of(raw: bytes) -> bytes:
     """What follows the head of a request."""
     return raw.partition(HEAD_END)[2]
+
+
+def bearing(headers: Mapping[str, str], token: str | None) -> dict[str, str]:
+    """The headers with this token as the only credentials, or without any."""
+    kept = {name: value for name, value in headers.items() if name.lower() != "authorization"}
+    return kept if token is None else {**kept, "Authorization": f"Bearer {token}"}

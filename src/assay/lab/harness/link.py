@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from .broken_off import BrokenOff, NoAnswer
 from .frame import Frame
-from .http_text import Head
+from .http_text import EVENT_STREAM, Head
 
 
 class Inbox(Protocol):
@@ -32,9 +32,18 @@ class Sent:
         self.head: Head | None = None
         self.event_ids: list[str] = []
         """Of the events that came on it, if it is an event stream."""
+        self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        """Done when it was answered, and not with an event stream."""
         self._settled = asyncio.Event()
         self._begun = asyncio.Event()
         self._finished = asyncio.Event()
+
+    @property
+    def may_stream(self) -> bool:
+        """Whether it is answered with an event stream, or may still be."""
+        if self.head is None:
+            return not self.is_finished
+        return self.head.status == 200 and self.head.media_type == EVENT_STREAM
 
     def settle(self) -> None:
         self._settled.set()
@@ -46,6 +55,12 @@ class Sent:
         self.begin()
         self._finished.set()
         self.settle()
+        if not self.may_stream and not self.over.done():
+            self.over.set_result(None)
+
+    @property
+    def is_settled(self) -> bool:
+        return self._settled.is_set()
 
     @property
     def is_finished(self) -> bool:
@@ -85,9 +100,13 @@ class Link(Protocol):
     def is_local(self) -> bool:
         """Whether the subject is reached by a name of this machine."""
 
+    def bear(self, token: str | None) -> None:
+        """Show this token from now on, or none; where the transport has no place for one, nothing happens."""
+
     async def open(self) -> None:
         """
         Raises:
+            TurnedAway: the subject does not let us in.
             Unreachable: there is no way to the subject.
         """
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from .bearer import CAPITALS, EXPIRED, FOREIGN, OTHER, STEPPED, WEAK
 from .facts import Facts
 
 
@@ -34,6 +35,23 @@ A_TEMPLATE = Need(lambda facts: bool(facts.templates), "lists no resource templa
 A_PROMPT = Need(lambda facts: bool(facts.prompts), "lists no prompts")
 A_SESSION = Need(lambda facts: facts.session, "gives out no session id")
 LOCAL = Need(lambda facts: facts.local, "is on another machine, whose friends the lab does not know")
+PROTECTED = Need(
+    lambda facts: facts.protected, "was seen to ask for no token: a protected one is judged with --bearer"
+)
+
+
+def bears(kind: str, option: str) -> Need:
+    """A token of that kind can be shown. `option` is how the user gives it to us."""
+    lacking = f"can be shown no such token ({kind}) without {option}"
+    return Need(lambda facts: kind in facts.bearers, lacking)
+
+
+ANOTHER_USER = bears(OTHER, "--bearer-other or --authority")
+A_WEAK_TOKEN = bears(WEAK, "--bearer-weak or --authority")
+AN_EXPIRED_TOKEN = bears(EXPIRED, "--bearer-expired or a minting --authority")
+A_FOREIGN_TOKEN = bears(FOREIGN, "--bearer-foreign or --authority")
+TOKENS_IN_CAPITALS = bears(CAPITALS, "--authority")
+TOKENS_AT_WILL = bears(STEPPED, "--authority")
 
 
 def unmet(needs: tuple[Need, ...], facts: Facts) -> str | None:

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from assay.revisions.revision import Revision
 
+from .bearer import USUAL, Wallet
 from .broken_off import BrokenOff, NoAnswer
 from .catalogue import Suite
 from .check import Check, run_check
@@ -34,13 +35,14 @@ T = TypeVar("T")
 
 
 class Conditions(Struct, frozen=True):
-    """How patient and how discreet the driver is."""
+    """How patient and how discreet the driver is, and what it can show to be let in."""
 
     patience: float = 10.0
     """Seconds to wait for any one answer."""
     limit: float = 60.0
     """Seconds for a whole scenario."""
     redaction: Redaction = Redaction()
+    wallet: Wallet = Wallet()
 
 
 class Played(Struct, frozen=True):
@@ -64,13 +66,19 @@ async def play(
     spares: Spares | None = None,
 ) -> Played:
     """Hold a conversation on a stage of its own and keep what passed, however it ends."""
+    await conditions.wallet.keep_fresh()
     started = now()
     begin = time.monotonic()
     shown = conditions.redaction.words(subject.name)
     recorder = Recorder(Header(revision.date, subject.transport, shown, name, started), conditions.redaction)
 
+    usual = conditions.wallet.get(USUAL)
+
     def connect(peer: Peer) -> Link:
-        return subject.link(peer, recorder, revision, name=peer.name, patience=conditions.patience)
+        link = subject.link(peer, recorder, revision, name=peer.name, patience=conditions.patience)
+        if usual is not None:
+            link.bear(usual)
+        return link
 
     stage = Stage(
         recorder,
@@ -79,6 +87,7 @@ async def play(
         transport=subject.transport,
         facts=facts,
         patience=conditions.patience,
+        wallet=conditions.wallet,
         spares=spares if subject.transport is Transport.STDIO else None,
     )
     value, broken = await _held(stage, conversation, conditions.limit)

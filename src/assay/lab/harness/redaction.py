@@ -19,13 +19,19 @@ class Redaction:
     """Replaces known secrets everywhere, and the values of headers that carry credentials."""
 
     def __init__(self, secrets: Iterable[str] = (), headers: Iterable[str] = ()) -> None:
-        found = {form for secret in secrets if len(secret) >= SHORTEST for form in _forms(secret)}
-        # Longest first: one secret may be part of another.
-        self._secrets = tuple(sorted(found, key=len, reverse=True))
+        self._secrets: tuple[bytes, ...] = ()
+        for secret in secrets:
+            self.learn(secret)
         names = "|".join(re.escape(name) for name in (*ALWAYS, *headers))
         self._header = re.compile(
             rf"^((?:{names})[ \t]*:[ \t]*)([^\r\n]*)".encode(), re.IGNORECASE | re.MULTILINE
         )
+
+    def learn(self, secret: str) -> None:
+        """One more, from now on."""
+        if len(secret) >= SHORTEST:
+            # Longest first: one secret may be part of another.
+            self._secrets = tuple(sorted({*self._secrets, *_forms(secret)}, key=len, reverse=True))
 
     def text(self, raw: bytes) -> bytes:
         for secret in self._secrets:

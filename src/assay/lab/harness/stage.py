@@ -8,6 +8,7 @@ from typing import Any
 
 from assay.revisions.revision import Revision
 
+from .bearer import BEARER, USUAL, Wallet
 from .facts import Facts
 from .link import Link
 from .peer import Peer
@@ -28,12 +29,14 @@ class Stage:
         transport: Transport,
         facts: Facts,
         patience: float,
+        wallet: Wallet | None = None,
         spares: Spares | None = None,
     ) -> None:
         self.revision = revision
         self.transport = transport
         self.facts = facts
         self.patience = patience
+        self.wallet = wallet or Wallet()
         self._recorder = recorder
         self._connect = connect
         self._peers: list[Peer] = []
@@ -49,11 +52,17 @@ class Stage:
     def _next_name(self) -> str:
         return str(len(self._peers) + 1)
 
-    async def connect(self) -> Peer:
-        """A connection on which nothing was said yet. It is closed for you, without a sentinel."""
+    async def connect(self, bearer: str = USUAL) -> Peer:
+        """A connection on which nothing was said yet. It is closed for you, without a sentinel.
+
+        It shows a token of the kind `bearer`; a mark tells of any but the usual one.
+        """
         name = self._next_name()
         peer = Peer(self._recorder, self.revision, name=name, patience=self.patience, connect=self._connect)
         self._peers.append(peer)
+        if bearer != USUAL:
+            peer.mark(BEARER, kind=bearer)
+            peer.link.bear(self.wallet.get(bearer))
         await peer.link.open()
         return peer
 
@@ -74,8 +83,12 @@ class Stage:
         self._peers.append(peer)
         return peer
 
-    async def _begin(self, capabilities: dict[str, Any]) -> Peer:
-        peer = await self.connect()
+    async def open_as(self, bearer: str, **capabilities: Any) -> Peer:
+        """The same, with a token of that kind."""
+        return await self._begin(capabilities, bearer)
+
+    async def _begin(self, capabilities: dict[str, Any], bearer: str = USUAL) -> Peer:
+        peer = await self.connect(bearer)
         peer.capabilities = capabilities
         await peer.greet()
         peer.greeted = True

@@ -52,6 +52,9 @@ class StdioLink:
         self._channel = f"{name}/lines"
         self._errors = f"{name}/errors"
 
+    def bear(self, token: str | None) -> None:
+        """Credentials of a process come from its environment: nothing is shown on its streams."""
+
     async def open(self) -> None:
         self.wire = await self._spawn(self._on_error)
         self._reading = asyncio.create_task(self._read(self.wire))

@@ -10,10 +10,10 @@ from typing import Any, Final
 from assay.protocol.framing import websocket as ws
 from assay.revisions.revision import Revision
 
-from .broken_off import BrokenOff, Gone, Unreachable
+from .broken_off import BrokenOff, Gone, TurnedAway, Unreachable
 from .frame import Kind, Sender
 from .http_call import Address, HeadRead, connect, read_response
-from .http_text import Head, write_request
+from .http_text import Head, bearing, write_request
 from .link import Inbox, Sent
 from .recorder import MAX_BYTES, Recorder
 
@@ -55,6 +55,9 @@ class WebSocketLink:
     def is_local(self) -> bool:
         return self.address.is_local
 
+    def bear(self, token: str | None) -> None:
+        self._headers = bearing(self._headers, token)
+
     async def open(self) -> None:
         reader, self._writer = await connect(self.address, self._patience)
         wanted = {
@@ -71,7 +74,7 @@ class WebSocketLink:
         self._writer.write(data)
         head = await self._handshake(reader)
         if head.status != 101:
-            raise Unreachable(f"WebSocket refused with status {head.status}")
+            raise TurnedAway(f"WebSocket refused with status {head.status}")
         self._reading = asyncio.create_task(self._read(reader))
 
     async def _handshake(self, reader: asyncio.StreamReader) -> Head:

@@ -1,0 +1,31 @@
+"""Asking to be let in, with a good token, a bad one or none. That it is refused is no end of anything."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assay.revisions.revision import Opening
+
+from .broken_off import TurnedAway
+from .peer import Peer, Reply
+from .stage import Stage
+from .transport import Transport
+
+GUARDED: Final = frozenset({Transport.HTTP, Transport.WEBSOCKET})
+"""Where a token has a place."""
+
+
+async def knock(stage: Stage, bearer: str) -> bool:
+    """Open a conversation with a token of that kind; whether the subject let us in."""
+    try:
+        peer = await stage.connect(bearer)
+    except TurnedAway:
+        return False
+    return (await ask(stage, peer)).is_result
+
+
+async def ask(stage: Stage, peer: Peer) -> Reply:
+    """What any conversation can begin with."""
+    if stage.revision.opening is Opening.HANDSHAKE:
+        return await peer.initialize()
+    return await peer.request(stage.plain)
