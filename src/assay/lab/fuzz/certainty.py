@@ -105,7 +105,7 @@ def is_sentinel(message: Message) -> bool:
 
 
 def is_declared(trace: Trace) -> bool:
-    """Whether every request says that it is of this revision, where each has to; else it may be of another."""
+    """Whether every request names this revision, where each has to name one; else it may be of another."""
     if trace.revision.opening is Opening.HANDSHAKE:
         return True
     asked = [
@@ -115,6 +115,7 @@ def is_declared(trace: Trace) -> bool:
 
 
 def _version(message: Message) -> Any:
+    """The revision that a request names, if it says all that it has to say."""
     meta = message.params.get("_meta")
-    declared = meta.keys() >= {VERSION_KEY, CAPABILITIES_KEY} if isinstance(meta, dict) else False
-    return meta[VERSION_KEY] if declared else None
+    fields = meta if isinstance(meta, dict) else {}
+    return fields.get(VERSION_KEY) if CAPABILITIES_KEY in fields else None
