@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     from assay.model.definition import ToolAnnotations as ToolAnnotations
     from assay.model.error import AskError as AskError
     from assay.model.error import AssayError as AssayError
+    from assay.model.error import InsufficientScope as InsufficientScope
     from assay.model.error import MissingExtra as MissingExtra
     from assay.model.error import RegistrationError as RegistrationError
     from assay.model.error import ResourceNotFound as ResourceNotFound
     from assay.model.error import RpcError as RpcError
+    from assay.model.error import TlsError as TlsError
     from assay.model.error import ToolError as ToolError
     from assay.model.limits import Limits as Limits
     from assay.model.result import Cache as Cache
@@ -58,10 +60,12 @@ _HOMES = {
     "assay.model.error": (
         "AskError",
         "AssayError",
+        "InsufficientScope",
         "MissingExtra",
         "RegistrationError",
         "ResourceNotFound",
         "RpcError",
+        "TlsError",
         "ToolError",
     ),
     "assay.model.limits": ("Limits",),
