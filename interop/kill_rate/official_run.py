@@ -117,9 +117,9 @@ class Booth:
 
     def _command(self, url: str, saboteur: Saboteur, revision: Revision, folder: Path) -> tuple[str, ...]:
         suite = (str(self._node), str(PACKAGE / "dist" / "index.js"), "server", "--url", url)
-        # Extensions, which doubles stand for, are only played where a revision's requirements are.
-        every = ("--suite", "all", "--spec-version") if saboteur.double is None else ("--requirements",)
-        return (*suite, *every, revision.date, "--output-dir", str(folder))
+        # Extensions, which doubles stand for, belong to no revision.
+        where = ("--spec-version", revision.date) if saboteur.double is None else ()
+        return (*suite, "--suite", "all", *where, "--output-dir", str(folder))
 
 
 def _named(double: Double | None) -> str:
