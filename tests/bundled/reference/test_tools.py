@@ -105,7 +105,7 @@ async def test_each_way_to_fail(server: Server, caplog: pytest.LogCaptureFixture
         told = await client.call("fail")
         assert (told["isError"], text_of(told)) == (True, "This tool fails on purpose")
         error = await client.error("tools/call", {"name": "fail", "arguments": {"how": "protocol"}})
-        assert (error["code"], error["data"]) == (-32000, {"how": "protocol"})
+        assert (error["code"], error["data"]) == (-31000, {"how": "protocol"})
         with caplog.at_level(logging.CRITICAL, logger="assay"):
             crashed = await client.call("fail", how="crash")
         assert crashed["isError"] is True and "details" not in text_of(crashed)

@@ -43,6 +43,9 @@ WEATHER_SCHEMA: Final = {
     "required": ["temperature", "conditions"],
 }
 
+OWN_CODE: Final = -31000
+"""Outside of what JSON-RPC reserves, as codes of an application should be."""
+
 Block = Text | Image | Audio | ResourceLink | EmbeddedResource
 
 
@@ -110,7 +113,7 @@ async def fail(
     if how == "tool":
         raise ToolError("This tool fails on purpose")
     if how == "protocol":
-        raise RpcError(-32000, "This call fails on purpose", {"how": how})
+        raise RpcError(OWN_CODE, "This call fails on purpose", {"how": how})
     raise RuntimeError("a fault whose details stay in the server's log")
 
 
