@@ -29,7 +29,7 @@ async def change(peer: Peer, tool: dict[str, Any]) -> bool:
 
 async def heard_of_change(peer: Peer, tool: dict[str, Any]) -> bool:
     """Change the resource, and wait for the update if it did change."""
-    return await change(peer, tool) and await peer.hear(UPDATED, uri=WATCHED) is not None
+    return await change(peer, tool) and await peer.hear(UPDATED, peer.ears, uri=WATCHED) is not None
 
 
 def _new_texts(tool: dict[str, Any]) -> dict[str, str]:

@@ -57,7 +57,7 @@ def _new_text(peer: Peer, tool: dict[str, Any], before: Look) -> str:
 
 async def _heard(peer: Peer, method: str, uri: str) -> bool:
     about: dict[str, Any] = {"uri": uri} if uri else {}
-    return await peer.hear(method, **about) is not None
+    return await peer.hear(method, peer.ears, **about) is not None
 
 
 async def _look(peer: Peer, areas: Sequence[str], uris: Sequence[str]) -> Look:

@@ -31,6 +31,8 @@ from .trace import NOT_HEARD, PROBE, PROBED, SENTINEL
 
 PAGES: Final = 100
 """Pages of one list that are followed: more is a server that never ends, and a check's affair."""
+ROUND_TRIPS: Final = 2
+"""Requests, one after the other, in whose time a server has surely seen what was sent before them."""
 encode: Final = msgspec.json.Encoder().encode
 
 
@@ -66,6 +68,10 @@ class Pending:
         self.sent: Sent | None = None
         self.future: asyncio.Future[Message | None] = asyncio.get_running_loop().create_future()
 
+    @property
+    def over(self) -> asyncio.Future[Message | None]:
+        return self.future
+
 
 class Peer:
     def __init__(
@@ -84,6 +90,8 @@ class Peer:
         """What this driver declares as a client."""
         self.responders: dict[str, Responder] = {}
         """How it answers the subject's requests, where not as usual."""
+        self.ears: Sent | None = None
+        """The stream for what belongs to no request, where one was opened to hear something there."""
         self.link = connect(self)
         self.broken: BrokenOff | None = None
         self.greeted = False
@@ -254,20 +262,31 @@ class Peer:
         """Send a request and wait for its answer, or for the end of the HTTP response to it."""
         return await self.answer(await self.start(method, params, **options))
 
-    async def hear(self, method: str, during: Pending | None = None, **params: Any) -> Message | None:
+    async def taken(self, sent: Sent) -> Head | None:
+        """Wait until a request for a stream is answered, or was before the subject for two round trips.
+
+        Many servers keep the head of a stream until its first event: none then, and a head or a refusal may
+        still come. The trace will have it.
+        """
+        for _ in range(ROUND_TRIPS):
+            if not sent.is_settled:
+                await self.sentinel()
+        return sent.head
+
+    async def hear(self, method: str, during: Pending | Sent | None = None, **params: Any) -> Message | None:
         """Wait for a notification with these parameters; each is heard once.
 
-        None if it did not come in time, which a mark says in the trace, or if the request that it should
-        come during was answered before.
+        None if it did not come in time, which a mark says in the trace, or if what it should come during was
+        over before: a request answered, a stream refused.
         """
         waiting = asyncio.ensure_future(self._notices.next(method, params))
-        until: set[asyncio.Future[Any]] = {waiting} if during is None else {waiting, during.future}
+        until: set[asyncio.Future[Any]] = {waiting} if during is None else {waiting, during.over}
         await asyncio.wait(until, timeout=self.patience, return_when=asyncio.FIRST_COMPLETED)
         if waiting.done():
             return waiting.result()
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
-        if during is None or not during.future.done():
+        if during is None or not during.over.done():
             self.mark(NOT_HEARD, method=method, params=params, waited=self.patience)
         return None
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from assay.lab.harness.ears import open_ears
 from assay.lab.harness.peer import Peer
 from assay.lab.harness.stage import Stage
-from assay.lab.harness.transport import Transport
 from assay.revisions.revision import Opening
 
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
@@ -16,11 +16,7 @@ async def listen(stage: Stage, peer: Peer, *wishes: str) -> set[str]:
     """Open the place where these would come; returns those that the server lets us hear there."""
     if stage.revision.opening is Opening.PER_REQUEST:
         return await _subscribed(peer, wishes)
-    if stage.transport is not Transport.HTTP:
-        return set(wishes)
-    sent = await peer.http.listen()
-    head = await sent.settled(peer.patience)
-    return set(wishes) if head is not None and head.status == 200 else set()
+    return set(wishes) if await open_ears(stage, peer) else set()
 
 
 async def _subscribed(peer: Peer, wishes: tuple[str, ...]) -> set[str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from assay.lab.everything.declaring import official_scenario
-from assay.lab.everything.ears import open_ears
 from assay.lab.everything.fixture import fixture_resource
 from assay.lab.everything.watched import WATCHED, changing_tool, heard_of_change
+from assay.lab.harness.ears import open_ears
 from assay.lab.harness.need import declares
 from assay.lab.harness.stage import Stage
 

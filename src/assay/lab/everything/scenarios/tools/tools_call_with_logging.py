@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from assay.lab.everything.declaring import official_scenario
-from assay.lab.everything.ears import open_ears
 from assay.lab.everything.fixture import fixture_tool, tool_of
+from assay.lab.harness.ears import open_ears
 from assay.lab.harness.need import declares
 from assay.lab.harness.stage import Stage
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from assay.lab.everything.declaring import official_scenario
-from assay.lab.everything.ears import open_ears
 from assay.lab.everything.fixture import fixture_tool
+from assay.lab.harness.ears import open_ears
 from assay.lab.harness.stage import Stage
 
 TOOL, TOKEN = "test_tool_with_progress", "progress-test-1"

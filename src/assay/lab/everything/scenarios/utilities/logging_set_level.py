@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.everything.declaring import official_scenario
-from assay.lab.everything.ears import open_ears
+from assay.lab.harness.ears import open_ears
 from assay.lab.harness.need import declares
 from assay.lab.harness.stage import Stage
 

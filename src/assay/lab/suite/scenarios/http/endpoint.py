@@ -14,4 +14,4 @@ async def drive(stage: Stage) -> None:
     peer = await stage.open()
     await peer.request(stage.plain)
     if stage.revision.http.sessions:
-        await (await peer.http.listen()).settled(peer.patience)
+        await peer.taken(await peer.http.listen())

@@ -29,5 +29,4 @@ async def drive(stage: Stage) -> None:
         assert pending.sent is not None
         await pending.sent.settled(peer.patience)
     if stage.transport is Transport.HTTP and stage.revision.http.sessions:
-        stream = await peer.http.listen(Origin=FOREIGN)
-        await stream.settled(peer.patience)
+        await peer.taken(await peer.http.listen(Origin=FOREIGN))

@@ -28,8 +28,8 @@ async def drive(stage: Stage) -> None:
     peer = await stage.open()
     await peer.request(stage.plain)
     await peer.offer(OPENING, headers={VERSION: None, METHOD: None})
-    for method in ("GET", "DELETE"):
-        sent = await peer.http.call(method, headers={"Accept": EVENT_STREAM})
-        await sent.settled(peer.patience)
+    await peer.taken(await peer.http.call("GET", headers={"Accept": EVENT_STREAM}))
+    deleted = await peer.http.call("DELETE", headers={"Accept": EVENT_STREAM})
+    await deleted.settled(peer.patience)
     for header, value in (("Mcp-Session-Id", "of-long-ago"), ("Last-Event-ID", "0"), (VERSION, None)):
         await peer.request(stage.plain, headers={header: value})

@@ -25,5 +25,5 @@ async def drive(stage: Stage) -> None:
     await ended.settled(peer.patience)
     await peer.request("ping")
     await peer.notify("notifications/cancelled", {"requestId": 4711})
-    await (await peer.http.listen()).settled(peer.patience)
+    await peer.taken(await peer.http.listen())
     await peer.close()

@@ -19,5 +19,4 @@ async def drive(stage: Stage) -> None:
     await peer.request("ping", headers={"MCP-Protocol-Version": None})
     for nonsense in ("no-version", "1999-12-31"):
         await peer.request("ping", headers={"MCP-Protocol-Version": nonsense})
-    stream = await peer.http.listen(**{"MCP-Protocol-Version": "no-version"})
-    await stream.settled(peer.patience)
+    await peer.taken(await peer.http.listen(**{"MCP-Protocol-Version": "no-version"}))

@@ -6,12 +6,10 @@ from typing import Final
 
 from assay.lab.harness.changing import WATCHED, provoke
 from assay.lab.harness.choosing import CHANGING, argument_sets, tools_that, uris_of
-from assay.lab.harness.http_text import EVENT_STREAM
+from assay.lab.harness.ears import open_ears
 from assay.lab.harness.need import Need
-from assay.lab.harness.peer import Peer
 from assay.lab.harness.scenario import scenario
 from assay.lab.harness.stage import Stage
-from assay.lab.harness.transport import Transport
 from assay.revisions.revision import Opening
 
 TELLS: Final = Need(
@@ -34,18 +32,10 @@ async def drive(stage: Stage) -> None:
     areas = ["resources"] if facts.declares("resources", "listChanged") else []
     for uri in uris:
         await peer.request("resources/subscribe", {"uri": uri})
-    if await _can_hear(peer, stage.transport):
+    if await open_ears(stage, peer):
         await provoke(peer, facts, areas, uris)
     for uri in uris:
         await peer.request("resources/unsubscribe", {"uri": uri})
     async with peer.probe("unsubscribed"):
         for tool in tools_that(CHANGING, facts):
             await peer.call(tool, argument_sets(tool)[0])
-
-
-async def _can_hear(peer: Peer, transport: Transport) -> bool:
-    """On Streamable HTTP, whether there is a stream for what belongs to no request."""
-    if transport is not Transport.HTTP:
-        return True
-    head = await (await peer.http.listen()).settled(peer.patience)
-    return head is not None and head.status == 200 and head.media_type == EVENT_STREAM

@@ -17,7 +17,7 @@ from assay.lab.suite.streamed import STREAM_FIRST
 async def drive(stage: Stage) -> None:
     peer = await stage.open()
     await peer.request("ping", {"_meta": {"progressToken": "before"}}, headers=STREAM_FIRST)
-    await (await peer.http.listen()).settled(peer.patience)
+    await peer.taken(await peer.http.listen())
     asked = [
         await peer.start("ping", {"_meta": {"progressToken": name}}, headers=STREAM_FIRST)
         for name in ("one", "other")

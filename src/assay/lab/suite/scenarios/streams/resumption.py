@@ -22,5 +22,5 @@ async def drive(stage: Stage) -> None:
     for pending in asked:
         ids = pending.sent.event_ids if pending.sent is not None else []
         if ids:
-            await (await peer.http.listen(after=ids[0])).settled(peer.patience)
+            await peer.taken(await peer.http.listen(after=ids[0]))
             await peer.sentinel()
