@@ -16,6 +16,24 @@ from tests.authority.walk import (
 )
 
 
+DESCRIPTION = {
+    "client_name": "Walker",
+    "redirect_uris": [REDIRECT],
+    "token_endpoint_auth_method": "none",
+    "grant_types": ["authorization_code", "refresh_token"],
+    "application_type": "native",
+}
+WISH = {
+    "response_type": "code",
+    "redirect_uri": REDIRECT,
+    "scope": "read write",
+    "state": "s",
+    "code_challenge": CHALLENGE,
+    "code_challenge_method": "S256",
+    "resource": RESOURCE,
+}
+
+
 @pytest.mark.parametrize("issuer", [ISSUER, f"{ISSUER}/tenant/1"])
 async def test_from_metadata_to_registration_consent_tokens_refresh_reuse_and_revocation(issuer: str) -> None:
     walk = Walk(issuer=issuer, auto_approve=False, scopes=("read", "write"))
@@ -23,28 +41,12 @@ async def test_from_metadata_to_registration_consent_tokens_refresh_reuse_and_re
     known = (await walk.http.get(f"/.well-known/oauth-authorization-server{path}")).json()
     assert known["issuer"] == issuer
 
-    described = {
-        "client_name": "Walker",
-        "redirect_uris": [REDIRECT],
-        "token_endpoint_auth_method": "none",
-        "grant_types": ["authorization_code", "refresh_token"],
-        "application_type": "native",
-    }
-    registered = await walk.http.post(known["registration_endpoint"], json=described)
+    registered = await walk.http.post(known["registration_endpoint"], json=DESCRIPTION)
     assert registered.status_code == 201
     client_id = registered.json()["client_id"]
     assert "client_secret" not in registered.json()
 
-    wish = {
-        "response_type": "code",
-        "client_id": client_id,
-        "redirect_uri": REDIRECT,
-        "scope": "read write",
-        "state": "s",
-        "code_challenge": CHALLENGE,
-        "code_challenge_method": "S256",
-        "resource": RESOURCE,
-    }
+    wish = {**WISH, "client_id": client_id}
     shown = await walk.http.get(known["authorization_endpoint"], params=wish)
     assert "Walker" in shown.text
     clicked = await click(walk, shown)
