@@ -15,7 +15,6 @@ from tests.authority.walk import (
     inputs_of,
 )
 
-
 DESCRIPTION = {
     "client_name": "Walker",
     "redirect_uris": [REDIRECT],
