@@ -74,6 +74,12 @@ def rewritten(change: Callable[[str], str]) -> Case:
     return Case(BAD, lambda issuer: bearer(change(issuer.mint())))
 
 
+def other_ending(text: str) -> str:
+    """The last letter of 64 bytes in base64 has four bits that mean nothing."""
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    return text[:-1] + letters[letters.index(text[-1]) + 1]
+
+
 def with_own_key(issuer: Issuer) -> Headers:
     """It brings the key that is to verify it."""
     stranger = ec_key("stranger")
@@ -111,6 +117,7 @@ TOKENS: dict[str, Case] = {
     "header that is no base64": rewritten(lambda text: f"a{text}"),
     "header that is no JSON": rewritten(lambda text: f"{encoded(b'{')}.{text.split('.', 1)[1]}"),
     "header that is a list": rewritten(lambda text: f"{encoded([])}.{text.split('.', 1)[1]}"),
+    "header without an end": rewritten(lambda text: f"{encoded(b'[' * 9000)}.{text.split('.', 1)[1]}"),
     "algorithm none": Case(BAD, unsigned),
     "algorithm None": Case(BAD, lambda issuer: unsigned(issuer, "None", "AAAA")),
     "algorithm none with a signature": Case(BAD, lambda issuer: unsigned(issuer, "none", "AAAA")),
@@ -128,12 +135,14 @@ TOKENS: dict[str, Case] = {
     "critical extension": token(header={"crit": ["b64"], "b64": True}),
     "altered claims": Case(BAD, altered),
     "signature cut off": rewritten(lambda text: text[:-8]),
+    "signature written in another way": rewritten(other_ending),
     "signature gone": rewritten(lambda text: text.rpartition(".")[0] + "."),
     "signature of zeros": rewritten(lambda text: f"{text.rpartition('.')[0]}.{encoded(bytes(64))}"),
     "another type": token(header={"typ": "logout+jwt"}),
     "a proof as a token": token(header={"typ": "dpop+jwt"}),
     "claims that are a list": with_payload([]),
     "claims that are no JSON": with_payload(b"\xff"),
+    "claims without an end": with_payload(b"[" * 9000),
     "claims that are empty": with_payload({}),
     "expired": token(exp=NOW - IN),
     "without an end": token(exp=...),

@@ -33,11 +33,13 @@ class Source:
         self.keys = list(keys)
         self.visits = 0
         self.fails = False
+        self.visited = asyncio.Event()
         self.open = asyncio.Event()
         self.open.set()
 
     async def __call__(self) -> dict[str, Any]:
         self.visits += 1
+        self.visited.set()
         await self.open.wait()
         if self.fails:
             raise Unavailable("not now")
@@ -84,8 +86,7 @@ async def test_those_who_come_together_wait_for_one_visit() -> None:
     source.open.clear()
     ring = KeyRing(source, clock=ManualClock())
     waiting = [asyncio.create_task(kids(ring, "old")) for _ in range(20)]
-    for _ in range(3):
-        await asyncio.sleep(0)
+    await source.visited.wait()
     waiting[0].cancel()
     source.open.set()
     found = await asyncio.gather(*waiting, return_exceptions=True)
@@ -219,11 +220,12 @@ async def test_metadata_of_another_issuer_does_not_count() -> None:
     [
         (307, None, "status 307"),
         (500, None, "status 500"),
-        (200, b"<html>", "else than JSON"),
+        (200, b"<html>", "JSON object"),
         (200, b"[]", "JSON object"),
+        (200, b"[" * 100_000, "JSON object"),
         (200, b'"' + b"a" * DOCUMENT_BYTES + b'"', "more than"),
     ],
-    ids=["redirect", "failure", "HTML", "list", "huge"],
+    ids=["redirect", "failure", "HTML", "list", "deep", "huge"],
 )
 async def test_what_is_no_key_set_is_not_believed(status: int, answer: bytes | None, reason: str) -> None:
     async with issuing() as issuer:

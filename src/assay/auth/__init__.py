@@ -1,11 +1,28 @@
 """The resource server's side of OAuth: who may use a server, shown by tokens of an authorization server.
 
-`Auth` says whose tokens count, `Server(auth=...)` makes them be asked for, on HTTP and WebSocket alike.
+`Auth` says whose tokens count, `Server(auth=...)` makes them be asked for, on HTTP and WebSocket alike. The
+names are loaded when first used: what they stand on takes longer to load than the rest of a server.
 """
 
-from .auth import Auth as Auth
-from .dpop import DPoP as DPoP
-from .introspection import Introspection as Introspection
-from .protected import Protected as Protected
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .auth import Auth as Auth
+    from .dpop import DPoP as DPoP
+    from .introspection import Introspection as Introspection
+    from .protected import Protected as Protected
+
+_HOME_OF = {"Auth": "auth", "DPoP": "dpop", "Introspection": "introspection", "Protected": "protected"}
 
 __all__ = ["Auth", "DPoP", "Introspection", "Protected"]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
+    return value

@@ -5,19 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from functools import cache
+from importlib.util import find_spec
 from ssl import SSLContext
 from typing import Any, Final
-
-import msgspec
 
 from assay.model.error import MissingExtra
 
 from .denial import Unavailable
-
-try:
-    import httpx2
-except ImportError:  # pragma: no cover - the extra is there whenever this is tested
-    raise MissingExtra('authorization needs httpx2: pip install "assay[auth]"') from None
+from .json_object import read_object
 
 TIMEOUT: Final = 5.0
 """Seconds for all of it."""
@@ -32,20 +27,21 @@ async def fetch(
     Raises:
         Unavailable: there is none to be had. The reason holds neither form nor secrets.
     """
+    import httpx2  # takes a while to load, and a server whose keys are at hand never needs it
+
     try:
         async with asyncio.timeout(TIMEOUT):
-            body = await _read(url, form, client)
-        found = msgspec.json.decode(body)
+            found = read_object(await _read(url, form, client))
     except (TimeoutError, httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise Unavailable(f"{url} cannot be reached: {type(error).__name__}") from None
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        raise Unavailable(f"{url} answered with something else than JSON") from None
-    if not isinstance(found, dict):
+    if found is None:
         raise Unavailable(f"{url} answered with something else than a JSON object")
     return found
 
 
 async def _read(url: str, form: Mapping[str, str] | None, client: tuple[str, str] | None) -> bytes:
+    import httpx2
+
     method = "GET" if form is None else "POST"
     accepted = {"accept": "application/json"}
     verified = _tls() if url.lower().startswith("https:") else False
@@ -67,4 +63,15 @@ async def _read(url: str, form: Mapping[str, str] | None, client: tuple[str, str
 @cache
 def _tls() -> SSLContext:
     """Made once: reading all the certificates of authorities takes a while."""
+    import httpx2
+
     return httpx2.create_ssl_context()
+
+
+def need_client() -> None:
+    """
+    Raises:
+        MissingExtra: nothing can be fetched, which had better be known before the first client comes.
+    """
+    if find_spec("httpx2") is None:
+        raise MissingExtra('keys and tokens are asked for with httpx2: pip install "assay[auth]"')

@@ -11,11 +11,10 @@ from time import monotonic
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-import msgspec
-
 from .address import check_address
 from .denial import Unavailable
-from .fetch import fetch
+from .fetch import fetch, need_client
+from .json_object import read_object
 from .signature import Key, make_key
 
 log: Final = logging.getLogger("assay.auth")
@@ -125,11 +124,13 @@ def loader(jwks: str | Path | Mapping[str, Any] | None, issuer: str, *, allow_ht
         ValueError: it is none of these.
     """
     if jwks is None:
+        need_client()
         return lambda: _discovered(issuer, allow_http)
     if isinstance(jwks, Mapping):
         read_at_once(jwks)
         return lambda: _ready(jwks)
     if isinstance(jwks, str) and "://" in jwks:
+        need_client()
         url = check_address(jwks, "jwks", allow_http=allow_http)
         return lambda: fetch(url)
     path = Path(jwks)
@@ -151,12 +152,10 @@ async def _ready(document: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _read_file(path: Path) -> dict[str, Any]:
     try:
-        found = msgspec.json.decode(path.read_bytes())
+        found = read_object(path.read_bytes())
     except OSError as error:
         raise FileTrouble(f"jwks: {path} cannot be read: {error.strerror or error}") from None
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        raise FileTrouble(f"jwks: {path} holds no JSON") from None
-    if not isinstance(found, dict):
+    if found is None:
         raise FileTrouble(f"jwks: {path} holds no key set: an object with `keys`")
     return found
 
