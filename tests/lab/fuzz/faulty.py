@@ -74,7 +74,7 @@ def hurt(line: bytes) -> None:
     if FAULT == "empty-name" and b'"name":""' in line and b'"tools/call"' in line:
         threading.Event().wait()
     if FAULT == "leak":
-        kept.append(bytes(200_000))
+        kept.append(b"x" * 200_000)
 
 
 def swapped(replies: list[dict[str, Any]]) -> list[dict[str, Any]]:

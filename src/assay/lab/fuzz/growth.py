@@ -12,7 +12,7 @@ from msgspec import Struct
 PROC: Final = Path("/proc")
 WINDOWS: Final = 6
 """Into so many parts the samples after the warm-up are cut."""
-LEAST_SAMPLES: Final = 5 * WINDOWS
+LEAST_SAMPLES: Final = 4 * WINDOWS
 LEAST_BYTES: Final = 32 * 1024 * 1024
 LEAST_SHARE: Final = 0.25
 WARM_UP: Final = 0.25

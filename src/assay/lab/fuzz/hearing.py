@@ -92,7 +92,8 @@ class Hearing:
 
     def deliver(self, frame: Frame, body: bytes) -> None:
         for message in read_messages(frame, body):
-            if message.is_response:
+            # What cannot be read is an answer all the same, to something odd.
+            if message.is_response or message.value is None:
                 self._take(message)
         self._peer.deliver(frame, body)
         self._news.set()

@@ -11,7 +11,7 @@ from .jury import Broken
 from .place import Place
 from .rules import own_rules
 
-EVERY: Final = 50
+EVERY: Final = 20
 """Cases between two looks at a process."""
 ROW: Final = "FUZZ-05"
 CHECK: Final = "fuzz.memory"
