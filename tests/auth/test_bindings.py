@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import ssl
 import time
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from assay.auth.bounded import Bounded
 from assay.auth.dpop import DPoP, Nonces, Proofs, Used
+from assay.model.limits import Limits
+from assay.transport.http1.server import listen, serve
+from assay.transport.http1.tls import make_context
 from tests.auth.issuing import RESOURCE, digest, ec_key, encoded, proof, thumbprint
+from tests.auth.knocking import POSTED
 from tests.auth.test_protected import GREET, here, showing
 from tests.driving.asgi import AsgiPeer
 from tests.driving.certificates import Authority
@@ -116,3 +122,22 @@ def test_a_thumbprint_is_that_of_the_rfc() -> None:
         "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs"
     )
     assert digest("") == "47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"
+
+
+async def test_a_certificate_that_was_shown_in_tls_opens_the_door_for_its_token(tmp_path: Path) -> None:
+    authority = Authority(tmp_path, "authority")
+    here_, mine, theirs = (authority.issue(name) for name in ("server", "mine", "theirs"))
+    issuer, app, greeted = here()
+    headers = {**showing(issuer.mint(cnf={"x5t#S256": fingerprint(mine.cert.read_text())})), **POSTED}
+    bound, stop = listen("127.0.0.1", 0), asyncio.Event()
+    tls = make_context(here_.cert, here_.key, authority.file)
+    serving = asyncio.create_task(serve(app, bound, stop.wait, limits=Limits(), tls=tls))
+    url = f"https://localhost:{bound.getsockname()[1]}/mcp"
+    for pair, status in ((mine, 200), (theirs, 401)):
+        shown = ssl.create_default_context(cafile=str(authority.file))
+        shown.load_cert_chain(pair.cert, pair.key)
+        async with httpx2.AsyncClient(verify=shown, trust_env=False) as client:
+            assert (await client.post(url, json=GREET, headers=headers)).status_code == status
+    stop.set()
+    await serving
+    assert len(greeted) == 1

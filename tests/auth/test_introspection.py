@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from contextlib import asynccontextmanager
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import pytest
 
 from assay.auth import Introspection
+from assay.auth.denial import Unavailable
+from assay.auth.introspection import Inquiry
 from tests.auth.issuing import CLIENT, Issuer, ec_key, issuing, proof, thumbprint
 from tests.auth.knocking import HTTP, WS, bearer, dpop, protected
 
@@ -107,3 +110,21 @@ async def test_an_issuer_that_does_not_answer_is_no_verdict_on_the_token(
         assert (await door.knock(HTTP, bearer(OPAQUE))).status == 200
     assert OPAQUE not in caplog.text
     assert CLIENT[1] not in caplog.text
+
+
+async def test_requests_that_come_together_ask_once() -> None:
+    async with issuing() as issuer, asking(issuer) as door:
+        issuer.opaque[OPAQUE] = active(issuer)
+        heard = await asyncio.gather(*(door.knock(HTTP, bearer(OPAQUE)) for _ in range(10)))
+        assert {each.status for each in heard} == {200}
+        assert len(issuer.asked) == 1
+
+
+async def test_no_more_tokens_are_asked_about_than_a_bound() -> None:
+    async with issuing() as issuer:
+        issuer.opaque |= {name: active(issuer) for name in "abc"}
+        how = Introspection(url=f"{issuer.url}/introspect", client_id=CLIENT[0], client_secret=CLIENT[1])
+        inquiry = Inquiry(how, most=2)
+        found = await asyncio.gather(*map(inquiry.ask, "abc"), return_exceptions=True)
+        assert [isinstance(each, Unavailable) for each in found] == [False, False, True]
+        assert (await inquiry.ask("c"))["active"]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from assay import Context, Server
 from assay.auth import Auth, DPoP
 from assay.revisions.registry import HANDSHAKE
 from tests.auth.issuing import RESOURCE, Issuer, ec_key, issuing, proof, public_jwk, thumbprint
-from tests.auth.knocking import HTTP, WS, bearer, dpop, make_server, protected
+from tests.auth.knocking import HTTP, WS, Door, bearer, dpop, make_server, protected
 from tests.driving.asgi import AsgiPeer
 from tests.driving.hosts import HOSTS
 from tests.driving.messages import call
@@ -286,8 +289,6 @@ async def test_other_servers_carry_refusals_too(host: str) -> None:
         auth = Auth(issuer=issuer.url, audience=RESOURCE, jwks=issuer.jwks)
         greeted: list[Any] = []
         async with HOSTS[host](make_server(greeted, auth=auth).asgi()) as port:
-            from tests.auth.knocking import Door
-
             door = Door(port, greeted)
             for transport in (HTTP, WS):
                 heard = await door.knock(transport, bearer("abc"))
@@ -334,3 +335,87 @@ async def test_nothing_of_tokens_is_logged(caplog: pytest.LogCaptureFixture) -> 
     for secret in (good, expired, bound, shown):
         assert secret not in own
         assert secret.rpartition(".")[2] not in caplog.text
+
+
+async def test_a_call_that_takes_more_is_told_all_that_it_takes() -> None:
+    issuer = Issuer()
+    issuer.url = "https://as.example"
+    auth = Auth(
+        issuer=issuer.url,
+        audience=RESOURCE,
+        jwks={"keys": issuer.keys},
+        scopes=["use"],
+        hierarchy={"admin": ["use", "write"]},
+    )
+    server, written = Server("protected", auth=auth), list[Any]()
+
+    @server.tool(scopes=["write"])
+    def write(ctx: Context) -> None:
+        written.append(ctx.scope.principal)
+
+    async with AsgiPeer(server.asgi()) as client:
+        refused = await client.post(call("write"), headers=showing(issuer.mint(scope="use")))
+        assert refused.status == 403
+        said = refused.headers["www-authenticate"]
+        assert said.startswith('Bearer error="insufficient_scope"')
+        assert 'scope="use write"' in said
+        assert 'resource_metadata="http://localhost:3000/.well-known/oauth-protected-resource/mcp"' in said
+        assert written == []
+        assert (await client.post(call("write"), headers=showing(issuer.mint(scope="admin")))).status == 200
+    assert len(written) == 1
+
+
+async def test_the_application_is_given_what_the_server_gave() -> None:
+    """Our own server's shorter way depends on it."""
+    issuer, app, _ = here()
+    came: list[Any] = []
+
+    class Behind:
+        policy = app.policy
+
+        async def __call__(self, *arguments: Any) -> None:
+            came.append(arguments)
+
+    app._app = Behind()
+    receive, send = object(), object()
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/mcp",
+        "headers": [(b"host", b"localhost"), (b"authorization", b"Bearer " + issuer.mint().encode())],
+    }
+    await app(scope, receive, send)
+    ((seen, *rest),) = came
+    assert rest[0] is receive
+    assert rest[1] is send
+    assert seen["headers"] == [(b"host", b"localhost")]
+    assert len(scope["headers"]) == 2, "the host's own scope is not changed"
+
+
+PIECES = st.sampled_from(
+    [b"Bearer", b"DPoP", b" ", b".", b"=", b",", b'"', b"\x00", b"\xff", b"eyJhbGciOiJFUzI1NiJ9", b"e30"]
+)
+HEADER = st.lists(st.one_of(PIECES, st.binary(max_size=20)), max_size=8).map(b"".join)
+HOSTILE = st.lists(st.tuples(st.sampled_from([b"authorization", b"dpop"]), HEADER), max_size=3)
+
+
+@settings(max_examples=150, deadline=None)
+@given(HOSTILE, st.one_of(st.just(b""), st.binary(max_size=20), st.just(b"access_token")))
+def test_no_head_breaks_the_guard_or_passes_it(headers: list[tuple[bytes, bytes]], query: bytes) -> None:
+    _, app, greeted = here()
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": json.dumps(GREET).encode(), "more_body": False}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    usual = [(b"host", b"localhost"), (b"content-type", b"application/json"), (b"accept", b"*/*")]
+    head = {"type": "http", "method": "POST", "path": "/mcp", "query_string": query}
+    asyncio.run(app({**head, "headers": [*usual, *headers]}, receive, send))
+    assert sent[0]["status"] in (400, 401)
+    said = dict(sent[0]["headers"])[b"www-authenticate"]
+    assert b"\r" not in said
+    assert b"\n" not in said
+    assert greeted == []

@@ -31,9 +31,10 @@ class Introspection:
 class Inquiry:
     """Asks about tokens."""
 
-    def __init__(self, settings: Introspection) -> None:
+    def __init__(self, settings: Introspection, most: int = WAITING) -> None:
         need_client()
         self._settings = settings
+        self._most = most
         # As RFC 6749 (2.3.1) wants it: encoded like a form, before base64 makes one word of both.
         self._client = (quote_plus(settings.client_id), quote_plus(settings.client_secret))
         self._places = asyncio.Semaphore(AT_ONCE)
@@ -48,7 +49,7 @@ class Inquiry:
         """
         asking = self._under_way.get(token)
         if asking is None:
-            if len(self._under_way) >= WAITING:
+            if len(self._under_way) >= self._most:
                 raise Unavailable("too many tokens are asked about at once")
             asking = asyncio.get_running_loop().create_task(self._ask(token))
             self._under_way[token] = asking
