@@ -10,7 +10,7 @@ from .trace import Call, Trace
 
 def calls_with(trace: Trace, *kinds: str) -> Iterator[tuple[str, Call]]:
     """Requests on connections that show a token of one of these kinds, and the kind."""
-    shown = {one.connection: one.info.get("kind") for one in trace.marks(BEARER)}
+    shown = {one.connection: one.info.get("shows") for one in trace.marks(BEARER)}
     for call in trace.calls:
         kind = shown.get(call.request.connection)
         if isinstance(kind, str) and kind in kinds and call.head is not None:
@@ -26,3 +26,19 @@ def told(call: Call) -> str:
     """What came of a request, for readers of findings."""
     code = "" if call.code is None else f" and error {call.code}"
     return f"status {call.status}{code}"
+
+
+def is_public(call: Call) -> bool:
+    """Whether it asks for what everybody may read."""
+    return "/.well-known/" in call.sent.target
+
+
+def in_query(call: Call) -> bool:
+    """Whether a token is in the address."""
+    return "access_token=" in call.sent.target
+
+
+def is_opening(call: Call) -> bool:
+    """Whether it asks the endpoint itself for something, or for a WebSocket."""
+    asks = call.sent.method == "POST" or call.sent.get("upgrade") is not None
+    return asks and not in_query(call)

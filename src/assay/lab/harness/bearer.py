@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 BEARER: Final = "bearer"
-"""The mark of a connection that shows something else than usual; its `kind` says what."""
+"""The mark of a connection that shows something else than usual; `shows` says what."""
 
 USUAL: Final = "usual"
 """Good, and enough for all that the driver does."""

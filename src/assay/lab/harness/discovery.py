@@ -13,10 +13,11 @@ from assay.revisions.revision import Opening
 
 from .bearer import NONE, USUAL
 from .facts import Facts, Refusal
-from .knocking import GUARDED, knock
+from .knocking import knock
 from .message_meta import SERVER_KEY
 from .peer import Peer, Reply
 from .stage import Stage
+from .transport import GUARDED
 
 DISCOVERY: Final = "discovery"
 """The name of the conversation in which a subject is got to know."""

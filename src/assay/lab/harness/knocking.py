@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from assay.revisions.revision import Opening
 
 from .broken_off import TurnedAway
 from .peer import Peer, Reply
 from .stage import Stage
-from .transport import Transport
-
-GUARDED: Final = frozenset({Transport.HTTP, Transport.WEBSOCKET})
-"""Where a token has a place."""
 
 
 async def knock(stage: Stage, bearer: str) -> bool:

@@ -28,6 +28,8 @@ from .transport import HTTP_ONLY, STDIO_ONLY, Transport
 
 Json = dict[str, Any]
 BOTH = frozenset({Transport.STDIO, Transport.HTTP})
+LOCKED = "locked"
+"""As the server that a fault stands before: the reference server, which lets in who shows a token."""
 
 
 class _WithHeaders(Struct):

@@ -61,7 +61,7 @@ class Stage:
         peer = Peer(self._recorder, self.revision, name=name, patience=self.patience, connect=self._connect)
         self._peers.append(peer)
         if bearer != USUAL:
-            peer.mark(BEARER, kind=bearer)
+            peer.mark(BEARER, shows=bearer)
             peer.link.bear(self.wallet.get(bearer))
         await peer.link.open()
         return peer

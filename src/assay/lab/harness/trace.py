@@ -18,7 +18,7 @@ from assay.revisions.registry import BY_DATE
 from assay.revisions.revision import Revision
 
 from .frame import Frame, Header, Kind, Sender
-from .http_text import EVENT_STREAM, Head, body_of, parse_head
+from .http_text import CRLF, EVENT_STREAM, Head, body_of, parse_head
 from .message import Message, read_messages, same_id
 
 SENTINEL: Final = "sentinel-"
@@ -246,6 +246,7 @@ def events_of(frame: Frame) -> list[SseEvent]:
 def _messages(frames: Sequence[Frame]) -> Iterator[Message]:
     unfinished: dict[tuple[str, Sender], bytes] = defaultdict(bytes)
     types: dict[str, str] = {}
+    documents: set[str] = set()
     for frame in frames:
         match frame.kind:
             case Kind.LINE:
@@ -255,9 +256,11 @@ def _messages(frames: Sequence[Frame]) -> Iterator[Message]:
                     yield from read_messages(frame, line)
             case Kind.HEAD:
                 types[frame.channel] = parse_head(frame.raw).media_type
+            case Kind.REQUEST if _asks_for_document(frame):
+                documents.add(frame.channel)
             case Kind.REQUEST if body := body_of(frame.raw):
                 yield from read_messages(frame, body)
-            case Kind.BODY if "json" in types.get(frame.channel, ""):
+            case Kind.BODY if "json" in types.get(frame.channel, "") and frame.channel not in documents:
                 yield from read_messages(frame, frame.raw)
             case Kind.EVENT:
                 for event in events_of(frame):
@@ -265,6 +268,11 @@ def _messages(frames: Sequence[Frame]) -> Iterator[Message]:
                         yield from read_messages(frame, event.data)
             case Kind.TEXT:
                 yield from read_messages(frame, frame.raw)
+
+
+def _asks_for_document(frame: Frame) -> bool:
+    """Whether a request is for what servers tell of themselves beside the protocol."""
+    return b" /.well-known/" in frame.raw.partition(CRLF)[0]
 
 
 def _exchanges(trace: Trace) -> Iterator[Exchange]:

@@ -22,3 +22,5 @@ WEBSOCKET_ONLY: Final = frozenset({Transport.WEBSOCKET})
 HTTP_SSE_ONLY: Final = frozenset({Transport.HTTP_SSE})
 ONE_CHANNEL: Final = frozenset({Transport.STDIO, Transport.WEBSOCKET})
 """Where all messages of a conversation share one ordered channel."""
+GUARDED: Final = frozenset({Transport.HTTP, Transport.WEBSOCKET})
+"""Where a token has a place."""

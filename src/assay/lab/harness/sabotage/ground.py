@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from assay.lab.harness.discovery import DISCOVERY, discover
 from assay.lab.harness.facts import Facts
 from assay.lab.harness.playing import Conditions, play
-from assay.lab.harness.saboteur import Double, Saboteur
+from assay.lab.harness.saboteur import LOCKED, Double, Saboteur
 from assay.lab.harness.subject import Subject, served
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import REVISIONS
@@ -18,6 +18,9 @@ from assay.revisions.revision import Revision
 
 from .doubled import doubled
 from .subject import HEALTHY, HttpSaboteur, HttpSseSaboteur, StdioSaboteur, WebSocketSaboteur
+
+if TYPE_CHECKING:
+    from assay.lab.harness.locked import Lock
 
 # How a fault on one transport reaches the healthy server.
 BEHIND: Final[Mapping[Transport, Transport]] = {
@@ -36,9 +39,14 @@ _SABOTAGED: Final[Mapping[Transport, Callable[[Saboteur, str, Revision], Subject
 
 class Ground:
     def __init__(self, target: str, double: Double | None = None) -> None:
-        self._servers = {behind: served(target, behind) for behind in set(BEHIND.values())}
+        self._lock = _lock() if target == LOCKED else None
+        self.conditions = Conditions() if self._lock is None else self._lock.conditions
+        self._servers = {behind: self._served(target, behind) for behind in set(BEHIND.values())}
         self._double = double
         self.known: dict[Transport, dict[Revision, Facts]] = {}
+
+    def _served(self, target: str, behind: Transport) -> Subject:
+        return served(target, behind) if self._lock is None else self._lock.served(behind)
 
     async def __aenter__(self) -> Ground:
         await asyncio.gather(*(server.start() for server in self._servers.values()))
@@ -48,6 +56,8 @@ class Ground:
 
     async def __aexit__(self, *exc: object) -> None:
         await asyncio.gather(*(server.stop() for server in self._servers.values()))
+        if self._lock is not None:
+            self._lock.close()
 
     def put_before(self, saboteur: Saboteur, transport: Transport, revision: Revision) -> Subject:
         """The saboteur in front of the healthy server, and of the double if there is one."""
@@ -59,7 +69,7 @@ class Ground:
         for revision in REVISIONS:
             async with self._healthy(behind, revision) as subject:
                 played = await play(
-                    DISCOVERY, subject, revision, discover, Facts(revision.date), Conditions()
+                    DISCOVERY, subject, revision, discover, Facts(revision.date), self.conditions
                 )
             if isinstance(played.value, Facts):
                 known[revision] = played.value
@@ -77,3 +87,10 @@ class Ground:
             yield both
         finally:
             await both.stop()
+
+
+def _lock() -> Lock:
+    # Only who needs a protected server needs what makes tokens.
+    from assay.lab.harness.locked import Lock
+
+    return Lock()

@@ -9,7 +9,6 @@ from typing import Final
 from msgspec import Struct
 
 from assay.lab.harness.catalogue import Suite
-from assay.lab.harness.playing import Conditions
 from assay.lab.harness.saboteur import Saboteur
 
 from .ground import Ground
@@ -81,7 +80,7 @@ async def _try(ground: Ground, saboteurs: Sequence[Saboteur], suite: Suite) -> l
 
     async def hold(trial: Trial) -> Judged:
         async with gate:
-            return await hold_trial(trial, suite, ground, Conditions())
+            return await hold_trial(trial, suite, ground, ground.conditions)
 
     planned = {one.id: list(trials(one, suite, ground)) for one in saboteurs}
     idle = [name for name, found in planned.items() if not found]

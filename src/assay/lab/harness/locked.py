@@ -1,0 +1,75 @@
+"""A bundled server behind a lock, and all the keys to it: for trials, and to try the lab itself.
+
+The authorization server is not needed as a process: tokens are made here, and the server is given the public
+keys in a file.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import msgspec
+
+from assay.authority.authority import Authority
+from assay.authority.settings import Settings
+
+from .bearer import CAPITALS, EXPIRED, FOREIGN, OTHER, OTHER_ISSUER, USUAL, WEAK, Wallet
+from .playing import Conditions
+from .redaction import Redaction
+from .subject import AnnouncedSubject, Subject
+from .transport import Transport
+
+BEHIND: Final = "reference"
+ISSUER: Final = "http://localhost:9000"
+AUDIENCE: Final = "http://localhost/mcp"
+"""Without a port: it is known only once the server runs, and loopback servers are compared without."""
+SCOPES: Final = ("mcp", "mcp:use")
+LIFETIME: Final = 3600.0
+
+
+class Lock:
+    def __init__(self) -> None:
+        self._authority = Authority(Settings(issuer=ISSUER, audience=AUDIENCE))
+        self._folder = TemporaryDirectory(prefix="assay-lock-")
+        self._keys = Path(self._folder.name) / "keys.json"
+        self._keys.write_bytes(msgspec.json.encode(self._authority.jwks()))
+        redaction = Redaction()
+        self.wallet = Wallet(self._tokens(), grant=self._granted, learn=redaction.learn)
+        self.conditions = Conditions(redaction=redaction, wallet=self.wallet)
+
+    def _tokens(self) -> dict[str, str]:
+        return {
+            USUAL: self._mint("one"),
+            OTHER: self._mint("two"),
+            WEAK: self._mint("one", scopes=()),
+            EXPIRED: self._mint("one", fault="expired-token"),
+            FOREIGN: self._mint("one", fault="token-wrong-audience"),
+            OTHER_ISSUER: self._mint("one", fault="token-wrong-issuer"),
+            CAPITALS: self._mint("one", audience="HTTP://LOCALHOST/mcp"),
+        }
+
+    def _mint(
+        self,
+        subject: str,
+        *,
+        scopes: Sequence[str] = SCOPES,
+        audience: str = AUDIENCE,
+        fault: str | None = None,
+    ) -> str:
+        return self._authority.mint(subject, audience=audience, scopes=scopes, lifetime=LIFETIME, fault=fault)
+
+    async def _granted(self, scopes: Sequence[str]) -> str:
+        return self._mint("one", scopes=scopes)
+
+    def served(self, transport: Transport) -> Subject:
+        """The server, as a process of its own that lets in who has a token of ours."""
+        wanted = f"issuer={ISSUER},audience={AUDIENCE},jwks={self._keys},scopes={','.join(SCOPES)}"
+        command = (sys.executable, "-m", "assay", "serve", BEHIND, "--port", "0", "--auth", wanted)
+        return AnnouncedSubject((*command, "--transport", str(transport)), transport=transport)
+
+    def close(self) -> None:
+        self._folder.cleanup()

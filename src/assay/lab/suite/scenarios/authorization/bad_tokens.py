@@ -1,0 +1,25 @@
+"""Tokens that nobody issued, made of one that is good."""
+
+from __future__ import annotations
+
+from assay.lab.harness.bearer import ALTERED, FORGED, GARBAGE, OTHER_ISSUER, UNSIGNED
+from assay.lab.harness.knocking import knock
+from assay.lab.harness.need import PROTECTED
+from assay.lab.harness.scenario import scenario
+from assay.lab.harness.stage import Stage
+from assay.lab.harness.transport import GUARDED
+
+SHOWN = (GARBAGE, ALTERED, UNSIGNED, FORGED, OTHER_ISSUER)
+
+
+@scenario(
+    "Tokens that nobody issued",
+    exercises=("authorization.bad-token",),
+    needs=(PROTECTED,),
+    transports=GUARDED,
+)
+async def drive(stage: Stage) -> None:
+    await stage.open()
+    for kind in SHOWN:
+        if kind in stage.facts.bearers:
+            await knock(stage, kind)

@@ -1,0 +1,21 @@
+"""A good token whose audience is written in capitals."""
+
+from __future__ import annotations
+
+from assay.lab.harness.bearer import CAPITALS
+from assay.lab.harness.knocking import knock
+from assay.lab.harness.need import PROTECTED, TOKENS_IN_CAPITALS
+from assay.lab.harness.scenario import scenario
+from assay.lab.harness.stage import Stage
+from assay.lab.harness.transport import GUARDED
+
+
+@scenario(
+    "An audience in capitals",
+    exercises=("authorization.capitals",),
+    needs=(PROTECTED, TOKENS_IN_CAPITALS),
+    transports=GUARDED,
+)
+async def drive(stage: Stage) -> None:
+    await stage.open()
+    await knock(stage, CAPITALS)

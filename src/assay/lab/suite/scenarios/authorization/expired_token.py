@@ -1,0 +1,21 @@
+"""A token that was good once."""
+
+from __future__ import annotations
+
+from assay.lab.harness.bearer import EXPIRED
+from assay.lab.harness.knocking import knock
+from assay.lab.harness.need import AN_EXPIRED_TOKEN, PROTECTED
+from assay.lab.harness.scenario import scenario
+from assay.lab.harness.stage import Stage
+from assay.lab.harness.transport import GUARDED
+
+
+@scenario(
+    "A token that has expired",
+    exercises=("authorization.bad-token",),
+    needs=(PROTECTED, AN_EXPIRED_TOKEN),
+    transports=GUARDED,
+)
+async def drive(stage: Stage) -> None:
+    await stage.open()
+    await knock(stage, EXPIRED)

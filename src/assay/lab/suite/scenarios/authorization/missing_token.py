@@ -1,0 +1,21 @@
+"""A conversation is begun without a token."""
+
+from __future__ import annotations
+
+from assay.lab.harness.bearer import NONE
+from assay.lab.harness.knocking import knock
+from assay.lab.harness.need import PROTECTED
+from assay.lab.harness.scenario import scenario
+from assay.lab.harness.stage import Stage
+from assay.lab.harness.transport import GUARDED
+
+
+@scenario(
+    "Without a token",
+    exercises=("authorization.missing-token", "authorization.challenge"),
+    needs=(PROTECTED,),
+    transports=GUARDED,
+)
+async def drive(stage: Stage) -> None:
+    await stage.open()
+    await knock(stage, NONE)

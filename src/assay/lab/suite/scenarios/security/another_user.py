@@ -1,0 +1,27 @@
+"""Another user, who has learned the id of a session or the state of a request."""
+
+from __future__ import annotations
+
+from assay.lab.harness.bearer import OTHER
+from assay.lab.harness.knocking import knock
+from assay.lab.harness.need import ANOTHER_USER, PROTECTED
+from assay.lab.harness.scenario import scenario
+from assay.lab.harness.stage import Stage
+from assay.lab.harness.transport import HTTP_ONLY
+from assay.lab.suite.intruding import intrude, intrude_with_state
+
+
+@scenario(
+    "What is kept for another user",
+    exercises=("security.another-user",),
+    needs=(PROTECTED, ANOTHER_USER),
+    transports=HTTP_ONLY,
+)
+async def drive(stage: Stage) -> None:
+    owner = await stage.open()
+    await owner.request(stage.plain)
+    # The control: the other user is welcome, too.
+    await knock(stage, OTHER)
+    await intrude(stage, owner, OTHER)
+    await intrude_with_state(stage, OTHER)
+    await owner.request(stage.plain)

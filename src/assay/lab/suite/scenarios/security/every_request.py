@@ -1,0 +1,25 @@
+"""An open conversation, in which somebody without a token speaks."""
+
+from __future__ import annotations
+
+from assay.lab.harness.bearer import NONE
+from assay.lab.harness.need import PROTECTED
+from assay.lab.harness.scenario import scenario
+from assay.lab.harness.stage import Stage
+from assay.lab.harness.transport import HTTP_ONLY
+from assay.lab.suite.intruding import intrude, intrude_with_state
+
+
+@scenario(
+    "Requests without a token in an open conversation",
+    exercises=("security.every-request",),
+    needs=(PROTECTED,),
+    transports=HTTP_ONLY,
+)
+async def drive(stage: Stage) -> None:
+    owner = await stage.open()
+    await owner.request(stage.plain)
+    await intrude(stage, owner, NONE)
+    await intrude_with_state(stage, NONE)
+    # The session is still the owner's: whoever is refused has not ended it.
+    await owner.request(stage.plain)
