@@ -23,3 +23,10 @@ async def ask(stage: Stage, peer: Peer) -> Reply:
     if stage.revision.opening is Opening.HANDSHAKE:
         return await peer.initialize()
     return await peer.request(stage.plain)
+
+
+async def come_in(stage: Stage) -> Peer:
+    """The control of all that is refused: with the usual token, the subject does what it is asked."""
+    peer = await stage.open()
+    await peer.request(stage.plain)
+    return peer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.harness.bearer import ALTERED, FORGED, GARBAGE, OTHER_ISSUER, UNSIGNED
-from assay.lab.harness.knocking import knock
+from assay.lab.harness.knocking import come_in, knock
 from assay.lab.harness.need import PROTECTED
 from assay.lab.harness.scenario import scenario
 from assay.lab.harness.stage import Stage
@@ -19,7 +19,7 @@ SHOWN = (GARBAGE, ALTERED, UNSIGNED, FORGED, OTHER_ISSUER)
     transports=GUARDED,
 )
 async def drive(stage: Stage) -> None:
-    await stage.open()
+    await come_in(stage)
     for kind in SHOWN:
         if kind in stage.facts.bearers:
             await knock(stage, kind)

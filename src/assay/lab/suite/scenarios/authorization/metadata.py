@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.harness.bearer import NONE
 from assay.lab.harness.challenge import METADATA, bearer_challenge
 from assay.lab.harness.http_text import JSON
-from assay.lab.harness.knocking import ask
+from assay.lab.harness.knocking import ask, come_in
 from assay.lab.harness.need import PROTECTED
 from assay.lab.harness.resource_metadata import places
 from assay.lab.harness.scenario import scenario
@@ -20,7 +20,7 @@ from assay.lab.harness.transport import HTTP_ONLY
     transports=HTTP_ONLY,
 )
 async def drive(stage: Stage) -> None:
-    await stage.open()
+    await come_in(stage)
     nobody = await stage.connect(NONE)
     challenge = bearer_challenge((await ask(stage, nobody)).head)
     told = None if challenge is None else challenge.params.get(METADATA)

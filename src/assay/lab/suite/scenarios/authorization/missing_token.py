@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.harness.bearer import NONE
-from assay.lab.harness.knocking import knock
+from assay.lab.harness.knocking import come_in, knock
 from assay.lab.harness.need import PROTECTED
 from assay.lab.harness.scenario import scenario
 from assay.lab.harness.stage import Stage
@@ -17,5 +17,5 @@ from assay.lab.harness.transport import GUARDED
     transports=GUARDED,
 )
 async def drive(stage: Stage) -> None:
-    await stage.open()
+    await come_in(stage)
     await knock(stage, NONE)

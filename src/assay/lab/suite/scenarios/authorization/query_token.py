@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from assay.lab.harness.bearer import NONE, USUAL
-from assay.lab.harness.knocking import ask
+from assay.lab.harness.knocking import ask, come_in
 from assay.lab.harness.need import PROTECTED
 from assay.lab.harness.scenario import scenario
 from assay.lab.harness.stage import Stage
@@ -19,8 +19,7 @@ from assay.lab.harness.transport import HTTP_ONLY
     transports=HTTP_ONLY,
 )
 async def drive(stage: Stage) -> None:
-    # The control: the token where it belongs.
-    await stage.open()
+    await come_in(stage)
     nobody = await stage.connect(NONE)
     address = nobody.http.address
     between = "&" if "?" in address.target else "?"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.harness.bearer import WEAK
 from assay.lab.harness.broken_off import TurnedAway
 from assay.lab.harness.errand import errands
-from assay.lab.harness.knocking import ask
+from assay.lab.harness.knocking import ask, come_in
 from assay.lab.harness.need import A_WEAK_TOKEN, PROTECTED
 from assay.lab.harness.scenario import scenario
 from assay.lab.harness.stage import Stage
@@ -19,7 +19,7 @@ from assay.lab.harness.transport import GUARDED
     transports=GUARDED,
 )
 async def drive(stage: Stage) -> None:
-    await stage.open()
+    await come_in(stage)
     try:
         peer = await stage.connect(WEAK)
     except TurnedAway:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.harness.bearer import OTHER
-from assay.lab.harness.knocking import knock
+from assay.lab.harness.knocking import come_in, knock
 from assay.lab.harness.need import ANOTHER_USER, PROTECTED
 from assay.lab.harness.scenario import scenario
 from assay.lab.harness.stage import Stage
@@ -18,8 +18,7 @@ from assay.lab.suite.intruding import intrude, intrude_with_state
     transports=HTTP_ONLY,
 )
 async def drive(stage: Stage) -> None:
-    owner = await stage.open()
-    await owner.request(stage.plain)
+    owner = await come_in(stage)
     # The control: the other user is welcome, too.
     await knock(stage, OTHER)
     await intrude(stage, owner, OTHER)

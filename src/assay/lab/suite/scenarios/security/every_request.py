@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.harness.bearer import NONE
+from assay.lab.harness.knocking import come_in
 from assay.lab.harness.need import PROTECTED
 from assay.lab.harness.scenario import scenario
 from assay.lab.harness.stage import Stage
@@ -17,8 +18,7 @@ from assay.lab.suite.intruding import intrude, intrude_with_state
     transports=HTTP_ONLY,
 )
 async def drive(stage: Stage) -> None:
-    owner = await stage.open()
-    await owner.request(stage.plain)
+    owner = await come_in(stage)
     await intrude(stage, owner, NONE)
     await intrude_with_state(stage, NONE)
     # The session is still the owner's: whoever is refused has not ended it.

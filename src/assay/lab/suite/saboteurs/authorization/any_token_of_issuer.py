@@ -1,0 +1,13 @@
+"""Every token of the issuer opens this server, whatever it was given out for."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import LOCKED, Request, Turn, on_call
+from assay.lab.suite.sabotaging import as_first, claims, first_claims, remember_first
+
+
+@on_call("tokens that its issuer gave out for others are taken", breaks="AU-66", server=LOCKED)
+def change(request: Request, turn: Turn) -> None:
+    remember_first(request, turn)
+    if claims(request).get("aud") != first_claims(turn).get("aud"):
+        as_first(request, turn)

@@ -1,0 +1,13 @@
+"""Addresses are compared letter by letter."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import LOCKED, Request, Response, Turn, on_call
+from assay.lab.suite.sabotaging import claims
+
+
+@on_call("an audience in capitals is taken for another", breaks="AU-60", server=LOCKED)
+def change(request: Request, turn: Turn) -> Response | None:
+    if str(claims(request).get("aud", "")).startswith("HTTP:"):
+        return Response([], 401)
+    return None

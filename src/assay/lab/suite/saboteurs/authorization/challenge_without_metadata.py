@@ -1,0 +1,11 @@
+"""A challenge does not say where the metadata is."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import LOCKED, Response, Turn, on_response
+from assay.lab.suite.sabotaging import drop_from_challenge
+
+
+@on_response("the challenge names no metadata", breaks="AU-09", server=LOCKED)
+def change(response: Response, turn: Turn) -> None:
+    drop_from_challenge(response, "resource_metadata")

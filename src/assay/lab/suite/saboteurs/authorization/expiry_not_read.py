@@ -1,0 +1,19 @@
+"""A token is good for ever."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import LOCKED, Request, Turn, newest_of_each_kind, on_call
+from assay.lab.suite.sabotaging import as_first, is_expired, remember_first
+
+
+@on_call(
+    "an expired token is taken",
+    breaks="AU-65",
+    server=LOCKED,
+    scenario="authorization.expired-token",
+    window=newest_of_each_kind,
+)
+def change(request: Request, turn: Turn) -> None:
+    remember_first(request, turn)
+    if is_expired(request):
+        as_first(request, turn)

@@ -1,0 +1,13 @@
+"""Neither a challenge nor a well-known address leads to the metadata."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import LOCKED, Response, Turn, on_response
+from assay.lab.suite.sabotaging import drop_from_challenge, is_document
+
+
+@on_response("the metadata cannot be found", breaks="AU-10", server=LOCKED)
+def change(response: Response, turn: Turn) -> None:
+    drop_from_challenge(response, "resource_metadata")
+    if is_document(turn):
+        response.status, response.body = 404, b""

@@ -1,0 +1,11 @@
+"""A refusal does not say what it takes."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import LOCKED, Response, Turn, on_response
+
+
+@on_response("401 comes without a challenge", breaks="AU-09", server=LOCKED)
+def change(response: Response, turn: Turn) -> None:
+    if response.status == 401:
+        response.set("WWW-Authenticate", None)

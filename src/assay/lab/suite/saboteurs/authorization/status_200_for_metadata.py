@@ -1,0 +1,13 @@
+"""A page for people is at the address of the metadata."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import LOCKED, Response, Turn, newest_of_each_kind, on_response
+from assay.lab.suite.sabotaging import is_document
+
+
+@on_response("the metadata is a page", breaks="AU-07", server=LOCKED, window=newest_of_each_kind)
+def change(response: Response, turn: Turn) -> None:
+    if is_document(turn):
+        response.set("Content-Type", "text/html")
+        response.body = b"<p>Welcome</p>"

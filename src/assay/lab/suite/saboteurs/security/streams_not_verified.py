@@ -1,0 +1,18 @@
+"""Only what is posted is verified."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import LOCKED, Request, Turn, on_call
+from assay.lab.suite.sabotaging import as_first, is_document, lacks_token, remember_first
+
+
+@on_call(
+    "a stream is opened without a token",
+    breaks="SEC-01",
+    server=LOCKED,
+    window=lambda revision: revision.http.sessions,
+)
+def change(request: Request, turn: Turn) -> None:
+    remember_first(request, turn)
+    if lacks_token(request) and request.method == "GET" and not is_document(turn):
+        as_first(request, turn)
