@@ -118,7 +118,9 @@ async def test_programs_on_this_machine_mint_and_rotate_where_that_is_switched_o
     assert (await walk.http.post("/dev/rotate", json={})).json()["kid"] != before
 
 
-@pytest.mark.parametrize("body", [{"fault": "nonsense"}, {"unknown": 1}, {"scopes": "read"}, []])
+@pytest.mark.parametrize(
+    "body", [{"fault": "nonsense"}, {"unknown": 1}, {"lifetime": 1e300}, {"scopes": "read"}, []]
+)
 async def test_what_cannot_be_minted_is_refused(body: Any) -> None:
     assert error_of(await Walk(dev_mint=True).http.post("/dev/mint", json=body)) == "400 invalid_request"
 
@@ -131,6 +133,7 @@ async def test_what_cannot_be_minted_is_refused(body: Any) -> None:
         ({"dev_mint": True}, "not an address", {}),
         ({"dev_mint": True}, "127.0.0.1", {"origin": "http://127.0.0.1:9000"}),
         ({"dev_mint": True}, "127.0.0.1", {"host": "rebound.example:9000"}),
+        ({"dev_mint": True}, "127.0.0.1", {"host": "[::1"}),
     ],
 )
 async def test_nobody_else_mints(settings: dict[str, Any], peer: str, headers: dict[str, str]) -> None:

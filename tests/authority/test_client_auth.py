@@ -8,7 +8,7 @@ import pytest
 
 from assay.authority.client_auth import ASSERTION
 from assay.authority.fetch import Fetched
-from assay.authority.keys import SigningKey, new_key
+from assay.authority.keys import SigningKey, base64url, new_key
 from assay.authority.record import Client, digest
 from tests.authority.walk import CONFIDENTIAL, ISSUER, PUBLIC, Walk, error_of, present
 
@@ -19,6 +19,10 @@ SIGNING = Client(id="signing", methods=("private_key_jwt",), grants=GRANTS, jwks
 REMOTE = Client(
     id="remote", methods=("private_key_jwt",), grants=GRANTS, jwks_uri="https://keys.example/jwks"
 )
+ODD_KEYS = {"keys": [5, {"kty": []}, {"kty": "EC", "crv": 5}, {**KEY.jwk(), "x": 5}, {}]}
+ODDLY = Client(id="odd", methods=("private_key_jwt",), grants=GRANTS, jwks=ODD_KEYS)
+KEYLESS = Client(id="keyless", methods=("private_key_jwt",), grants=GRANTS, jwks={"keys": 5})
+DEEP = base64url(b"[" * 3000)
 ODD = Client(id="a b:c", secret=digest("p%+ &"), methods=("client_secret_basic",), grants=GRANTS)
 TOKEN = f"{ISSUER}/token"
 
@@ -29,7 +33,7 @@ async def jwks_of_remote(url: str) -> Fetched:
 
 
 def walk() -> Walk:
-    return Walk(clients=(PUBLIC, CONFIDENTIAL, SIGNING, REMOTE, ODD), fetch=jwks_of_remote)
+    return Walk(clients=(PUBLIC, CONFIDENTIAL, SIGNING, REMOTE, ODD, ODDLY, KEYLESS), fetch=jwks_of_remote)
 
 
 def basic(text: str) -> dict[str, str]:
@@ -83,6 +87,12 @@ BAD: list[tuple[dict[str, str], dict[str, Any], str]] = [
     (ALONE, {"client_assertion": assertion(), "client_assertion_type": "x"}, "400 invalid_request"),
     (ALONE, signed("abc"), "401 invalid_client"),
     (ALONE, signed("a" * 20_000), "401 invalid_client"),
+    (ALONE, signed(f"{DEEP}.{DEEP}.{DEEP}"), "401 invalid_client"),
+    (ALONE, signed(assertion(iss="odd", sub="odd")), "401 invalid_client"),
+    (ALONE, signed(assertion(iss="keyless", sub="keyless")), "401 invalid_client"),
+    (ALONE, signed(assertion(exp=float("nan"))), "401 invalid_client"),
+    (ALONE, signed(assertion(exp=float("inf"))), "401 invalid_client"),
+    (ALONE, signed(assertion(jti=5)), "401 invalid_client"),
     (ALONE, signed(assertion(), client_id="public"), "400 invalid_request"),
     (ALONE, signed(assertion(STRANGER)), "401 invalid_client"),
     (ALONE, signed(assertion(header={"kid": "other"})), "401 invalid_client"),

@@ -83,7 +83,7 @@ async def test_a_click_in_another_browser_does_not_count() -> None:
         assert (await click(walk, ticket, headers=headers)).status_code == 400
 
 
-@pytest.mark.parametrize("origin", ["https://attacker.example", "null", "http://127.0.0.1:1234"])
+@pytest.mark.parametrize("origin", ["https://attacker.example", "null", "http://127.0.0.1:1234", "http://["])
 async def test_a_click_from_another_site_does_not_count(origin: str) -> None:
     walk = asking()
     _, ticket = await shown(walk)

@@ -6,7 +6,8 @@ import httpx2
 import jwt
 import pytest
 
-from assay.authority.keys import ALGORITHMS, new_key, thumbprint
+from assay.authority.dpop import same_address
+from assay.authority.keys import ALGORITHMS, base64url, new_key, thumbprint
 from tests.authority.walk import ISSUER, Walk, error_of, proof
 
 KEY = new_key("ES256")
@@ -15,8 +16,17 @@ SECRET = jwt.encode(
     "k" * 32,
     headers={"typ": "dpop+jwt", "jwk": KEY.jwk()},
 )
+DEEP = base64url(b'{"typ":"dpop+jwt","alg":"ES256","jwk":' + b"[" * 5000)
 BAD: list[str] = [
     "abc",
+    "\xe9.\xe9.\xe9",
+    f"{DEEP}.{DEEP}.{DEEP}",
+    proof(KEY, header={"jwk": {**KEY.jwk(), "x": 5}}),
+    proof(KEY, header={"jwk": {**KEY.jwk(), "crv": []}}),
+    proof(KEY, header={"jwk": {"kty": []}}),
+    proof(KEY, iat=float("nan")),
+    proof(KEY, htu=5),
+    proof(KEY, htu="http://[::1/token"),
     "a" * 20_000,
     SECRET,
     proof(KEY, header={"typ": "JWT"}),
@@ -43,7 +53,9 @@ BAD: list[str] = [
 
 async def credentials(walk: Walk, *proofs: str) -> httpx2.Response:
     form = {"grant_type": "client_credentials", "client_id": "confidential", "client_secret": "s3cret"}
-    return await walk.http.post("/token", data=form, headers=[("dpop", text) for text in proofs])
+    return await walk.http.post(
+        "/token", data=form, headers=[(b"dpop", text.encode("latin-1")) for text in proofs]
+    )
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -107,3 +119,19 @@ async def test_the_refresh_token_of_a_public_client_works_with_its_key_only() ->
     assert error_of(await walk.refresh(token, headers={"dpop": proof()})) == "400 invalid_dpop_proof"
     good = await walk.refresh(token, headers={"dpop": proof(KEY, jti="2")})
     assert (good.status_code, good.json()["token_type"]) == (200, "DPoP")
+
+
+@pytest.mark.parametrize(
+    ("given", "same"),
+    [
+        ("https://a.example/token", True),
+        ("HTTPS://A.example:443/token", True),
+        ("https://a.example/token/", False),
+        ("https://a.example:444/token", False),
+        ("http://a.example/token", False),
+        ("https://a.example/token?x=1", False),
+        ("https://a.example/token#x", False),
+    ],
+)
+def test_an_address_may_be_written_in_several_ways(given: str, same: bool) -> None:
+    assert same_address(given, "https://a.example/token") is same

@@ -1,5 +1,6 @@
 """Each fault does what it says, and nothing is wrong without one."""
 
+import asyncio
 from typing import Any
 
 import jwt
@@ -116,8 +117,10 @@ async def test_tokens_may_be_cached() -> None:
 
 
 async def test_every_answer_takes_its_time() -> None:
-    walk = Walk(faults=("slow",), slowness=0.0)
-    assert (await walk.http.get(OAUTH)).status_code == 200
+    walk = Walk(faults=("slow",), slowness=3600.0)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.1):
+            await walk.http.get(OAUTH)
 
 
 def test_every_fault_says_what_it_does_and_is_known_by_one_name() -> None:

@@ -106,6 +106,7 @@ async def test_a_document_of_this_machine_is_fetched_where_that_is_allowed() -> 
         (Site(b"{}", media_type="text/html"), "application/json"),
         (Site(b"[]"), "no JSON object"),
         (Site(b"{"), "no JSON object"),
+        (Site(b"[" * 10_000), "no JSON object"),
         (Site(b"\xff"), "no JSON object"),
         (Site(b'{"a": "%s"}' % (b"x" * 20_000)), "more than"),
     ],

@@ -132,7 +132,8 @@ async def _body(receive: Receive, bound: int) -> bytes:
 
 async def _send(response: Response, send: Send) -> None:
     headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in response.headers]
-    headers.append((b"content-length", b"%d" % len(response.body)))
+    if response.status != 204:
+        headers.append((b"content-length", b"%d" % len(response.body)))
     await send({"type": "http.response.start", "status": response.status, "headers": headers})
     await send({"type": "http.response.body", "body": response.body})
 

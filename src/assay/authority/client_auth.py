@@ -10,7 +10,7 @@ from urllib.parse import unquote_plus
 import jwt
 
 from .clients import fetch_document, find_client
-from .keys import ALGORITHMS
+from .keys import ALGORITHMS, UNREADABLE
 from .record import Client, Once, digest, is_secret
 from .refusal import Refused, unknown_client
 
@@ -89,7 +89,7 @@ def _claimed_client(assertion: str, bound: int) -> str:
         if len(assertion) > bound:
             raise ValueError
         claims = jwt.decode(assertion, options={"verify_signature": False})
-    except (jwt.PyJWTError, ValueError):
+    except UNREADABLE:
         raise unknown_client("client_assertion is no JWT") from None
     subject = claims.get("sub")
     if not isinstance(subject, str) or claims.get("iss") != subject:
@@ -137,7 +137,7 @@ def _verified(assertion: str, jwks: dict[str, Any], audiences: tuple[str, ...]) 
             return jwt.decode(assertion, key, algorithms=ALGORITHMS, audience=audiences, options=options)
         except jwt.InvalidSignatureError:
             continue
-        except (jwt.PyJWTError, TypeError, ValueError) as error:
+        except UNREADABLE as error:
             raise unknown_client(f"client_assertion is not good: {type(error).__name__}") from None
     raise unknown_client("no published key of the client has signed this client_assertion")
 
@@ -146,13 +146,13 @@ def _keys_for(assertion: str, jwks: dict[str, Any]) -> list[jwt.PyJWK]:
     header = jwt.get_unverified_header(assertion)
     if header.get("alg") not in ALGORITHMS:
         raise unknown_client(f"client_assertion must be signed with one of {', '.join(ALGORITHMS)}")
-    kid, found = header.get("kid"), []
-    for jwk in jwks.get("keys") or ():
+    kid, found, keys = header.get("kid"), [], jwks.get("keys")
+    for jwk in keys if isinstance(keys, list) else ():
         if isinstance(jwk, dict) and kid in (None, jwk.get("kid")):
             try:
                 found.append(jwt.PyJWK(jwk, algorithm=header["alg"]))
-            except jwt.PyJWTError:
-                continue  # a key of another kind
+            except UNREADABLE:
+                continue  # a key of another kind, or none
     return found
 
 

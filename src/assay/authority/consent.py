@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from html import escape
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from .http import Request
 
 COOKIE: Final = "assay_authority"
+BROWSER: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 NOTICE: Final = "This is a development authorization server. Do not use it with real accounts or real data."
 STYLE: Final = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:36rem;margin:3rem auto;padding:0 1rem;color:#1c1c1c}"
@@ -76,7 +78,7 @@ def browser_of(request: Request) -> str | None:
     for header in request.every("cookie"):
         for part in header.split(";"):
             name, _, value = part.strip().partition("=")
-            if name == COOKIE and len(value) == len(new_secret()):
+            if name == COOKIE and BROWSER.fullmatch(value):
                 return value
     return None
 
@@ -128,7 +130,7 @@ def redeem(authority: Authority, request: Request, ticket: str) -> Wish:
         NotRedirected: the click comes from elsewhere, late, or twice.
     """
     origin, host = request.header("origin"), request.header("host")
-    if origin is not None and urlsplit(origin).netloc != host:
+    if origin is not None and origin.partition("://")[2] != host:
         raise NotRedirected("access_denied", "this click comes from another site")
     kept, browser = authority.tickets.get(digest(ticket)), browser_of(request)
     if kept is None or browser is None or not is_secret(browser, kept.browser):

@@ -18,6 +18,7 @@ GRANTS: Final = ("authorization_code", "refresh_token", "client_credentials")
 NOT_FOR_REDIRECTS: Final = frozenset(
     {"javascript", "data", "vbscript", "file", "about", "blob", "ftp", "ws", "wss"}
 )
+HOST: Final = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 LONG: Final = 2000
 SHORT: Final = 200
 
@@ -107,7 +108,7 @@ def redirect_problem(address: str, application_type: str | None = None) -> str |
         _ = parts.port
     except ValueError:
         return "not a URL"
-    if not parts.scheme or parts.fragment or "#" in address or re.search(r"[\s\x00-\x1f\x7f\\]", address):
+    if not parts.scheme or "#" in address or re.search(r"[^\x21-\x7e]|[\\\"<>]", address):
         return "must be an absolute URL without a fragment"
     if parts.username is not None:
         return "must not name a user"
@@ -119,7 +120,7 @@ def redirect_problem(address: str, application_type: str | None = None) -> str |
 
 
 def _web_problem(scheme: str, host: str | None, application_type: str | None) -> str | None:
-    if not host:
+    if not host or not HOST.fullmatch(host):
         return "has no host"
     if scheme == "http" and host not in LOOPBACK:
         return "http is for this machine only: use https"

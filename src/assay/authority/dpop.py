@@ -6,10 +6,11 @@ import hashlib
 import hmac
 import secrets
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 import jwt
 
-from .keys import ALGORITHMS, base64url, thumbprint
+from .keys import ALGORITHMS, UNREADABLE, base64url, thumbprint
 from .record import Once, digest
 from .refusal import Refused
 from .store import Now
@@ -80,26 +81,42 @@ def _open(proof: str, bound: int) -> tuple[dict[str, Any], dict[str, Any]]:
         if not isinstance(jwk, dict) or PRIVATE_MEMBERS & jwk.keys():
             raise bad_proof("the header must have the public key, and no other")
         key = jwt.PyJWK(jwk, algorithm=algorithm)
-        options: Any = {"verify_aud": False, "verify_iat": False, "require": ["jti", "htm", "htu", "iat"]}
+        # The claims that count here are compared with the authority's own clock, by `_check`.
+        unasked = ("verify_aud", "verify_iat", "verify_exp", "verify_nbf", "verify_iss", "verify_sub")
+        options: Any = {**dict.fromkeys(unasked, False), "require": ["jti", "htm", "htu", "iat"]}
         claims = jwt.decode(proof, key, algorithms=[algorithm], options=options)
         thumbprint(jwk)
-    except (jwt.PyJWTError, KeyError, TypeError, ValueError) as error:
+    except UNREADABLE as error:
         raise bad_proof(f"not a proof: {type(error).__name__}") from None
     return jwk, claims
 
 
 def _check(authority: Authority, claims: dict[str, Any]) -> None:
     settings = authority.settings
-    if claims["htm"] != "POST" or claims["htu"] != settings.url("/token"):
+    if claims["htm"] != "POST" or not same_address(claims["htu"], settings.url("/token")):
         raise bad_proof(f"the proof is not for POST {settings.url('/token')}")
     issued = claims["iat"]
     if isinstance(issued, bool) or not isinstance(issued, int | float):
         raise bad_proof("iat is no number")
-    if abs(authority.now() - issued) > settings.lifetimes.proof:
+    if not abs(authority.now() - issued) <= settings.lifetimes.proof:  # so that NaN is refused
         raise bad_proof(f"made more than {settings.lifetimes.proof:g} s from now")
     if not isinstance(claims["jti"], str) or not claims["jti"]:
         raise bad_proof("jti is no text")
     _check_nonce(authority, claims.get("nonce"))
+
+
+def same_address(given: object, ours: str) -> bool:
+    """Whether both are one address, written in two ways (RFC 9449, 4.3; RFC 3986, 6.2)."""
+    try:
+        return isinstance(given, str) and _plain(given) == _plain(ours)
+    except ValueError:
+        return False
+
+
+def _plain(url: str) -> tuple[str, str | None, int | None, str, str, str]:
+    parts = urlsplit(url)
+    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    return parts.scheme, parts.hostname, port, parts.path or "/", parts.query, parts.fragment
 
 
 def _check_nonce(authority: Authority, nonce: object) -> None:

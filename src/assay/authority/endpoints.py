@@ -5,7 +5,8 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Awaitable, Callable
 from html import escape
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -130,7 +131,7 @@ class Minting(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     audience: str | list[str] = []
     scopes: list[str] = []
     client_id: str = "minted"
-    lifetime: float | None = None
+    lifetime: Annotated[float, msgspec.Meta(ge=-1e9, le=1e9)] | None = None
     thumbprint: str | None = None
     fault: str | None = None
     claims: dict[str, Any] = {}
@@ -153,11 +154,17 @@ def _json(request: Request) -> Any:
 
 def _local_json(authority: Authority, request: Request) -> Any:
     """Of a program on this machine, which is no page in a browser, nor one under another name of ours."""
-    host = (request.header("host") or "").rpartition(":")[0] or request.header("host") or ""
-    named = host.strip("[]") in LOOPBACK
-    if not authority.settings.dev_mint or not _is_here(request.peer) or not named or request.every("origin"):
+    local = _is_here(request.peer) and _is_own_name(request.header("host") or "")
+    if not authority.settings.dev_mint or not local or request.every("origin"):
         raise Refused("not_found", "there is nothing here", status=404)
     return _json(request)
+
+
+def _is_own_name(host: str) -> bool:
+    try:
+        return urlsplit(f"//{host}").hostname in LOOPBACK
+    except ValueError:
+        return False
 
 
 def _is_here(peer: str | None) -> bool:

@@ -124,7 +124,7 @@ def _decoded(media_type: str, body: bytes) -> dict[str, Any]:
         raise NotFetched("the document is not application/json")
     try:
         return dict(only_mapping(msgspec.json.decode(body)))
-    except ValueError:
+    except (ValueError, RecursionError):
         raise NotFetched("the document is no JSON object") from None
 
 

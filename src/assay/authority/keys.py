@@ -31,6 +31,12 @@ MAKERS: Final[dict[str, Callable[[], Any]]] = {
 ALGORITHMS: Final = tuple(MAKERS)
 """Also what clients may sign with."""
 
+UNREADABLE: Final = (
+    jwt.PyJWTError,
+    *(ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError),
+)
+"""What reading a stranger's key or token may end in: the library does not look at everything beforehand."""
+
 # What the thumbprint of a key is made of (RFC 7638, 3.2; RFC 8037, 2).
 THUMBPRINT_MEMBERS: Final = {
     "EC": ("crv", "kty", "x", "y"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
-from .store import Full, Now
+from .store import BOUND, Full, Now
 
 
 class Kept(NamedTuple):
@@ -14,7 +14,7 @@ class Kept(NamedTuple):
 
 
 class MemoryStore:
-    def __init__(self, *, bound: int = 10_000, now: Now = time.time) -> None:
+    def __init__(self, *, bound: int = BOUND, now: Now = time.time) -> None:
         self._bound = bound
         self._now = now
         self._kinds: dict[str, dict[str, Kept]] = {}

@@ -17,7 +17,8 @@ def new_secret() -> str:
 
 
 def digest(secret: str) -> str:
-    """What is kept instead of a secret. All of ours are long and random, so one round is enough."""
+    """What is kept instead of a secret. Ours are long and random, so one round is enough; one that came by
+    the command line is known to this machine anyway."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 

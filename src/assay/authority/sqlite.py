@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from .store import Full, Now
+from .store import BOUND, Full, Now
 
 TABLE: Final = """
 CREATE TABLE IF NOT EXISTS records (
@@ -27,7 +27,7 @@ ALL: Final = "SELECT key, value FROM records WHERE kind = ? AND expires > ? ORDE
 class SqliteStore:
     """The file holds signing keys: only its owner may read it."""
 
-    def __init__(self, path: str | Path, *, bound: int = 10_000, now: Now = time.time) -> None:
+    def __init__(self, path: str | Path, *, bound: int = BOUND, now: Now = time.time) -> None:
         self._bound = bound
         self._now = now
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))

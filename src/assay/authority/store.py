@@ -11,6 +11,8 @@ from .refusal import Refused
 
 Record = TypeVar("Record")
 Now = Callable[[], float]
+BOUND = 50_000
+"""Records of one kind."""
 
 
 class Full(Refused):
