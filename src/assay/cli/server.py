@@ -142,6 +142,7 @@ def execute(options: argparse.Namespace) -> int:
 
         return asyncio.run(watch_server(options))
     if options.suite == FUZZ:
+        check_extra("hypothesis")
         from assay.cli.lab.fuzzing import fuzz_server
 
         return asyncio.run(fuzz_server(options))

@@ -42,6 +42,7 @@ from .judging import (
 from .subjects import argv, redaction_of, subjects_of
 
 SECONDS: Final = 60.0
+NOT_FOR_FUZZING: Final = ("scenario", "baseline", "record_golden", "against_golden", "watch")
 NAMED: Final = 5
 """Tools that are named one by one among those that are left alone."""
 
@@ -82,8 +83,9 @@ def say(line: str) -> None:
 
 
 def order_of(options: argparse.Namespace) -> FuzzOrder:
-    if options.scenario or options.baseline or options.repeat != 1:
-        problem = "--scenario, --baseline and --repeat are not for --suite fuzz"
+    given = [name for name in NOT_FOR_FUZZING if getattr(options, name)]
+    if given:
+        problem = f"--{given[0].replace('_', '-')} is not for --suite fuzz"
         raise CommandFailed(ExitCode.USAGE, problem, "see `assay server --help`")
     return FuzzOrder(
         seed=secrets.randbits(32) if options.seed is None else options.seed,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from assay.lab.harness.archive import told
 from assay.lab.harness.facts import Facts
@@ -57,7 +57,3 @@ async def _tried(case: Case, subject: Subject, revision: str, timeout: float) ->
     broken = jury.verdict(trace)
     results = [] if broken is None else jury.results(trace, broken)
     return [told(finding) for result in results for finding in result.findings]
-
-
-Server = Mapping[str, object]
-"""The arguments of `broken_by` that name a server."""
