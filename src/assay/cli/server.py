@@ -5,6 +5,7 @@
   assay server my_server.py:server --transport http
   assay server everything --transport stdio --transport http --transport ws
   assay server --url URL --scenario 'tools-*' --spec-version DATE
+  assay server --url URL --authority http://127.0.0.1:9000    a protected server, with tokens from there
   assay server --url URL --suite everything          the official scenarios, on a server with their fixtures
   assay server TARGET --suite fuzz --seconds 60      made-up messages, until one does harm
   assay server TARGET --watch src                    again after every change
@@ -35,6 +36,7 @@ FOR_SERVING = ("--host", "--port", "--allow-host", "--allow-origin")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     _add_subject(parser)
+    _add_tokens(parser.add_argument_group("a protected server"))
     _add_selection(parser.add_argument_group("what is judged"))
     _add_manner(parser.add_argument_group("how it is judged"))
     _add_fuzzing(parser.add_argument_group("with --suite fuzz"))
@@ -52,7 +54,18 @@ def _add_subject(parser: argparse.ArgumentParser) -> None:
     add("--command", metavar="LINE", help="a command that serves on stdio, or at --url")
     add("--transport", action="append", choices=("stdio", "http", "http-sse", "ws"), help="repeatable")
     add("--header", action="append", default=[], metavar="'N: V'", help="sent with every request; repeatable")
+
+
+def _add_tokens(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
     add("--bearer", metavar="TOKEN", help="sent as `Authorization: Bearer`; never kept")
+    add("--bearer-other", metavar="TOKEN", help="another user's, as good: what is one's, is not the other's")
+    add("--bearer-weak", metavar="TOKEN", help="good, with too small a scope for something")
+    add("--bearer-expired", metavar="TOKEN", help="of the same issuer, expired")
+    add("--bearer-foreign", metavar="TOKEN", help="of the same issuer, for another server")
+    add("--authority", metavar="URL", help="get all these there instead: an issuer of tokens for this server")
+    add("--audience", metavar="URL", help="what tokens are asked for there; default: --url")
+    add("--client-id", metavar="ID", help="known there, its secret in ASSAY_CLIENT_SECRET; default: register")
 
 
 def _add_selection(group: argparse._ArgumentGroup) -> None:

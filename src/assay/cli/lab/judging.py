@@ -31,6 +31,7 @@ from assay.revisions.revision import Revision
 from .golden import golden_of, steady
 from .progress import progress
 from .subjects import redaction_of, subjects_of
+from .tokens import equip, wallet_of
 
 EXIT_CODES: Final[Mapping[Conclusion, ExitCode]] = {
     Conclusion.CONFORMS: ExitCode.OK,
@@ -49,6 +50,7 @@ async def judge_server(options: argparse.Namespace) -> int:
     entries = baseline_of(options, order.selection)
     archive = archive_at(options)
     stop_on_request()
+    await equip(order.conditions.wallet)
     try:
         with progress(sys.stderr) as watch:
             run = await Runner(order, subjects, watch, archive.keep).run()
@@ -139,8 +141,12 @@ def order_of(options: argparse.Namespace) -> Order:
     if not chosen(suite.scenarios.values(), selection):
         what, hint = ", ".join(options.scenario), f"`assay list --suite {suite.name}` shows all"
         raise CommandFailed(ExitCode.USAGE, f"no such scenario: {what}", hint)
+    redaction = redaction_of(options)
     conditions = Conditions(
-        patience=options.timeout, limit=max(60.0, 3 * options.timeout), redaction=redaction_of(options)
+        patience=options.timeout,
+        limit=max(60.0, 3 * options.timeout),
+        redaction=redaction,
+        wallet=wallet_of(options, redaction),
     )
     return Order(
         suite,

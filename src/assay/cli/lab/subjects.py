@@ -10,11 +10,14 @@ from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
 from assay.cli.exit_code import CommandFailed, ExitCode
+from assay.lab.harness.bearer import USUAL
 from assay.lab.harness.detected import DetectedSubject
 from assay.lab.harness.http_call import Address
 from assay.lab.harness.redaction import Redaction
 from assay.lab.harness.subject import CommandSubject, Subject, UrlSubject, served
 from assay.lab.harness.transport import Transport
+
+from .tokens import given_tokens
 
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
@@ -23,8 +26,8 @@ _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 def subjects_of(options: argparse.Namespace) -> list[Subject]:
     if options.target and (options.url or options.command):
         raise CommandFailed(ExitCode.USAGE, "give TARGET, or --url and --command, not both")
-    if (options.header or options.bearer) and not options.url:
-        problem = "--header and --bearer are sent to a URL, and there is none"
+    if (options.header or options.bearer or options.authority) and not options.url:
+        problem = "headers and tokens are sent to a URL, and there is none"
         raise CommandFailed(ExitCode.USAGE, problem, "give --url, or leave them out")
     transports = [Transport(name) for name in dict.fromkeys(options.transport or ())]
     if options.target:
@@ -88,17 +91,15 @@ def headers_of(options: argparse.Namespace) -> dict[str, str]:
         if not colon or not _TOKEN.fullmatch(name.strip()) or _CONTROL.search(text):
             raise CommandFailed(ExitCode.USAGE, f"not a header: {text!r}", "write it as 'Name: value'")
         headers[name.strip()] = value.strip()
-    if options.bearer:
-        if _CONTROL.search(options.bearer) or " " in options.bearer:
-            raise CommandFailed(ExitCode.USAGE, "a bearer token has no spaces or line breaks")
-        headers["Authorization"] = f"Bearer {options.bearer}"
+    if usual := given_tokens(options).get(USUAL):
+        headers["Authorization"] = f"Bearer {usual}"
     return headers
 
 
 def redaction_of(options: argparse.Namespace) -> Redaction:
     """Whatever the user gave us to be let in with: none of it may be kept."""
     headers = headers_of(options)
-    secrets = [options.bearer or "", *headers.values()]
+    secrets = [*given_tokens(options).values(), *headers.values()]
     secrets += [value.rpartition(" ")[2] for value in headers.values()]  # what follows `Bearer`, `Basic` …
     secrets += [value for _, value in parse_qsl(urlsplit(options.url or "").query)]
     return Redaction(secrets, headers)

@@ -5,6 +5,7 @@ Scenarios and traces know a token by its kind. The token itself is on the wire o
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hmac
 import time
@@ -61,7 +62,9 @@ class Wallet:
         self._grant = grant
         self._fetch = fetch
         self._learn = learn
-        self._until = 0.0 if fetch is not None else float("inf")
+        self._fetching = asyncio.Lock()
+        self._until = 0.0
+        """By the clock: when the tokens should be new."""
         self._tokens: dict[str, str] = {}
         self._put(tokens or {})
 
@@ -77,10 +80,13 @@ class Wallet:
         Raises:
             NoToken: there are none any more.
         """
-        if self._fetch is not None and time.monotonic() >= self._until:
-            tokens, seconds = await self._fetch()
-            self._until = time.monotonic() + seconds / 2
-            self._put(tokens)
+        if self._fetch is None:
+            return
+        async with self._fetching:
+            if time.monotonic() >= self._until:
+                tokens, seconds = await self._fetch()
+                self._until = time.monotonic() + seconds / 2
+                self._put(tokens)
 
     def get(self, kind: str) -> str | None:
         return self._tokens.get(kind)

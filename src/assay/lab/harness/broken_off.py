@@ -5,6 +5,7 @@ BrokenOff
 ├── Gone          the subject hung up, or its process ended
 ├── Unreachable   no connection, or the process could not be started
 │   └── TurnedAway   the subject answered that it does not let us in
+├── NoToken       the authorization server gives out no token to us
 └── Flooded       it sent more than a scenario may hold (in `recorder.py`)
 """
 
@@ -42,3 +43,7 @@ class Unreachable(Gone):
 
 class TurnedAway(Unreachable):
     """The subject is there, and refuses the connection."""
+
+
+class NoToken(BrokenOff):
+    """Without one, a protected subject cannot be talked to."""

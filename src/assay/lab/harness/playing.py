@@ -66,19 +66,21 @@ async def play(
     spares: Spares | None = None,
 ) -> Played:
     """Hold a conversation on a stage of its own and keep what passed, however it ends."""
-    await conditions.wallet.keep_fresh()
     started = now()
     begin = time.monotonic()
     shown = conditions.redaction.words(subject.name)
     recorder = Recorder(Header(revision.date, subject.transport, shown, name, started), conditions.redaction)
 
-    usual = conditions.wallet.get(USUAL)
-
     def connect(peer: Peer) -> Link:
         link = subject.link(peer, recorder, revision, name=peer.name, patience=conditions.patience)
+        usual = conditions.wallet.get(USUAL)
         if usual is not None:
             link.bear(usual)
         return link
+
+    async def equipped(stage: Stage) -> Any:
+        await conditions.wallet.keep_fresh()
+        return await conversation(stage)
 
     stage = Stage(
         recorder,
@@ -90,7 +92,7 @@ async def play(
         wallet=conditions.wallet,
         spares=spares if subject.transport is Transport.STDIO else None,
     )
-    value, broken = await _held(stage, conversation, conditions.limit)
+    value, broken = await _held(stage, equipped, conditions.limit)
     return Played(recorder.trace(closed=broken is None), value, broken, started, time.monotonic() - begin)
 
 

@@ -1,0 +1,62 @@
+"""One HTTP request beside the conversation with the subject, answered as a whole; nothing is recorded."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from .broken_off import NoAnswer
+from .http_call import Address, HeadRead, PieceRead, connect, read_response
+from .http_text import write_request
+
+PATIENCE: Final = 10.0
+MOST: Final = 1024 * 1024
+
+
+class Answer(Struct, frozen=True):
+    status: int = 0
+    """0 where none came."""
+    body: bytes = b""
+
+    @property
+    def object(self) -> dict[str, Any]:
+        """The JSON object in it; empty where there is none."""
+        try:
+            found = msgspec.json.decode(self.body)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+
+async def ask(method: str, url: str, headers: Mapping[str, str], body: bytes = b"") -> Answer:
+    """
+    Raises:
+        ValueError: no URL that can be asked.
+        BrokenOff: nobody is there, or does not answer.
+    """
+    address = Address.of(url)
+    reader, writer = await connect(address, PATIENCE)
+    own = {"Host": address.authority, "Connection": "close", "Content-Length": str(len(body))}
+    try:
+        async with asyncio.timeout(PATIENCE):
+            writer.write(write_request(method, address.target, {**own, **headers}.items(), body))
+            return await _answer(reader, method)
+    except TimeoutError:
+        raise NoAnswer(f"{method} {address.authority}", PATIENCE) from None
+    finally:
+        writer.close()
+
+
+async def _answer(reader: asyncio.StreamReader, method: str) -> Answer:
+    status, body = 0, b""
+    async for part in read_response(reader, method):
+        match part:
+            case HeadRead(_, head):
+                status = head.status
+            case PieceRead(data) if len(body) < MOST:
+                body += data
+    return Answer(status, body)
