@@ -51,7 +51,7 @@ demo: $(READY) ## Judge the bundled servers on each transport and revision, and 
 
 .PHONY: test
 test: $(READY) ## Run all tests (ARGS="-k name" narrows them)
-	@$(BIN)/python -m pytest --numprocesses 2 --dist worksteal $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup $(ARGS)
 
 .PHONY: check
 check: $(READY) ## Formatting, lint, strict types, layers, sizes

@@ -14,6 +14,8 @@ from tests.lab.grounds import healthy
 from tests.meta.tree import expect_none
 
 SUITE = protocol_suite()
+# What one test has played, others look at: they stay in one process.
+pytestmark = pytest.mark.xdist_group("healthy")
 # A scenario on stdio costs a process: there the newest revision of each kind stands for all, which the other
 # transports run.
 TRIED = {Transport.STDIO: (HANDSHAKE[-1], PER_REQUEST[-1]), Transport.HTTP_SSE: HANDSHAKE[:1]}
