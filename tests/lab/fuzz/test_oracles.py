@@ -155,6 +155,12 @@ def test_on_http(trace: Trace, found: str | None) -> None:
     assert verdict(trace) == found
 
 
+@pytest.mark.parametrize(("channel", "found"), [("1/post-2", None), ("1/get-1", "fuzz.alive FUZZ-02")])
+def test_of_two_endpoints_only_the_stream_goes_on(channel: str, found: str | None) -> None:
+    end = Frame(0, 0.0, Sender.SUBJECT, channel, Kind.END, info={"clean": True})
+    assert verdict(Trace(Header(REVISION.date, "http-sse", "by hand", "fuzz", closed=True), [end])) == found
+
+
 @pytest.mark.parametrize(
     ("code", "found"),
     [

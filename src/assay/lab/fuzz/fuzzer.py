@@ -77,7 +77,7 @@ class Fuzzer:
         self._again = again
         self._watch = watch
         self._begin = time.monotonic()
-        self._stopped = False
+        self._stopped = self._interrupted = False
         self._memory = Memory()
         self._seen: dict[Place, Counter[str]] = {}
         self._last: dict[Place, Trace] = {}
@@ -95,7 +95,7 @@ class Fuzzer:
             SubjectDown: nothing can be judged.
             CheckFailed: a check is broken.
         """
-        started, records, interrupted = now(), list[SubjectRecord](), False
+        started, records = now(), list[SubjectRecord]()
         try:
             for subject in self._given:
                 record, places = await self._meet(subject)
@@ -103,7 +103,7 @@ class Fuzzer:
                 self.places += places
             await self._all()
         except asyncio.CancelledError:
-            interrupted = True  # Ctrl-C: what is known is kept and told
+            self._interrupted = True  # Ctrl-C: what is known is kept and told
         finally:
             await asyncio.shield(self._close())
         return Run(
@@ -114,7 +114,7 @@ class Fuzzer:
             subjects=records,
             cells=[*self._found_cells(), *self._other_cells(started)],
             strict=self._order.strict,
-            interrupted=interrupted,
+            interrupted=self._interrupted,
             problem="" if self.places else "the server speaks none of the revisions asked for",
         )
 
@@ -265,7 +265,8 @@ class Fuzzer:
 
     def _cell(self, place: Place, started: str) -> CellResult:
         trace = self._last.get(place)
-        reason = self._ended.get(place) or ("" if trace else "no case was tried: give it more --seconds")
+        untried = "interrupted" if self._interrupted else "no case was tried"
+        reason = self._ended.get(place) or ("" if trace else untried)
         cell = CellResult(
             scenario=SCENARIO,
             title=f"{place.cases} made-up conversations",

@@ -133,6 +133,9 @@ def _ends(trace: Trace) -> Iterator[tuple[Frame, str]]:
                 yield end, f"the response broke off: {end.info.get('problem')}"
     elif trace.transport == Transport.WEBSOCKET:
         yield from _hung_up(trace)
+    elif trace.transport == Transport.HTTP_SSE:
+        ends = (one for one in trace.frames if _is_end(one))
+        yield from ((one, "the event stream ended") for one in ends)
 
 
 def _cut_off(call: Call) -> Frame | None:
@@ -157,13 +160,15 @@ def _is_close(frame: Frame) -> bool:
     return frame.kind is Kind.CONTROL and bool(frame.raw) and frame.raw[0] & 0xF == ws.CLOSE
 
 
+def _is_end(frame: Frame) -> bool:
+    """Whether the subject's side of the conversation ends with it; a POST of the two endpoints just ends."""
+    ends = frame.kind in (Kind.EXIT, Kind.END) and "/post-" not in frame.channel
+    return ends and frame.sender is Sender.SUBJECT and frame.connection == MINE
+
+
 def _is_lost(trace: Trace) -> bool:
     """Whether the conversation ended before its time: then silence is no finding of its own."""
-    ended = any(
-        one.kind in (Kind.EXIT, Kind.END) and one.sender is Sender.SUBJECT and one.connection == MINE
-        for one in trace.frames
-        if trace.transport != Transport.HTTP
-    )
+    ended = trace.transport != Transport.HTTP and any(_is_end(one) for one in trace.frames)
     return ended or any(trace.marks(NOT_REACHED)) or any(_cut_off(one) for one in trace.calls)
 
 
