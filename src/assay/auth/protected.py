@@ -96,6 +96,7 @@ class Protected:
             problem = self._problem_of_source(shown.rest)
             return problem or await self._guard.admit(credentials, self._circumstances(scope, shown))
         except Denied as denied:
+            log.debug("refused: %s", denied.reason)
             return self._problem_of_source(shown.rest) or self._refusal(denied, scheme, shown.rest)
         except Unavailable as error:
             log.warning("no token can be verified: %s", error)
