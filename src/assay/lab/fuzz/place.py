@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final, Protocol, runtime_checkable
 
-from assay.lab.harness.broken_off import BrokenOff, Unreachable
+from assay.lab.harness.broken_off import BrokenOff
 from assay.lab.harness.redaction import Redaction
 from assay.lab.harness.subject import Subject
 from assay.lab.harness.trace import Trace
@@ -86,7 +86,8 @@ class Place:
         await self.close()
         try:
             self._talk = await self._opened()
-        except Unreachable:
+        except BrokenOff:
+            # Gone, or deaf for good: what the lab started it can start again.
             if not isinstance(self.subject, Restartable) or self.subject.process_id is None:
                 raise
             await self.subject.stop()

@@ -163,10 +163,16 @@ class Talk:
 
     async def _calm(self, hearing: Hearing, step: Step, sent: Sent, patience: float) -> None:
         if step.verb in STREAMS:
-            with contextlib.suppress(BrokenOff):
-                await sent.settled(patience)
+            await self._taken(hearing, sent, patience)
         else:
             await self._wait(hearing, patience)
+
+    async def _taken(self, hearing: Hearing, sent: Sent, patience: float) -> None:
+        """As `Peer.taken`: a server may keep the head of a stream until it has something to say."""
+        for _ in range(ROUND_TRIPS):
+            if not sent.is_settled:
+                await self._sentinel(self._peer, hearing)
+                await self._wait(hearing, patience)
 
     async def _wait(self, hearing: Hearing, patience: float) -> bool:
         """Wait for what is owed; with less patience once it was in vain in this case."""
