@@ -41,20 +41,22 @@ class Authority:
         self.file = folder / f"{name}.pem"
         self.file.write_bytes(signed.sign(self._key, hashes.SHA256()).public_bytes(PEM))
 
-    def _builder(self, name: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
+    def _builder(
+        self, name: x509.Name, key: ec.EllipticCurvePrivateKey, ends: datetime.timedelta = DAY
+    ) -> x509.CertificateBuilder:
         now = datetime.datetime.now(datetime.UTC)
         return x509.CertificateBuilder(
-            self._name, name, key.public_key(), x509.random_serial_number(), now - DAY, now + DAY
+            self._name, name, key.public_key(), x509.random_serial_number(), now - DAY, now + ends
         )
 
-    def issue(self, name: str, subject: x509.Name | None = None) -> Pair:
+    def issue(self, name: str, subject: x509.Name | None = None, ends: datetime.timedelta = DAY) -> Pair:
         """A certificate for this machine, or for a client of this name."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = named((NameOID.COMMON_NAME, name)) if subject is None else subject
         here = x509.SubjectAlternativeName(
             [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
         )
-        signed = self._builder(subject, key).add_extension(here, critical=not list(subject))
+        signed = self._builder(subject, key, ends).add_extension(here, critical=not list(subject))
         pair = Pair(self._folder / f"{name}.pem", self._folder / f"{name}.key")
         pair.cert.write_bytes(signed.sign(self._key, hashes.SHA256()).public_bytes(PEM))
         pair.key.write_bytes(key.private_bytes(PEM, PKCS8, serialization.NoEncryption()))

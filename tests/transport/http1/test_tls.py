@@ -25,7 +25,7 @@ from assay.model.limits import Limits
 from assay.transport.http1.server import listen, serve
 from assay.transport.http1.tls import distinguished_name, make_context
 from tests.driving.answer import PATIENCE
-from tests.driving.certificates import PEM, PKCS8, Authority, Pair, named
+from tests.driving.certificates import DAY, PEM, PKCS8, Authority, Pair, named
 from tests.driving.messages import call
 
 Run = Callable[[Coroutine[Any, Any, None]], None]
@@ -73,9 +73,9 @@ def make_server() -> Server:
 
 
 @contextlib.asynccontextmanager
-async def serving(app: Any, context: ssl.SSLContext | None) -> AsyncIterator[int]:
+async def serving(app: Any, context: ssl.SSLContext | None, **limits: Any) -> AsyncIterator[int]:
     bound, stop = listen("127.0.0.1", 0), asyncio.Event()
-    task = asyncio.create_task(serve(app, bound, stop.wait, limits=Limits(drain=1.0), tls=context))
+    task = asyncio.create_task(serve(app, bound, stop.wait, limits=Limits(drain=1.0, **limits), tls=context))
     try:
         yield bound.getsockname()[1]
     finally:
@@ -217,6 +217,30 @@ async def test_who_speaks_in_the_clear_gets_no_answer(keys: Keys) -> None:
             async with asyncio.timeout(2 * PATIENCE):
                 assert not (await reader.read()).startswith(b"HTTP")
         writer.close()
+
+
+@ASK
+def test_an_expired_certificate_is_not_let_in(ask: Any, keys: Keys, run: Run) -> None:
+    async def main() -> None:
+        expired = keys.authority.issue("expired", ends=-DAY / 2)
+        context = make_context(*keys.server, keys.authority.file)
+        async with serving(make_server().asgi(), context) as port:
+            with pytest.raises(REFUSED):
+                await ask(port, keys.authority.client_context(expired), call("who"))
+
+    run(main())
+
+
+def test_who_does_not_shake_hands_is_cut_off(keys: Keys, run: Run) -> None:
+    async def main() -> None:
+        context = make_context(*keys.server, None)
+        async with serving(make_server().asgi(), context, head_timeout=0.1) as port:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            async with asyncio.timeout(2 * PATIENCE):
+                assert await reader.read() == b""
+            writer.close()
+
+    run(main())
 
 
 def test_one_file_may_hold_key_and_certificate(keys: Keys, tmp_path: Path) -> None:
