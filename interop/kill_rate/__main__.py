@@ -19,6 +19,7 @@ from itertools import count
 from pathlib import Path
 
 from assay.lab.harness.naming import matches
+from assay.lab.harness.saboteur import LOCKED
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import SHIPPED, suite_named
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
@@ -43,6 +44,7 @@ def candidates(suites: Sequence[str], globs: Sequence[str]) -> list[Candidate]:
         one
         for one in every
         if Transport.HTTP in one.saboteur.transports
+        and one.saboteur.server != LOCKED  # the official suite shows no tokens to servers
         and (not globs or any(matches(glob, one.saboteur.id) for glob in globs))
     ]
 
