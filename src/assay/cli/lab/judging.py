@@ -18,7 +18,7 @@ from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.cli.suite import suite_of
 from assay.lab.harness.archive import Archive, CannotKeep, located
 from assay.lab.harness.baseline import BadBaseline, Entry, compare, concerning, read_baseline
-from assay.lab.harness.broken_off import Gone
+from assay.lab.harness.broken_off import Gone, NoToken
 from assay.lab.harness.conclusion import Conclusion, conclude
 from assay.lab.harness.plan import Selection, chosen
 from assay.lab.harness.playing import Conditions
@@ -31,7 +31,7 @@ from assay.revisions.revision import Revision
 from .golden import golden_of, steady
 from .progress import progress
 from .subjects import redaction_of, subjects_of
-from .tokens import equip, wallet_of
+from .tokens import equip, no_token, wallet_of
 
 EXIT_CODES: Final[Mapping[Conclusion, ExitCode]] = {
     Conclusion.CONFORMS: ExitCode.OK,
@@ -50,7 +50,8 @@ async def judge_server(options: argparse.Namespace) -> int:
     entries = baseline_of(options, order.selection)
     archive = archive_at(options)
     stop_on_request()
-    await equip(order.conditions.wallet)
+    if not options.command:  # what has to be started first may be asked for its scopes later
+        await equip(order.conditions.wallet)
     try:
         with progress(sys.stderr) as watch:
             run = await Runner(order, subjects, watch, archive.keep).run()
@@ -99,6 +100,8 @@ def archive_at(options: argparse.Namespace) -> Archive:
 
 def not_there(down: SubjectDown, options: argparse.Namespace) -> CommandFailed:
     """A server that is not there, or hangs up at once, did not start; one that is silent proved nothing."""
+    if isinstance(down.reason, NoToken):
+        return no_token(down.reason)
     if not isinstance(down.reason, Gone):
         hint = "does it speak MCP there? a slow server gets more time with --timeout"
         return CommandFailed(ExitCode.INCOMPLETE, str(down), hint)

@@ -73,5 +73,9 @@ async def equip(wallet: Wallet) -> None:
     try:
         await wallet.keep_fresh()
     except NoToken as error:
-        hint = "is --authority right? `assay authority` gives out tokens for development"
-        raise CommandFailed(ExitCode.INCOMPLETE, str(error), hint) from error
+        raise no_token(error) from error
+
+
+def no_token(error: NoToken) -> CommandFailed:
+    hint = "is --authority right? `assay authority` gives out tokens for development"
+    return CommandFailed(ExitCode.INCOMPLETE, str(error), hint)
