@@ -7,7 +7,6 @@ sentinel tells whether this conversation goes on, and a second connection whethe
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 from typing import Any, Final
 
@@ -19,7 +18,7 @@ from assay.lab.harness.http_link import HttpLink
 from assay.lab.harness.link import Link, Sent
 from assay.lab.harness.message import Message, Shape, read_messages
 from assay.lab.harness.message_meta import declared
-from assay.lab.harness.peer import Peer, encode
+from assay.lab.harness.peer import ROUND_TRIPS, Peer, encode
 from assay.lab.harness.process import Process
 from assay.lab.harness.redaction import Redaction
 from assay.lab.harness.stdio_link import StdioLink
