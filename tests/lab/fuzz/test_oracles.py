@@ -74,6 +74,7 @@ def test_what_is_found(turns: Sequence[tuple[str, Any]], found: str) -> None:
         [(">", request(7, "ping", x=[0] * 20_000)), *ANSWERED],
         [(">", request(None, "ping")), ("<", nameless(-32600)), *ANSWERED],
         [(">", b"nonsense\n"), *ANSWERED],
+        [(">", b"[1e999]\n"), ("<", [nameless(-32700)]), *ANSWERED],
         [(">", [PING, PING]), ("<", nameless(-32600)), *ANSWERED],
         [
             (">", PING),

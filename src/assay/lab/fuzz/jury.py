@@ -104,7 +104,7 @@ class Jury:
         clear = is_clear(trace) and is_declared(trace)
         if not clear and any(_has_halves(one.body) for one in trace.messages if not one.by_subject):
             return [one for one in ORACLES if one.applies(trace, self._rows)]
-        batched = any(one.place is not None for one in trace.messages if not one.by_subject)
+        batched = any(one.body.lstrip()[:1] == b"[" for one in trace.messages if not one.by_subject)
         sound = clear and all(is_sound(one) for one in trace.messages if not one.by_subject)
         return [
             one
