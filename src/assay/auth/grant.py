@@ -90,12 +90,23 @@ class Terms:
 
 
 def moment(claims: Mapping[str, Any], name: str) -> float | None:
-    found = claims.get(name)
-    if found is None and name not in claims:
+    if name not in claims:
         return None
-    if isinstance(found, bool) or not isinstance(found, int | float) or not isfinite(found):
+    found = number(claims[name])
+    if found is None:
         raise bad_token("a time in the token is no number")
-    return float(found)
+    return found
+
+
+def number(given: Any) -> float | None:
+    """A number that can be reckoned with; JSON has others, and `True` is none."""
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        return None
+    try:
+        found = float(given)
+    except OverflowError:
+        return None
+    return found if isfinite(found) else None
 
 
 def principal_of(claims: Mapping[str, Any], issuer: str) -> str:

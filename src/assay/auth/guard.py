@@ -65,14 +65,14 @@ class Guard:
 
     async def _verify(self, token: bytes) -> Grant:
         text = token.decode("ascii")
-        now = self._clock()
         if self._inquiry is not None and (self._ring is None or not looks_signed(text)):
             assert self.auth.introspection is not None
             claims = await self._inquiry.ask(text)
+            now = self._clock()
             grant = self._terms.read(claims, now, issuer_needed=False)
             until = min(grant.expires, now + self.auth.introspection.kept)
         else:
-            grant = self._terms.read(await self._signed_claims(text), now)
+            grant = self._terms.read(await self._signed_claims(text), self._clock())
             until = grant.expires
         self._known.put(sha256(token).digest(), grant, until)
         return grant
