@@ -1,5 +1,7 @@
 """The healthy servers pass: no finding on any transport and revision, and every check sees something."""
 
+from pathlib import Path
+
 import pytest
 
 from assay.lab.harness.plan import Selection
@@ -11,6 +13,7 @@ from assay.lab.harness.verdict import Outcome, Verdict
 from assay.lab.suites import protocol_suite
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from tests.lab.grounds import healthy
+from tests.lab.suite.protected import judge_protected
 from tests.meta.tree import expect_none
 
 SUITE = protocol_suite()
@@ -49,7 +52,7 @@ async def test_healthy_server_has_no_finding(server: str, transport: Transport) 
 
 
 @pytest.mark.timeout(240)
-async def test_every_check_and_scenario_proves_something_on_a_healthy_server() -> None:
+async def test_every_check_and_scenario_proves_something_on_a_healthy_server(tmp_path: Path) -> None:
     """What never sees anything proves nothing: neither the checks nor the scenarios may be idle."""
     cells = [
         cell
@@ -57,6 +60,7 @@ async def test_every_check_and_scenario_proves_something_on_a_healthy_server() -
         for transport in Transport
         for cell in (await run_of(server, transport)).cells
     ]
+    cells += (await judge_protected(Transport.HTTP, tmp_path))[0].cells
     proved = {check.id for cell in cells for check in cell.checks if check.verdict is Verdict.SUCCESS}
     passed = {cell.scenario for cell in cells if cell.outcome is Outcome.PASSED}
     expect_none(f"check {name} saw nothing" for name in SUITE.checks if name not in proved)

@@ -1,0 +1,28 @@
+"""The reference server behind a lock, judged by what is about locks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from assay.lab.harness.archive import Archive
+from assay.lab.harness.locked import Lock
+from assay.lab.harness.plan import Selection
+from assay.lab.harness.run import Run, redacted
+from assay.lab.harness.runner import Order, Runner
+from assay.lab.harness.transport import Transport
+from assay.lab.suites import protocol_suite
+
+AREAS = ("authorization.*", "security.*")
+
+
+async def judge_protected(transport: Transport, results: Path) -> tuple[Run, list[str]]:
+    """The run, stored below `results`, and every token that there was."""
+    lock = Lock()
+    try:
+        order = Order(protocol_suite(), Selection(scenarios=AREAS), lock.conditions, jobs=4)
+        archive = Archive(results)
+        run = await Runner(order, [lock.served(transport)], lambda event: None, archive.keep).run()
+        archive.finish(redacted(run, lock.conditions.redaction))
+        return run, [token for kind in lock.wallet.kinds if (token := lock.wallet.get(kind)) is not None]
+    finally:
+        lock.close()
