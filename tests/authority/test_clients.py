@@ -1,5 +1,6 @@
 """Clients whose id is the address of a document about them."""
 
+import json
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from assay.authority.clients import is_document_address
 from assay.authority.fetch import Fetched, NotFetched
 from assay.authority.keys import new_key
 from tests.authority.walk import REDIRECT, Walk
+from tests.driving.hosts import on_assay
 
 ID = "https://app.example/client.json"
 DOCUMENT: dict[str, Any] = {"client_id": ID, "client_name": "App", "redirect_uris": [REDIRECT]}
@@ -35,6 +37,25 @@ async def test_a_client_needs_no_registration_where_its_document_is() -> None:
     given = await walk.exchange(code, client_id=ID)
     assert walk.claims(given.json()["access_token"])["client_id"] == ID
     assert web.asked == 1
+
+
+async def test_a_document_on_this_machine_is_really_fetched_where_that_is_allowed() -> None:
+    async def site(scope: Any, receive: Any, send: Any) -> None:
+        host = dict(scope["headers"])[b"host"].decode()
+        document = {**DOCUMENT, "client_id": f"http://{host}{scope['path']}"}
+        headers = [(b"content-type", b"application/json")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": json.dumps(document).encode()})
+
+    site.close = quietly  # type: ignore[attr-defined]
+    async with on_assay(site) as port:
+        client_id = f"http://127.0.0.1:{port}/client.json"
+        assert await Walk(loopback_documents=True).code(client_id=client_id)
+        assert (await Walk().authorize(client_id=client_id)).status_code == 400
+
+
+async def quietly() -> None:
+    """Nothing is open between requests."""
 
 
 @pytest.mark.parametrize(("lifetime", "asked"), [(None, 1), (60.0, 1), (0.0, 2), (5.0, 2)])

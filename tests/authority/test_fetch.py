@@ -1,13 +1,19 @@
 """Fetching from addresses that others choose: where it does not go, and what it does not take."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import contextlib
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from assay.authority.fetch import NotFetched, guarded_fetch, lifetime_of, resolve
+from assay.authority.fetch import NotFetched, get_from, guarded_fetch, lifetime_of, resolve
 from assay.authority.settings import Bounds
+from assay.model.limits import Limits
+from assay.transport.http1.server import listen, serve
+from tests.driving.certificates import Authority
 from tests.driving.hosts import on_assay
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
@@ -104,6 +110,7 @@ async def test_a_document_of_this_machine_is_fetched_where_that_is_allowed() -> 
         (Site(b"{}", status=404), "404"),
         (Site(b"", status=302, location="http://127.0.0.1:1/"), "302"),
         (Site(b"{}", media_type="text/html"), "application/json"),
+        (Site(b"{}", **{"content-encoding": "gzip"}), "compressed"),
         (Site(b"[]"), "no JSON object"),
         (Site(b"{"), "no JSON object"),
         (Site(b"[" * 10_000), "no JSON object"),
@@ -115,6 +122,33 @@ async def test_what_is_no_document_is_not_taken(site: Site, reason: str) -> None
     async with on_assay(site) as port:
         with pytest.raises(NotFetched, match=reason):
             await guarded_fetch(Bounds(), loopback=True)(f"http://127.0.0.1:{port}/c")
+
+
+@contextlib.asynccontextmanager
+async def under_tls(site: Site, authority: Authority) -> AsyncIterator[int]:
+    """On this machine, with a certificate for `localhost` and 127.0.0.1."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*authority.issue("site"))
+    bound, stop = listen("127.0.0.1", 0), asyncio.Event()
+    task = asyncio.create_task(serve(site, bound, stop.wait, limits=Limits(drain=1.0), tls=context))
+    try:
+        yield bound.getsockname()[1]
+    finally:
+        stop.set()
+        await task
+
+
+async def test_the_certificate_must_be_of_the_name_in_the_url_whichever_address_is_asked(
+    tmp_path: Path,
+) -> None:
+    authority, site = Authority(tmp_path, "authority"), Site(b"{}")
+    async with under_tls(site, authority) as port:
+        trust = authority.client_context()
+        assert await get_from("127.0.0.1", f"https://localhost:{port}/c", 100, trust) == ({}, None)
+        for url, trusted in ((f"https://app.example:{port}/c", trust), (f"https://localhost:{port}/c", None)):
+            with pytest.raises(NotFetched, match="no answer"):
+                await get_from("127.0.0.1", url, 100, trusted)
+    assert site.hosts == [f"localhost:{port}".encode()]
 
 
 async def test_nobody_is_waited_for_longer_than_the_bound() -> None:

@@ -125,7 +125,7 @@ async def live_through(deeds: Deeds, *faults: str) -> None:
 
 
 @given(ANY_ORDER)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_whatever_is_done_to_them_tokens_are_good_when_they_should_be(deeds: Deeds) -> None:
     asyncio.run(live_through(deeds))
 

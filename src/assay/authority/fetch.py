@@ -11,6 +11,7 @@ import asyncio
 import ipaddress
 import re
 import socket
+import ssl
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, NamedTuple
 from urllib.parse import SplitResult, urlsplit
@@ -23,6 +24,7 @@ from .http import only_mapping
 from .settings import LOOPBACK, Bounds
 
 MAX_AGE: Final = re.compile(r"(?:^|[\s,])max-age=(\d{1,9})", re.IGNORECASE)
+HEADERS: Final = {"accept": "application/json", "accept-encoding": "identity"}
 LONGEST: Final = 86_400.0
 
 
@@ -51,7 +53,7 @@ def guarded_fetch(bounds: Bounds, *, loopback: bool = False, resolve: Resolve = 
         try:
             async with asyncio.timeout(bounds.fetch_seconds):
                 address = await _address(url, loopback, resolve)
-                return await _get(url, address, bounds.document_bytes)
+                return await get_from(address, url, bounds.document_bytes)
         except TimeoutError:
             raise NotFetched(f"no answer within {bounds.fetch_seconds:g} s") from None
 
@@ -84,8 +86,12 @@ def _allowed(address: str, local: bool) -> bool:
     return mapped.is_loopback if local else mapped.is_global and not mapped.is_multicast
 
 
-async def _get(url: str, address: str, bound: int) -> Fetched:
-    """Ask that address, under the name that the URL has: a second lookup might give another one."""
+async def get_from(address: str, url: str, bound: int, trust: ssl.SSLContext | None = None) -> Fetched:
+    """Ask that address, under the name that the URL has: a second lookup might give another one.
+
+    Raises:
+        NotFetched: there is no such document, or it is not whose name it has.
+    """
     try:
         import httpx2
     except ImportError:
@@ -93,15 +99,18 @@ async def _get(url: str, address: str, bound: int) -> Fetched:
     parts = urlsplit(url)
     shown = f"[{address}]" if ":" in address else address
     target = parts._replace(netloc=f"{shown}:{_port(parts)}").geturl()
-    headers = {"host": parts.netloc, "accept": "application/json"}
+    # Not compressed: what is small on its way could be endless here.
+    headers = {"host": parts.netloc.rpartition("@")[2], **HEADERS}
     named = {"sni_hostname": parts.hostname}
     try:
         async with (
-            httpx2.AsyncClient(follow_redirects=False, trust_env=False) as client,
+            httpx2.AsyncClient(verify=trust or True, follow_redirects=False, trust_env=False) as client,
             client.stream("GET", target, headers=headers, extensions=named) as response,
         ):
             if response.status_code != 200:
                 raise NotFetched(f"the answer is {response.status_code}; redirects are not followed")
+            if response.headers.get("content-encoding", "identity") != "identity":
+                raise NotFetched("the document is compressed")
             body = await _body(response, bound)
             lifetime = lifetime_of(response.headers.get("cache-control", ""))
     except httpx2.HTTPError as error:
@@ -111,7 +120,7 @@ async def _get(url: str, address: str, bound: int) -> Fetched:
 
 async def _body(response: Any, bound: int) -> bytes:
     body = b""
-    async for part in response.aiter_bytes():
+    async for part in response.aiter_raw():
         body += part
         if len(body) > bound:
             raise NotFetched(f"the document has more than {bound} bytes")
