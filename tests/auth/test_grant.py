@@ -1,0 +1,83 @@
+"""Whatever a token or a proof claims, it is good or it is refused: nothing else happens."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.auth.denial import Denied
+from assay.auth.dpop import DPoP, Proofs
+from assay.auth.grant import Grant, Terms
+from tests.auth.issuing import RESOURCE, digest, ec_key, proof, thumbprint
+
+ISSUER = "https://as.example"
+TERMS = Terms(ISSUER, frozenset({RESOURCE}), 10.0, {"admin": ["use"]})
+NAMES = [
+    "iss",
+    "aud",
+    "exp",
+    "nbf",
+    "iat",
+    "sub",
+    "client_id",
+    "scope",
+    "scp",
+    "cnf",
+    "jti",
+    "htm",
+    "htu",
+    "ath",
+]
+LEAVES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.sampled_from([10**400, -(10**400), 0, 2_000_000_000]),
+    st.floats(),
+    st.text(max_size=10),
+    st.sampled_from([ISSUER, RESOURCE, "use", "admin", "jkt", "x5t#S256"]),
+)
+VALUES = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.sampled_from(["jkt", "x5t#S256", "x"]), inner, max_size=2),
+    ),
+    max_leaves=5,
+)
+CHANGES = st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=3)
+GOOD: dict[str, Any] = {"iss": ISSUER, "aud": RESOURCE, "sub": "ann", "exp": 2_000_000_000, "scope": "use"}
+
+
+@settings(max_examples=150, deadline=None)
+@given(CHANGES)
+def test_claims_make_a_grant_or_are_refused(changes: dict[str, Any]) -> None:
+    claims = {**GOOD, **changes}
+    try:
+        grant = TERMS.read(claims, 1_900_000_000.0)
+    except Denied as denied:
+        assert denied.status == 401
+        return
+    assert isinstance(grant, Grant)
+    assert (claims["iss"], grant.principal.startswith(f"{ISSUER}#")) == (ISSUER, True)
+    assert claims["aud"] == RESOURCE or RESOURCE in claims["aud"]
+    assert grant.expires > 1_900_000_000
+    assert bool(claims.get("cnf")) == (grant.key is not None or grant.certificate is not None)
+
+
+@settings(max_examples=50, deadline=None)
+@given(CHANGES.filter(bool))
+def test_a_proof_with_other_claims_is_refused_unless_they_do_not_matter(changes: dict[str, Any]) -> None:
+    token = "token"
+    meaning = {"htm": "POST", "htu": RESOURCE, "ath": digest(token)}
+    try:
+        shown = proof(token, **changes).encode()
+        proofs = Proofs(DPoP(), time.time)
+        proofs.check([shown], token.encode(), thumbprint(ec_key("holder")), ("POST", RESOURCE))
+    except Denied as denied:
+        assert denied.status == 401
+        return
+    assert {name: changes.get(name, right) for name, right in meaning.items()} == meaning
