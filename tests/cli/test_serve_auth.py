@@ -84,7 +84,7 @@ def running(*arguments: str) -> Iterator[list[str]]:
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment) as process:
         assert process.stdout is not None
         try:
-            yield [process.stdout.readline().strip() for _ in range(2)]
+            yield [process.stdout.readline().strip() for _ in range(3)]
         finally:
             process.kill()
 
@@ -96,6 +96,7 @@ def test_the_reference_server_in_its_protected_mode_and_an_authority() -> None:
         serving = ("serve", "reference", "--transport", "http", "--port", "0", "--auth", protection)
         with running(*serving) as lines, httpx2.Client(trust_env=False, headers=BOTH) as client:
             endpoint = lines[1].rpartition(" ")[2]
+            assert lines[2] == "- only for who shows a token"
             refused = client.post(endpoint, json=METADATA)
             assert refused.status_code == 401
             assert 'scope="use"' in refused.headers["www-authenticate"]

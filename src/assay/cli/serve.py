@@ -151,7 +151,9 @@ def allowed_hosts(host: str, added: list[str]) -> tuple[str, ...]:
 def announcer(server: Server) -> Callable[[str], None]:
     def announce(url: str) -> None:
         base = url.removesuffix(urlsplit(url).path)
-        print(f"{called(server)} running on {base}", f"  - MCP endpoint: {url}", sep="\n", flush=True)
+        protection = ["  - only for who shows a token"] if server.auth is not None else []
+        lines = [f"{called(server)} running on {base}", f"  - MCP endpoint: {url}", *protection]
+        print(*lines, sep="\n", flush=True)
 
     return announce
 
