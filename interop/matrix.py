@@ -59,7 +59,9 @@ def meaningless(revision: str, transport: str) -> frozenset[str]:
     return IN_SESSIONS if transport == "stdio" or revision == PER_REQUEST else frozenset()
 
 
-def read_lines(lines: Iterable[str], excused: frozenset[str], problem: str) -> dict[str, Cell]:
+def read_lines(
+    lines: Iterable[str], excused: frozenset[str], problem: str, features: Sequence[str] = FEATURES
+) -> dict[str, Cell]:
     """Turn the output of a client program into a cell for each feature; `problem` is how it ended, if badly.
 
     `excused` are the features that it may lack. Whatever is not understood counts against `close`: it is
@@ -69,20 +71,19 @@ def read_lines(lines: Iterable[str], excused: frozenset[str], problem: str) -> d
     complaints = [problem] if problem else []
     for line in lines:
         try:
-            feature, cell = read_line(line, excused)
+            feature, cell = read_line(line, excused, features)
         except ValueError as error:
             complaints.append(str(error))
             continue
         cells[feature] = Cell(Mark.FAILS, "told twice") if feature in cells else cell
-    for feature in FEATURES:
-        cells.setdefault(feature, Cell(Mark.FAILS, ": ".join(["no line", *complaints[:1]])))
+    missing = Cell(Mark.FAILS, ": ".join(["no line", *complaints[:1]]))
     cells[CLOSE] = (
         Cell(Mark.FAILS, "; ".join(complaints)) if complaints else Cell(Mark.WORKS, "ended by itself")
     )
-    return cells
+    return {feature: cells.get(feature, missing) for feature in features}
 
 
-def read_line(line: str, excused: frozenset[str]) -> tuple[str, Cell]:
+def read_line(line: str, excused: frozenset[str], features: Sequence[str]) -> tuple[str, Cell]:
     """Raises:
     ValueError: this is no line of a report.
     """
@@ -91,13 +92,18 @@ def read_line(line: str, excused: frozenset[str]) -> tuple[str, Cell]:
         feature, ok, detail = said["feature"], said["ok"], str(said["detail"])
     except (ValueError, TypeError, KeyError):
         raise ValueError(f"not a line of a report: {line.strip()[:200]}") from None
-    if feature not in FEATURES or feature == CLOSE:
+    if feature not in features or feature == CLOSE:
         raise ValueError(f"unknown feature: {feature!r}")
     if ok is True:
         return feature, Cell(Mark.WORKS, detail)
     if ok is None and feature in excused:
         return feature, Cell(Mark.NO_API, detail)
     return feature, Cell(Mark.FAILS, f"excused itself: {detail}" if ok is None else detail)
+
+
+def rows(columns: Sequence[Column]) -> list[str]:
+    """The features of the columns: each column has all of them, in the same order."""
+    return list(columns[0].cells) if columns else []
 
 
 def is_complete(columns: Sequence[Column]) -> bool:
@@ -107,18 +113,18 @@ def is_complete(columns: Sequence[Column]) -> bool:
 
 def failures(columns: Iterable[Column]) -> list[str]:
     return [
-        f"{column.name}: {feature}: {one_line(column.cells[feature].detail)}"
+        f"{column.name}: {feature}: {one_line(cell.detail)}"
         for column in columns
-        for feature in FEATURES
-        if column.cells[feature].mark is Mark.FAILS
+        for feature, cell in column.cells.items()
+        if cell.mark is Mark.FAILS
     ]
 
 
-def reasons(columns: Iterable[Column]) -> list[str]:
+def reasons(columns: Sequence[Column]) -> list[str]:
     """Say once for each feature and reason why there is a dash."""
     found = {
         f"{feature} on {column.revision} over {column.transport}: {one_line(cell.detail)}": None
-        for feature in FEATURES
+        for feature in rows(columns)
         for column in columns
         if (cell := column.cells[feature]).mark is Mark.NO_API
     }
@@ -131,7 +137,8 @@ def one_line(text: str, length: int = 300) -> str:
 
 def table(columns: Sequence[Column]) -> str:
     """Lay everything out for a terminal, with what failed and why there is a dash below."""
-    first = max(map(len, FEATURES))
+    features = rows(columns)
+    first = max(map(len, features))
     clients = Counter(column.client for column in columns)
     revisions = Counter((column.client, column.revision) for column in columns)
     shares = dict.fromkeys(clients, WIDEST)
@@ -152,7 +159,7 @@ def table(columns: Sequence[Column]) -> str:
         margin + "  ".join(span(revision, client, count) for (client, revision), count in revisions.items()),
         row("", (column.transport for column in columns)),
     ]
-    for feature in FEATURES:
+    for feature in features:
         lines.append(row(feature, (column.cells[feature].mark.value for column in columns)))
     lines += [f"{Mark.NO_API.value} {reason}" for reason in reasons(columns)]
     lines += [f"{Mark.FAILS.value} {failure}" for failure in failures(columns)]
@@ -166,23 +173,23 @@ def markdown(columns: Sequence[Column]) -> str:
         f"| feature | {' | '.join(heads)} |",
         "|---|" + ":-:|" * len(columns),
     ]
-    for feature in FEATURES:
+    for feature in rows(columns):
         marks = " | ".join(column.cells[feature].mark.value for column in columns)
         lines.append(f"| {feature} | {marks} |")
     return "\n".join([*lines, "", *(f"- {Mark.NO_API.value} {reason}" for reason in reasons(columns))])
 
 
-def with_block(page: str, block: str) -> str:
+def with_block(page: str, block: str, marks: tuple[str, str] = (BEGIN, END)) -> str:
     """Put the block between the marks of a page.
 
     Raises:
         ValueError: the page lacks a mark.
     """
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
+    before, begin, rest = page.partition(marks[0])
+    _, end, after = rest.partition(marks[1])
     if not begin or not end:
-        raise ValueError(f"the page has no place for the table: {BEGIN} … {END}")
-    return f"{before}{BEGIN}\n{block}\n{END}{after}"
+        raise ValueError(f"the page has no place for the table: {' … '.join(marks)}")
+    return f"{before}{begin}\n{block}\n{end}{after}"
 
 
 def as_json(columns: Sequence[Column]) -> str:

@@ -98,7 +98,7 @@ class Program:
         return "a new token and a new refresh token, without the browser"
 
     async def reuse(self) -> str:
-        """An old refresh token comes back: everything that came of it is revoked, and the client begins again."""
+        """An old refresh token comes back: its whole family is revoked, and the client begins again."""
         known = self.first.storage.client
         assert known is not None
         form = {"grant_type": "refresh_token", "refresh_token": self.used[0]}
@@ -130,8 +130,9 @@ class Program:
         return f"403 insufficient_scope, then granted {journey.tokens.scope}"
 
     async def step_up(self) -> str:
-        """In the middle of a connection, for one tool."""
-        journey = Journey(self.task, self.task.stepped, method="client_secret_post")
+        """In the middle of a connection, for one tool. The client is one that need not register: the SDK
+        registers for the scopes of the first challenge only, and is not given more than it registered for."""
+        journey = Journey(self.task, self.task.stepped, Storage(client=self.task.known_client()))
         async with journey.connect() as client:
             names = {tool.name for tool in (await client.list_tools()).tools}
             expect(names, {"look"}, "tools before")

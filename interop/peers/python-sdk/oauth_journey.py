@@ -58,13 +58,24 @@ class Task:
     def at(self, place: str) -> str:
         return f"{self.issuer}{place}"
 
+    def known_client(self) -> OAuthClientInformationFull:
+        return OAuthClientInformationFull(
+            client_id=self.robot,
+            client_secret=self.robot_secret,
+            token_endpoint_auth_method="client_secret_post",
+            redirect_uris=[AnyUrl(CALLBACK)],
+            issuer=self.issuer,
+        )
+
 
 class Storage:
     """Where the SDK keeps what it was given."""
 
-    def __init__(self, tokens: OAuthToken | None = None) -> None:
+    def __init__(
+        self, tokens: OAuthToken | None = None, client: OAuthClientInformationFull | None = None
+    ) -> None:
         self.tokens = tokens
-        self.client: OAuthClientInformationFull | None = None
+        self.client = client
 
     async def get_tokens(self) -> OAuthToken | None:
         return self.tokens
