@@ -50,6 +50,12 @@ async def test_the_page_runs_nothing_is_framed_by_nobody_and_is_not_stored() -> 
     assert "SameSite=Lax" in page.headers["set-cookie"]
 
 
+@pytest.mark.parametrize(("issuer", "secure"), [(ISSUER, False), ("https://a.example", True)])
+async def test_the_cookie_goes_by_https_only_where_there_is_https(issuer: str, secure: bool) -> None:
+    page, _ = await shown(asking(issuer=issuer))
+    assert ("; Secure" in page.headers["set-cookie"]) is secure
+
+
 async def test_a_no_is_told_to_the_client() -> None:
     walk = asking()
     _, ticket = await shown(walk)

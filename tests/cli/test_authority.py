@@ -15,6 +15,7 @@ from assay.authority.faults import FAULTS
 from assay.cli.exit_code import ExitCode
 from assay.cli.main import main
 from assay.transport.http1.server import listen
+from tests.driving.certificates import Authority
 
 Output = pytest.CaptureFixture[str]
 PATIENCE = 20
@@ -97,6 +98,16 @@ def test_a_file_keeps_keys_from_one_run_to_the_next(tmp_path: Path) -> None:
     assert published[0] == published[1]
 
 
+def test_it_speaks_tls_where_it_has_a_certificate(tmp_path: Path) -> None:
+    certificates = Authority(tmp_path, "authority")
+    cert, key = certificates.issue("here")
+    with authority("--tls-cert", str(cert), "--tls-key", str(key)) as running:
+        assert running.issuer.startswith("https://127.0.0.1:")
+        place = f"{running.issuer}/.well-known/oauth-authorization-server"
+        known = httpx2.get(place, verify=certificates.client_context()).json()
+        assert known["issuer"] == running.issuer
+
+
 def test_all_faults_are_listed(capsys: Output) -> None:
     assert main(["authority", "--list-faults"]) == ExitCode.OK
     lines = capsys.readouterr().out.splitlines()
@@ -115,6 +126,8 @@ def test_all_faults_are_listed(capsys: Output) -> None:
         (["--client", "id", "--redirect-uri", "http://a.example/"], "--redirect-uri http://a.example/"),
         (["--scope", "a b"], "no scope of OAuth"),
         (["--access-lifetime", "-5"], "--access-lifetime"),
+        (["--tls-key", "missing.pem"], "without a certificate"),
+        (["--tls-cert", "missing.pem"], "missing.pem"),
         (["--store", "/"], "cannot keep records in /"),
         (["--host", "0.0.0.0", "--auto-approve"], "--auto-approve would give tokens to everyone"),
         (["--host", "0.0.0.0", "--dev-mint"], "--dev-mint would give tokens to everyone"),

@@ -66,10 +66,9 @@ def ask(authority: Authority, request: Request, client: Client, wish: Wish) -> R
     authority.tickets.put(digest(ticket), Ticket(wish=wish, browser=digest(browser)), expires)
     content = _form(authority, client, wish, ticket)
     shown = page(f"Allow {client.name or client.id}?", content, forms=f"'self' {_form_target(wish.redirect)}")
-    cookie = (
-        "set-cookie",
-        f"{COOKIE}={browser}; Path={authority.settings.path or '/'}; HttpOnly; SameSite=Lax",
-    )
+    secure = "; Secure" if authority.issuer.startswith("https:") else ""
+    value = f"{COOKIE}={browser}; Path={authority.settings.path or '/'}; HttpOnly; SameSite=Lax{secure}"
+    cookie = ("set-cookie", value)
     return Response(status=shown.status, headers=(*shown.headers, cookie), body=shown.body)
 
 

@@ -126,8 +126,6 @@ def _web_problem(scheme: str, host: str | None, application_type: str | None) ->
         return "http is for this machine only: use https"
     if application_type == "web" and host in LOOPBACK:
         return "a web application is not on the user's machine: application_type native"
-    if application_type == "native" and host not in LOOPBACK and scheme == "http":
-        return "a native application uses this machine, or a scheme of its own"
     return None
 
 

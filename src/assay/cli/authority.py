@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.model.error import MissingExtra
+from assay.model.error import MissingExtra, TlsError
 from assay.model.limits import Limits
 
 from .exit_code import CommandFailed, ExitCode
@@ -30,6 +30,8 @@ from .output import emit
 from .serve import port
 
 if TYPE_CHECKING:
+    from ssl import SSLContext
+
     from assay.authority.authority import Authority
     from assay.authority.record import Client
     from assay.authority.settings import Settings
@@ -56,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--host", default=HOST, help=f"address to listen on; default: {HOST}")
     add("--port", type=port, default=PORT, help=f"port to listen on, 0 for any free one; default: {PORT}")
-    add("--issuer", metavar="URL", help="how clients know it; default: http://<host>:<port>")
+    add("--issuer", metavar="URL", help="how clients know it; default: http(s)://<host>:<port>")
     add("--client", metavar="ID[:SECRET]", action="append", default=[], help="a known client; repeatable")
     add("--redirect-uri", metavar="URI", action="append", default=[], help=_REDIRECT)
     add("--user", metavar="NAME", action="append", default=[], help="who can consent; repeatable")
@@ -76,6 +78,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="consent without a click, as the first user or `login_hint`",
     )
+    add("--tls-cert", metavar="FILE", help="speak TLS, with this certificate (PEM)")
+    add("--tls-key", metavar="FILE", help="its private key, unless it is in the same file")
     add("--store", metavar="FILE", help="keep everything in this SQLite file; default: in memory")
     add("--algorithm", metavar="ALG", default="ES256", help="ES256 (default), RS256, PS256 or EdDSA")
     add("--opaque", action="store_true", help="access tokens are no JWT: only introspection knows them")
@@ -161,6 +165,7 @@ def serve(options: argparse.Namespace, bound: socket.socket) -> int:
 
     if options.verbose:
         logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(message)s")
+    tls = context_of(options)
     store = opened(options.store)
     try:
         authority = Authority(settings_of(options, bound.getsockname()[1]), store=store)
@@ -169,10 +174,19 @@ def serve(options: argparse.Namespace, bound: socket.socket) -> int:
         lines += [f"  - {name}: {told[name]}" for name in SHOWN if name in told]
         lines += [f"  - fault: {name}" for name in sorted(authority.faults.names)]
         emit("\n".join(lines) + "\n")
-        return asyncio.run(until_stopped(AuthorityApp(authority), bound, options.rotate_every))
+        return asyncio.run(until_stopped(AuthorityApp(authority), bound, options.rotate_every, tls))
     finally:
         if store is not None:
             store.close()
+
+
+def context_of(options: argparse.Namespace) -> SSLContext | None:
+    from assay.transport.http1.tls import make_context
+
+    try:
+        return make_context(options.tls_cert, options.tls_key, None)
+    except TlsError as error:
+        raise CommandFailed(ExitCode.USAGE, str(error), "--tls-cert and --tls-key name PEM files") from error
 
 
 def opened(path: str | None) -> Store | None:
@@ -193,10 +207,11 @@ def settings_of(options: argparse.Namespace, number: int) -> Settings:
     from assay.authority.settings import Lifetimes, Settings
 
     shown = f"[{options.host}]" if ":" in options.host else options.host
+    scheme = "http" if options.tls_cert is None else "https"
     refuse_openness(options)
     try:
         return Settings(
-            issuer=options.issuer or f"http://{shown}:{number}",
+            issuer=options.issuer or f"{scheme}://{shown}:{number}",
             users=tuple(options.user) or ("developer",),
             clients=tuple(client_of(text, options) for text in options.client),
             scopes=tuple(options.scope),
@@ -246,14 +261,16 @@ def client_of(text: str, options: argparse.Namespace) -> Client:
     )
 
 
-async def until_stopped(app: Any, bound: socket.socket, rotate_every: float | None) -> int:
+async def until_stopped(
+    app: Any, bound: socket.socket, rotate_every: float | None, tls: SSLContext | None
+) -> int:
     from assay.transport.http1.server import serve as serve_app
     from assay.transport.http1.stop import Stop
 
     rotating = asyncio.create_task(rotation(app.authority, rotate_every))
     with Stop() as stop:
         try:
-            await serve_app(app, bound, stop.wished, limits=Limits())
+            await serve_app(app, bound, stop.wished, limits=Limits(), tls=tls)
         except asyncio.CancelledError:
             if not stop.interrupted:
                 raise
