@@ -30,11 +30,12 @@ def places(endpoint: str, authority: str, told: str | None) -> list[str]:
     """Where the metadata may be: at the URL that a challenge told, and at the two well-known addresses.
     Only what is on the server itself is looked at."""
     path = endpoint.partition("?")[0].rstrip("/")
-    found = [_path_on(authority, told or ""), f"{WELL_KNOWN}{path}", WELL_KNOWN]
+    found = [path_on(authority, told or ""), f"{WELL_KNOWN}{path}", WELL_KNOWN]
     return [each for each in dict.fromkeys(found) if each]
 
 
-def _path_on(authority: str, url: str) -> str:
+def path_on(authority: str, url: str) -> str:
+    """The path of a URL that is there; empty where it is elsewhere, or none."""
     try:
         parts = urlsplit(url)
     except ValueError:

@@ -99,7 +99,7 @@ class TokenSource:
         wanted: dict[str, dict[str, Any]] = {
             USUAL: {},
             OTHER: {"subject": "assay-lab-two"},
-            WEAK: {"scopes": []},
+            **({WEAK: {"scopes": []}} if self._scopes else {}),
             CAPITALS: {"audience": upper},
             **{kind: {"fault": fault} for kind, fault in FAULTS.items()},
         }
@@ -126,7 +126,7 @@ class TokenSource:
         lasting = first.get("expires_in")
         others = {
             OTHER: await self._granted(OTHER, self._scopes) if self._registers else {},
-            WEAK: self._if_weak(await self._granted(USUAL, self._scopes[:-1])),
+            WEAK: self._if_weak(await self._granted(USUAL, self._scopes[:1])),
             FOREIGN: self._if_for(ELSEWHERE, await self._granted(USUAL, self._scopes, ELSEWHERE)),
             CAPITALS: self._if_for(in_capitals(self._audience), await self._in_capitals()),
         }

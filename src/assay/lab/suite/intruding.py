@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from assay.lab.harness.argument import arguments_for
 from assay.lab.harness.choosing import ASKING, tools_that
+from assay.lab.harness.facts import Facts
 from assay.lab.harness.mirror import param_headers
+from assay.lab.harness.need import Need
 from assay.lab.harness.peer import Peer
 from assay.lab.harness.rounds import retry
 from assay.lab.harness.stage import Stage
+from assay.revisions.registry import BY_DATE
 from assay.revisions.revision import Opening
 
 from .interview import EVERYTHING, MOST, Interviewee
+
+
+def _asking_tools(facts: Facts) -> list[dict[str, Any]]:
+    """Those that only read, so that they can be asked to the end."""
+    return [tool for tool in facts.read_only_tools if tool in tools_that(ASKING, facts)][:MOST]
+
+
+def _keeps_something(facts: Facts) -> bool:
+    if BY_DATE[facts.revision].opening is Opening.HANDSHAKE:
+        return facts.session
+    return bool(_asking_tools(facts))
+
+
+SOMETHING_KEPT: Final = Need(_keeps_something, "has neither a session nor a tool that speaks of asking")
 
 
 async def intrude(stage: Stage, owner: Peer, bearer: str) -> None:
@@ -45,7 +62,7 @@ async def intrude_with_state(stage: Stage, bearer: str) -> None:
         return
     owner = await stage.open(**EVERYTHING)
     Interviewee(owner)
-    for tool in [one for one in stage.facts.read_only_tools if one in tools_that(ASKING, stage.facts)][:MOST]:
+    for tool in _asking_tools(stage.facts):
         arguments = arguments_for(tool)
         asked = (await owner.call(tool, arguments)).result
         if isinstance(asked.get("requestState"), str):

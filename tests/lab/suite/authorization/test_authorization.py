@@ -55,9 +55,9 @@ def challenge(value: str) -> dict[str, str]:
         ("query-token", call(NONE, 401, does="POST /mcp?access_token=x"), [("AU-63", True)]),
         ("query-token", call(NONE, 200, does="POST /mcp?access_token=x", says=RESULT), [("AU-63", False)]),
         ("query-token", call(NONE, 401), []),
-        ("challenge", call(NONE, 401), [("AU-14", False)]),
+        ("challenge", call(NONE, 401), []),
         ("challenge", call(NONE, 401, got=challenge('Bearer scope="read"')), [("AU-14", True)]),
-        ("challenge", call(NONE, 401, got=challenge('Basic scope="read"')), [("AU-14", False)]),
+        ("small-scope", call(WEAK, 404), []),
         ("challenge", call(NONE, 403), []),
         ("small-scope", call(WEAK, 403, got=challenge(FULL)), [("AU-06", True), ("AU-69", True)]),
         ("small-scope", call(WEAK, 401, got=challenge(FULL)), [("AU-06", False), ("AU-69", False)]),
@@ -109,6 +109,19 @@ def test_the_address_of_the_metadata_is_a_url(url: str, holds: bool) -> None:
     revision = HANDSHAKE[-2]
     refused = call(NONE, 401, got=challenge(f'Bearer resource_metadata="{url}"'))
     assert seen("authorization.challenge", trace(refused, revision=revision)) == [("AU-09", holds)]
+
+
+@pytest.mark.parametrize("value", ["", "Basic", f'Bearer resource_metadata="{URL}"', 'Basic scope="read"'])
+def test_a_server_that_has_scopes_names_them(value: str) -> None:
+    document = {**METADATA, "scopes_supported": ["read"]}
+    found = trace(call(NONE, 401, got=challenge(value)), call(NONE, 200, does=WELL_KNOWN, says=document))
+    assert seen("authorization.challenge", found) == [("AU-14", False)]
+
+
+def test_metadata_on_another_machine_is_not_said_to_be_missing() -> None:
+    told = challenge('Bearer resource_metadata="https://elsewhere.example/metadata"')
+    found = trace(call(NONE, 401, got=told), call(NONE, 404, does=WELL_KNOWN))
+    assert seen("authorization.metadata", found) == [("AU-10", True)]
 
 
 @pytest.mark.parametrize(("scopes", "holds"), [("read", True), ("read offline_access", False)])

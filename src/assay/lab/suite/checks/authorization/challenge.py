@@ -8,6 +8,7 @@ from assay.lab.harness.admission import calls_with, is_opening
 from assay.lab.harness.bearer import NONE
 from assay.lab.harness.challenge import HEADER, METADATA, bearer_challenge
 from assay.lab.harness.check import check
+from assay.lab.harness.resource_metadata import documents
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.transport import GUARDED
 from assay.lab.harness.verdict import Observation, observe
@@ -24,4 +25,10 @@ def judge(trace: Trace) -> Iterator[Observation]:
         scopes = [] if challenge is None else challenge.scopes
         named = place.startswith(("https://", "http://"))
         yield observe("AU-09", named, call, expected=f"Bearer with the URL as {METADATA}", observed=seen)
-        yield observe("AU-14", bool(scopes), call, expected="Bearer with a scope", observed=seen)
+        if scopes or _has_scopes(trace):
+            yield observe("AU-14", bool(scopes), call, expected="Bearer with a scope", observed=seen)
+
+
+def _has_scopes(trace: Trace) -> bool:
+    """Whether there are any: who has none cannot name one."""
+    return any(one.content.get("scopes_supported") for one in documents(trace))

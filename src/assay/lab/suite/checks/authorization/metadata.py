@@ -8,7 +8,7 @@ from assay.lab.harness.admission import calls_with, is_opening
 from assay.lab.harness.bearer import NONE
 from assay.lab.harness.challenge import METADATA, bearer_challenge
 from assay.lab.harness.check import check
-from assay.lab.harness.resource_metadata import Document, documents, is_of
+from assay.lab.harness.resource_metadata import Document, documents, is_of, path_on
 from assay.lab.harness.trace import Call, Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
@@ -22,13 +22,14 @@ def judge(trace: Trace) -> Iterator[Observation]:
         return
     calls = [one.call for one in found]
     own = [one for one in found if is_of(one, trace)]
-    yield observe(
-        "AU-07",
-        bool(own),
-        *calls,
-        expected="at one address, metadata whose `resource` is this server",
-        observed="; ".join(map(str, found)),
-    )
+    if own or not any(_leads_elsewhere(call) for call in refused):
+        yield observe(
+            "AU-07",
+            bool(own),
+            *calls,
+            expected="at one address, metadata whose `resource` is this server",
+            observed="; ".join(map(str, found)),
+        )
     yield from map(_issuers, own)
     if refused:
         yield _discoverable(refused, own, calls)
@@ -50,6 +51,12 @@ def _discoverable(refused: list[Call], own: list[Document], calls: list[Call]) -
         expected=f"{METADATA} in the challenge, or metadata at a well-known address",
         observed="neither",
     )
+
+
+def _leads_elsewhere(call: Call) -> bool:
+    """Whether the metadata is on another machine, which is not asked here."""
+    place = _place(call)
+    return place is not None and not path_on(call.sent.get("host") or "", place)
 
 
 def _place(call: Call) -> str | None:

@@ -8,11 +8,11 @@ from assay.lab.harness.admission import calls_with, told
 from assay.lab.harness.bearer import STEPPED
 from assay.lab.harness.check import check
 from assay.lab.harness.trace import Trace
-from assay.lab.harness.transport import GUARDED
+from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 
 
-@check("A challenge names all scopes that it takes", rows=("AU-70", "AU-71"), transports=GUARDED)
+@check("A challenge names all scopes that it takes", rows=("AU-70", "AU-71"), transports=HTTP_ONLY)
 def judge(trace: Trace) -> Iterator[Observation]:
     for _, call in calls_with(trace, STEPPED):
         for row in ("AU-70", "AU-71"):

@@ -1,14 +1,15 @@
-"""Too small a scope, then a token with just the scopes that the challenge names."""
+"""Too small a scope, then the same with just the scopes that the challenge names."""
 
 from __future__ import annotations
 
 from assay.lab.harness.bearer import STEPPED, WEAK
 from assay.lab.harness.challenge import bearer_challenge
-from assay.lab.harness.knocking import ask, come_in, knock
+from assay.lab.harness.knocking import ask, come_in
 from assay.lab.harness.need import A_WEAK_TOKEN, PROTECTED, TOKENS_AT_WILL
 from assay.lab.harness.scenario import scenario
 from assay.lab.harness.stage import Stage
 from assay.lab.harness.transport import HTTP_ONLY
+from assay.lab.suite.falling_short import first_refused
 
 
 @scenario(
@@ -19,7 +20,13 @@ from assay.lab.harness.transport import HTTP_ONLY
 )
 async def drive(stage: Stage) -> None:
     await come_in(stage)
-    refused = await ask(stage, await stage.connect(WEAK))
-    challenge = bearer_challenge(refused.head)
+    refused = await first_refused(stage, await stage.connect(WEAK))
+    if refused is None:
+        return
+    errand, reply = refused
+    challenge = bearer_challenge(reply.head)
     if challenge is not None and challenge.scopes and await stage.wallet.step_up(challenge.scopes):
-        await knock(stage, STEPPED)
+        again = await stage.connect(STEPPED)
+        opened = await ask(stage, again)
+        if errand is not None and opened.is_result:
+            await errand.ask(again)

@@ -8,13 +8,13 @@ from assay.lab.harness.need import ANOTHER_USER, PROTECTED
 from assay.lab.harness.scenario import scenario
 from assay.lab.harness.stage import Stage
 from assay.lab.harness.transport import HTTP_ONLY
-from assay.lab.suite.intruding import intrude, intrude_with_state
+from assay.lab.suite.intruding import SOMETHING_KEPT, intrude, intrude_with_state
 
 
 @scenario(
     "What is kept for another user",
     exercises=("security.another-user",),
-    needs=(PROTECTED, ANOTHER_USER),
+    needs=(PROTECTED, ANOTHER_USER, SOMETHING_KEPT),
     transports=HTTP_ONLY,
 )
 async def drive(stage: Stage) -> None:
