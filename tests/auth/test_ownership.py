@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any
 
 import pytest
@@ -23,10 +24,10 @@ resuming = [revision for revision in HANDSHAKE if revision.http.resumable]
 
 
 class Guarded(Subject):
-    def __init__(self) -> None:
+    def __init__(self, **options: Any) -> None:
         self.issuer = Issuer()
         self.issuer.url = "https://as.example"
-        auth = Auth(issuer=self.issuer.url, audience=RESOURCE, jwks={"keys": self.issuer.keys})
+        auth = Auth(issuer=self.issuer.url, audience=RESOURCE, jwks={"keys": self.issuer.keys}, **options)
         super().__init__(auth=auth)
         self.server.tool(self.talk)
         self.server.tool(self.greet)
@@ -55,10 +56,12 @@ class Holder(AsgiPeer):
         self._issuer = issuer
         self._name = name
         self._shown = 0
+        self.lifetime = 300.0
+        """Of the tokens to come, in seconds."""
 
     def _headers(self, method: str, changed: dict[str, str | None]) -> dict[str, str]:
         self._shown += 1
-        token = self._issuer.mint(sub=self._name, jti=str(self._shown))
+        token = self._issuer.mint(sub=self._name, jti=str(self._shown), exp=time.time() + self.lifetime)
         return {**super()._headers(method, changed), "authorization": f"Bearer {token}"}
 
     async def describing(self, method: str, params: Any) -> Answer:
@@ -133,3 +136,19 @@ async def test_request_state_of_another_is_refused() -> None:
         assert refused.json["error"]["code"] == -32602
         done = (await ann.describing("tools/call", again)).json["result"]
         assert done["content"][0]["text"] == "Hello, Ada"
+
+
+async def test_streams_without_an_end_end_with_the_token() -> None:
+    subject = Guarded(leeway=0)
+    async with await subject.as_user("ann").shake_hands(HANDSHAKE[-1]) as ann:
+        ann.lifetime = 0.3
+        following = ann.begin("GET")
+        message = describe("subscriptions/listen", {"notifications": {"toolsListChanged": True}}, "s")
+        alone: dict[str, str | None] = {"mcp-session-id": None, **mirrors(message)}
+        listening = ann.begin("POST", message, headers=alone)
+        assert await following.messages() == []
+        first, last = await listening.messages()
+        assert first["method"] == "notifications/subscriptions/acknowledged"
+        assert last["result"]["resultType"] == "complete"
+        ann.lifetime = 300
+        assert (await ann.post(request("ping"))).status == 200

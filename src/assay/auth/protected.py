@@ -116,7 +116,7 @@ class Protected:
     def _admission(self, grant: Grant, scope: AsgiScope) -> dict[str, Any]:
         given: Scope | None = scope.get("assay")
         state = {"claims": grant.claims} if given is None else {**given.state, "claims": grant.claims}
-        seen = Scope(principal=grant.principal, scopes=grant.scopes, state=state)
+        seen = Scope(principal=grant.principal, scopes=grant.scopes, expires=grant.expires, state=state)
         return {"assay": seen, "assay.challenge": self._challenge}
 
     def _challenge(

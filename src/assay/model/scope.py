@@ -25,6 +25,9 @@ class Scope(Struct, kw_only=True):
     scopes: frozenset[str] | None = None
     """What the principal was granted; none where nobody asked, and then everything is allowed."""
 
+    expires: float | None = None
+    """When that ends, in seconds since 1970: a stream that would go on for ever ends then, too."""
+
     transport: str = "direct"
 
     session: Any = None

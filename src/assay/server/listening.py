@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from time import time
 from typing import Any
 
 from msgspec import Struct
@@ -73,6 +74,7 @@ async def listen(call: Call, wanted: Filter) -> dict[str, Any]:
     server.start()
     call.pause()  # silence is the normal state of a listener
     server.audience.listen(listener)
+    ending = _end_in_time(listener, call.scope.expires)
     try:
         await call.notify(
             "notifications/subscriptions/acknowledged", {"_meta": meta, "notifications": honoured}
@@ -80,12 +82,21 @@ async def listen(call: Call, wanted: Filter) -> dict[str, Any]:
         await call.supervise(_relay(call, listener, meta))
     finally:
         server.audience.stop_listening(listener)
+        if ending is not None:
+            ending.cancel()
     if call.scope.transport in SHARED_CHANNELS:
         # On a channel that all streams share, the end of one is told by its id (basic/patterns/cancellation).
         await call.notify(
             "notifications/cancelled", {"requestId": call.id, "reason": "the server ended this stream"}
         )
     return {"_meta": meta}
+
+
+def _end_in_time(listener: Listener, expires: float | None) -> asyncio.TimerHandle | None:
+    """Who may listen no longer hears nothing more."""
+    if expires is None:
+        return None
+    return asyncio.get_running_loop().call_later(expires - time(), listener.end)
 
 
 async def _relay(call: Call, listener: Listener, meta: dict[str, Any]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
+from time import time
 
 from assay.model.error import MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope, Outcome, Reply
@@ -80,6 +82,16 @@ class Incoming:
         while (await self.receive())["type"] != "http.disconnect":
             pass
 
+    async def end(self) -> None:
+        """Return when the client has hung up, or may no longer be here."""
+        given: Scope | None = self.asgi.get("assay")
+        left = None if given is None or given.expires is None else given.expires - time()
+        try:
+            async with asyncio.timeout(left):
+                await self.departure()
+        except TimeoutError:
+            pass
+
     def scope(self, where: Alone | None = None) -> Scope:
         """What the handlers will see of this request; the host may have put a scope of its own here."""
         given: Scope | None = self.asgi.get("assay")
@@ -99,6 +111,7 @@ class Incoming:
             )
         if given is not None:
             scope.principal, scope.scopes, scope.state = given.principal, given.scopes, given.state
+            scope.expires = given.expires
         return scope
 
 
@@ -308,7 +321,7 @@ class AsgiApp:
         if isinstance(position, Refusal):
             return await refuse(incoming.transmit, position, incoming.cors)
         follower = Follower(live, position, incoming.transmit, self._pace.heartbeat, self._sessions.touch)
-        return await follower.run(incoming.departure, incoming.cors)
+        return await follower.run(incoming.end, incoming.cors)
 
     async def _delete(self, incoming: Incoming) -> None:
         live = await self._session_of(incoming)
