@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -26,14 +27,27 @@ class BadSuite(ValueError):
     """The parts of a suite do not fit together; the text says where."""
 
 
-class Suite(Struct, frozen=True):
+class Suite(Struct, frozen=True, dict=True):
     name: str
+    package: str
     server: str
     """The bundled server that its saboteurs stand before, unless they name another."""
     requirements: Mapping[str, Requirement]
     scenarios: Mapping[str, Scenario]
     checks: Mapping[str, Check]
-    saboteurs: Mapping[str, Saboteur]
+
+    @cached_property
+    def saboteurs(self) -> Mapping[str, Saboteur]:
+        """Loaded when somebody asks: who judges a server needs none of them.
+
+        Raises:
+            BadSuite: one breaks a requirement that does not exist.
+        """
+        found = _found(import_module(self.package), "saboteurs", Saboteur)
+        for one in found.values():
+            if one.breaks not in self.requirements:
+                raise BadSuite(f"saboteur {one.id} breaks {one.breaks}, which is no requirement")
+        return found
 
     def is_worth_playing(self, scenario: Scenario, transport: Transport, revision: Revision) -> bool:
         """Whether anything that the scenario looks for is in force there."""
@@ -62,11 +76,11 @@ def load_suite(name: str, package_name: str, *, server: str) -> Suite:
     (home,) = package.__path__
     suite = Suite(
         name=name,
+        package=package_name,
         server=server,
         requirements=read_requirements(Path(home) / "requirements"),
         scenarios=_found(package, "scenarios", Scenario),
         checks=_found(package, "checks", Check),
-        saboteurs=_found(package, "saboteurs", Saboteur),
     )
     for complaint in complaints(suite):
         raise BadSuite(complaint)
@@ -100,6 +114,3 @@ def complaints(suite: Suite) -> Iterator[str]:
                 yield f"check {one.id} cites {row}, which is no requirement"
             elif suite.requirements[row].reason:
                 yield f"check {one.id} cites {row}, which has a reason to have no check"
-    for saboteur in suite.saboteurs.values():
-        if saboteur.breaks not in suite.requirements:
-            yield f"saboteur {saboteur.id} breaks {saboteur.breaks}, which is no requirement"
