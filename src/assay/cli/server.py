@@ -65,6 +65,13 @@ def _add_tokens(group: argparse._ArgumentGroup) -> None:
     add("--bearer-foreign", metavar="TOKEN", help="of the same issuer, for another server")
     add("--authority", metavar="URL", help="get all these there instead: an issuer of tokens for this server")
     add("--audience", metavar="URL", help="what tokens are asked for there; default: --url")
+    add(
+        "--token-scope",
+        action="append",
+        default=[],
+        metavar="S",
+        help="that they should have; repeatable; default: the scopes that the server's metadata names",
+    )
     add("--client-id", metavar="ID", help="known there, its secret in ASSAY_CLIENT_SECRET; default: register")
 
 

@@ -21,7 +21,7 @@ KINDS: Final = {
     "bearer_expired": EXPIRED,
     "bearer_foreign": FOREIGN,
 }
-FOR_AUTHORITY: Final = ("audience", "client_id")
+FOR_AUTHORITY: Final = ("audience", "client_id", "token_scope")
 _NO_TOKEN: Final = re.compile(r"[\x00-\x20\x7f]")
 
 
@@ -60,12 +60,12 @@ def wallet_of(options: argparse.Namespace, redaction: Redaction) -> Wallet:
 def source_of(options: argparse.Namespace) -> TokenSource:
     audience = options.audience or re.sub(r"^ws", "http", options.url or "")
     if not options.client_id:
-        return TokenSource(options.authority, audience)
+        return TokenSource(options.authority, audience, scopes=options.token_scope)
     secret = os.environ.get(SECRET)
     if not secret:
         problem = f"--client-id needs its secret in the environment: {SECRET}"
         raise CommandFailed(ExitCode.USAGE, problem)
-    return TokenSource(options.authority, audience, Customer(options.client_id, secret))
+    return TokenSource(options.authority, audience, Customer(options.client_id, secret), options.token_scope)
 
 
 async def equip(wallet: Wallet) -> None:

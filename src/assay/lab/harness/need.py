@@ -47,7 +47,7 @@ def bears(kind: str, option: str) -> Need:
 
 
 ANOTHER_USER = bears(OTHER, "--bearer-other or --authority")
-A_WEAK_TOKEN = bears(WEAK, "--bearer-weak or --authority")
+A_WEAK_TOKEN = bears(WEAK, "--bearer-weak, or --authority and --token-scope")
 AN_EXPIRED_TOKEN = bears(EXPIRED, "--bearer-expired or a minting --authority")
 A_FOREIGN_TOKEN = bears(FOREIGN, "--bearer-foreign or --authority")
 TOKENS_IN_CAPITALS = bears(CAPITALS, "--authority")
