@@ -155,6 +155,22 @@ async def test_the_log_has_method_address_and_status_and_nothing_that_is_secret(
     assert logged == ["GET /authorize 303", "POST /token 200", "POST /introspect 200"]
 
 
+async def test_the_log_repeats_no_address_that_a_stranger_made_up(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, "assay.authority")
+    walk = Walk()
+    await walk.http.get(walk.url("/a-token%0AGET /forged 200"))
+    logged = [record.getMessage() for record in caplog.records if record.name.startswith("assay")]
+    assert logged == ["GET (elsewhere) 404"]
+
+
+async def test_a_refusal_repeats_nothing_that_may_be_a_secret_in_the_wrong_place() -> None:
+    walk = Walk(scopes=("read",))
+    scope = await walk.authorize(scope="read a-secret-token")
+    redirect = await walk.http.post(walk.url("/register"), json={"redirect_uris": ["a-secret-token"]})
+    assert "invalid_scope" in scope.headers["location"] and "a-secret" not in scope.headers["location"]
+    assert redirect.json()["error"] == "invalid_redirect_uri" and "a-secret" not in redirect.text
+
+
 @pytest.mark.parametrize("host", HOSTS)
 async def test_it_runs_under_any_asgi_server(host: str) -> None:
     app = AuthorityApp(Walk().authority)

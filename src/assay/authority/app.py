@@ -56,6 +56,7 @@ class AuthorityApp:
         known = {kind for kind in ("oauth", "oidc") if f"metadata-404-{kind}" not in authority.faults}
         documents = {place for place, kind in places(path).items() if kind in known}
         self._table |= {("GET", place): endpoints.describe for place in documents}
+        self._known = {place for _, place in self._table}
         self._open = documents | {f"{path}{place}" for place in CROSS_ORIGIN}
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
@@ -64,8 +65,9 @@ class AuthorityApp:
         if scope["type"] != "http":
             return await send({"type": "websocket.close"})
         response = await self._answer(scope, receive)
-        # Never the query, a body or a header: they hold secrets.
-        log.info("%s %s %d", scope["method"], scope["path"], response.status)
+        # Never the query, a body or a header: they hold secrets. Nor a path that a stranger made up.
+        path = scope["path"] if scope["path"] in self._known else "(elsewhere)"
+        log.info("%s %s %d", scope["method"], path, response.status)
         await _send(response, send)
 
     async def close(self) -> None:

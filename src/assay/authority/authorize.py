@@ -85,10 +85,11 @@ def wanted_scopes(settings: Settings, client: Client, form: Form) -> tuple[str, 
     if text is None:
         return tuple(scope for scope in settings.scopes or client.scopes or () if own is None or scope in own)
     scopes = tuple(dict.fromkeys(text.split(" ")))
-    for scope in scopes:
+    for number, scope in enumerate(scopes, 1):
         known = allowed is None or scope in allowed
         if not SCOPE.fullmatch(scope) or not known or (own is not None and scope not in own):
-            raise Refused("invalid_scope", f"no such scope for this client: {scope[:100]!a}")
+            # Not repeated: whoever mixes up parameters would have a secret in an error.
+            raise Refused("invalid_scope", f"scope number {number} is none that this client may have")
     if len(scopes) > settings.bounds.items:
         raise Refused("invalid_scope", f"more than {settings.bounds.items} scopes")
     return scopes

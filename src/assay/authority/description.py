@@ -94,10 +94,10 @@ def scopes_of(said: Description) -> tuple[str, ...] | None:
 def _check_redirects(said: Description) -> None:
     if "authorization_code" in said.grant_types and not said.redirect_uris:
         raise Refused("invalid_redirect_uri", "redirect_uris is missing")
-    for address in said.redirect_uris:
+    for number, address in enumerate(said.redirect_uris, 1):
         problem = redirect_problem(address, said.application_type)
         if problem:
-            raise Refused("invalid_redirect_uri", f"{address}: {problem}")
+            raise Refused("invalid_redirect_uri", f"redirect_uris, number {number}: {problem}")
 
 
 def redirect_problem(address: str, application_type: str | None = None) -> str | None:
