@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any
 
 import msgspec
@@ -35,7 +36,8 @@ def _told(message: Any, asked: Json | None, saboteur: Saboteur, turn: Turn) -> C
     if saboteur.reply is None:
         return message
     turn.asked = None if "method" in message else asked
-    return saboteur.reply(message, turn)
+    # A copy: what the double keeps is its own, and stays healthy for whoever comes next.
+    return saboteur.reply(deepcopy(message), turn)
 
 
 def _each(changed: Changed) -> Iterator[Any]:
