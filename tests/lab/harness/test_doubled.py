@@ -51,3 +51,18 @@ def test_a_fault_changes_what_the_double_says_and_knows_what_was_asked() -> None
     work.asked(encode(request(2, "other")))
     told = [decoded(body)["asked"] for body in work.answered(encode(result(2)))]
     assert told == ["other", ""]
+
+
+def test_what_the_double_keeps_is_out_of_reach_of_a_fault() -> None:
+    kept = {"jsonrpc": "2.0", "id": 1, "result": {"by": "double"}}
+
+    def spoil(reply: Json, turn: Turn) -> Json:
+        reply["result"]["by"] = "saboteur"
+        return reply
+
+    double = Double("by hand", request=lambda message, turn: Answered([kept]), reply=announce)
+    saboteur = Saboteur(id="x.y", fault="by hand", breaks="BASE-01", reply=spoil)
+    work = Altering(doubled(saboteur, double), Turn(Transport.STDIO, REVISIONS[-1]))
+    mine = work.asked(encode(request(1, "mine")))
+    assert isinstance(mine, Answered) and mine.messages[0]["result"] == {"by": "saboteur"}
+    assert kept["result"] == {"by": "double"}
