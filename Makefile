@@ -105,11 +105,13 @@ interop: ## Run every proof that involves other people's software, and write its
 	@$(MAKE) --silent --no-print-directory -j4 $(READY) $(SUITE_READY) $(PEERS_READY)
 	@$(MAKE) --no-print-directory official
 	@$(BIN)/python -m interop.clients --node $(NODE_VENV)/bin/node --docs docs/interop.md
+	@$(BIN)/python -m interop.oauth --node $(NODE_VENV)/bin/node --docs docs/interop.md
 
 .PHONY: interop-quick
 interop-quick: ## Let the clients that install fast use our servers (ARGS=fastmcp narrows them)
 	@$(MAKE) --silent --no-print-directory -j4 $(READY) $(PEERS_READY_QUICK)
 	@$(BIN)/python -m interop.clients --quick --node $(NODE_VENV)/bin/node $(ARGS)
+	@$(BIN)/python -m interop.oauth --quick
 
 .PHONY: agreement
 agreement: ## Judge fixture servers on other SDKs beside the official suite, and write docs/agreement.md

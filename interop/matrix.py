@@ -141,7 +141,8 @@ def table(columns: Sequence[Column]) -> str:
     first = max(map(len, features))
     clients = Counter(column.client for column in columns)
     revisions = Counter((column.client, column.revision) for column in columns)
-    shares = dict.fromkeys(clients, WIDEST)
+    widest = max(len(column.transport) for column in columns)
+    shares = dict.fromkeys(clients, max(WIDEST, widest))
     # Each column gets its share of the width of the names above it.
     for (client, revision), count in revisions.items():
         shares[client] = max(shares[client], -(-len(client) // clients[client]), -(-len(revision) // count))

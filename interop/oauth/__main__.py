@@ -89,11 +89,14 @@ async def act(options: argparse.Namespace, python: Path, revisions: Sequence[str
     """Journeys, misuses and, where tokens are signed, the lab; everything has ended then."""
     directory = options.results / ("opaque" if opaque else "signed")
     async with staged(directory, opaque=opaque) as scene:
-        columns = await asyncio.gather(*(travel(scene, revision, python) for revision in revisions))
-        refused, taken, key = await misuse(scene)
+        async with asyncio.TaskGroup() as group:
+            journeys = [group.create_task(travel(scene, revision, python)) for revision in revisions]
+            misusing = group.create_task(misuse(scene))
+            judging = None if opaque else group.create_task(judge_all(scene, options.quick, options.node))
+        columns = [journey.result() for journey in journeys]
+        refused, taken, key = misusing.result()
         problems = [f"not refused, {directory.name}: {name}" for name in taken]
-        if not opaque:
-            problems += await judge_all(scene, options.quick)
+        problems += judging.result() if judging else []
     print(f"  {directory.name} tokens: {len(columns)} journeys, {refused} misuses refused", flush=True)
     return Act(scene, columns, scene.secrets() | scene.signing | key.secrets, problems)
 
@@ -144,6 +147,7 @@ def parse() -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--quick", action="store_true", help="let the lab judge little")
+    add("--node", type=Path, help="run the official suite on the authority as well, with this Node")
     add("--environments", type=Path, default=ROOT / ".venv-peers", help="one Python environment per client")
     add("--results", type=Path, default=ROOT / "results" / "oauth", help="emptied, then written")
     add("--docs", type=Path, help="the page to write the table to")

@@ -5,8 +5,8 @@ import re
 import secrets
 import sys
 from asyncio.subprocess import Process
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from assay.authority.store import Shelf
 from interop.children import START_TIMEOUT, child
 from interop.oauth.recorder import HOST, Recorder, Secret, recording, secrets_in
 from interop.official import Aborted, Exit, tail
-from interop.official_authority import free_port
+from interop.official_authority import CLIENT, free_port
 
 STEPPED = Path(__file__).parent.parent / "peers" / "protected.py"
 ROBOT = "robot"
@@ -104,33 +104,26 @@ async def staged(directory: Path, *, opaque: bool) -> AsyncIterator[Scene]:
     """Start all of it."""
     directory.mkdir(parents=True)
     scene = Scene(directory, opaque)
-    async with AsyncExitStack() as stack:
-        enter = stack.enter_async_context
-        scene.authority = await enter(recording())
+    async with recording() as scene.authority, recording() as reference, recording() as stepped:
+        scene.servers = [reference, stepped]
         scene.issuer = f"http://{HOST}:{scene.authority.port}"
         scene.authority.target = free_port()
-        await enter(started(authority_command(scene), directory / "authority", ISSUED))
-        for name, target in (("reference", "reference"), ("stepped", str(STEPPED))):
-            recorder = await enter(recording())
-            scene.servers.append(recorder)
-            url = f"http://localhost:{recorder.port}/mcp"
-            setattr(scene, name, url)
-            command = (
-                *ASSAY,
-                "serve",
-                target,
-                "--transport",
-                "http",
-                "--port",
-                "0",
-                "--auth",
-                auth(scene, url),
-            )
-            secret = {"ASSAY_CLIENT_SECRET": scene.robot_secret}
-            recorder.target = await enter(started(command, directory / name, SERVED, secret))
-        scene.keyed = await registered(scene)
-        scene.signing = signing_keys(scene.store)
-        yield scene
+        scene.reference, scene.stepped = (f"http://localhost:{server.port}/mcp" for server in scene.servers)
+        secret = {"ASSAY_CLIENT_SECRET": scene.robot_secret}
+        async with (
+            started(authority_command(scene), directory / "authority", ISSUED) as ready,
+            started(
+                server_command(scene, "reference", scene.reference), directory / "reference", SERVED, secret
+            ) as first,
+            started(
+                server_command(scene, str(STEPPED), scene.stepped), directory / "stepped", SERVED, secret
+            ) as second,
+        ):
+            await ready
+            reference.target, stepped.target = await first, await second
+            scene.keyed = await registered(scene)
+            scene.signing = signing_keys(scene.store)
+            yield scene
 
 
 def authority_command(scene: Scene) -> tuple[str, ...]:
@@ -144,9 +137,13 @@ def authority_command(scene: Scene) -> tuple[str, ...]:
         scene.issuer,
     ]
     command += ["--auto-approve", "--dev-mint", "--access-lifetime", str(LIFETIME)]
-    command += ["--store", str(scene.store), "--client", f"{ROBOT}:{scene.robot_secret}"]
+    command += ["--store", str(scene.store), "--client", f"{ROBOT}:{scene.robot_secret}", "--client", CLIENT]
     command += [word for scope in SCOPES for word in ("--scope", scope)]
     return (*command, *(["--opaque"] if scene.opaque else []))
+
+
+def server_command(scene: Scene, target: str, url: str) -> tuple[str, ...]:
+    return (*ASSAY, "serve", target, "--transport", "http", "--port", "0", "--auth", auth(scene, url))
 
 
 def auth(scene: Scene, url: str) -> str:
@@ -157,22 +154,25 @@ def auth(scene: Scene, url: str) -> str:
 @asynccontextmanager
 async def started(
     command: Sequence[str], place: Path, ready: re.Pattern[bytes], secret: Mapping[str, str] | None = None
-) -> AsyncIterator[int]:
-    """Keep both outputs of a command beside `place`; give the number that it says when it is ready.
-
-    Raises:
-        Aborted: it did not say it in time. The command is not told: it holds secrets.
-    """
-    log = place.with_suffix(".err")
-    async with child(command, log, secret) as process:
+) -> AsyncIterator[Awaitable[int]]:
+    """Keep both outputs of a command beside `place`; give the number that it will say when it is ready."""
+    async with child(command, place.with_suffix(".err"), secret) as process:
         said: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         reading = asyncio.create_task(keep(process, place.with_suffix(".out"), ready, said))
-        try:
-            number = await asyncio.wait_for(said, START_TIMEOUT)
-        except TimeoutError:
-            raise Aborted(Exit.SERVER_DID_NOT_START, f"{place.name} did not start:\n{tail(log)}") from None
-        yield number
+        yield in_time(said, place)
     await reading
+
+
+async def in_time(said: asyncio.Future[int], place: Path) -> int:
+    """
+    Raises:
+        Aborted: it was not said in time. The command is not told: it holds secrets.
+    """
+    try:
+        return await asyncio.wait_for(said, START_TIMEOUT)
+    except TimeoutError:
+        problem = f"{place.name} did not start:\n{tail(place.with_suffix('.err'))}"
+        raise Aborted(Exit.SERVER_DID_NOT_START, problem) from None
 
 
 async def keep(process: Process, file: Path, ready: re.Pattern[bytes], said: asyncio.Future[int]) -> None:
