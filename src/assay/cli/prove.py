@@ -26,11 +26,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    from assay.cli.lab.extra import check_extra
+    from assay.cli.lab.extra import check_extra, check_locked
 
     check_extra()
     from assay.lab.harness.naming import matches
     from assay.lab.harness.sabotage.proof import got_away, rates, total, try_all
+    from assay.lab.harness.saboteur import LOCKED
 
     suite = suite_of(options)
     chosen = [
@@ -41,6 +42,8 @@ def execute(options: argparse.Namespace) -> int:
     if not chosen:
         what = ", ".join(options.saboteur)
         raise CommandFailed(ExitCode.USAGE, f"no such saboteur: {what}", "`assay list --saboteurs` shows all")
+    if any(one.server == LOCKED for one in chosen):
+        check_locked()
     judged = asyncio.run(try_all(chosen, suite))
     away = list(got_away(judged))
     emit("\n".join((*away, *map(str, rates(judged)), str(total(judged)))) + "\n")

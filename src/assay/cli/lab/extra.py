@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import Final
 
 from assay.cli.exit_code import CommandFailed, ExitCode
 
 NEEDED: Final = ("jinja2", "mcp_types", "yaml", "rich")
+FOR_TOKENS: Final = ("jwt", "cryptography")
 
 
 def check_extra(*more: str) -> None:
@@ -16,7 +18,20 @@ def check_extra(*more: str) -> None:
     Raises:
         CommandFailed: one of them is not installed.
     """
-    for name in (*NEEDED, *more):
+    _check((*NEEDED, *more), "lab")
+
+
+def check_locked() -> None:
+    """Whether there is what makes tokens for the server behind a lock.
+
+    Raises:
+        CommandFailed: it is not installed.
+    """
+    _check(FOR_TOKENS, "auth,lab")
+
+
+def _check(names: Iterable[str], extra: str) -> None:
+    for name in names:
         if find_spec(name) is None:
             problem = f"the lab needs {name.replace('_', '-')}, which is not installed"
-            raise CommandFailed(ExitCode.USAGE, problem, 'pip install "assay[lab]"')
+            raise CommandFailed(ExitCode.USAGE, problem, f'pip install "assay[{extra}]"')
