@@ -44,6 +44,11 @@ class Unreachable(Gone):
 class TurnedAway(Unreachable):
     """The subject is there, and refuses the connection."""
 
+    def __init__(self, how: str, head: bytes) -> None:
+        super().__init__(how)
+        self.head = head
+        """With which words."""
+
 
 class NoToken(BrokenOff):
     """Without one, a protected subject cannot be talked to."""

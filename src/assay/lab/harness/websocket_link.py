@@ -72,18 +72,18 @@ class WebSocketLink:
         data = write_request("GET", self.address.target, wanted.items())
         self._recorder.record(Sender.DRIVER, self._channel, Kind.REQUEST, data)
         self._writer.write(data)
-        head = await self._handshake(reader)
-        if head.status != 101:
-            raise TurnedAway(f"WebSocket refused with status {head.status}")
+        answer = await self._handshake(reader)
+        if answer.head.status != 101:
+            raise TurnedAway(f"WebSocket refused with status {answer.head.status}", answer.raw)
         self._reading = asyncio.create_task(self._read(reader))
 
-    async def _handshake(self, reader: asyncio.StreamReader) -> Head:
+    async def _handshake(self, reader: asyncio.StreamReader) -> HeadRead:
         try:
             async with asyncio.timeout(self._patience):
                 async for part in read_response(reader, "HEAD", upgrade=True):
                     if isinstance(part, HeadRead):
                         self._recorder.record(Sender.SUBJECT, self._channel, Kind.HEAD, part.raw)
-                        return part.head
+                        return part
         except TimeoutError:
             raise Unreachable(f"no answer to the WebSocket handshake in {self._patience:g} s") from None
         raise Unreachable("the connection ended in the WebSocket handshake")

@@ -9,12 +9,14 @@ from typing import Final
 
 import msgspec
 
+from assay.lab.harness.broken_off import TurnedAway
 from assay.lab.harness.http_text import HEAD_END, parse_head
 from assay.lab.harness.recorder import MAX_BYTES
-from assay.lab.harness.saboteur import Saboteur, Turn
+from assay.lab.harness.saboteur import Request, Saboteur, Turn
 from assay.protocol.framing import websocket as ws
 
 from .altering import Altering
+from .front import send_head
 from .listener import Listener
 from .socket_wire import SocketWire
 from .wire import LayeredWire
@@ -31,13 +33,24 @@ class SocketFront(Listener):
         self._healthy = healthy
 
     async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        key = parse_head(await reader.readuntil(HEAD_END)).get("sec-websocket-key") or ""
-        writer.write(_switching(key))
-        await self._converse(reader, writer)
+        head = parse_head(await reader.readuntil(HEAD_END))
+        upgrade = Request(list(head.headers), head.method, head.target)
+        refusal = self._saboteur.call(upgrade, self._turn) if self._saboteur.call is not None else None
+        if refusal is not None:
+            return send_head(writer, refusal)
+        try:
+            inner = await SocketWire.open(self._healthy, _credentials(upgrade))
+        except TurnedAway as refused:
+            writer.write(refused.head)
+            return None
+        writer.write(_switching(head.get("sec-websocket-key") or ""))
+        return await self._converse(inner, reader, writer)
 
-    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _converse(
+        self, inner: SocketWire, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         turn = msgspec.structs.replace(self._turn, memory={})
-        wire = LayeredWire(await SocketWire.open(self._healthy), Altering(self._saboteur, turn))
+        wire = LayeredWire(inner, Altering(self._saboteur, turn))
         telling = asyncio.create_task(_tell(wire, writer))
         try:
             messages = ws.MessageReader(MAX_BYTES, masked=True)
@@ -58,6 +71,11 @@ async def _tell(wire: LayeredWire, writer: asyncio.StreamWriter) -> None:
     while line := await wire.read():
         writer.write(ws.frame(ws.TEXT, line.rstrip(b"\n")))
         await writer.drain()
+
+
+def _credentials(upgrade: Request) -> dict[str, str]:
+    """What the driver shows, and a fault may have changed, is shown to the healthy server."""
+    return {name: value for name, value in upgrade.headers if name.lower() == "authorization"}
 
 
 def _switching(key: str) -> bytes:

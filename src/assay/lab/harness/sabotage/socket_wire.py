@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Mapping
 
 from assay.lab.harness.broken_off import BrokenOff
 from assay.lab.harness.frame import Frame, Header
@@ -19,7 +20,7 @@ PATIENCE = 10.0
 
 
 class SocketWire:
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, headers: Mapping[str, str]) -> None:
         self.tail: deque[str] = deque()
         self._messages: asyncio.Queue[bytes] = asyncio.Queue()
         self._over = asyncio.Event()
@@ -28,12 +29,16 @@ class SocketWire:
         # What passes here is recorded by the link in front; this one's own record is for nobody.
         recorder = Recorder(Header(REVISIONS[-1].date, "ws", url, "wire"))
         self._link = WebSocketLink(
-            url, self, recorder, REVISIONS[-1], name="wire", patience=PATIENCE, headers={}
+            url, self, recorder, REVISIONS[-1], name="wire", patience=PATIENCE, headers=headers
         )
 
     @classmethod
-    async def open(cls, url: str) -> SocketWire:
-        wire = cls(url)
+    async def open(cls, url: str, headers: Mapping[str, str] | None = None) -> SocketWire:
+        """
+        Raises:
+            TurnedAway: the server refuses the upgrade.
+        """
+        wire = cls(url, headers or {})
         await wire._link.open()
         return wire
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.harness.saboteur import LOCKED, Request, Turn, newest_of_each_kind, on_call
+from assay.lab.harness.transport import GUARDED
 from assay.lab.suite.sabotaging import as_first, is_expired, remember_first
 
 
@@ -10,6 +11,7 @@ from assay.lab.suite.sabotaging import as_first, is_expired, remember_first
     "an expired token is taken",
     breaks="AU-65",
     server=LOCKED,
+    transports=GUARDED,
     scenario="authorization.expired-token",
     window=newest_of_each_kind,
 )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from assay.lab.harness.saboteur import LOCKED, Request, Turn, on_call
+from assay.lab.harness.transport import GUARDED
 from assay.lab.suite.sabotaging import as_first, lacks_token, remember_first
 
 
-@on_call("requests without a token are served", breaks="AU-05", server=LOCKED)
+@on_call("requests without a token are served", breaks="AU-05", server=LOCKED, transports=GUARDED)
 def change(request: Request, turn: Turn) -> None:
     if lacks_token(request):
         as_first(request, turn)
