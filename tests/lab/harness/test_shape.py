@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.shape import knows, result_problem, sent_problem
+from assay.lab.harness.shape import asked_problem, knows, result_problem, sent_problem
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST, REVISIONS
 from assay.revisions.revision import Revision
 from tests.lab.traces import stdio_trace
@@ -76,3 +76,15 @@ def test_what_a_server_sends_by_itself_is_judged_too() -> None:
 )
 def test_result_that_may_ask_is_held_to_what_it_says_it_is(result: dict[str, Any], fits: bool) -> None:
     assert (problem(result, "tools/call", PER_REQUEST[-1]) is None) is fits
+
+
+@pytest.mark.parametrize(
+    ("params", "fits"),
+    [({"name": "a"}, True), ({"name": "a", "arguments": None}, True), ({"name": 1}, False), ({}, False)],
+)
+def test_what_the_driver_asks_is_bad_where_no_server_could_take_it(
+    params: dict[str, Any], fits: bool
+) -> None:
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "prompts/get", "params": params}
+    (message,) = stdio_trace((">", asked)).messages
+    assert (asked_problem(message, NEWEST) is None) is fits

@@ -58,9 +58,10 @@ def sent_problem(message: Message, revision: Revision) -> str | None:
 
 
 def asked_problem(message: Message, revision: Revision) -> str | None:
-    """The same for a request of a client."""
+    """The same for a request of a client. Null for what may be left out is no problem here: a server that
+    takes it as left out has not seen one."""
     form = _official().CLIENT_REQUESTS.get((message.method, revision.date))
-    return None if form is None else _problem(form, message.value)
+    return None if form is None else _problem(form, message.value, nulls=False)
 
 
 def knows(message: Message, revision: Revision) -> bool:
@@ -76,7 +77,7 @@ def _sent_forms(message: Message) -> dict[tuple[str, str], Any]:
     return forms
 
 
-def _problem(form: Any, value: Any) -> str | None:
+def _problem(form: Any, value: Any, *, nulls: bool = True) -> str | None:
     from pydantic import ValidationError
 
     try:
@@ -84,7 +85,8 @@ def _problem(form: Any, value: Any) -> str | None:
     except ValidationError as error:
         found = error.errors(include_url=False, include_context=False, include_input=False)
         return _told([f"{'.'.join(map(str, one['loc'])) or 'message'}: {one['msg']}" for one in found])
-    return _told([f"{path}: null, where it must be left out" for path in _nulls(model, "")])
+    places = _nulls(model, "") if nulls else ()
+    return _told([f"{path}: null, where it must be left out" for path in places])
 
 
 def _nulls(value: Any, path: str) -> Iterator[str]:
