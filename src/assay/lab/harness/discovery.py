@@ -21,10 +21,9 @@ from .transport import GUARDED
 
 DISCOVERY: Final = "discovery"
 """The name of the conversation in which a subject is got to know."""
-STATUS_HINTS: Final = {
-    401: " (it wants credentials: --bearer or --header)",
-    403: " (it does not let us in: --bearer or --header)",
-    404: " (is the path right?)",
+LET_IN_HINTS: Final = {
+    401: " (it wants credentials: --bearer, --authority or --header)",
+    403: " (it does not let us in: --bearer, --authority or --header)",
 }
 # Capability → where its lists are, and under which key they and the facts hold them.
 LISTS: Final = (
@@ -90,10 +89,11 @@ def _refused(method: str, reply: Reply, agreed: Any) -> str:
     if isinstance(agreed, str):
         known = "" if agreed in BY_DATE else ", which is no revision"
         return f"{method} was answered with version {agreed}{known}"
+    hint = LET_IN_HINTS.get(reply.status or 0, "")
     if reply.message is not None:
-        return f"{method} was answered with {reply.message}"
-    hint = STATUS_HINTS.get(reply.status or 0, "")
-    return f"{method} was answered with HTTP status {reply.status}{hint}"
+        return f"{method} was answered with {reply.message}{hint}"
+    lost = " (is the path right?)" if reply.status == 404 else hint
+    return f"{method} was answered with HTTP status {reply.status}{lost}"
 
 
 async def _list(peer: Peer, facts: Facts) -> None:

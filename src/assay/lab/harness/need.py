@@ -36,7 +36,8 @@ A_PROMPT = Need(lambda facts: bool(facts.prompts), "lists no prompts")
 A_SESSION = Need(lambda facts: facts.session, "gives out no session id")
 LOCAL = Need(lambda facts: facts.local, "is on another machine, whose friends the lab does not know")
 PROTECTED = Need(
-    lambda facts: facts.protected, "was seen to ask for no token: a protected one is judged with --bearer"
+    lambda facts: facts.protected,
+    "was not seen to ask for a token; one is given with --bearer or --authority",
 )
 
 
