@@ -129,6 +129,11 @@ async def test_a_request_with_too_many_parameters_is_refused() -> None:
         ("https://APP.example/cb", "https://app.example/cb", False),
         ("com.app:/cb", "com.app:/cb", True),
         ("http://127.0.0.1:99999/cb", "http://127.0.0.1/cb", False),
+        ("http://127.0.0.1:8/c\tb", "http://127.0.0.1/cb", False),
+        ("http://[::1]:8/cb", "http://[::1]/cb", True),
+        ("http://evil.example\\[::1]/cb", "http://[::1]/cb", False),
+        ("http://evil.example[::1]/cb", "http://[::1]/cb", False),
+        ("http://[::1]evil.example/cb", "http://[::1]/cb", False),
         ("http://[::1/cb", "http://127.0.0.1/cb", False),
     ],
 )

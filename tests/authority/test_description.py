@@ -42,6 +42,8 @@ BAD_REDIRECTS: list[dict[str, Any]] = [
     {"redirect_uris": ["https://app.example/a b"]},
     {"redirect_uris": ["https://app.example/\u2192"]},
     {"redirect_uris": ["https://app.example;script-src/"]},
+    {"redirect_uris": ["https://app.example;script-src[::1]/"]},
+    {"redirect_uris": ["http://app.example[::1]/callback"]},
     {"redirect_uris": ["https://app.example/\r\nset-cookie:a=b"]},
     {"redirect_uris": ["javascript:alert(1)"]},
     {"redirect_uris": ["data:text/html,x"]},

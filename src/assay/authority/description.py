@@ -18,7 +18,9 @@ GRANTS: Final = ("authorization_code", "refresh_token", "client_credentials")
 NOT_FOR_REDIRECTS: Final = frozenset(
     {"javascript", "data", "vbscript", "file", "about", "blob", "ftp", "ws", "wss"}
 )
-HOST: Final = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
+HOST: Final = re.compile(r"(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]*)?")
+"""With its port. `urlsplit` finds the host of `evil.example\\[::1]` in the brackets, browsers before them."""
+ANY_PORT: Final = re.compile(r"(http://(?:127\.0\.0\.1|\[::1\]))(?::[0-9]{1,5})?((?:[/?].*)?)")
 LONG: Final = 2000
 SHORT: Final = 200
 
@@ -113,14 +115,15 @@ def redirect_problem(address: str, application_type: str | None = None) -> str |
     if parts.username is not None:
         return "must not name a user"
     if parts.scheme in ("http", "https"):
-        return _web_problem(parts.scheme, host, application_type)
+        written = HOST.fullmatch(parts.netloc.lower()) is not None
+        return _web_problem(parts.scheme, host if written else None, application_type)
     if parts.scheme in NOT_FOR_REDIRECTS or application_type == "web":
         return "must be https"
     return None
 
 
 def _web_problem(scheme: str, host: str | None, application_type: str | None) -> str | None:
-    if not host or not HOST.fullmatch(host):
+    if not host:
         return "has no host"
     if scheme == "http" and host not in LOOPBACK:
         return "http is for this machine only: use https"
@@ -133,11 +136,7 @@ def same_redirect(given: str, registered: str) -> bool:
     """Exactly equal; but a program on the user's machine cannot know its port beforehand (RFC 8252, 7.3)."""
     if given == registered:
         return True
-    try:
-        ours, theirs = urlsplit(registered), urlsplit(given)
-        numeric = ours.scheme == "http" and ours.hostname in ("127.0.0.1", "::1")
-        _ = theirs.port
-    except ValueError:
+    ours, theirs = ANY_PORT.fullmatch(registered), ANY_PORT.fullmatch(given)
+    if ours is None or theirs is None or redirect_problem(given) is not None:
         return False
-    same = (theirs.hostname, theirs.username) == (ours.hostname, None)
-    return numeric and same and theirs._replace(netloc="") == ours._replace(netloc="")
+    return ours.groups() == theirs.groups()
