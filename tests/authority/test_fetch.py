@@ -72,6 +72,10 @@ async def unasked(host: str, port: int) -> list[str]:
         ["100.64.0.1"],
         ["fd00::1"],
         ["fe80::1%eth0"],
+        ["::7f00:1"],
+        ["64:ff9b::7f00:1"],
+        ["2002:7f00:1::"],
+        ["fec0::1"],
         ["0.0.0.0"],
         ["224.0.0.1"],
         ["93.184.215.14", "10.0.0.1"],
@@ -88,6 +92,17 @@ async def test_an_address_that_is_not_public_is_not_asked(addresses: list[str]) 
 async def test_nothing_but_https_is_asked(url: str) -> None:
     with pytest.raises(NotFetched, match="https"):
         await guarded_fetch(Bounds(), resolve=unasked)(url)
+
+
+async def test_what_is_no_url_is_not_asked() -> None:
+    with pytest.raises(NotFetched, match="not an address"):
+        await guarded_fetch(Bounds(), resolve=unasked)("https://[::1")
+
+
+@pytest.mark.parametrize("url", ["https://a.example:1/\x00", "https://\xe9.example:1/"])
+async def test_a_url_that_cannot_be_sent_is_told(url: str) -> None:
+    with pytest.raises(NotFetched, match="no answer"):
+        await get_from("127.0.0.1", url, 10)
 
 
 async def test_a_name_of_this_machine_that_leads_elsewhere_is_not_followed() -> None:

@@ -26,6 +26,8 @@ from .settings import LOOPBACK, Bounds
 MAX_AGE: Final = re.compile(r"(?:^|[\s,])max-age=(\d{1,9})", re.IGNORECASE)
 HEADERS: Final = {"accept": "application/json", "accept-encoding": "identity"}
 LONGEST: Final = 86_400.0
+UNICAST: Final = ipaddress.ip_network("2000::/3")
+"""All that is public of IPv6. Outside of it, addresses of IPv4 hide in others (NAT64, and older ways)."""
 
 
 class Fetched(NamedTuple):
@@ -62,7 +64,10 @@ def guarded_fetch(bounds: Bounds, *, loopback: bool = False, resolve: Resolve = 
 
 async def _address(url: str, loopback: bool, resolve: Resolve) -> str:
     """One address of the host, all of them being allowed."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise NotFetched("not an address") from None
     host = parts.hostname or ""
     local = loopback and host in LOOPBACK
     if parts.scheme != "https" and not (local and parts.scheme == "http"):
@@ -83,7 +88,10 @@ def _port(parts: SplitResult) -> int:
 def _allowed(address: str, local: bool) -> bool:
     ip = ipaddress.ip_address(address.partition("%")[0])
     mapped = getattr(ip, "ipv4_mapped", None) or ip
-    return mapped.is_loopback if local else mapped.is_global and not mapped.is_multicast
+    if local:
+        return mapped.is_loopback
+    plain = isinstance(mapped, ipaddress.IPv4Address) or (mapped in UNICAST and mapped.sixtofour is None)
+    return bool(plain and mapped.is_global and not mapped.is_multicast)
 
 
 async def get_from(address: str, url: str, bound: int, trust: ssl.SSLContext | None = None) -> Fetched:
@@ -113,7 +121,7 @@ async def get_from(address: str, url: str, bound: int, trust: ssl.SSLContext | N
                 raise NotFetched("the document is compressed")
             body = await _body(response, bound)
             lifetime = lifetime_of(response.headers.get("cache-control", ""))
-    except httpx2.HTTPError as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:  # of a URL that cannot be sent, too
         raise NotFetched(f"no answer ({type(error).__name__})") from None
     return Fetched(_decoded(response.headers.get("content-type", ""), body), lifetime)
 
