@@ -65,6 +65,8 @@ GOOD: list[tuple[dict[str, str], dict[str, Any]]] = [
     (ALONE, signed(assertion(aud=TOKEN))),
     (ALONE, signed(assertion(aud=[ISSUER, "https://other.example"]))),
     (ALONE, signed(assertion(header={"kid": None}))),
+    (ALONE, signed(assertion(nbf=1_800_000_000))),
+    (ALONE, signed(assertion(jti="\ud800"))),
     (ALONE, signed(assertion(iss="remote", sub="remote"))),
 ]
 BAD: list[tuple[dict[str, str], dict[str, Any], str]] = [
@@ -93,6 +95,9 @@ BAD: list[tuple[dict[str, str], dict[str, Any], str]] = [
     (ALONE, signed(assertion(exp=float("nan"))), "401 invalid_client"),
     (ALONE, signed(assertion(exp=float("inf"))), "401 invalid_client"),
     (ALONE, signed(assertion(jti=5)), "401 invalid_client"),
+    (ALONE, signed(assertion(nbf=1_800_000_061)), "401 invalid_client"),
+    (ALONE, signed(assertion(nbf="now")), "401 invalid_client"),
+    (ALONE, signed(assertion(iss="\ud800", sub="\ud800")), "401 invalid_client"),
     (ALONE, signed(assertion(), client_id="public"), "400 invalid_request"),
     (ALONE, signed(assertion(STRANGER)), "401 invalid_client"),
     (ALONE, signed(assertion(header={"kid": "other"})), "401 invalid_client"),

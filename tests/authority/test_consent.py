@@ -97,6 +97,17 @@ async def test_a_click_from_another_site_does_not_count(origin: str) -> None:
     assert (await click(walk, ticket, headers={"origin": ISSUER})).status_code == 303
 
 
+@pytest.mark.parametrize(("name", "status"), [("localhost", 303), ("rebound.example", 400)])
+async def test_a_click_on_a_page_of_another_name_that_leads_here_does_not_count(
+    name: str, status: int
+) -> None:
+    walk, origin = asking(), f"http://{name}:9000"
+    page = await walk.http.get(f"{origin}/authorize", params=walk.wish())
+    fields = {"ticket": dict(inputs_of(page.text))["ticket"], "decision": "allow"}
+    back = await walk.http.post(f"{origin}/consent", data=fields, headers={"origin": origin})
+    assert back.status_code == status
+
+
 async def test_a_click_that_comes_late_does_not_count() -> None:
     walk = asking()
     _, ticket = await shown(walk)

@@ -25,6 +25,7 @@ BAD: list[str] = [
     proof(KEY, header={"jwk": {**KEY.jwk(), "crv": []}}),
     proof(KEY, header={"jwk": {"kty": []}}),
     proof(KEY, iat=float("nan")),
+    proof(KEY, iat=10**400),
     proof(KEY, htu=5),
     proof(KEY, htu="http://[::1/token"),
     "a" * 20_000,
@@ -82,6 +83,13 @@ async def test_a_proof_counts_once() -> None:
     assert (await credentials(walk, proof(KEY))).status_code == 200
     assert error_of(await credentials(walk, proof(KEY))) == "400 invalid_dpop_proof"
     assert (await credentials(walk, proof(KEY, jti="2"))).status_code == 200
+
+
+async def test_half_a_character_is_a_name_and_no_nonce() -> None:
+    walk = Walk()
+    assert (await credentials(walk, proof(KEY, jti="\ud800"))).status_code == 200
+    assert error_of(await credentials(walk, proof(KEY, jti="\ud800"))) == "400 invalid_dpop_proof"
+    assert error_of(await credentials(walk, proof(KEY, nonce="\ud800"))) == "400 use_dpop_nonce"
 
 
 async def test_where_a_nonce_is_wanted_the_client_is_given_one() -> None:

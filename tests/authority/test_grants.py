@@ -81,6 +81,14 @@ async def test_the_audience_is_what_was_asked_for_or_the_default(resource: Any, 
     assert given.claims(token, audience=audience)["aud"] == audience
 
 
+async def test_a_token_is_for_nothing_that_the_consent_was_not_for() -> None:
+    given = walk()
+    assert error_of(await given.exchange(await given.code(resource=None), resource=RESOURCE)) == (
+        "400 invalid_target"
+    )
+    assert (await given.exchange(await given.code(resource=None), resource=ISSUER)).status_code == 200
+
+
 async def test_a_token_may_be_for_one_of_several_resources() -> None:
     given = walk()
     code = await given.code(resource=[RESOURCE, "https://b.example"])

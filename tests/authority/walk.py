@@ -63,6 +63,9 @@ class Walk:
 
     async def authorize(self, **changes: Any) -> httpx2.Response:
         """The authorization request of the public client; none removes a parameter."""
+        return await self.http.get(self.url("/authorize"), params=self.wish(**changes))
+
+    def wish(self, **changes: Any) -> dict[str, Any]:
         parameters = {
             "response_type": "code",
             "client_id": "public",
@@ -74,7 +77,7 @@ class Walk:
             "resource": RESOURCE,
             **changes,
         }
-        return await self.http.get(self.url("/authorize"), params=present(parameters))
+        return present(parameters)
 
     async def code(self, **changes: Any) -> str:
         return answered(await self.authorize(**changes))["code"]

@@ -120,6 +120,9 @@ async def _by_signature(authority: Authority, client: Client, proof: str) -> Non
         raise unknown_client(
             f"client_assertion has expired, or is good for more than {LONGEST_ASSERTION:g} s"
         )
+    begins = claims.get("nbf", now)
+    if not isinstance(begins, int | float) or not begins <= now + settings.lifetimes.proof:
+        raise unknown_client("client_assertion is not valid yet")
     if not authority.once.add(f"assertion {digest(f'{client.id} {jti}')}", Once(), expires):
         raise unknown_client("this client_assertion was used before")
 

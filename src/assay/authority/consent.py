@@ -122,6 +122,14 @@ def _choices(legend: str, kind: str, name: str, values: tuple[str, ...], *, chec
     return f"<fieldset><legend>{legend}</legend>{inputs}</fieldset>" if values else ""
 
 
+def _is_our_name(authority: Authority, host: str) -> bool:
+    """A page of another name that leads here (DNS rebinding) would be of one origin with ours."""
+    try:
+        return urlsplit(f"//{host}").hostname in (*LOOPBACK, urlsplit(authority.issuer).hostname)
+    except ValueError:
+        return False
+
+
 def redeem(authority: Authority, request: Request, ticket: str) -> Wish:
     """The wish that was shown on the page, once.
 
@@ -129,7 +137,8 @@ def redeem(authority: Authority, request: Request, ticket: str) -> Wish:
         NotRedirected: the click comes from elsewhere, late, or twice.
     """
     origin, host = request.header("origin"), request.header("host")
-    if origin is not None and origin.partition("://")[2] != host:
+    elsewhere = origin is not None and origin.partition("://")[2] != host
+    if elsewhere or not _is_our_name(authority, host or ""):
         raise NotRedirected("access_denied", "this click comes from another site")
     kept, browser = authority.tickets.get(digest(ticket)), browser_of(request)
     if kept is None or browser is None or not is_secret(browser, kept.browser):

@@ -75,7 +75,9 @@ def _fits(verifier: str, challenge: str) -> bool:
 def _narrowed(authority: Authority, granted: tuple[str, ...], form: Form) -> tuple[str, ...]:
     """The resources of this token: some of those that were consented to."""
     wanted = wanted_resources(authority.settings, form)
-    if granted and set(wanted) - set(granted):
+    # Where none was named, consent was to the default.
+    shown = granted or (authority.settings.audience or authority.issuer,)
+    if set(wanted) - set(shown):
         raise Refused("invalid_target", "resource is not one of the authorization request")
     return wanted or granted
 

@@ -19,7 +19,8 @@ def new_secret() -> str:
 def digest(secret: str) -> str:
     """What is kept instead of a secret. Ours are long and random, so one round is enough; one that came by
     the command line is known to this machine anyway."""
-    return hashlib.sha256(secret.encode()).hexdigest()
+    # JSON can have halves of characters in it, which have no UTF-8.
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def is_secret(given: str, kept: str) -> bool:
