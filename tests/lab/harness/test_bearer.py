@@ -10,6 +10,7 @@ from assay.lab.harness.bearer import (
     ALTERED,
     FORGED,
     GARBAGE,
+    MALFORMED,
     OTHER,
     STEPPED,
     UNSIGNED,
@@ -25,7 +26,7 @@ TOKEN = f"eyJhbGciOiJFUzI1NiJ9.{CLAIMS}.AbCdEfGh"
 
 def test_bad_tokens_say_the_same_as_the_good_one_and_differ_in_what_proves_it() -> None:
     made = spoiled(TOKEN)
-    assert set(made) == {GARBAGE, ALTERED, UNSIGNED, FORGED}
+    assert set(made) == {MALFORMED, GARBAGE, ALTERED, UNSIGNED, FORGED}
     for kind in (ALTERED, UNSIGNED, FORGED):
         assert claims_of(made[kind]) == {"sub": "one"}
         assert made[kind].split(".")[2] != "AbCdEfGh"
@@ -38,8 +39,8 @@ def test_unsigned_token_says_that_it_is() -> None:
 
 
 @pytest.mark.parametrize("token", ["opaque-token", "a.b", "a.b.c", "..", f"{CLAIMS}.{CLAIMS}."])
-def test_of_a_token_that_cannot_be_read_only_garbage_is_made(token: str) -> None:
-    assert set(spoiled(token)) == {GARBAGE}
+def test_of_a_token_that_cannot_be_read_no_token_is_made(token: str) -> None:
+    assert set(spoiled(token)) == {MALFORMED, GARBAGE}
 
 
 async def test_every_token_is_told_to_whoever_must_not_keep_it() -> None:

@@ -4,13 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from assay.lab.harness.bearer import GARBAGE, spoiled
 from assay.lab.harness.transport import GUARDED, Transport
 from assay.lab.harness.verdict import Outcome
 from tests.lab.suite.protected import judge_protected
 from tests.meta.tree import expect_none
 
-KINDS = 12
+KINDS = 13
 """Of tokens that the lab has for its own lock."""
 
 
@@ -36,7 +35,5 @@ async def test_healthy_protected_server_has_no_finding_and_no_token_is_kept(
 
 def _secret_parts(token: str) -> list[str]:
     """The whole, and what proves it: a token without its signature says nothing that is secret."""
-    if token == spoiled("")[GARBAGE]:
-        return [token]
     signature = token.rpartition(".")[2]
     return [token, signature] if signature else [token]

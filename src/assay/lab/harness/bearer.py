@@ -33,6 +33,8 @@ CAPITALS: Final = "capitals"
 STEPPED: Final = "stepped-up"
 """With just the scopes that the server asked for."""
 
+MALFORMED: Final = "malformed"
+"""Not even the form of a token."""
 GARBAGE: Final = "garbage"
 ALTERED: Final = "altered"
 """The usual one, its signature changed."""
@@ -105,8 +107,8 @@ class Wallet:
 
 
 def spoiled(token: str) -> dict[str, str]:
-    """Bad tokens that can be made of a good one; of one that only its issuer can read, a single one."""
-    made = {GARBAGE: "this-is-no-token-of-anybody"}
+    """Bad tokens that can be made of a good one; of one that only its issuer can read, few."""
+    made = {MALFORMED: "two words, neither a token", GARBAGE: "this-is-no-token-of-anybody"}
     parts = token.split(".")
     if len(parts) != 3 or not all(parts) or claims_of(token) is None:
         return made

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.bearer import ALTERED, FORGED, GARBAGE, OTHER_ISSUER, UNSIGNED
+from assay.lab.harness.bearer import ALTERED, FORGED, GARBAGE, MALFORMED, OTHER_ISSUER, UNSIGNED
 from assay.lab.harness.knocking import come_in, knock
 from assay.lab.harness.need import PROTECTED
 from assay.lab.harness.scenario import scenario
 from assay.lab.harness.stage import Stage
 from assay.lab.harness.transport import GUARDED
 
-SHOWN = (GARBAGE, ALTERED, UNSIGNED, FORGED, OTHER_ISSUER)
+SHOWN = (MALFORMED, GARBAGE, ALTERED, UNSIGNED, FORGED, OTHER_ISSUER)
 
 
 @scenario(
     "Tokens that nobody issued",
-    exercises=("authorization.bad-token",),
+    exercises=("authorization.bad-token", "authorization.malformed-token"),
     needs=(PROTECTED,),
     transports=GUARDED,
 )
