@@ -20,6 +20,7 @@ from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 from tests.driving.hosts import on_assay
 
 RESOURCE = "http://localhost:3000/mcp"
+GZIP = b"\x1f\x8b"
 CLIENT = ("resource:server", "s3cret/+ä")
 
 
@@ -111,6 +112,8 @@ class Issuer:
         body = (await receive())["body"] if scope["method"] == "POST" else b""
         found = json.dumps(self._document(scope, body)).encode() if self.answer is None else self.answer
         headers = [(b"content-type", b"application/json")]
+        if found.startswith(GZIP):
+            headers.append((b"content-encoding", b"gzip"))
         if self.status in (301, 307):
             headers.append((b"location", f"{self.url}/elsewhere".encode()))
         status = self.status if self.status != 200 or found != b"null" else 404

@@ -171,6 +171,7 @@ TOKENS: dict[str, Case] = {
     "scope as a part of a word": token(SCOPE, scope="useful misuse"),
     "scope that is a number": token(scope=7),
     "bound to a certificate": token(cnf={"x5t#S256": encoded(bytes(32))}),
+    "bound to a certificate without a name": token(cnf={"x5t#S256": ""}),
     "bound in an unknown way": token(cnf={"kid": "x"}),
     "bound to nothing": token(cnf={}),
 }

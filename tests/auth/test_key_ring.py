@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from assay.auth.denial import Unavailable
 from assay.auth.fetch import DOCUMENT_BYTES
-from assay.auth.key_ring import KEYS, KeyRing, loader, metadata_addresses, read_keys
+from assay.auth.key_ring import KEYS, TRUSTED, KeyRing, loader, metadata_addresses, read_keys
 from assay.auth.signature import make_key
 from tests.auth.issuing import Issuer, ec_key, ed_key, issuing, private_jwk, public_jwk, rsa_key
 
@@ -107,6 +108,35 @@ async def test_old_keys_serve_while_the_issuer_is_away() -> None:
     source.fails, source.keys = False, [OLD, NEW]
     clock.now += 10
     assert await kids(ring, "new") == ["new"]
+
+
+async def test_old_keys_do_not_serve_for_ever() -> None:
+    clock, source, changes = ManualClock(), Source(OLD), [0]
+    ring = KeyRing(source, kept=300, clock=clock, changed=lambda: changes.append(1))
+    assert await kids(ring, "old") == ["old"]
+    source.fails = True
+    clock.now += 300 + TRUSTED
+    with pytest.raises(Unavailable):
+        await ring.find("old", "ES256")
+    assert sum(changes) == 2
+    source.fails = False
+    clock.now += 10
+    assert await kids(ring, "old") == ["old"]
+
+
+@pytest.mark.parametrize("left", [[], [{**OLD, "use": "enc"}]], ids=["none", "none for signatures"])
+async def test_an_issuer_that_has_no_key_left_has_taken_them_back(left: list[Any]) -> None:
+    clock, source, changes = ManualClock(), Source(OLD), [0]
+    ring = KeyRing(source, kept=300, pause=10, clock=clock, changed=lambda: changes.append(1))
+    assert await kids(ring, "old") == ["old"]
+    source.keys = left
+    clock.now += 300
+    with pytest.raises(Unavailable):
+        await ring.find("old", "ES256")
+    assert sum(changes) == 2
+    source.keys = [OLD]
+    clock.now += 10
+    assert await kids(ring, "old") == ["old"]
 
 
 async def test_without_any_key_nobody_can_say() -> None:
@@ -224,8 +254,9 @@ async def test_metadata_of_another_issuer_does_not_count() -> None:
         (200, b"[]", "JSON object"),
         (200, b"[" * 100_000, "JSON object"),
         (200, b'"' + b"a" * DOCUMENT_BYTES + b'"', "more than"),
+        (200, gzip.compress(b" " * DOCUMENT_BYTES), "compressed"),
     ],
-    ids=["redirect", "failure", "HTML", "list", "deep", "huge"],
+    ids=["redirect", "failure", "HTML", "list", "deep", "huge", "compressed"],
 )
 async def test_what_is_no_key_set_is_not_believed(status: int, answer: bytes | None, reason: str) -> None:
     async with issuing() as issuer:

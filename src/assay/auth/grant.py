@@ -137,6 +137,6 @@ def bindings(confirmation: Any) -> tuple[str | None, str | None]:
         return None, None
     # A binding that is not known cannot be checked, and a token without its binding is a stolen one.
     known = isinstance(confirmation, dict) and confirmation and confirmation.keys() <= BINDINGS
-    if not known or not all(isinstance(each, str) for each in confirmation.values()):
+    if not known or not all(isinstance(each, str) and each for each in confirmation.values()):
         raise bad_token("the token is bound in a way that is not known here")
     return confirmation.get("jkt"), confirmation.get("x5t#S256")

@@ -21,6 +21,8 @@ log: Final = logging.getLogger("assay.auth")
 
 KEYS: Final = 64
 """Of one key set; further ones are not looked at."""
+TRUSTED: Final = 86_400.0
+"""Seconds that keys count while nobody can say whether they still should."""
 WELL_KNOWN: Final = ("oauth-authorization-server", "openid-configuration")
 
 Load = Callable[[], Awaitable[Mapping[str, Any]]]
@@ -53,6 +55,7 @@ class KeyRing:
         self._document: Any = None
         self._due = -inf
         self._tried = -inf
+        self._trusted = inf
         self._loading: asyncio.Task[None] | None = None
 
     @property
@@ -94,26 +97,38 @@ class KeyRing:
             document = await self._load()
             keys = read_keys(document)
         except Unavailable as error:
-            # Keys that were good a while ago are better than none: everybody would be locked out.
             log.warning("keys of the authorization server: %s", error)
             self._due = self._clock() + self._pause
+            # Keys that were good a while ago are better than none: everybody would be locked out.
+            if isinstance(error, Keyless) or self._clock() >= self._trusted:
+                self._take((), None)
             return
         self._due = self._clock() + self._kept
+        self._trusted = self._due + TRUSTED
+        self._take(keys, document)
+
+    def _take(self, keys: tuple[Key, ...], document: Any) -> None:
         if document != self._document:
             self._keys, self._document = keys, document
             self._changed()
 
 
+class Keyless(Unavailable):
+    """The authorization server has answered, and has no key that signatures could be checked by."""
+
+
 def read_keys(document: Mapping[str, Any]) -> tuple[Key, ...]:
     """
     Raises:
-        Unavailable: no key of the set can be used.
+        Keyless: no key of the set can be used.
+        Unavailable: it is no key set.
     """
     given = document.get("keys")
-    made = map(make_key, given[:KEYS]) if isinstance(given, list) else ()
-    keys = tuple(key for key in made if key is not None)
+    if not isinstance(given, list):
+        raise Unavailable("the key set has no keys")
+    keys = tuple(key for key in map(make_key, given[:KEYS]) if key is not None)
     if not keys:
-        raise Unavailable("the key set has no key that signatures could be checked by")
+        raise Keyless("the key set has no key that signatures could be checked by")
     return keys
 
 

@@ -52,7 +52,8 @@ def read_pairs(text: str) -> dict[str, str]:
         elif last == "scopes" and not equals:
             given[last] += f",{item}"
         else:
-            raise CommandFailed(ExitCode.USAGE, f"--auth: not understood: {item!r}", HINT)
+            # Not the value: whoever tries to give a secret here would have it in a log.
+            raise CommandFailed(ExitCode.USAGE, f"--auth: not understood: {key + equals!r}", HINT)
     for key in REQUIRED:
         if not given.get(key):
             raise CommandFailed(ExitCode.USAGE, f"--auth: {key} is missing", HINT)
