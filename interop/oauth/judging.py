@@ -12,7 +12,7 @@ import httpx2
 from assay.lab.report.registry import formats
 from interop.children import child
 from interop.oauth.scene import ASSAY, Scene
-from interop.official import judge
+from interop.official import Aborted, Exit, judge
 from interop.official_authority import RUN, run_suite
 
 RUN_TIMEOUT = 300.0
@@ -89,12 +89,20 @@ async def report_all(directory: Path) -> list[str]:
 
 
 async def said(directory: Path, name: str, command: Sequence[str]) -> int:
-    """Run a command with everything that it says kept in the directory; its exit code."""
+    """Run a command with everything that it says kept in the directory; its exit code.
+
+    Raises:
+        Aborted: it does not end.
+    """
     async with child(command, directory / f"{name}.err") as process:
         assert process.stdout is not None
-        async with asyncio.timeout(RUN_TIMEOUT):
-            (directory / f"{name}.out").write_bytes(await process.stdout.read())
-            return await process.wait()
+        try:
+            async with asyncio.timeout(RUN_TIMEOUT):
+                (directory / f"{name}.out").write_bytes(await process.stdout.read())
+                return await process.wait()
+        except TimeoutError:
+            problem = f"{directory.name}: {name} did not end within {RUN_TIMEOUT:.0f} s"
+            raise Aborted(Exit.COULD_NOT_RUN, problem) from None
 
 
 def judge_authority(scene: Scene, node: Path) -> list[str]:
