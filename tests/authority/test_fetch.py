@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from assay.authority.fetch import NotFetched, get_from, guarded_fetch, lifetime_of, resolve
+from assay.authority.fetch import AT_ONCE, NotFetched, get_from, guarded_fetch, lifetime_of, resolve
 from assay.authority.settings import Bounds
 from assay.model.limits import Limits
 from assay.transport.http1.server import listen, serve
@@ -173,6 +173,26 @@ async def test_nobody_is_waited_for_longer_than_the_bound() -> None:
 
     with pytest.raises(NotFetched, match="no answer within"):
         await guarded_fetch(Bounds(fetch_seconds=0.01), resolve=never)("https://app.example/c")
+
+
+async def test_no_more_documents_are_fetched_at_once_than_a_bound() -> None:
+    answered, under_way, most = asyncio.Event(), 0, 0
+
+    async def later(host: str, port: int) -> list[str]:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        if under_way == AT_ONCE:
+            asyncio.get_running_loop().call_soon(answered.set)
+        await answered.wait()
+        under_way -= 1
+        return ["10.0.0.1"]
+
+    fetch = guarded_fetch(Bounds(), resolve=later)
+    asked = (fetch(f"https://app.example/{number}") for number in range(AT_ONCE + 5))
+    found = await asyncio.gather(*asked, return_exceptions=True)
+    assert all(isinstance(each, NotFetched) for each in found)
+    assert most == AT_ONCE
 
 
 async def test_a_connection_that_nobody_takes_is_told() -> None:

@@ -92,6 +92,7 @@ def test_a_full_store_refuses_what_is_new_and_forgets_only_what_has_expired(
 
 def test_a_file_keeps_its_records_for_its_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "records.db"
+    path.touch(0o644)
     first = SqliteStore(path)
     first.put("key", "a", b"1", float("inf"))
     first.close()

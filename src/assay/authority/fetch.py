@@ -26,6 +26,8 @@ from .settings import LOOPBACK, Bounds
 MAX_AGE: Final = re.compile(r"(?:^|[\s,])max-age=(\d{1,9})", re.IGNORECASE)
 HEADERS: Final = {"accept": "application/json", "accept-encoding": "identity"}
 LONGEST: Final = 86_400.0
+AT_ONCE: Final = 8
+"""Documents under way: strangers can name addresses as fast as they like, and others would be asked by us."""
 UNICAST: Final = ipaddress.ip_network("2000::/3")
 """All that is public of IPv6. Outside of it, addresses of IPv4 hide in others (NAT64, and older ways)."""
 
@@ -51,9 +53,11 @@ async def resolve(host: str, port: int) -> list[str]:
 
 
 def guarded_fetch(bounds: Bounds, *, loopback: bool = False, resolve: Resolve = resolve) -> Fetch:
+    places = asyncio.Semaphore(AT_ONCE)
+
     async def fetch(url: str) -> Fetched:
         try:
-            async with asyncio.timeout(bounds.fetch_seconds):
+            async with asyncio.timeout(bounds.fetch_seconds), places:
                 address = await _address(url, loopback, resolve)
                 return await get_from(address, url, bounds.document_bytes)
         except TimeoutError:

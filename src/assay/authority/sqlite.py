@@ -24,13 +24,27 @@ SWAP: Final = "UPDATE records SET value = ? WHERE kind = ? AND key = ? AND value
 ALL: Final = "SELECT key, value FROM records WHERE kind = ? AND expires > ? ORDER BY number"
 
 
+def _make_private(path: str | Path) -> None:
+    """Also where the file was there before.
+
+    Raises:
+        OSError: it cannot be, such as a file of somebody else.
+    """
+    opened = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        if os.fstat(opened).st_mode & 0o077:
+            os.chmod(path, 0o600)
+    finally:
+        os.close(opened)
+
+
 class SqliteStore:
     """The file holds signing keys: only its owner may read it."""
 
     def __init__(self, path: str | Path, *, bound: int = BOUND, now: Now = time.time) -> None:
         self._bound = bound
         self._now = now
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        _make_private(path)
         # Served by one event loop, which need not run in the thread that opened the file.
         self._file = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=5.0)
         self._file.execute("PRAGMA journal_mode = WAL")
