@@ -50,7 +50,7 @@ TOLD_TO_THE_CLIENT: list[tuple[dict[str, Any], str]] = [
     ({"resource": "https://a.example/" + "a" * 2000}, "invalid_target"),
     ({"resource": [f"{RESOURCE}/{number}" for number in range(33)]}, "invalid_target"),
     ({"client_id": "machine"}, "unauthorized_client"),
-    ({"client_id": "narrow", "scope": "write"}, "invalid_scope"),
+    ({"client_id": "narrow", "scope": "delete"}, "invalid_scope"),
     ({"request": "x"}, "request_not_supported"),
     ({"request_uri": "https://a.example"}, "request_uri_not_supported"),
 ]
@@ -94,6 +94,12 @@ async def test_without_a_scope_all_that_the_client_may_have_is_granted() -> None
         given = walk()
         code = await given.code(client_id=client, scope=None)
         assert (await given.exchange(code, client_id=client)).json()["scope"] == scope
+
+
+async def test_a_person_may_consent_to_more_than_the_client_has_registered_for() -> None:
+    given = walk()
+    code = await given.code(client_id="narrow", scope="read write")
+    assert (await given.exchange(code, client_id="narrow")).json()["scope"] == "read write"
 
 
 async def test_a_query_of_the_redirect_address_is_kept() -> None:

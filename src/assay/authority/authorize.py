@@ -68,7 +68,7 @@ def read_wish(settings: Settings, client: Client, redirect: str, form: Form) -> 
     return Wish(
         client_id=client.id,
         redirect=redirect,
-        scopes=wanted_scopes(settings, client, form),
+        scopes=wanted_scopes(settings, client, form, consented=True),
         resources=wanted_resources(settings, form),
         challenge=challenge,
         state=form.one("state"),
@@ -77,8 +77,14 @@ def read_wish(settings: Settings, client: Client, redirect: str, form: Form) -> 
     )
 
 
-def wanted_scopes(settings: Settings, client: Client, form: Form) -> tuple[str, ...]:
-    """What is asked for; where nothing is, all that the authority was told of and the client may have."""
+def wanted_scopes(
+    settings: Settings, client: Client, form: Form, *, consented: bool = False
+) -> tuple[str, ...]:
+    """What is asked for; where nothing is, all that the authority was told of and the client may have.
+
+    Clients register for what they know of then. Where a person consents, that person decides on more: a
+    server may ask for another scope later.
+    """
     text = form.one("scope")
     allowed = {*settings.scopes, *SPECIAL_SCOPES} if settings.scopes else None
     own = None if client.scopes is None else {*client.scopes, *SPECIAL_SCOPES}
@@ -87,7 +93,8 @@ def wanted_scopes(settings: Settings, client: Client, form: Form) -> tuple[str, 
     scopes = tuple(dict.fromkeys(text.split(" ")))
     for number, scope in enumerate(scopes, 1):
         known = allowed is None or scope in allowed
-        if not SCOPE.fullmatch(scope) or not known or (own is not None and scope not in own):
+        mine = own is None or scope in own or consented
+        if not SCOPE.fullmatch(scope) or not (known and mine):
             # Not repeated: whoever mixes up parameters would have a secret in an error.
             raise Refused("invalid_scope", f"scope number {number} is none that this client may have")
     if len(scopes) > settings.bounds.items:

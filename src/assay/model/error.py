@@ -27,8 +27,8 @@ RESOURCE_NOT_FOUND: Final = -32002
 HEADER_MISMATCH: Final = -32020
 MISSING_CAPABILITY: Final = -32021
 UNSUPPORTED_VERSION: Final = -32022
-INSUFFICIENT_SCOPE: Final = -32003
-"""Not of the specification, which knows only the HTTP status: for transports without one."""
+INSUFFICIENT_SCOPE: Final = -31003
+"""Ours, and outside of what JSON-RPC and MCP keep for themselves: for transports without an HTTP status."""
 
 
 class AssayError(Exception):
