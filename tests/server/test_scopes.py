@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from assay import Context, RegistrationError, Scope, Server
-from assay.model.error import INSUFFICIENT_SCOPE
+from assay.model.error import INSUFFICIENT_SCOPE, InsufficientScope
 from assay.model.result import Cache
 from tests.driving.describing import describe
 from tests.server.scripted import NEWEST
@@ -263,6 +263,25 @@ async def test_a_handler_sees_who_asks_and_may_require_more() -> None:
     assert seen == [("ann", frozenset({READ}))]
     assert (await call("private/a", READ))["error"]["data"] == {"scope": f"{READ} {ADMIN}"}
     assert "result" in await call("private/a", READ, ADMIN)
+
+
+async def test_a_handler_that_goes_on_without_a_scope_is_not_held_to_it() -> None:
+    server = Server("asking")
+
+    @server.tool
+    async def read(ctx: Context) -> str:
+        with pytest.raises(InsufficientScope):
+            ctx.require(ADMIN)
+        ctx.require(READ)
+        ctx.require(WRITE)
+        return "text"
+
+    async def call(*granted: str) -> Any:
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "read"}}
+        return json.loads(await server.handle(message, scope=Scope(scopes=frozenset(granted))) or b"")
+
+    assert (await call(READ, WRITE))["result"]["content"][0]["text"] == "text"
+    assert (await call(READ))["error"]["data"] == {"scope": f"{READ} {WRITE}"}
 
 
 @pytest.mark.parametrize("given", ["write", ["two words"], ['quo"te'], ["back\\slash"], [""], [5], ["é"]])

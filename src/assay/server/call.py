@@ -87,18 +87,19 @@ class Call:
         self.send = send
 
     def require(self, scopes: Sequence[str]) -> None:
-        """Go on only if the caller was granted all of these, and all that were required before.
+        """Go on only if the caller was granted all of these.
 
         Raises:
-            InsufficientScope: it was not; the error names all of them.
+            InsufficientScope: it was not; the error names all of them, and all that were required before.
         """
         if not scopes:
             return
         self.private = True
-        self.needs = needs = tuple(dict.fromkeys((*self.needs, *scopes)))
+        needs = tuple(dict.fromkeys((*self.needs, *scopes)))
         granted = self.scope.scopes
-        if granted is not None and not granted.issuperset(needs):
+        if granted is not None and not granted.issuperset(scopes):
             raise InsufficientScope(needs)
+        self.needs = needs  # not what was refused: whoever catches that goes on without it
 
     @property
     def raw_meta(self) -> Raw:
