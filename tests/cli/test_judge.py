@@ -112,6 +112,21 @@ def test_coverage_is_shown_for_every_revision(capsys: Output) -> None:
     assert capsys.readouterr().out.count("testable rows") == 5
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--missing",), "--missing goes with --coverage"),
+        (("--coverage", "--suite", "everything"), "--coverage is of the protocol suite"),
+        (("--suite", "fuzz"), "no such suite here: fuzz"),
+    ],
+)
+def test_list_of_what_cannot_be_listed_is_a_mistake(
+    options: tuple[str, ...], words: str, capsys: Output
+) -> None:
+    assert main(["list", *options]) == 2
+    assert words in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["TL-19", "tl-19", "tools.unknown-name", "ping", "tools.unknown-empty"])
 def test_everything_with_an_id_is_explained(name: str, capsys: Output) -> None:
     assert main(["explain", name]) == 0

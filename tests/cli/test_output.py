@@ -33,3 +33,14 @@ def test_reader_that_leaves_early_is_no_failure() -> None:
         os.close(writing)
         _, errors = process.communicate(timeout=30)
     assert (process.returncode, errors) == (0, b"")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a device that is always full")
+def test_full_disk_is_told_and_is_not_our_fault() -> None:
+    line = [sys.executable, "-m", "assay", "list", "--client"]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            line, stdout=full, stderr=subprocess.PIPE, env=ENVIRONMENT, timeout=30, check=False
+        )
+    assert done.returncode == 3
+    assert done.stderr.startswith(b"assay: error: cannot write to standard output: No space left on device")

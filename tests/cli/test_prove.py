@@ -39,6 +39,13 @@ def test_unknown_saboteur_is_a_mistake(capsys: Output) -> None:
     assert "no such saboteur: no.such" in capsys.readouterr().err
 
 
+def test_unknown_saboteur_beside_a_known_one_is_a_mistake(capsys: Output) -> None:
+    assert main(["prove", "tools.undescribed", "no.such", "--suite", "everything"]) == 2
+    told = capsys.readouterr().err
+    assert "no such saboteur: no.such\n" in told
+    assert "`assay list --saboteurs --suite everything` shows all" in told
+
+
 def test_every_saboteur_is_listed_with_what_it_breaks(capsys: Output) -> None:
     assert main(["list", "--saboteurs"]) == 0
     lines = capsys.readouterr().out.splitlines()

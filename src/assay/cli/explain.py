@@ -2,6 +2,7 @@
 
 assay explain TL-19
 assay explain tools.unknown-name
+assay explain tools-call-error    an official scenario
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Show the lab's scenarios with the checks they exercise, or how much of the specification they cover.
 
-assay list                 every scenario of the protocol suite
+assay list                       every scenario of the protocol suite
 assay list --suite everything    those of the official suite
-assay list --coverage      the requirements by revision and area: covered, excluded, uncovered
-assay list --saboteurs     the faults that prove that checks can fail; `assay prove` tries them
+assay list --coverage            the requirements by revision and area: covered, excluded, uncovered
+assay list --saboteurs           the faults that prove that checks can fail; `assay prove` tries them
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import argparse
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from .exit_code import ExitCode
+from .exit_code import CommandFailed, ExitCode
 from .output import emit
 from .suite import add_suite, suite_of
 
@@ -28,7 +28,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     side.add_argument("--server", action="store_true", help="scenarios that judge servers; the default")
     side.add_argument("--client", action="store_true", help="scenarios that judge clients")
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--coverage", action="store_true", help="requirements instead of scenarios")
+    what.add_argument(
+        "--coverage", action="store_true", help="requirements of the protocol suite instead of scenarios"
+    )
     what.add_argument("--saboteurs", action="store_true", help="saboteurs instead of scenarios")
     add_suite(parser)
     parser.add_argument("--missing", action="store_true", help="with --coverage: name every uncovered row")
@@ -40,9 +42,11 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def lines_of(options: argparse.Namespace) -> Iterator[str]:
-    if options.coverage:
-        return coverage_lines(missing=options.missing)
     suite = suite_of(options)
+    if options.coverage:
+        return coverage_lines(suite, missing=options.missing)
+    if options.missing:
+        raise CommandFailed(ExitCode.USAGE, "--missing goes with --coverage", "add it, or leave this out")
     return saboteur_lines(suite) if options.saboteurs else scenario_lines(suite, options)
 
 
@@ -51,22 +55,28 @@ def scenario_lines(suite: Suite, options: argparse.Namespace) -> Iterator[str]:
 
     role = Role.CLIENT if options.client else Role.SERVER
     scenarios = [one for one in suite.scenarios.values() if one.role is role]
+    width = widest(one.id for one in scenarios)
     for scenario in scenarios:
         places = ", ".join(sorted(scenario.transports))
         other = scenario.official not in (None, scenario.id)
         official = f" (official: {scenario.official})" if other else ""
-        yield f"{scenario.id:<40} {scenario.title}{official}"
-        yield f"{'':<41}on {places}; checks {', '.join(suite.sought(scenario))}"
+        yield f"{scenario.id:<{width}} {scenario.title}{official}"
+        yield f"{'':<{width}} on {places}; checks {', '.join(suite.sought(scenario))}"
     yield f"{len(scenarios)} scenarios that judge a {role.value}"
 
 
 def saboteur_lines(suite: Suite) -> Iterator[str]:
     every = suite.saboteurs.values()
+    width, broken = widest(one.id for one in every), widest(one.breaks for one in every)
     for one in every:
-        yield f"{one.id:<38} {one.breaks:<9}{one.fault}"
+        yield f"{one.id:<{width}} {one.breaks:<{broken}} {one.fault}"
     for area in sorted({one.area for one in every}):
         yield f"{area:<14}{_broken(one for one in every if one.area == area)}"
     yield f"{'all':<14}{_broken(every)}"
+
+
+def widest(names: Iterable[str]) -> int:
+    return max(map(len, names), default=0)
 
 
 def _broken(saboteurs: Iterable[Saboteur]) -> str:
@@ -74,12 +84,14 @@ def _broken(saboteurs: Iterable[Saboteur]) -> str:
     return f"{len(rows):>4} saboteurs break {len(set(rows))} requirements"
 
 
-def coverage_lines(*, missing: bool) -> Iterator[str]:
+def coverage_lines(suite: Suite, *, missing: bool) -> Iterator[str]:
     from assay.lab.harness.coverage import Cover, cover, spoken_rows, tally
     from assay.lab.suites import protocol_suite
     from assay.revisions.registry import REVISIONS
 
-    suite = protocol_suite()
+    if suite is not protocol_suite():
+        problem = f"the suite {suite.name} has no sentences of the specification to cover"
+        raise CommandFailed(ExitCode.USAGE, problem, "--coverage is of the protocol suite")
     yield "MUST and MUST NOT rows that the server side has to keep, by revision:"
     for revision in REVISIONS:
         rows = spoken_rows(suite, revision)

@@ -6,6 +6,8 @@ import os
 import sys
 from typing import Final
 
+from .exit_code import CommandFailed, ExitCode
+
 _RED, _GREEN, _YELLOW = "31", "32", "33"
 # How a line begins, and its colour. The first that fits counts.
 COLOURS: Final = (
@@ -39,6 +41,10 @@ def emit(text: str) -> None:
     except BrokenPipeError:
         # Whoever read this has left: no failure. Python flushes once more at exit: to nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
+        problem = f"cannot write to standard output: {error.strerror}"
+        raise CommandFailed(ExitCode.INCOMPLETE, problem, "make room, or write elsewhere") from error
 
 
 def paint(text: str) -> str:

@@ -34,14 +34,12 @@ def execute(options: argparse.Namespace) -> int:
     from assay.lab.harness.saboteur import LOCKED
 
     suite = suite_of(options)
-    chosen = [
-        one
-        for one in suite.saboteurs.values()
-        if any(matches(pattern, one.id) for pattern in options.saboteur)
-    ]
-    if not chosen:
-        what = ", ".join(options.saboteur)
-        raise CommandFailed(ExitCode.USAGE, f"no such saboteur: {what}", "`assay list --saboteurs` shows all")
+    every = suite.saboteurs.values()
+    unknown = [one for one in options.saboteur if not any(matches(one, known.id) for known in every)]
+    if unknown:
+        hint = f"`assay list --saboteurs --suite {suite.name}` shows all"
+        raise CommandFailed(ExitCode.USAGE, f"no such saboteur: {', '.join(unknown)}", hint)
+    chosen = [one for one in every if any(matches(pattern, one.id) for pattern in options.saboteur)]
     if any(one.server == LOCKED for one in chosen):
         check_locked()
     judged = asyncio.run(try_all(chosen, suite))

@@ -1,7 +1,7 @@
 """Show a stored run in another form.
 
-assay report results/run-… --format html --output report.html
-assay report results/run-… --format junit > junit.xml
+  assay report results/run-… --format html --output report.html
+  assay report results/run-… --format junit > junit.xml
 
 On a terminal, a page goes to a file beside the run.
 """

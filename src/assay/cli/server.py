@@ -27,11 +27,11 @@ from pathlib import Path
 
 from .exit_code import CommandFailed, ExitCode
 from .formats import FORMATS
-from .suite import add_suite
+from .suite import FUZZ, add_suite
 
-FUZZ = "fuzz"
 SUMMARY = "judge an MCP server: by URL, command or file"
 FOR_SERVING = ("--host", "--port", "--allow-host", "--allow-origin")
+FOR_FUZZING = ("seconds", "seed", "export", "case")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -157,6 +157,7 @@ def execute(options: argparse.Namespace) -> int:
     from assay.cli.lab.extra import check_extra
 
     check_extra()
+    check_fuzzing(options)
     if options.watch:
         from assay.cli.lab.watching import watch_server
 
@@ -169,3 +170,10 @@ def execute(options: argparse.Namespace) -> int:
     from assay.cli.lab.judging import judge_server
 
     return asyncio.run(judge_server(options))
+
+
+def check_fuzzing(options: argparse.Namespace) -> None:
+    """An option that does nothing is an option that was meant otherwise."""
+    given = [name for name in FOR_FUZZING if getattr(options, name) not in (None, [])]
+    if given and options.suite != FUZZ:
+        raise CommandFailed(ExitCode.USAGE, f"--{given[0]} is for --suite fuzz", "add it, or leave this out")

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from assay.lab.harness.catalogue import Suite
 
 
+FUZZ = "fuzz"
+"""Makes up what it plays, so that there is nothing to list or to prove: only `assay server` has it."""
+
+
 def add_suite(parser: argparse.ArgumentParser | argparse._ArgumentGroup, *more: str) -> None:
     names = ", ".join(("protocol", "everything", *more))
     parser.add_argument("--suite", default="protocol", metavar="NAME", help=f"{names}; default: protocol")
@@ -22,5 +26,6 @@ def suite_of(options: argparse.Namespace, *more: str) -> Suite:
 
     if options.suite not in SHIPPED:
         known = ", ".join((*SHIPPED, *more))
-        raise CommandFailed(ExitCode.USAGE, f"no such suite: {options.suite}", f"one of {known}")
+        elsewhere = " here" if options.suite == FUZZ else ""
+        raise CommandFailed(ExitCode.USAGE, f"no such suite{elsewhere}: {options.suite}", f"one of {known}")
     return suite_named(options.suite)

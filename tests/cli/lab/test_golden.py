@@ -79,6 +79,15 @@ def test_another_selection_is_told_plainly(capsys: pytest.CaptureFixture[str]) -
     )
 
 
+def test_what_is_gone_is_missed_by_whatever_name_it_was_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ("--scenario", "tools-list", "--spec-version", HANDSHAKE[-2].date)
+    assert judged(*asked, "--record-golden", "golden") == 0
+    fixed = SERVER.replace('params["protocolVersion"]', repr(HANDSHAKE[-2].date))
+    Path("server.py").write_text(fixed, "utf-8")
+    assert judged(*asked, "--against-golden", "golden") == 1
+    assert f"tools.definitions (stdio, {HANDSHAKE[-1].date})" in capsys.readouterr().out
+
+
 def test_differences_do_not_disturb_what_programs_read(capsys: pytest.CaptureFixture[str]) -> None:
     assert judged(*SCENARIO, "--record-golden", "golden") == 0
     assert judged(*SCENARIO, "--format", "json", "--against-golden", "golden") == 1

@@ -71,6 +71,13 @@ def test_it_counts_what_it_holds() -> None:
             assert int(suite.attrib[key]) == len(list(suite.iter(kind)))
 
 
+def test_a_run_that_judged_nothing_is_no_green() -> None:
+    (suite,) = tree.fromstring(render(run_of()))
+    assert suite.get("errors") == suite.get("tests") == "1"
+    (error,) = suite.iter("error")
+    assert error.get("message") == "incomplete: nothing was judged"
+
+
 def test_baseline_excuses_and_warnings_count_only_when_strict() -> None:
     def failures(run: Run) -> str:
         return tree.fromstring(render(run)).attrib["failures"]

@@ -42,7 +42,17 @@ from .judging import (
 from .subjects import argv, redaction_of, subjects_of
 
 SECONDS: Final = 60.0
-NOT_FOR_FUZZING: Final = ("scenario", "baseline", "record_golden", "against_golden", "watch", "authority")
+NOT_FOR_FUZZING: Final = (
+    "scenario",
+    "all",
+    "isolate",
+    "baseline",
+    "record_golden",
+    "against_golden",
+    "golden_ignore",
+    "watch",
+    "authority",
+)
 NAMED: Final = 5
 """Tools that are named one by one among those that are left alone."""
 

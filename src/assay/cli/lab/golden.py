@@ -16,9 +16,11 @@ from assay.lab.harness.golden import RULES, Golden, Place, expect_room, read_gol
 from assay.lab.harness.golden_comparison import Comparison, compare_with_golden
 from assay.lab.harness.golden_rules import BadGolden, Rules, read_rules
 from assay.lab.harness.naming import matches
+from assay.lab.harness.plan import is_named
 from assay.lab.harness.run import Run
 from assay.lab.harness.runner import Order
 from assay.lab.harness.verdict import Outcome
+from assay.lab.suites import suite_named
 
 from .golden_text import told
 
@@ -118,5 +120,14 @@ class Comparing:
 
     def _was_wanted(self, place: Place, transports: set[str]) -> bool:
         scenario, transport, revision = place
-        named = not self._scenarios or any(matches(pattern, scenario) for pattern in self._scenarios)
-        return named and transport in transports and revision in (self._revisions or (revision,))
+        return (
+            self._is_named(scenario)
+            and transport in transports
+            and revision in (self._revisions or (revision,))
+        )
+
+    def _is_named(self, name: str) -> bool:
+        """By any of its names; a scenario that is no longer there has only one."""
+        known = suite_named(self._golden.suite).scenarios.get(name)
+        patterns = self._scenarios or ["*"]
+        return any(is_named(known, one) if known else matches(one, name) for one in patterns)

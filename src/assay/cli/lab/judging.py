@@ -15,12 +15,13 @@ import msgspec
 
 from assay.cli.delivery import deliver
 from assay.cli.exit_code import CommandFailed, ExitCode
-from assay.cli.suite import suite_of
+from assay.cli.suite import FUZZ, suite_of
 from assay.lab.harness.archive import Archive, CannotKeep, located
 from assay.lab.harness.baseline import BadBaseline, Entry, compare, concerning, read_baseline
 from assay.lab.harness.broken_off import Gone, NoToken
+from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.conclusion import Conclusion, conclude
-from assay.lab.harness.plan import Selection, chosen
+from assay.lab.harness.plan import Selection, chosen, is_named
 from assay.lab.harness.playing import Conditions
 from assay.lab.harness.run import Run, redacted
 from assay.lab.harness.runner import Order, Runner, SubjectDown
@@ -140,10 +141,8 @@ def order_of(options: argparse.Namespace) -> Order:
         revisions=tuple(revision_of(date) for date in dict.fromkeys(options.spec_version)),
         effects=options.allow_effects,
     )
-    suite = suite_of(options, "fuzz")
-    if not chosen(suite.scenarios.values(), selection):
-        what, hint = ", ".join(options.scenario), f"`assay list --suite {suite.name}` shows all"
-        raise CommandFailed(ExitCode.USAGE, f"no such scenario: {what}", hint)
+    suite = suite_of(options, FUZZ)
+    check_named(options.scenario, suite)
     redaction = redaction_of(options)
     conditions = Conditions(
         patience=options.timeout,
@@ -160,6 +159,15 @@ def order_of(options: argparse.Namespace) -> Order:
         strict=options.strict,
         shared=not options.isolate,
     )
+
+
+def check_named(patterns: list[str], suite: Suite) -> None:
+    """A misspelt name beside a right one must not go unnoticed: what it meant would not be judged."""
+    every = suite.scenarios.values()
+    unknown = [one for one in patterns if not any(is_named(scenario, one) for scenario in every)]
+    if unknown:
+        hint = f"`assay list --suite {suite.name}` shows all"
+        raise CommandFailed(ExitCode.USAGE, f"no such scenario: {', '.join(unknown)}", hint)
 
 
 def revision_of(date: str) -> Revision:

@@ -6,7 +6,7 @@ import argparse
 import asyncio
 
 from assay.cli.exit_code import CommandFailed, ExitCode
-from assay.cli.server import FUZZ
+from assay.cli.suite import FUZZ
 
 from .extra import check_extra
 from .judging import stop_on_request
