@@ -20,6 +20,8 @@ USUAL: dict[str, Any] = {"issuer": "https://as.example", "audience": RESOURCE, "
     ("change", "reason"),
     [
         ({"issuer": "as.example"}, "issuer must be an http or https URL"),
+        ({"issuer": "http://as.example[::1]"}, "issuer must be an http or https URL"),
+        ({"issuer": "http://[::1]as.example"}, "issuer must be an http or https URL"),
         ({"issuer": "http://as.example"}, "issuer must be https"),
         ({"issuer": "https://as.example?x=1"}, "without query"),
         ({"issuer": "https://as.example#x"}, "without query and fragment"),
@@ -89,6 +91,7 @@ def test_the_first_audience_is_the_resource_unless_another_is_named() -> None:
     [
         ("https://A.example/mcp", "HTTPS://a.EXAMPLE:443/mcp"),
         ("http://a.example", "http://a.example:80/"),
+        ("http://[::1]:80/mcp", "http://[::1]/mcp"),
         ("https://a.example/%7Eann", "https://a.example/~ann"),
         ("https://a.example/%2f", "https://a.example/%2F"),
     ],
@@ -107,6 +110,9 @@ def test_spellings_of_one_address(one: str, other: str) -> None:
         ("https://a.example", "https://a.example:8443"),
         ("https://a.example/", "https://x@a.example/"),
         ("https://a.example/", "https://a.example./"),
+        ("https://a.example/mcp", " https://a.example/mcp"),
+        ("https://a.example/mcp", "https://a.example/m\tcp"),
+        ("https://a.example/mcp", "https://a.example/mcp\n"),
         ("my-api", "My-API"),
     ],
 )

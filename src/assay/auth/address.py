@@ -9,6 +9,8 @@ from urllib.parse import SplitResult, urlsplit
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 PORTS: Final = {"http": "80", "https": "443"}
 SOCKETS: Final = {"ws": "http", "wss": "https"}
+BLURRED: Final = re.compile(r"[\x00-\x20\x7f\\]|[^/]\[|\][^:/]")
+"""What `urlsplit` passes over, or reads in another way than others do; brackets stand around a host."""
 ENCODED: Final = re.compile(r"%([0-9A-Fa-f]{2})")
 UNRESERVED: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
@@ -48,6 +50,8 @@ def check_address(text: str, what: str, *, allow_http: bool = False) -> str:
 
 
 def _split(text: str) -> SplitResult | None:
+    if BLURRED.search(text):
+        return None
     try:
         parts = urlsplit(text)
         known = parts.scheme in PORTS and bool(parts.hostname) and parts.port != 0
