@@ -119,7 +119,16 @@ async def test_programs_on_this_machine_mint_and_rotate_where_that_is_switched_o
 
 
 @pytest.mark.parametrize(
-    "body", [{"fault": "nonsense"}, {"unknown": 1}, {"lifetime": 1e300}, {"scopes": "read"}, []]
+    "body",
+    [
+        {"fault": "nonsense"},
+        {"unknown": 1},
+        {"lifetime": 1e300},
+        {"scopes": "read"},
+        {"fault": "expired-token", "claims": {"exp": "soon"}},
+        {"fault": "expired-token", "claims": {"iat": None}},
+        [],
+    ],
 )
 async def test_what_cannot_be_minted_is_refused(body: Any) -> None:
     assert error_of(await Walk(dev_mint=True).http.post("/dev/mint", json=body)) == "400 invalid_request"

@@ -124,6 +124,8 @@ async def mint(authority: Authority, request: Request) -> Response:
         return json_response({"access_token": authority.mint(**msgspec.structs.asdict(wish))})
     except ValueError as error:
         raise Refused("invalid_request", str(error)) from None
+    except (KeyError, TypeError):
+        raise Refused("invalid_request", "the fault does not go with these claims") from None
 
 
 class Minting(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
