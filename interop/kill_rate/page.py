@@ -17,8 +17,9 @@ A **saboteur** is a healthy server with one named fault, which breaks one rule o
 - **ours**: caught if a check finds *that rule* broken, before the server that the saboteur is written for;
 - **official** ({suite}, all its scenarios at
   {revisions}): caught if any check, of whatever, is a FAILURE or a WARNING that is none before
-  the healthy server, or a scenario breaks down that does not there; and again when all is played again. It plays
-  before the `everything` server, whose fixtures it needs, with a stand-in for extensions that the server lacks.
+  the healthy server, or a scenario breaks down that does not there; and again when all is played again.
+  It plays before the `everything` server, whose fixtures it needs, with a stand-in for extensions that the
+  server lacks.
 
 A saboteur counts as caught if it is at one of the revisions; after a FAILURE at one, no other is played. What
 neither suite sees before `everything`, although it is caught elsewhere, and what changed nothing there, is
