@@ -1,12 +1,26 @@
 """The token endpoint: what each grant asks for, and what comes of it."""
 
+from collections.abc import Callable
 from typing import Any
 
 import jwt
 import pytest
 
+from assay.authority.grants import exchange
+from assay.authority.http import Form
+from assay.authority.memory import MemoryStore
 from assay.authority.record import Client
-from tests.authority.walk import CONFIDENTIAL, ISSUER, PUBLIC, REDIRECT, RESOURCE, Walk, error_of
+from tests.authority.walk import (
+    CONFIDENTIAL,
+    ISSUER,
+    PUBLIC,
+    REDIRECT,
+    RESOURCE,
+    VERIFIER,
+    ManualClock,
+    Walk,
+    error_of,
+)
 
 OTHER = Client(id="other", redirects=(REDIRECT,), grants=PUBLIC.grants)
 BOUND = Client(id="bound", redirects=(REDIRECT,), grants=PUBLIC.grants, dpop=True)
@@ -60,6 +74,28 @@ async def test_a_code_that_is_used_again_takes_back_what_came_of_it() -> None:
     assert error_of(await given.exchange(code)) == "400 invalid_grant"
     assert await given.introspect(first["access_token"]) == {"active": False}
     assert error_of(await given.refresh(first["refresh_token"])) == "400 invalid_grant"
+
+
+class Interleaved(MemoryStore):
+    """Lets somebody else in just before a code is marked as used."""
+
+    between: Callable[[], None] | None = None
+
+    def swap(self, kind: str, key: str, old: bytes, new: bytes) -> bool:
+        between, self.between = self.between, None
+        if between is not None:
+            between()
+        return super().swap(kind, key, old, new)
+
+
+async def test_of_two_who_use_a_code_at_once_in_two_processes_neither_keeps_anything() -> None:
+    given = walk(store=(store := Interleaved(now=ManualClock())))
+    pairs = {"grant_type": "authorization_code", "code": await given.code(), "code_verifier": VERIFIER}
+    first: dict[str, Any] = {}
+    store.between = lambda: first.update(exchange(given.authority, PUBLIC, Form([*pairs.items()]), None))
+    assert error_of(await given.exchange(pairs["code"])) == "400 invalid_grant"
+    assert await given.introspect(first["access_token"]) == {"active": False}
+    assert store.all("grant") == []
 
 
 async def test_an_access_token_has_the_claims_of_the_standard_and_is_for_the_resource() -> None:

@@ -49,9 +49,13 @@ def by_code(authority: Authority, client: Client, form: Form, thumbprint: str | 
         raise Refused("invalid_grant", "the code was used before: what came of it is revoked")
     _check_code(authority, code, form, thumbprint)
     grant = _new_grant(authority, client, code, _narrowed(authority, code.wish.resources, form), thumbprint)
-    if not authority.codes.swap(key, code, msgspec.structs.replace(code, grant=grant.id)):
-        raise Refused("invalid_grant", "the code was used before")
     refresh = _first_refresh(authority, client, grant)
+    if not authority.codes.swap(key, code, msgspec.structs.replace(code, grant=grant.id)):
+        # Another process on the same records was quicker: nobody keeps anything, as above.
+        quicker = authority.codes.get(key)
+        for each in (grant.id, "" if quicker is None else quicker.grant):
+            authority.grants.drop(each)
+        raise Refused("invalid_grant", "the code was used before: what came of it is revoked")
     answered = _answer(authority, grant, grant.scopes, thumbprint, refresh)
     return answered | _id_token(authority, client, code, grant)
 
