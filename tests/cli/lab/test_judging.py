@@ -156,7 +156,9 @@ def test_credentials_are_sent_and_kept_nowhere(tmp_path: Path, capsys: Output) -
 def test_closed_door_says_what_to_give(capsys: Output) -> None:
     with echoing(wanted="Bearer right") as url:
         assert main(["server", "--url", url, "--bearer", "wrong", "--scenario", "ping"]) == 3
-    assert "HTTP status 401 (it wants credentials: --bearer, --authority or --header)" in capsys.readouterr().out
+    assert (
+        "HTTP status 401 (it wants credentials: --bearer, --authority or --header)" in capsys.readouterr().out
+    )
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -5,8 +5,6 @@ from __future__ import annotations
 from assay.lab.harness.saboteur import Response, Turn, on_response
 
 
-@on_response(
-    "a header that differs gets status 200", breaks="sep-2243-server-reject-invalid-headers"
-)
+@on_response("a header that differs gets status 200", breaks="sep-2243-server-reject-invalid-headers")
 def change(response: Response, turn: Turn) -> None:
     response.status = 200 if response.status == 400 else response.status
