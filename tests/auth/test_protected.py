@@ -109,6 +109,19 @@ async def test_a_browser_may_ask_before_it_shows_a_token_and_read_the_challenge(
         assert (await client.send("OPTIONS")).status == 401
 
 
+async def test_a_browser_may_ask_before_it_reads_the_metadata_from_anywhere() -> None:
+    _, app, _ = here()
+    asks: dict[str, str | None] = {
+        "origin": "https://elsewhere.example",
+        "access-control-request-method": "GET",
+        "access-control-request-headers": "mcp-protocol-version",
+    }
+    async with AsgiPeer(app, path=f"{WELL_KNOWN}/mcp") as client:
+        leave = await client.send("OPTIONS", headers=asks)
+        assert (leave.status, leave.headers["access-control-allow-origin"]) == (204, "*")
+        assert leave.headers["access-control-allow-headers"] == "mcp-protocol-version"
+
+
 async def test_handlers_see_whose_token_it_is_and_nothing_of_the_token() -> None:
     seen: list[Any] = []
     issuer = Issuer()

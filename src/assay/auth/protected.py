@@ -71,11 +71,13 @@ class Protected:
         await self._app.close()
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Transmit) -> None:
-        if scope["type"] == "lifespan" or is_preflight(scope):
+        if scope["type"] == "lifespan":
             return await self._app(scope, receive, send)
         path = path_here(scope)
         if path.startswith(WELL_KNOWN):
             return await self._tell(path, scope, receive, send)
+        if is_preflight(scope):
+            return await self._app(scope, receive, send)
         shown = part(scope["headers"])
         grant = await self._judge(scope, shown)
         if isinstance(grant, Refusal):
