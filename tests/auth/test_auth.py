@@ -34,7 +34,7 @@ USUAL: dict[str, Any] = {"issuer": "https://as.example", "audience": RESOURCE, "
         ({"jwks": "http://as.example/jwks"}, "jwks must be https"),
         ({"jwks": "/no/such/file"}, "cannot be read"),
         ({"jwks": Path(__file__)}, "holds no key set"),
-        ({"jwks": {"keys": [private_jwk(ec_key())]}}, "no key"),
+        pytest.param({"jwks": {"keys": [private_jwk(ec_key())]}}, "no key", id="private key"),
         ({"scopes": "use"}, "must be a list"),
         ({"scopes": ["a b"]}, "not a scope"),
         ({"scopes": ['a"']}, "not a scope"),
