@@ -103,6 +103,12 @@ def test_report_is_the_same_from_disk(tmp_path: Path) -> None:
     assert renderer("text")(parse_run(path.read_bytes())) == renderer("text")(RUN)
 
 
+def test_matrix_keeps_long_names_apart_from_their_counts() -> None:
+    name = "input-required-result-basic"
+    lines = renderer("matrix")(run_of(cell(name, (name, Verdict.SUCCESS)))).splitlines()
+    assert any(line.startswith(f"{name}  1 of 1") for line in lines)
+
+
 def test_matrix_counts_by_place_and_by_area() -> None:
     lines = renderer("matrix")(RUN).splitlines()
     assert lines[0].split() == ["passed", "stdio"]

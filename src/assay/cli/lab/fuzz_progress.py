@@ -41,5 +41,9 @@ class FuzzProgress:
 
 def line(count: Count, seconds: float) -> str:
     pace = count.cases / seconds if seconds else 0.0
-    found = f"{count.found} finding{'' if count.found == 1 else 's'}"
+    found = findings(count.found)
     return f"{seconds:.0f} s: {count.cases} conversations ({pace:.0f}/s), {found}, at {count.place}"
+
+
+def findings(count: int) -> str:
+    return f"{count} finding{'' if count == 1 else 's'}"

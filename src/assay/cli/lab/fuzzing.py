@@ -28,7 +28,7 @@ from assay.lab.harness.runner import SubjectDown
 from assay.lab.report.registry import renderer
 from assay.lab.suites import protocol_suite
 
-from .fuzz_progress import FuzzProgress
+from .fuzz_progress import FuzzProgress, findings
 from .judging import (
     EXIT_CODES,
     archive_at,
@@ -144,7 +144,7 @@ def tell(fuzzer: Fuzzer, options: argparse.Namespace, order: FuzzOrder) -> None:
         where = f"{place.ground.transport}, {place.ground.revision}"
         line = again(options, order, place, case)
         say(f"seen once and not again: {broken.check} {broken.row} ({where}): {line}")
-    say(f"{fuzzer.count.cases} conversations, {fuzzer.count.steps} messages, {len(fuzzer.found)} findings")
+    say(f"{fuzzer.count.cases} conversations, {fuzzer.count.steps} messages, {findings(len(fuzzer.found))}")
 
 
 def export(found: list[Found], options: argparse.Namespace, order: FuzzOrder) -> None:

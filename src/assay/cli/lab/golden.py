@@ -26,6 +26,7 @@ from .golden_text import told
 
 PROVED: Final = (Outcome.PASSED, Outcome.WARNED, Outcome.FAILED)
 AGAIN: Final = "record it again with --record-golden, or mend the file"
+ELSEWHERE: Final = "name a new directory, or one that holds a golden run"
 
 
 class GoldenStep(Protocol):
@@ -45,7 +46,8 @@ def golden_of(options: argparse.Namespace) -> GoldenStep | None:
         if options.against_golden is not None:
             return Comparing(read_golden(options.against_golden), options)
     except BadGolden as error:
-        raise CommandFailed(ExitCode.USAGE, str(error), AGAIN) from error
+        hint = AGAIN if options.record_golden is None else ELSEWHERE
+        raise CommandFailed(ExitCode.USAGE, str(error), hint) from error
     if options.golden_ignore:
         raise CommandFailed(ExitCode.USAGE, "--golden-ignore wants --record-golden or --against-golden")
     return None
@@ -86,12 +88,14 @@ class Comparing:
     def __init__(self, golden: Golden, options: argparse.Namespace) -> None:
         """
         Raises:
-            BadGolden: it is of another suite, or cannot be used.
+            CommandFailed: it is of another suite.
         """
         if golden.suite != options.suite:
-            raise BadGolden(
+            problem = (
                 f"{golden.directory} is of the suite {golden.suite}, and {options.suite} is to be played"
             )
+            hint = f"play that one with --suite {golden.suite}, or name another directory"
+            raise CommandFailed(ExitCode.USAGE, problem, hint)
         rules = golden.rules.and_ignore(options.golden_ignore)
         self._golden = msgspec.structs.replace(golden, rules=rules)
         self._scenarios: list[str] = options.scenario

@@ -34,10 +34,12 @@ def _table(run: Run, corner: str, row: Key, column: Key) -> Iterator[str]:
     for cell in run.cells:
         counted.setdefault((row(cell), column(cell)), Counter())[cell.outcome] += 1
     columns = list(dict.fromkeys(column(cell) for cell in run.cells))
-    yield f"{corner:<14}{''.join(f'{name:<18}' for name in columns)}".rstrip()
-    for name in sorted({name for name, _ in counted}):
+    rows = sorted({name for name, _ in counted})
+    width = max(14, *(len(name) + 2 for name in rows)) if rows else 0
+    yield f"{corner:<{width}}{''.join(f'{name:<18}' for name in columns)}".rstrip()
+    for name in rows:
         shares = (_share(counted.get((name, other), Counter())) for other in columns)
-        yield f"{name:<14}{''.join(f'{share:<18}' for share in shares)}".rstrip()
+        yield f"{name:<{width}}{''.join(f'{share:<18}' for share in shares)}".rstrip()
 
 
 def _share(count: Counter[Outcome]) -> str:
