@@ -39,7 +39,11 @@ class SocketWire:
             TurnedAway: the server refuses the upgrade.
         """
         wire = cls(url, headers or {})
-        await wire._link.open()
+        try:
+            await wire._link.open()
+        except BrokenOff:
+            await wire._link.close()
+            raise
         return wire
 
     def deliver(self, frame: Frame, body: bytes) -> None:
