@@ -70,8 +70,10 @@ def write(folder: Path, text: str) -> None:
     fresh.replace(folder / "server.py")
 
 
-def watched(folder: Path, fault: str, *options: str, output: int = subprocess.PIPE) -> Session:
-    write(folder, SOURCE.format(fault=fault, subject=SUBJECT))
+def watched(
+    folder: Path, fault: str, *options: str, output: int = subprocess.PIPE, first: str = ""
+) -> Session:
+    write(folder, first + SOURCE.format(fault=fault, subject=SUBJECT))
     command = f"{sys.executable} server.py"
     revision = ("--spec-version", HANDSHAKE[-1].date)
     return Session(folder, "--command", command, *revision, *SCENARIOS, *options, output=output)
@@ -141,11 +143,16 @@ def test_server_that_does_not_start_is_shown_and_waited_for(tmp_path: Path, sess
 
 
 def test_change_in_the_middle_of_a_round_begins_another(tmp_path: Path, sessions: list[Session]) -> None:
-    sessions.append(session := watched(tmp_path, "silent", "--timeout", "1000"))
-    session.until("speaks")  # and now it is waiting for an answer that never comes
+    begun = tmp_path / "begun"
+    os.mkfifo(begun)
+    told = 'open("begun", "w").close()'  # waits until somebody reads
+    sessions.append(session := watched(tmp_path, "silent", "--timeout", "1000", first=told))
+    begun.read_bytes()  # the server is got to know
+    session.until("speaks")
+    begun.read_bytes()  # and now one has been started that will never answer
     session.edit("none")
     said = session.until("waiting for a change")
-    assert "changed: server.py" in said
+    assert said[0] == "changed: server.py"
     assert "conforms: 2 passed" in said
     assert len(runs(tmp_path)) == 1
     assert session.end() == 130

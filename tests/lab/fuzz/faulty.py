@@ -78,7 +78,7 @@ def hurt(line: bytes) -> None:
 
 
 def swapped(replies: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """With three under way at once, two get each other's ids."""
+    """With three in one reading, two get each other's ids."""
     if FAULT == "load" and len(replies) >= 3:
         replies[0]["id"], replies[1]["id"] = replies[1].get("id"), "nobody's"
     return replies
