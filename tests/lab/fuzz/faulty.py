@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import sys
 import threading
 from typing import Any
@@ -87,6 +88,9 @@ def swapped(replies: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def main() -> None:
     held = b""
     while data := os.read(0, 1 << 20):
+        # What is on its way belongs to the same reading, however the pipe was filled.
+        while FAULT == "load" and select.select([0], [], [], 0.005)[0] and (more := os.read(0, 1 << 20)):
+            data += more
         *lines, held = (held + data).split(b"\n")
         replies = []
         for line in (one for one in lines if one.strip()):
