@@ -83,7 +83,7 @@ def test_nothing_to_judge_is_a_mistake(tmp_path: Path, name: str, capsys: Output
         ("text", "conforms"),
         ("junit", "<testsuites"),
         ("json", '"format"'),
-        ("markdown", "conforms: "),
+        ("markdown", "## ✅ conforms: "),
         ("sarif", "2.1.0"),
         ("html", "<!doctype html>"),
     ],

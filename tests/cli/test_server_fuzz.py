@@ -58,6 +58,18 @@ def test_a_server_that_is_not_there_is_not_fuzzed() -> None:
     assert main(["server", "--command", "no-such-command-of-the-lab", "--suite", "fuzz"]) == 4
 
 
-def test_options_of_other_suites_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert fuzz("", "--scenario", "tools-*") == 2
-    assert "not for --suite fuzz" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--scenario", "tools-*"),
+        ("--jobs", "2"),
+        ("--repeat", "1"),
+        ("--bearer-other", "token"),
+        ("--audience", "http://localhost/mcp"),
+    ],
+)
+def test_options_of_other_suites_are_refused(
+    option: str, value: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert fuzz("", option, value) == 2
+    assert f"{option} is not for --suite fuzz" in capsys.readouterr().err
