@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 from pathlib import Path
 
 from .exit_code import CommandFailed, ExitCode
@@ -86,10 +85,9 @@ def _add_selection(group: argparse._ArgumentGroup) -> None:
 
 def _add_manner(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
-    cores = os.cpu_count() or 1
     add("--timeout", type=seconds, default=10.0, metavar="S", help="seconds for one answer; default: 10")
-    add("--jobs", type=count, default=cores, metavar="N", help="scenarios at once; default: the cores")
-    add("--repeat", type=count, default=1, metavar="N", help="play each scenario N times and report flakes")
+    add("--jobs", type=count, metavar="N", help="scenarios at once; default: the cores")
+    add("--repeat", type=count, metavar="N", help="play each scenario N times and report flakes")
     add("--isolate", action="store_true", help="on stdio, a process of its own for every scenario: slower")
     add("--strict", action="store_true", help="a broken SHOULD fails too")
     add(

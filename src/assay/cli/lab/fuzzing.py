@@ -40,18 +40,25 @@ from .judging import (
     wanted_format,
 )
 from .subjects import argv, redaction_of, subjects_of
+from .tokens import FOR_AUTHORITY
 
 SECONDS: Final = 60.0
 NOT_FOR_FUZZING: Final = (
     "scenario",
     "all",
+    "jobs",
+    "repeat",
     "isolate",
     "baseline",
     "record_golden",
     "against_golden",
     "golden_ignore",
-    "watch",
+    "bearer_other",
+    "bearer_weak",
+    "bearer_expired",
+    "bearer_foreign",
     "authority",
+    *FOR_AUTHORITY,
 )
 NAMED: Final = 5
 """Tools that are named one by one among those that are left alone."""

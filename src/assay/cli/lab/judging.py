@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import os
 import signal
 import sys
 from collections.abc import Mapping
@@ -154,8 +155,8 @@ def order_of(options: argparse.Namespace) -> Order:
         suite,
         selection,
         conditions,
-        options.jobs,
-        options.repeat,
+        options.jobs or os.cpu_count() or 1,
+        options.repeat or 1,
         strict=options.strict,
         shared=not options.isolate,
     )

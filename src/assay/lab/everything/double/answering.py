@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any
 
 from msgspec import Struct
 
 from assay.lab.harness.message_meta import CAPABILITIES_KEY
 from assay.lab.harness.mirror import as_header
 from assay.lab.harness.saboteur import Answered, Json, OnRequest, Turn
-
-INVALID_PARAMS: Final = -32602
-HEADER_MISMATCH: Final = -32020
-MISSING_CAPABILITY: Final = -32021
+from assay.model.error import HEADER_MISMATCH
 
 
 class Asked(Struct):

@@ -6,16 +6,9 @@ from typing import Any, Final
 
 from assay.lab.everything.extension import SKILLS
 from assay.lab.harness.saboteur import Double, Json, Turn
+from assay.model.error import INVALID_PARAMS
 
-from .answering import (
-    INVALID_PARAMS,
-    Asked,
-    Refused,
-    answering,
-    check_headers,
-    with_extension,
-    with_items,
-)
+from .answering import Asked, Refused, answering, check_headers, with_extension, with_items
 from .skill_files import FIELDS, FILES, MARKDOWN, children, entry, resource
 
 PAGE: Final = 2

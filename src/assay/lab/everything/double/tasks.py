@@ -8,17 +8,9 @@ from assay.lab.everything.extension import TASKS
 from assay.lab.harness.message_meta import SUBSCRIPTION_KEY
 from assay.lab.harness.saboteur import Double, Json, Turn
 from assay.lab.suite.listening import ACKNOWLEDGED
+from assay.model.error import INVALID_PARAMS, MISSING_CAPABILITY
 
-from .answering import (
-    INVALID_PARAMS,
-    MISSING_CAPABILITY,
-    Asked,
-    Refused,
-    answering,
-    check_headers,
-    with_extension,
-    with_items,
-)
+from .answering import Asked, Refused, answering, check_headers, with_extension, with_items
 from .job import Job
 from .task_tools import TOOLS
 

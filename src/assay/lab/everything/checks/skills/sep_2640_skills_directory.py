@@ -12,6 +12,7 @@ from assay.lab.everything.skill_listing import declared_settings, listed_entries
 from assay.lab.harness.listing import Listing, listings
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.verdict import Observation
+from assay.model.error import INVALID_PARAMS
 
 FLAG = "sep-2640-capability-directory-read-flag"
 THERE = "sep-2640-directory-read-method-registered"
@@ -21,7 +22,6 @@ REFUSED = "sep-2640-directory-read-invalid-params"
 PAGED = "sep-2640-directory-read-pagination"
 METHOD = "resources/directory/read"
 DIRECTORY = "inode/directory"
-INVALID_PARAMS = -32602
 
 
 @official_check(

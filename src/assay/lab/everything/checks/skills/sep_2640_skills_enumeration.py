@@ -23,10 +23,10 @@ from assay.lab.everything.skill_listing import (
 from assay.lab.harness.listing import Listing
 from assay.lab.harness.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation
+from assay.model.error import INVALID_PARAMS
 
 P = "sep-2640-"
 ENVELOPE = ("config", "specVersion", "stability", "id")
-INVALID_PARAMS = -32602
 # Row → what is wrong with one entry by it, and what it should be like.
 ENTRY_RULES = {
     f"{P}entry-uri-required": (rules.uri_faults, "the URI of its SKILL.md"),

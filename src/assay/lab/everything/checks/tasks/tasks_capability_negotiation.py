@@ -14,13 +14,13 @@ from assay.lab.everything.task_shape import creation_faults, sync_faults
 from assay.lab.everything.task_story import calls, stories
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
+from assay.model.error import MISSING_CAPABILITY
 
 OPENING = "tasks-capability-bootstrap"
 ADVERTISED = "tasks-extension-advertised"
 METHODS = "sep-2663-tasks-methods-non-declaring"
 SYNC = "sep-2663-server-rejects-undeclared-client"
 OPTED_IN = "tasks-per-request-meta-opt-in"
-MISSING_CAPABILITY = -32021
 
 
 @official_check(

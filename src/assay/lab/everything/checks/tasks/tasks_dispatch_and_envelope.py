@@ -13,6 +13,7 @@ from assay.lab.everything.task_shape import creation_faults, sync_faults
 from assay.lab.everything.task_story import Story, calls, stories
 from assay.lab.harness.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
+from assay.model.error import INVALID_PARAMS, METHOD_NOT_FOUND
 
 OPENING = "tasks-dispatch-bootstrap"
 RESULT_GONE = "sep-2663-tasks-result-removed-method-not-found"
@@ -25,7 +26,6 @@ DURABLE = "sep-2663-durable-create-strong-consistency"
 UNKNOWN = "sep-2663-tasks-get-invalid-task-id-32602"
 GONE = {"tasks/result": RESULT_GONE, "tasks/list": LIST_GONE}
 ABOUT = ("tasks/get", "tasks/update", "tasks/cancel")
-NOT_FOUND, INVALID_PARAMS = -32601, -32602
 
 
 @official_check(
@@ -88,8 +88,8 @@ def _judge_strangers(trace: Trace, story: Story) -> Iterator[Observation]:
         return
     for method, row in GONE.items():
         for exchange in answered(trace, method):
-            holds = exchange.code == NOT_FOUND
-            yield observe(row, holds, exchange, expected=f"error {NOT_FOUND}", observed=exchange)
+            holds = exchange.code == METHOD_NOT_FOUND
+            yield observe(row, holds, exchange, expected=f"error {METHOD_NOT_FOUND}", observed=exchange)
     for exchange in answered(trace, "tasks/get", taskId="no-such-task"):
         holds = exchange.code == INVALID_PARAMS
         expected = f"error {INVALID_PARAMS}: there is no such task"

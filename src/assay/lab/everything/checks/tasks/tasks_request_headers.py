@@ -10,13 +10,13 @@ from assay.lab.harness.mirror import as_header
 from assay.lab.harness.trace import Call, Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
+from assay.model.error import HEADER_MISMATCH
 
 OPENING = "tasks-headers-bootstrap"
 METHOD_TAKEN = "tasks-headers-tolerate-mcp-method-on-tools-call"
 METHOD_REFUSED = "tasks-headers-reject-mismatched-method"
 NAME_TAKEN = "sep-2663-routing-headers-accepted-on-tasks-get"
 NAME_REFUSED = "sep-2663-server-rejects-mismatched-mcp-name-on-tasks-get"
-HEADER_MISMATCH = -32020
 # Method → where it is seen to be let in, and where to be refused.
 ROWS = {"tools/call": (METHOD_TAKEN, METHOD_REFUSED), "tasks/get": (NAME_TAKEN, NAME_REFUSED)}
 

@@ -11,11 +11,11 @@ from assay.lab.everything.task_opening import judge_opening
 from assay.lab.everything.task_story import calls
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
+from assay.model.error import MISSING_CAPABILITY
 
 OPENING = "tasks-required-error-bootstrap"
 REFUSED = "sep-2663-server-returns-missing-capability-when-required"
 NAMED = "sep-2663-server-returns-missing-capability-data-shape"
-MISSING_CAPABILITY = -32021
 
 
 @official_check("tasks-required-task-error", "What the client lacks is named", rows=(OPENING, REFUSED, NAMED))

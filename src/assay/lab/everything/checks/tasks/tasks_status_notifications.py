@@ -14,12 +14,12 @@ from assay.lab.harness.message import Message
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.verdict import Observation
 from assay.lab.suite.subscription import Subscription, subscriptions
+from assay.model.error import MISSING_CAPABILITY
 
 ROW = "tasks-status-notifications"
 TOLD = "notifications/tasks"
 STRANGE = ("notifications/progress", "notifications/message", "notifications/tasks/status")
 """What has no place on a stream for tasks; the last is the name of an earlier draft."""
-MISSING_CAPABILITY = -32021
 
 
 @official_check(ROW, "Whoever listens for a task is told how it goes", rows=(ROW,))
