@@ -1,0 +1,83 @@
+"""The client of the official Python SDK, for suites that judge clients: it plays the steps it is given.
+
+Give it a URL as the last argument, or `--server-command LINE` for a server on stdio; see
+`conformance_context.py` for the environment. Exit codes: 0 all steps done, 1 one failed or the SDK has no
+API for it, 2 usage.
+"""
+
+import asyncio
+import logging
+import shlex
+import sys
+import warnings
+from contextlib import AsyncExitStack
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import mcp_types as types
+from conformance_answers import Answers, Heard
+from conformance_context import BadContext, Context, NoApi
+from conformance_oauth import provider
+from conformance_steps import Player, cause_of
+from mcp import Client, MCPDeprecationWarning, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+# A server that says nothing for so long is given up.
+PATIENCE = 10.0
+TIMEOUT = httpx2.Timeout(30.0, read=300.0)
+INFO = types.Implementation(name="conformance-client-python-sdk", version="1.0.0")
+
+
+async def target(context: Context, stack: AsyncExitStack) -> Any:
+    """The server in one of the forms that the SDK's client takes."""
+    if context.server_command is not None:
+        command, *arguments = shlex.split(context.server_command)
+        return StdioServerParameters(command=command, args=arguments)
+    assert context.url is not None
+    match urlsplit(context.url).scheme:
+        case "http" | "https":
+            auth = await provider(context, context.url)
+        case "ws" | "wss":
+            raise NoApi("WebSocket transport")
+        case _:
+            raise BadContext(f"{context.url} is not a URL of HTTP")
+    if auth is None:
+        return context.url
+    http = await stack.enter_async_context(httpx2.AsyncClient(auth=auth, timeout=TIMEOUT))
+    return streamable_http_client(context.url, http_client=http)
+
+
+async def play(context: Context) -> None:
+    answers, heard = Answers(context), Heard()
+    async with AsyncExitStack() as stack:
+        client = Client(
+            await target(context, stack),
+            mode="legacy" if context.revision in HANDSHAKE_PROTOCOL_VERSIONS else "auto",
+            client_info=INFO,
+            read_timeout_seconds=PATIENCE,
+            message_handler=heard.on_message,
+            **answers.callbacks(),
+        )
+        await stack.enter_async_context(client)
+        await Player(client, context, answers, heard, stack).play(context.steps)
+
+
+def main() -> int:
+    logging.basicConfig(level=logging.WARNING)
+    # Older revisions have what the newest deprecates; and no suite tells the issuer of client credentials.
+    warnings.simplefilter("ignore", MCPDeprecationWarning)
+    try:
+        asyncio.run(play(Context.from_process()))
+    except (NoApi, BadContext) as error:
+        print(error, file=sys.stderr)
+        return 1
+    except Exception as error:
+        print(cause_of(error), file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

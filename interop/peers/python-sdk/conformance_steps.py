@@ -1,0 +1,194 @@
+"""The steps of a script, each on the SDK's public API."""
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from typing import Any
+
+import mcp_types as types
+from conformance_answers import Answers, Heard
+from conformance_context import BadContext, Context, NoApi, Step
+from mcp import Client, MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+LIST_CHANGED = "notifications/tools/list_changed"
+# A server that has more is not believed.
+MOST_PAGES = 100
+FILTERS = {
+    "toolsListChanged": "tools_list_changed",
+    "promptsListChanged": "prompts_list_changed",
+    "resourcesListChanged": "resources_list_changed",
+    "resourceSubscriptions": "resource_subscriptions",
+}
+
+
+class Player:
+    """Plays steps on a client that is connected. What must stay open until the end goes to `stack`."""
+
+    def __init__(
+        self, client: Client, context: Context, answers: Answers, heard: Heard, stack: AsyncExitStack
+    ) -> None:
+        self.client = client
+        self.context = context
+        self.answers = answers
+        self.heard = heard
+        self.stack = stack
+        self.tools: dict[str, types.Tool] = {}
+        self.meta: Any = None
+        if before := answers.told.get("before_answering"):
+            answers.before = lambda: self.play(before)
+
+    async def play(self, steps: Sequence[Step]) -> None:
+        for step in steps:
+            await self.play_one(step)
+
+    async def play_one(self, step: Step) -> None:
+        act: Callable[..., Awaitable[None]] | None = ACTS.get(step["do"])
+        if act is None:
+            raise BadContext(f"there is no step {step['do']!r}")
+        arguments = {key: value for key, value in step.items() if key not in ("do", "may_fail")}
+        try:
+            await act(self, **arguments)
+        except (NoApi, BadContext):
+            raise
+        except Exception as error:
+            if not step.get("may_fail"):
+                raise
+            print(f"{step['do']} failed, as it may: {cause_of(error)}", file=sys.stderr)
+
+    async def pages(self, fetch: Callable[..., Awaitable[Any]], field: str) -> list[Any]:
+        found: list[Any] = []
+        cursor: str | None = None
+        seen: set[str | None] = set()
+        while cursor not in seen and len(seen) < MOST_PAGES:
+            seen.add(cursor)
+            page = await fetch(cursor=cursor)
+            found += getattr(page, field)
+            cursor = page.next_cursor
+            if cursor is None:
+                return found
+        raise RuntimeError(f"the list of {field} has no end: page {len(seen) + 1} would begin at {cursor!r}")
+
+    async def list_tools(self) -> None:
+        tools = await self.pages(self.client.list_tools, "tools")
+        self.tools = {tool.name: tool for tool in tools}
+
+    async def list_resources(self) -> None:
+        await self.pages(self.client.list_resources, "resources")
+
+    async def list_templates(self) -> None:
+        await self.pages(self.client.list_resource_templates, "resource_templates")
+
+    async def list_prompts(self) -> None:
+        await self.pages(self.client.list_prompts, "prompts")
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any] | None = None, timeout: float | None = None
+    ) -> None:
+        try:
+            result = await self.client.call_tool(name, arguments, timeout, meta=self.meta)
+        except MCPError as error:
+            if timeout is None or error.code != types.REQUEST_TIMEOUT:
+                raise
+            print(f"call_tool {name}: gave up after {timeout} s", file=sys.stderr)
+        else:
+            print(f"call_tool {name}: {'an error' if result.is_error else 'done'}")
+
+    async def read_resource(self, uri: str) -> None:
+        await self.client.read_resource(uri)
+
+    async def get_prompt(self, name: str, arguments: dict[str, str] | None = None) -> None:
+        await self.client.get_prompt(name, arguments, meta=self.meta)
+
+    async def complete(self, ref: dict[str, Any], argument: dict[str, str]) -> None:
+        kind = types.PromptReference if ref["type"] == "ref/prompt" else types.ResourceTemplateReference
+        await self.client.complete(kind.model_validate(ref), argument)
+
+    async def subscribe(self, uri: str) -> None:
+        await self.client.subscribe_resource(uri)
+
+    async def unsubscribe(self, uri: str) -> None:
+        await self.client.unsubscribe_resource(uri)
+
+    async def listen(self, notifications: dict[str, Any]) -> None:
+        wanted: dict[str, Any] = {FILTERS[name]: value for name, value in notifications.items()}
+        await self.stack.enter_async_context(self.client.listen(**wanted))
+
+    async def set_level(self, level: types.LoggingLevel) -> None:
+        """For good, or in each call from now on: as the revision wants."""
+        if self.client.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            self.meta = {types.LOG_LEVEL_META_KEY: level}
+        else:
+            await self.client.set_logging_level(level)
+
+    async def ping(self) -> None:
+        await self.client.send_ping()
+
+    async def change_roots(self, roots: list[dict[str, Any]]) -> None:
+        self.answers.roots = roots
+        await self.client.send_roots_list_changed()
+
+    async def wait_for(self, notification: str, seconds: float) -> None:
+        await self.heard.wait_for(notification, seconds)
+
+    async def relist_on_change(self, seconds: float) -> None:
+        await self.heard.wait_for(LIST_CHANGED, seconds)
+        await self.list_tools()
+
+    async def together(self, steps: list[Step]) -> None:
+        async with asyncio.TaskGroup() as group:
+            for step in steps:
+                group.create_task(self.play_one(step))
+
+    async def context_calls(self) -> None:
+        for call in self.context.given("toolCalls"):
+            await self.call_tool(**call)
+
+    async def echo_schema(self, **tools: str) -> None:
+        listed = self.tools.get(tools["of"])
+        if listed is None:
+            raise RuntimeError(f"no tool {tools['of']!r} was listed")
+        await self.call_tool(tools["with"], {"schema": listed.input_schema})
+
+    async def list_skills(self) -> None:
+        raise NoApi("skills")
+
+    async def load_skill(self, uri: str) -> None:
+        raise NoApi("skills")
+
+
+ACTS: dict[str, Callable[..., Awaitable[None]]] = {
+    act.__name__: act
+    for act in (
+        Player.list_tools,
+        Player.list_resources,
+        Player.list_templates,
+        Player.list_prompts,
+        Player.call_tool,
+        Player.read_resource,
+        Player.get_prompt,
+        Player.complete,
+        Player.subscribe,
+        Player.unsubscribe,
+        Player.listen,
+        Player.set_level,
+        Player.ping,
+        Player.change_roots,
+        Player.wait_for,
+        Player.relist_on_change,
+        Player.together,
+        Player.context_calls,
+        Player.echo_schema,
+        Player.list_skills,
+        Player.load_skill,
+    )
+}
+
+
+def cause_of(error: BaseException) -> str:
+    """In one line; groups of exceptions say nothing themselves."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    said = " ".join(str(error).split())
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
