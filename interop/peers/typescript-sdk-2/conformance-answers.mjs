@@ -1,0 +1,67 @@
+// What the client declares, and how it answers when the server asks it something.
+
+import { mergeCapabilities } from '@modelcontextprotocol/client'
+
+const DECLARED = {
+  elicitation: { elicitation: { form: {} } },
+  'elicitation.url': { elicitation: { url: {} } },
+  sampling: { sampling: {} },
+  'sampling.tools': { sampling: { tools: {} } },
+  roots: { roots: {} },
+  'roots.listChanged': { roots: { listChanged: true } },
+}
+
+export function capabilitiesNamed(names) {
+  return names.reduce((all, name) => mergeCapabilities(all, DECLARED[name]), {})
+}
+
+const FORMATS = {
+  email: 'ada@example.org',
+  uri: 'https://example.org/',
+  date: '2026-07-28',
+  'date-time': '2026-07-28T12:00:00Z',
+}
+
+function plausibleText({ format, minLength = 0, maxLength = Infinity }) {
+  return FORMATS[format] ?? 'plausible'.padEnd(minLength, '.').slice(0, maxLength)
+}
+
+const PLAUSIBLE = {
+  string: (schema) => schema.enum?.[0] ?? schema.oneOf?.[0].const ?? plausibleText(schema),
+  number: ({ minimum, maximum }) => minimum ?? Math.min(1, maximum ?? 1),
+  integer: ({ minimum, maximum }) => Math.ceil(minimum ?? Math.min(1, maximum ?? 1)),
+  boolean: () => true,
+  array: ({ items, minItems = 0 }) => (items.enum ?? items.anyOf.map((one) => one.const)).slice(0, Math.max(minItems, 1)),
+}
+
+// What a user would leave in the form: its defaults, and something plausible where it has none.
+function filled({ properties }) {
+  const fields = Object.entries(properties)
+  return Object.fromEntries(fields.map(([name, schema]) => [name, schema.default ?? PLAUSIBLE[schema.type](schema)]))
+}
+
+function elicited(params, action = 'accept') {
+  if (action !== 'accept' || params.mode === 'url') return { action }
+  return { action, content: filled(params.requestedSchema) }
+}
+
+function sampled({ text = 'A plausible answer.' } = {}) {
+  return { role: 'assistant', model: 'conformance', stopReason: 'endTurn', content: { type: 'text', text } }
+}
+
+// Register handlers for what is declared; `first` is awaited before each answer.
+export function answer(client, plan, first) {
+  const answers = (plan.answers ??= {})
+  const handlers = {
+    elicitation: ['elicitation/create', ({ params }) => elicited(params, answers.elicitation)],
+    sampling: ['sampling/createMessage', () => sampled(answers.sampling)],
+    roots: ['roots/list', () => ({ roots: answers.roots ?? [] })],
+  }
+  for (const name of Object.keys(capabilitiesNamed(plan.capabilities ?? []))) {
+    const [method, handler] = handlers[name]
+    client.setRequestHandler(method, async (request) => {
+      await first()
+      return handler(request)
+    })
+  }
+}

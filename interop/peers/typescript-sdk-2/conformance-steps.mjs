@@ -1,0 +1,154 @@
+// The steps of a scenario, each by the SDK's own function for it.
+
+import { SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
+import { SkillsClient } from '@modelcontextprotocol/client/ext/skills'
+
+// Sooner than a harness loses its patience, so that a silent server is told that we gave up.
+const TIMEOUT = 20_000
+const LIST_CHANGED = 'notifications/tools/list_changed'
+
+// The notifications that arrived and that no step has waited for yet.
+class Heard {
+  #arrived = []
+  #waiting = new Set()
+
+  add(method) {
+    this.#arrived.push(method)
+    for (const look of this.#waiting) look()
+  }
+
+  #take(method) {
+    const index = this.#arrived.indexOf(method)
+    return index >= 0 && this.#arrived.splice(index, 1).length > 0
+  }
+
+  async next(method, seconds) {
+    const { promise, resolve, reject } = Promise.withResolvers()
+    const look = () => this.#take(method) && resolve()
+    const late = setTimeout(() => reject(new Error(`no ${method} within ${seconds} s`)), seconds * 1000)
+    this.#waiting.add(look)
+    look()
+    try {
+      await promise
+    } finally {
+      clearTimeout(late)
+      this.#waiting.delete(look)
+    }
+  }
+}
+
+export class Player {
+  #connection
+  #plan
+  #heard = new Heard()
+  #subscriptions = []
+  #answering = false
+
+  constructor(connection, plan) {
+    this.#connection = connection
+    this.#plan = plan
+  }
+
+  get #client() {
+    return this.#connection.client
+  }
+
+  hear(client) {
+    client.fallbackNotificationHandler = async ({ method }) => this.#heard.add(method)
+  }
+
+  async play(steps) {
+    for (const step of steps) await this.#try(step)
+  }
+
+  async #try(step) {
+    const { do: name, may_fail: mayFail, ...settings } = step
+    const work = this.#steps[name]
+    if (!work) throw new Error(`this client has no step ${name}`)
+    try {
+      await this.#connection.authorized(() => work(settings))
+      console.log(`${name}: done`)
+    } catch (error) {
+      if (!mayFail) throw error
+      console.error(`${name} failed, as it may: ${error.name}: ${error.message}`)
+    }
+  }
+
+  // Not again for what those steps themselves are asked.
+  async beforeAnswering() {
+    if (this.#answering) return
+    this.#answering = true
+    try {
+      await this.play(this.#plan.answers.before_answering ?? [])
+    } finally {
+      this.#answering = false
+    }
+  }
+
+  async stop() {
+    for (const subscription of this.#subscriptions.splice(0)) await subscription.close()
+  }
+
+  async #call({ name, arguments: args, timeout }) {
+    const params = { name, arguments: args }
+    if (timeout === undefined) return this.#client.callTool(params, { timeout: TIMEOUT })
+    try {
+      return await this.#client.callTool(params, { timeout: timeout * 1000 })
+    } catch (error) {
+      if (!(error instanceof SdkError) || error.code !== SdkErrorCode.RequestTimeout) throw error
+      console.error(`gave up ${name} after ${timeout} s, as asked`)
+    }
+  }
+
+  async #echoSchema({ of, with: echo }) {
+    const { tools } = await this.#client.listTools(undefined, { timeout: TIMEOUT })
+    const tool = tools.find(({ name }) => name === of)
+    if (!tool) throw new Error(`the server lists no tool ${of}`)
+    await this.#call({ name: echo, arguments: { schema: tool.inputSchema } })
+  }
+
+  // The SDK verifies each file that it reads; what fails keeps the next from being read.
+  async #loadSkill({ uri }) {
+    const skills = new SkillsClient(this.#client)
+    const { skill } = await skills.get(uri, { timeout: TIMEOUT })
+    const main = await skills.read(skill, undefined, { timeout: TIMEOUT })
+    const files = Array.isArray(skill.resources) ? skill.resources : []
+    for (const file of files) {
+      if (file.uri !== main.uri) await skills.read(skill, file.uri, { timeout: TIMEOUT })
+    }
+  }
+
+  #steps = {
+    list_tools: () => this.#client.listTools(undefined, { timeout: TIMEOUT }),
+    list_resources: () => this.#client.listResources(undefined, { timeout: TIMEOUT }),
+    list_templates: () => this.#client.listResourceTemplates(undefined, { timeout: TIMEOUT }),
+    list_prompts: () => this.#client.listPrompts(undefined, { timeout: TIMEOUT }),
+    call_tool: (step) => this.#call(step),
+    read_resource: ({ uri }) => this.#client.readResource({ uri }, { timeout: TIMEOUT }),
+    get_prompt: ({ name, arguments: args }) =>
+      this.#client.getPrompt({ name, arguments: args }, { timeout: TIMEOUT }),
+    complete: ({ ref, argument }) => this.#client.complete({ ref, argument }, { timeout: TIMEOUT }),
+    subscribe: ({ uri }) => this.#client.subscribeResource({ uri }, { timeout: TIMEOUT }),
+    unsubscribe: ({ uri }) => this.#client.unsubscribeResource({ uri }, { timeout: TIMEOUT }),
+    listen: async ({ notifications }) =>
+      this.#subscriptions.push(await this.#client.listen(notifications, { timeout: TIMEOUT })),
+    set_level: ({ level }) => this.#client.setLoggingLevel(level, { timeout: TIMEOUT }),
+    ping: () => this.#client.ping({ timeout: TIMEOUT }),
+    change_roots: ({ roots }) => {
+      this.#plan.answers.roots = roots
+      return this.#client.sendRootsListChanged()
+    },
+    wait_for: ({ notification, seconds }) => this.#heard.next(notification, seconds),
+    relist_on_change: async ({ seconds }) => {
+      await this.#heard.next(LIST_CHANGED, seconds)
+      await this.#steps.list_tools()
+    },
+    together: ({ steps }) => Promise.all(steps.map((step) => this.#try(step))),
+    context_calls: async () => {
+      for (const call of this.#plan.toolCalls ?? []) await this.#call(call)
+    },
+    echo_schema: (step) => this.#echoSchema(step),
+    list_skills: () => new SkillsClient(this.#client).list({}, { timeout: TIMEOUT }),
+    load_skill: (step) => this.#loadSkill(step),
+  }
+}
