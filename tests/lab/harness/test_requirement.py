@@ -5,7 +5,14 @@ from pathlib import Path
 import pytest
 
 from assay.lab.harness.coverage import Cover, cover, spoken_rows, tally
-from assay.lab.harness.requirement import BadRequirement, Level, Requirement, read_requirements
+from assay.lab.harness.requirement import (
+    BadRequirement,
+    Level,
+    Requirement,
+    Seen,
+    client_requirements,
+    read_requirements,
+)
 from assay.lab.suites import protocol_suite
 from assay.revisions.registry import BY_DATE, REVISIONS
 from tests.meta.tree import expect_none
@@ -19,12 +26,22 @@ levels = {{ {OLD} = "MUST", {NEW} = "SHOULD NOT" }}
 statement = "A rule"
 page = {{ {OLD} = "basic", {NEW} = "basic/patterns#x" }}
 """
+SHARED = TABLE.replace("XX-01", "XX-02").replace('"server"', '"both"') + 'reason = "Not of servers."\n'
+
+
+def write(directory: Path, *texts: str) -> Path:
+    directory.mkdir(exist_ok=True)
+    for number, text in enumerate(texts):
+        (directory / f"area{number}.toml").write_text(text, "utf-8")
+    return directory
 
 
 def read(tmp_path: Path, *texts: str) -> dict[str, Requirement]:
-    for number, text in enumerate(texts):
-        (tmp_path / f"area{number}.toml").write_text(text, "utf-8")
-    return read_requirements(tmp_path)
+    return read_requirements(write(tmp_path, *texts))
+
+
+def read_of_clients(tmp_path: Path, shared: str, own: str) -> dict[str, Requirement]:
+    return client_requirements(write(tmp_path / "shared", shared), write(tmp_path / "own", own))
 
 
 def test_row_knows_its_level_and_page_at_each_revision(tmp_path: Path) -> None:
@@ -51,6 +68,29 @@ def test_table_that_cannot_be_used_is_refused(tmp_path: Path, text: str, words: 
 def test_row_in_two_files_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadRequirement, match="XX-01 is in two places"):
         read(tmp_path, TABLE, TABLE)
+
+
+def test_clients_have_their_own_rows_and_those_of_both_sides(tmp_path: Path) -> None:
+    own = TABLE.replace("XX-01", "XX-03").replace('"server"', '"client"')
+    assert read_of_clients(tmp_path, TABLE + SHARED, own).keys() == {"XX-02", "XX-03"}
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"), [("", None), ('client_reason = "Not of clients."\n', "Not of clients.")]
+)
+def test_reason_of_a_shared_row_is_the_one_of_clients(tmp_path: Path, said: str, reason: str | None) -> None:
+    assert read_of_clients(tmp_path, SHARED + said, "")["XX-02"].reason == reason
+
+
+def test_own_row_says_a_shared_one_anew(tmp_path: Path) -> None:
+    own = SHARED.replace('"wire"', '"process"').replace("Not of servers.", "Of clients.")
+    row = read_of_clients(tmp_path, SHARED, own)["XX-02"]
+    assert (row.seen, row.reason) == (Seen.PROCESS, "Of clients.")
+
+
+def test_own_row_with_the_id_of_a_servers_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadRequirement, match=r"area0\.toml: XX-01 is a row of servers"):
+        read_of_clients(tmp_path, TABLE, TABLE.replace('"server"', '"client"'))
 
 
 def test_every_row_that_nothing_shows_carries_its_reason() -> None:

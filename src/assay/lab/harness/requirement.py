@@ -1,12 +1,13 @@
 """Requirements as data: one table per sentence of the specification, in `<suite>/requirements/<area>.toml`.
 
 [TL-19]
-actor = "server"                  # server, both, receiver or requestor (of tasks)
+actor = "server"                  # server, both, receiver or requestor (of tasks); client or host
 seen = "wire"                     # wire, process, inside or policy: where the rule can be observed
 levels = { <revision> = "MUST" }  # MUST, MUST NOT, SHOULD, SHOULD NOT, implied MUST, implied SHOULD
 statement = "…"
 page = "server/tools#error-handling"   # below each revision's specification; a table where it moved
 reason = "…"                      # why no check can cite it; absent where one can
+client_reason = "…"               # the same of a row that binds both sides, where clients are judged
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.revisions.registry import BY_DATE
 from assay.revisions.revision import Revision
@@ -62,6 +64,8 @@ class Requirement(Struct, frozen=True):
     levels: dict[str, Level]
     page: str | dict[str, str]
     reason: str | None = None
+    client_reason: str | None = None
+    """Why no check of the client's side can cite it."""
 
     def level(self, revision: Revision) -> Level | None:
         """How strong it is in that revision; none where it is not in force."""
@@ -89,6 +93,22 @@ def read_requirements(directory: Path) -> dict[str, Requirement]:
                 raise BadRequirement(f"{path.name}: {row.id} is in two places")
             rows[row.id] = row
     return rows
+
+
+def client_requirements(shared: Path, own: Path) -> dict[str, Requirement]:
+    """The rows that hold for clients: their own, and the shared ones that are not the server's alone.
+
+    An own row with the id of a shared one says it anew, where it is otherwise on the client's side.
+
+    Raises:
+        BadRequirement: an own row has the id of a server's.
+    """
+    rows, anew = read_requirements(shared), read_requirements(own)
+    for name in anew.keys() & rows.keys():
+        if rows[name].actor == "server":
+            raise BadRequirement(f"{anew[name].area}.toml: {name} is a row of servers")
+    binding = (row for row in rows.values() if row.actor != "server")
+    return {row.id: replace(row, reason=row.client_reason) for row in binding} | anew
 
 
 def _rows(path: Path) -> Iterator[Requirement]:
