@@ -135,6 +135,6 @@ async function main() {
 try {
   await main()
 } catch (error) {
-  console.error(error instanceof Misuse ? error.message : error)
+  console.error(error instanceof Misuse ? error.message : `${error.name}: ${error.message}`)
   process.exitCode = 1
 }

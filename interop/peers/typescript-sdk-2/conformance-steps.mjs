@@ -43,6 +43,7 @@ export class Player {
   #heard = new Heard()
   #subscriptions = []
   #answering = false
+  #skills = []
 
   constructor(connection, plan) {
     this.#connection = connection
@@ -107,10 +108,15 @@ export class Player {
     await this.#call({ name: echo, arguments: { schema: tool.inputSchema } })
   }
 
+  async #listSkills() {
+    this.#skills = (await new SkillsClient(this.#client).list({}, { timeout: TIMEOUT })).skills
+  }
+
   // The SDK verifies each file that it reads; what fails keeps the next from being read.
   async #loadSkill({ uri }) {
     const skills = new SkillsClient(this.#client)
-    const { skill } = await skills.get(uri, { timeout: TIMEOUT })
+    const listed = this.#skills.find((skill) => skill.uri === uri)
+    const skill = listed ?? (await skills.get(uri, { timeout: TIMEOUT })).skill
     const main = await skills.read(skill, undefined, { timeout: TIMEOUT })
     const files = Array.isArray(skill.resources) ? skill.resources : []
     for (const file of files) {
@@ -148,7 +154,7 @@ export class Player {
       for (const call of this.#plan.toolCalls ?? []) await this.#call(call)
     },
     echo_schema: (step) => this.#echoSchema(step),
-    list_skills: () => new SkillsClient(this.#client).list({}, { timeout: TIMEOUT }),
+    list_skills: () => this.#listSkills(),
     load_skill: (step) => this.#loadSkill(step),
   }
 }
