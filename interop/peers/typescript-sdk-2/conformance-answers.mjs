@@ -31,16 +31,16 @@ const PLAUSIBLE = {
   number: ({ minimum, maximum }) => minimum ?? Math.min(1, maximum ?? 1),
   integer: ({ minimum, maximum }) => Math.ceil(minimum ?? Math.min(1, maximum ?? 1)),
   boolean: () => true,
-  array: ({ items, minItems = 0 }) => (items.enum ?? items.anyOf.map((one) => one.const)).slice(0, Math.max(minItems, 1)),
+  array: ({ items, minItems = 1 }) => (items.enum ?? items.anyOf.map((one) => one.const)).slice(0, minItems),
 }
 
 // What a user would leave in the form: its defaults, and something plausible where it has none.
 function filled({ properties }) {
-  const fields = Object.entries(properties)
-  return Object.fromEntries(fields.map(([name, schema]) => [name, schema.default ?? PLAUSIBLE[schema.type](schema)]))
+  const value = (schema) => schema.default ?? PLAUSIBLE[schema.type ?? 'string'](schema)
+  return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, value(schema)]))
 }
 
-function elicited(params, action = 'accept') {
+function elicited(params, action = 'decline') {
   if (action !== 'accept' || params.mode === 'url') return { action }
   return { action, content: filled(params.requestedSchema) }
 }

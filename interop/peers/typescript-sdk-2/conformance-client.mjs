@@ -17,12 +17,17 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 
 import { answer, capabilitiesNamed } from './conformance-answers.mjs'
 import { providerFor } from './conformance-oauth.mjs'
-import { Player } from './conformance-steps.mjs'
+import { Player, TIMEOUT } from './conformance-steps.mjs'
 
 // The revision whose requests describe themselves; the others begin with a handshake.
 const PER_REQUEST = '2026-07-28'
 
 class Misuse extends Error {}
+
+function described(error) {
+  if (error instanceof Misuse) return error.message
+  return `${error.name}: ${error.message}${error.cause ? `, because of ${described(error.cause)}` : ''}`
+}
 
 // The words of a command line, as a POSIX shell would part them.
 function words(line) {
@@ -38,7 +43,7 @@ function whereTo() {
   const options = { 'server-command': { type: 'string' } }
   const { values, positionals } = parseArgs({ options, allowPositionals: true })
   const line = values['server-command']
-  if (line !== undefined) return { command: words(line) }
+  if (line?.trim()) return { command: words(line) }
   const address = positionals.at(-1)
   if (!URL.canParse(address ?? '')) throw new Misuse('give the URL of a server, or --server-command "COMMAND LINE"')
   const url = new URL(address)
@@ -47,13 +52,21 @@ function whereTo() {
   return { url }
 }
 
+function readContext() {
+  try {
+    return JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT || '{}')
+  } catch (error) {
+    throw new Misuse(`MCP_CONFORMANCE_CONTEXT is not JSON: ${error.message}`)
+  }
+}
+
 // What to do: `steps`, `capabilities`, `answers`, `oauth`, and the scenario's own data.
 function readPlan() {
-  const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT || '{}')
+  const context = readContext()
   if (context.steps) return context
   const name = process.env.MCP_CONFORMANCE_SCENARIO ?? context.name
   const plans = JSON.parse(readFileSync(new URL('../client_steps.json', import.meta.url), 'utf8'))
-  if (!Object.hasOwn(plans, name)) throw new Misuse(`no steps in MCP_CONFORMANCE_CONTEXT, none known for ${name}`)
+  if (!Object.hasOwn(plans, name)) throw new Misuse(`no steps in MCP_CONFORMANCE_CONTEXT, none known for ${name ?? 'no scenario'}`)
   return { ...plans[name], ...context }
 }
 
@@ -77,7 +90,7 @@ class Connection {
       // A transport starts only once, so another attempt needs another one.
       this.transport = this.#transport()
       this.client = this.#client()
-      await this.client.connect(this.transport)
+      await this.client.connect(this.transport, { timeout: TIMEOUT })
     })
   }
 
@@ -95,7 +108,7 @@ class Connection {
         ...versionOptions(process.env.MCP_CONFORMANCE_PROTOCOL_VERSION),
       },
     )
-    client.onerror = (error) => console.error(`${error.name}: ${error.message}`)
+    client.onerror = (error) => console.error(`from the connection: ${described(error)}`)
     this.player.hear(client)
     answer(client, this.plan, () => this.player.beforeAnswering())
     return client
@@ -114,16 +127,22 @@ class Connection {
     }
   }
 
+  // A server that does not take leave properly is no reason to fail.
   async close() {
-    await this.player.stop()
-    await this.transport.terminateSession?.()
+    try {
+      await this.player.stop()
+      await this.transport.terminateSession?.()
+    } catch (error) {
+      console.error(`while closing: ${described(error)}`)
+    }
     await this.client.close()
   }
 }
 
 async function main() {
+  const target = whereTo()
   const plan = readPlan()
-  const connection = new Connection(whereTo(), plan)
+  const connection = new Connection(target, plan)
   await connection.open()
   try {
     await connection.player.play(plan.steps)
@@ -135,6 +154,8 @@ async function main() {
 try {
   await main()
 } catch (error) {
-  console.error(error instanceof Misuse ? error.message : `${error.name}: ${error.message}`)
+  console.error(described(error))
   process.exitCode = 1
 }
+// Now, although a server may still owe an answer that nobody waits for.
+process.exit()

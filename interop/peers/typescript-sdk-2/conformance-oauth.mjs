@@ -16,6 +16,8 @@ const METADATA_DOCUMENT = 'https://conformance-test.local/client-metadata.json'
 const REDIRECT = 'http://localhost:8976/callback'
 // How often the user is asked before the client believes that it leads nowhere.
 const MOST_CONSENTS = 3
+// How long an authorization server may take to redirect, in milliseconds.
+const PATIENCE = 10_000
 
 // Keeps what the SDK asks it to keep, for as long as the process runs.
 class Credentials {
@@ -79,7 +81,7 @@ class ConsentingUser extends Credentials {
   // The user consents at once: the server's answer is the redirection that a browser would follow.
   async redirectToAuthorization(url) {
     if (++this.#consents > MOST_CONSENTS) throw new Error(`not authorized after ${MOST_CONSENTS} consents: giving up`)
-    const response = await fetch(url, { redirect: 'manual' })
+    const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(PATIENCE) })
     const location = response.headers.get('location')
     if (!location) throw new Error(`the authorization endpoint answered ${response.status} without a Location`)
     const callback = new URL(location).searchParams

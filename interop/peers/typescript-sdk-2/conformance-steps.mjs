@@ -1,10 +1,10 @@
 // The steps of a scenario, each by the SDK's own function for it.
 
-import { SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
+import { LOG_LEVEL_META_KEY, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
 import { SkillsClient } from '@modelcontextprotocol/client/ext/skills'
 
 // Sooner than a harness loses its patience, so that a silent server is told that we gave up.
-const TIMEOUT = 20_000
+export const TIMEOUT = 10_000
 const LIST_CHANGED = 'notifications/tools/list_changed'
 
 // The notifications that arrived and that no step has waited for yet.
@@ -44,6 +44,7 @@ export class Player {
   #subscriptions = []
   #answering = false
   #skills = []
+  #meta
 
   constructor(connection, plan) {
     this.#connection = connection
@@ -91,7 +92,7 @@ export class Player {
   }
 
   async #call({ name, arguments: args, timeout }) {
-    const params = { name, arguments: args }
+    const params = { name, arguments: args, ...(this.#meta && { _meta: this.#meta }) }
     if (timeout === undefined) return this.#client.callTool(params, { timeout: TIMEOUT })
     try {
       return await this.#client.callTool(params, { timeout: timeout * 1000 })
@@ -99,6 +100,12 @@ export class Player {
       if (!(error instanceof SdkError) || error.code !== SdkErrorCode.RequestTimeout) throw error
       console.error(`gave up ${name} after ${timeout} s, as asked`)
     }
+  }
+
+  // For good, or in each call from now on: as the revision wants.
+  async #setLevel({ level }) {
+    if (this.#client.getProtocolEra() === 'modern') this.#meta = { [LOG_LEVEL_META_KEY]: level }
+    else await this.#client.setLoggingLevel(level, { timeout: TIMEOUT })
   }
 
   async #echoSchema({ of, with: echo }) {
@@ -138,7 +145,7 @@ export class Player {
     unsubscribe: ({ uri }) => this.#client.unsubscribeResource({ uri }, { timeout: TIMEOUT }),
     listen: async ({ notifications }) =>
       this.#subscriptions.push(await this.#client.listen(notifications, { timeout: TIMEOUT })),
-    set_level: ({ level }) => this.#client.setLoggingLevel(level, { timeout: TIMEOUT }),
+    set_level: (step) => this.#setLevel(step),
     ping: () => this.#client.ping({ timeout: TIMEOUT }),
     change_roots: ({ roots }) => {
       this.#plan.answers.roots = roots
