@@ -6,7 +6,7 @@ from typing import Any
 import jwt
 import pytest
 
-from assay.authority.grants import exchange
+from assay.authority.exchange import exchange
 from assay.authority.http import Form
 from assay.authority.memory import MemoryStore
 from assay.authority.record import Client

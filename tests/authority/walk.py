@@ -14,10 +14,9 @@ import jwt
 
 from assay.authority.app import AuthorityApp
 from assay.authority.authority import Authority
-from assay.authority.description import GRANTS, SECRET_METHODS
 from assay.authority.fetch import Fetch
 from assay.authority.keys import SigningKey, new_key
-from assay.authority.record import Client, digest
+from assay.authority.record import GRANTS, SECRET_METHODS, Client, digest
 from assay.authority.settings import Settings
 from assay.authority.store import Store
 

@@ -18,13 +18,14 @@ def introspect(authority: Authority, client: Client, token: str) -> dict[str, An
     """
     if "none" in client.methods:
         raise unknown_client("introspection needs a client that can authenticate")
-    found = _access(authority, token) or _refresh(authority, token)
+    found = access_of(authority, token) or _refresh(authority, token)
     if found is None or not (client.trusted or found.get("client_id") == client.id):
         return {"active": False}
     return {"active": True, **found}
 
 
-def _access(authority: Authority, token: str) -> dict[str, Any] | None:
+def access_of(authority: Authority, token: str) -> dict[str, Any] | None:
+    """What an access token that was given out is good for; none for one that is not, or no longer."""
     record = authority.accesses.get(digest(token))
     if record is None or not _is_alive(authority, record):
         return None

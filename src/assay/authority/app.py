@@ -51,13 +51,14 @@ class AuthorityApp:
 
     def __init__(self, authority: Authority) -> None:
         self.authority = authority
-        path = authority.settings.path
-        self._table = {(method, f"{path}{place}"): served for (method, place), served in ENDPOINTS.items()}
-        known = {kind for kind in ("oauth", "oidc") if f"metadata-404-{kind}" not in authority.faults}
-        documents = {place for place, kind in places(path).items() if kind in known}
+        settings = authority.settings
+        base = f"{settings.path}{settings.endpoints}"
+        documents = places(settings.path, authority.faults)
+        self._table = {(method, f"{base}{place}"): served for (method, place), served in ENDPOINTS.items()}
         self._table |= {("GET", place): endpoints.describe for place in documents}
-        self._known = {place for _, place in self._table}
-        self._open = documents | {f"{path}{place}" for place in CROSS_ORIGIN}
+        self._open = documents | {f"{base}{place}" for place in CROSS_ORIGIN}
+        self.places = frozenset(place for _, place in self._table)
+        """Every path that is answered here: a host that has others can tell them apart."""
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -66,7 +67,7 @@ class AuthorityApp:
             return await send({"type": "websocket.close"})
         response = await self._answer(scope, receive)
         # Never the query, a body or a header: they hold secrets. Nor a path that a stranger made up.
-        path = scope["path"] if scope["path"] in self._known else "(elsewhere)"
+        path = scope["path"] if scope["path"] in self.places else "(elsewhere)"
         log.info("%s %s %d", scope["method"], path, response.status)
         await _send(response, send)
 

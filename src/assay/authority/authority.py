@@ -29,6 +29,7 @@ from .store import Now, Shelf, Store
 from .token import serialize, unsigned
 
 ACCESS_TYPE = "at+jwt"
+ID_TYPE = "JWT"
 LEEWAY = 60.0
 """Seconds that a retired key is published beyond its last token: clocks differ."""
 
@@ -103,6 +104,12 @@ class Authority:
         key = self.keys.current
         token = faults.spoil("token", unsigned(key, claims, kind).headed(**header))
         return serialize(token, key)
+
+    def identify(self, subject: str, client_id: str, *, nonce: str | None = None) -> str:
+        """An ID token: who consented, for a client that asked in the way of OpenID Connect."""
+        now = int(self.now())
+        claims = {"iss": self.issuer, "sub": subject, "aud": client_id, "iat": now, "exp": now + 300}
+        return self.sign(claims | ({} if nonce is None else {"nonce": nonce}), ID_TYPE, self.faults)
 
     def give_out(self, claims: dict[str, Any], *, grant: str = "") -> str:
         """Make an access token of these claims and remember it."""

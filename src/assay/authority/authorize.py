@@ -94,6 +94,8 @@ def wanted_scopes(
     for number, scope in enumerate(scopes, 1):
         known = allowed is None or scope in allowed
         mine = own is None or scope in own or consented
+        if scope in settings.refused_scopes:
+            raise Refused(settings.refused_scopes[scope], f"scope number {number} is never granted here")
         if not SCOPE.fullmatch(scope) or not (known and mine):
             # Not repeated: whoever mixes up parameters would have a secret in an error.
             raise Refused("invalid_scope", f"scope number {number} is none that this client may have")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import unquote_plus
 
-import jwt
-
+from .assertion import NotBelieved, believed, read
 from .clients import fetch_document, find_client
-from .keys import ALGORITHMS, UNREADABLE
+from .federation import bearer
 from .record import Client, Once, digest, is_secret
 from .refusal import Refused, unknown_client
 
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from .http import Form, Request
 
 ASSERTION: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-LONGEST_ASSERTION: Final = 600.0
-"""Seconds that an assertion may be good for: so long it is remembered."""
 
 
 class Credential(NamedTuple):
@@ -34,7 +31,7 @@ async def authenticate(authority: Authority, request: Request, form: Form) -> Cl
     Raises:
         Refused: nobody is there, or not the one it says.
     """
-    credential = read_credential(request, form, authority.settings.bounds.token_chars)
+    credential = read_credential(authority, request, form)
     client = await find_client(authority, credential.client_id)
     if credential.method not in client.methods:
         raise unknown_client(f"this client does not authenticate by {credential.method}")
@@ -42,7 +39,7 @@ async def authenticate(authority: Authority, request: Request, form: Form) -> Cl
     return client
 
 
-def read_credential(request: Request, form: Form, bound: int) -> Credential:
+def read_credential(authority: Authority, request: Request, form: Form) -> Credential:
     """The one way that the client used. Two at once are refused (RFC 6749, 2.3)."""
     header, secret, assertion = request.header("authorization"), form.one("client_secret"), _assertion(form)
     if sum(given is not None for given in (header, secret, assertion)) > 1:
@@ -51,7 +48,9 @@ def read_credential(request: Request, form: Form, bound: int) -> Credential:
     if header is not None:
         return _same(named, _basic(header))
     if assertion is not None:
+        bound = authority.settings.bounds.token_chars
         return _same(named, Credential("private_key_jwt", _claimed_client(assertion, bound), assertion))
+    named = named or bearer(authority, form)
     if named is None:
         raise unknown_client("the client does not say who it is")
     return Credential("none", named) if secret is None else Credential("client_secret_post", named, secret)
@@ -86,11 +85,9 @@ def _assertion(form: Form) -> str | None:
 def _claimed_client(assertion: str, bound: int) -> str:
     """Who an assertion says it is of. Its signature is looked at when that client is known."""
     try:
-        if len(assertion) > bound:
-            raise ValueError
-        claims = jwt.decode(assertion, options={"verify_signature": False})
-    except UNREADABLE:
-        raise unknown_client("client_assertion is no JWT") from None
+        claims = read(assertion, bound).claims
+    except NotBelieved as problem:
+        raise unknown_client(f"client_assertion {problem}") from None
     subject = claims.get("sub")
     if not isinstance(subject, str) or claims.get("iss") != subject:
         raise unknown_client("iss and sub of client_assertion must both be the client's id")
@@ -111,52 +108,15 @@ async def _by_signature(authority: Authority, client: Client, proof: str) -> Non
     jwks = client.jwks
     if jwks is None and client.jwks_uri is not None:
         jwks = await fetch_document(authority, client.jwks_uri)
-    settings, now = authority.settings, authority.now()
-    claims = _verified(proof, jwks or {}, (settings.issuer, settings.url("/token")))
-    expires, jti = claims["exp"], claims["jti"]
-    if isinstance(expires, bool) or not isinstance(expires, int | float) or not isinstance(jti, str):
-        raise unknown_client("exp or jti of client_assertion is not what it must be")
-    if not now < expires <= now + LONGEST_ASSERTION:
-        raise unknown_client(
-            f"client_assertion has expired, or is good for more than {LONGEST_ASSERTION:g} s"
-        )
-    begins = claims.get("nbf", now)
-    if not isinstance(begins, int | float) or not begins <= now + settings.lifetimes.proof:
-        raise unknown_client("client_assertion is not valid yet")
-    if not authority.once.add(f"assertion {digest(f'{client.id} {jti}')}", Once(), expires):
+    settings = authority.settings
+    try:
+        claims = believed(authority, proof, jwks or {}, settings.names, settings.lifetimes.assertion)
+    except NotBelieved as problem:
+        raise unknown_client(f"client_assertion {problem}") from None
+    # One that has no name of its own (RFC 7523, 3: it need not) is known by all of it.
+    seen = digest(f"{client.id} {claims.get('jti', proof)}")
+    if not authority.once.add(f"assertion {seen}", Once(), claims["exp"]):
         raise unknown_client("this client_assertion was used before")
-
-
-def _verified(assertion: str, jwks: dict[str, Any], audiences: tuple[str, ...]) -> dict[str, Any]:
-    # `exp` is compared with the authority's own clock, by the caller.
-    options: Any = {
-        "verify_exp": False,
-        "verify_nbf": False,
-        "verify_iat": False,
-        "require": ["exp", "jti", "aud"],
-    }
-    for key in _keys_for(assertion, jwks):
-        try:
-            return jwt.decode(assertion, key, algorithms=ALGORITHMS, audience=audiences, options=options)
-        except jwt.InvalidSignatureError:
-            continue
-        except UNREADABLE as error:
-            raise unknown_client(f"client_assertion is not good: {type(error).__name__}") from None
-    raise unknown_client("no published key of the client has signed this client_assertion")
-
-
-def _keys_for(assertion: str, jwks: dict[str, Any]) -> list[jwt.PyJWK]:
-    header = jwt.get_unverified_header(assertion)
-    if header.get("alg") not in ALGORITHMS:
-        raise unknown_client(f"client_assertion must be signed with one of {', '.join(ALGORITHMS)}")
-    kid, found, keys = header.get("kid"), [], jwks.get("keys")
-    for jwk in keys if isinstance(keys, list) else ():
-        if isinstance(jwk, dict) and kid in (None, jwk.get("kid")):
-            try:
-                found.append(jwt.PyJWK(jwk, algorithm=header["alg"]))
-            except UNREADABLE:
-                continue  # a key of another kind, or none
-    return found
 
 
 PROOFS: Final[dict[str, Callable[[Authority, Client, str], Awaitable[None]]]] = {

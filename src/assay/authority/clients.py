@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from .description import SECRET_METHODS, Description, check_description, scopes_of
+from .description import Description, check_description, scopes_of, settle
 from .fetch import NotFetched
-from .record import Client, Document, digest, new_secret
+from .record import SECRET_METHODS, Client, Document, digest, new_secret
 from .refusal import Refused, unknown_client
 from .settings import LOOPBACK
 
@@ -45,7 +45,9 @@ def is_document_address(client_id: str, loopback: bool) -> bool:
 
 
 async def fetch_document(authority: Authority, url: str) -> dict[str, Any]:
-    """What is at that address, from memory while it may be kept."""
+    """What is at that address: as the settings say, or from memory while it may be kept."""
+    if url in authority.settings.published:
+        return authority.settings.published[url]
     kept = authority.documents.get(digest(url))
     if kept is not None:
         return kept.content
@@ -68,10 +70,12 @@ def described_client(document: dict[str, Any], url: str, authority: Authority) -
         raise Refused("invalid_client_metadata", "client_id is not the document's own address")
     if not said.client_name or not said.redirect_uris:
         raise Refused("invalid_client_metadata", "client_name or redirect_uris is missing")
-    said.token_endpoint_auth_method = said.token_endpoint_auth_method or "none"
-    if said.token_endpoint_auth_method in SECRET_METHODS or "client_secret" in document:
+    method = said.token_endpoint_auth_method or "none"
+    if method in SECRET_METHODS or "client_secret" in document:
         raise Refused("invalid_client_metadata", "a public document cannot rest on a secret")
-    check_description(said, authority.settings.bounds)
+    settle(said, authority.settings)
+    said.token_endpoint_auth_method = method  # nobody could tell it of another
+    check_description(said, authority.settings)
     return client_of(said, url)
 
 
@@ -100,8 +104,8 @@ def client_of(said: Description, client_id: str, secret: str = "") -> Client:
 def register_client(authority: Authority, document: Any) -> dict[str, Any]:
     """Take a new client in, and tell it who it is from now on (RFC 7591, 3.2.1)."""
     said = read_description(document)
-    said.token_endpoint_auth_method = said.token_endpoint_auth_method or "client_secret_basic"
-    check_description(said, authority.settings.bounds)
+    settle(said, authority.settings)
+    check_description(said, authority.settings)
     secret = new_secret() if said.token_endpoint_auth_method in SECRET_METHODS else ""
     client = client_of(said, said_id := new_secret(), secret)
     authority.clients.put(digest(said_id), client, inf)

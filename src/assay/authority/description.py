@@ -8,12 +8,10 @@ from urllib.parse import urlsplit
 
 from msgspec import UNSET, Struct, UnsetType, field
 
+from .record import EVERY_GRANT, METHODS
 from .refusal import Refused
-from .settings import LOOPBACK, SCOPE, Bounds
+from .settings import LOOPBACK, SCOPE, Bounds, Settings
 
-SECRET_METHODS: Final = ("client_secret_basic", "client_secret_post")
-METHODS: Final = ("none", *SECRET_METHODS, "private_key_jwt")
-GRANTS: Final = ("authorization_code", "refresh_token", "client_credentials")
 # A scheme of a program's own has a dot, being a domain name in reverse (RFC 8252, 7.1). Many have none.
 NOT_FOR_REDIRECTS: Final = frozenset(
     {"javascript", "data", "vbscript", "file", "about", "blob", "ftp", "ws", "wss"}
@@ -45,19 +43,29 @@ def bad_description(reason: str) -> Refused:
     return Refused("invalid_client_metadata", reason)
 
 
-def check_description(said: Description, bounds: Bounds) -> None:
+def settle(said: Description, settings: Settings) -> None:
+    """Replace what others offer and this authority does not (RFC 7591, 3.2.1)."""
+    wanted = said.token_endpoint_auth_method or "client_secret_basic"
+    elsewhere = wanted in METHODS and wanted not in settings.methods
+    said.token_endpoint_auth_method = settings.methods[0] if elsewhere else wanted
+    said.grant_types = [
+        name for name in said.grant_types if name in settings.grants or name not in EVERY_GRANT
+    ]
+
+
+def check_description(said: Description, settings: Settings) -> None:
     """
     Raises:
-        Refused: no client can be like that.
+        Refused: no client can be like that, or not here.
     """
-    _check_sizes(said, bounds)
-    unknown = set(said.grant_types) - set(GRANTS)
+    _check_sizes(said, settings.bounds)
+    unknown = set(said.grant_types) - set(settings.grants)
     if unknown or not said.grant_types:
-        raise bad_description(f"grant_types must be of {', '.join(GRANTS)}")
+        raise bad_description(f"grant_types must be of {', '.join(settings.grants)}")
     if said.response_types is not UNSET and set(said.response_types) - {"code"}:
         raise bad_description("response_types can only be code")
-    if said.token_endpoint_auth_method not in (None, *METHODS):
-        raise bad_description(f"token_endpoint_auth_method must be one of {', '.join(METHODS)}")
+    if said.token_endpoint_auth_method not in settings.methods:
+        raise bad_description(f"token_endpoint_auth_method must be one of {', '.join(settings.methods)}")
     if said.application_type not in (None, "native", "web"):
         raise bad_description("application_type must be native or web")
     if said.token_endpoint_auth_method == "private_key_jwt" and (said.jwks is None) == (

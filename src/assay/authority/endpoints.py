@@ -16,8 +16,17 @@ from .client_auth import authenticate
 from .clients import register_client
 from .consent import ask, page, redeem, refusal_page
 from .dpop import proved_key
-from .grants import exchange
-from .http import NOT_STORED, Form, Request, Response, json_response, read_form, read_parameters
+from .exchange import exchange
+from .http import (
+    NOT_STORED,
+    Form,
+    Request,
+    Response,
+    json_response,
+    read_form,
+    read_parameters,
+    redirect_response,
+)
 from .metadata import metadata
 from .record import Wish
 from .refusal import NotRedirected, Refused
@@ -32,6 +41,8 @@ FRESH: Final = (("cache-control", "public, max-age=60"),)
 
 
 async def describe(authority: Authority, request: Request) -> Response:
+    if "metadata-redirect" in authority.faults:
+        return redirect_response(f"{authority.settings.elsewhere}{request.path}")
     return json_response(metadata(authority), headers=FRESH)
 
 

@@ -14,7 +14,11 @@ from .token import Unsigned
 Value = TypeVar("Value")
 Stage = Literal["metadata", "redirect", "token", "keys", "rule"]
 ELSEWHERE: Final = "https://attacker.example"
+INSIDE: Final = "http://10.0.0.1"
+CLOUD: Final = "http://169.254.169.254/latest/meta-data"
+"""Where machines in a cloud learn their own credentials."""
 DAY: Final = 86_400
+HUGE: Final = 16 * 1024 * 1024
 
 
 class Fault(NamedTuple):
@@ -73,8 +77,49 @@ _TABLE: Final = (
         "the documents have no registration endpoint",
         _without("registration_endpoint"),
     ),
+    Fault(
+        "metadata-without-iss",
+        "metadata",
+        "the documents do not say that answers of /authorize have an `iss`",
+        _without("authorization_response_iss_parameter_supported"),
+    ),
+    Fault(
+        "token-endpoint-inside",
+        "metadata",
+        "the documents have the token endpoint where machines in a cloud keep credentials",
+        _with(token_endpoint=CLOUD),
+    ),
+    Fault(
+        "endpoints-inside",
+        "metadata",
+        "the documents have every endpoint inside a private network",
+        _with(
+            authorization_endpoint=f"{INSIDE}/authorize",
+            token_endpoint=f"{INSIDE}/token",
+            registration_endpoint=f"{INSIDE}/register",
+            jwks_uri=f"{INSIDE}/jwks",
+        ),
+    ),
+    Fault(
+        "authorization-endpoint-script",
+        "metadata",
+        "the documents have a script as authorization endpoint",
+        _with(authorization_endpoint="javascript:alert(1)"),
+    ),
+    Fault(
+        "metadata-huge",
+        "metadata",
+        f"the documents have {HUGE} bytes of padding",
+        lambda document: {**document, "padding": "x" * HUGE},
+    ),
     Fault("missing-iss", "redirect", "answers of /authorize have no `iss`", _without("iss")),
     Fault("wrong-iss", "redirect", "answers of /authorize name another issuer", _with(iss=ELSEWHERE)),
+    Fault(
+        "iss-with-slash",
+        "redirect",
+        "answers of /authorize name the issuer with a slash appended",
+        lambda answer: {**answer, "iss": f"{answer['iss']}/"},
+    ),
     Fault("missing-state", "redirect", "answers of /authorize do not repeat `state`", _without("state")),
     Fault("wrong-state", "redirect", "answers of /authorize repeat another `state`", _with(state="other")),
     Fault("token-wrong-audience", "token", "tokens are for another resource", _claims(aud=ELSEWHERE)),
@@ -111,6 +156,12 @@ _TABLE: Final = (
     Fault("jwks-empty", "keys", "no key is published", _with(keys=[])),
     Fault("metadata-404-oauth", "rule", "there is no OAuth metadata, only OpenID Connect's"),
     Fault("metadata-404-oidc", "rule", "there is no OpenID Connect metadata, only OAuth's"),
+    Fault(
+        "metadata-only-appended",
+        "rule",
+        "there is no metadata but OpenID Connect's, below the issuer's own path",
+    ),
+    Fault("metadata-redirect", "rule", "the documents are on another host, by a redirect"),
     Fault("no-redirect-check", "rule", "any redirect address is taken"),
     Fault("no-pkce-check", "rule", "the code verifier is not looked at"),
     Fault("code-reuse", "rule", "a code can be used again and again"),

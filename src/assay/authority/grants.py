@@ -1,11 +1,10 @@
-"""The token endpoint: what a client may exchange for tokens, one function for each grant type."""
+"""What a client exchanges for tokens, one function for each grant type, and the tokens."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
 import re
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -20,22 +19,6 @@ if TYPE_CHECKING:
     from .http import Form
 
 VERIFIER: Final = re.compile(r"[A-Za-z0-9._~-]{43,128}")
-ID_TYPE: Final = "JWT"
-
-
-def exchange(authority: Authority, client: Client, form: Form, thumbprint: str | None) -> dict[str, Any]:
-    """
-    Raises:
-        Refused: there is nothing for this client, or not for this.
-    """
-    kind = form.need("grant_type")
-    if kind not in GRANTS:
-        raise Refused("unsupported_grant_type", f"grant_type must be one of {', '.join(GRANTS)}")
-    if kind not in client.grants:
-        raise Refused("unauthorized_client", f"this client may not use {kind}")
-    if client.dpop and thumbprint is None:
-        raise Refused("invalid_dpop_proof", "this client's tokens are bound to a key: send a proof")
-    return GRANTS[kind](authority, client, form, thumbprint)
 
 
 def by_code(authority: Authority, client: Client, form: Form, thumbprint: str | None) -> dict[str, Any]:
@@ -56,7 +39,7 @@ def by_code(authority: Authority, client: Client, form: Form, thumbprint: str | 
         for each in (grant.id, "" if quicker is None else quicker.grant):
             authority.grants.drop(each)
         raise Refused("invalid_grant", "the code was used before: what came of it is revoked")
-    answered = _answer(authority, grant, grant.scopes, thumbprint, refresh)
+    answered = tokens(authority, grant, grant.scopes, thumbprint, refresh)
     return answered | _id_token(authority, client, code, grant)
 
 
@@ -90,7 +73,7 @@ def _new_grant(
     authority: Authority, client: Client, code: Code, resources: tuple[str, ...], thumbprint: str | None
 ) -> Grant:
     lifetimes, wish = authority.settings.lifetimes, code.wish
-    refreshed = _may_refresh(client, wish.scopes)
+    refreshed = _may_refresh(authority, client, wish.scopes)
     return Grant(
         id=new_secret(),
         client_id=client.id,
@@ -103,12 +86,13 @@ def _new_grant(
     )
 
 
-def _may_refresh(client: Client, scopes: tuple[str, ...]) -> bool:
-    return "refresh_token" in client.grants or "offline_access" in scopes
+def _may_refresh(authority: Authority, client: Client, scopes: tuple[str, ...]) -> bool:
+    offered = "refresh_token" in authority.settings.grants
+    return offered and ("refresh_token" in client.grants or "offline_access" in scopes)
 
 
 def _first_refresh(authority: Authority, client: Client, grant: Grant) -> str | None:
-    token = new_secret() if _may_refresh(client, grant.scopes) else None
+    token = new_secret() if _may_refresh(authority, client, grant.scopes) else None
     current = "" if token is None else digest(token)
     authority.grants.put(grant.id, msgspec.structs.replace(grant, current=current), grant.expires)
     if token is not None:
@@ -129,9 +113,7 @@ def by_refresh(authority: Authority, client: Client, form: Form, thumbprint: str
     scopes = _fewer_scopes(grant, form)
     resources = _narrowed(authority, grant.resources, form)
     refresh = given if "no-refresh-rotation" in authority.faults else _rotated(authority, grant)
-    return _answer(
-        authority, msgspec.structs.replace(grant, resources=resources), scopes, thumbprint, refresh
-    )
+    return tokens(authority, msgspec.structs.replace(grant, resources=resources), scopes, thumbprint, refresh)
 
 
 def _reused(authority: Authority, grant: Grant) -> None:
@@ -171,10 +153,10 @@ def by_credentials(
         resources=wanted_resources(authority.settings, form),
         expires=0.0,
     )
-    return _answer(authority, grant, grant.scopes, thumbprint, None)
+    return tokens(authority, grant, grant.scopes, thumbprint, None)
 
 
-def _answer(
+def tokens(
     authority: Authority, grant: Grant, scopes: tuple[str, ...], thumbprint: str | None, refresh: str | None
 ) -> dict[str, Any]:
     bound = None if "dpop-ignored" in authority.faults else thumbprint
@@ -189,7 +171,7 @@ def _answer(
         "access_token": authority.give_out(claims, grant=grant.id),
         "token_type": "Bearer" if bound is None else "DPoP",
         "expires_in": claims["exp"] - claims["iat"],
-        "scope": claims["scope"],
+        **({"scope": claims["scope"]} if scopes else {}),
         **({} if refresh is None else {"refresh_token": refresh}),
     }
 
@@ -198,14 +180,4 @@ def _id_token(authority: Authority, client: Client, code: Code, grant: Grant) ->
     """Who consented, for a client that asked in the way of OpenID Connect."""
     if "openid" not in grant.scopes:
         return {}
-    now = int(authority.now())
-    claims = {"iss": authority.issuer, "sub": grant.subject, "aud": client.id, "iat": now, "exp": now + 300}
-    nonce = {} if code.wish.nonce is None else {"nonce": code.wish.nonce}
-    return {"id_token": authority.sign({**claims, **nonce}, ID_TYPE, authority.faults)}
-
-
-GRANTS: Final[dict[str, Callable[[Authority, Client, Form, str | None], dict[str, Any]]]] = {
-    "authorization_code": by_code,
-    "refresh_token": by_refresh,
-    "client_credentials": by_credentials,
-}
+    return {"id_token": authority.identify(grant.subject, client.id, nonce=code.wish.nonce)}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from .description import GRANTS, METHODS
+from .faults import Faults
 from .keys import ALGORITHMS
+from .record import METHODS
 from .settings import SPECIAL_SCOPES
 
 if TYPE_CHECKING:
@@ -16,9 +17,19 @@ OAUTH: Final = "/.well-known/oauth-authorization-server"
 OIDC: Final = "/.well-known/openid-configuration"
 
 
-def places(path: str) -> dict[str, str]:
-    """Where clients look for which document, for an issuer with that path."""
-    return {f"{OAUTH}{path}": "oauth", f"{OIDC}{path}": "oidc", f"{path}{OIDC}": "oidc"}
+# Which documents a fault hides.
+HIDING: Final = {
+    "metadata-404-oauth": {"oauth"},
+    "metadata-404-oidc": {"oidc", "appended"},
+    "metadata-only-appended": {"oauth", "oidc"},
+}
+
+
+def places(path: str, faults: Faults) -> set[str]:
+    """Where clients find a document, for an issuer with that path."""
+    kinds = {f"{OAUTH}{path}": "oauth", f"{OIDC}{path}": "oidc", f"{path}{OIDC}": "appended"}
+    hidden = set[str]().union(*(kinds for fault, kinds in HIDING.items() if fault in faults))
+    return {place for place, kind in kinds.items() if kind not in hidden}
 
 
 def metadata(authority: Authority) -> dict[str, Any]:
@@ -35,11 +46,11 @@ def metadata(authority: Authority) -> dict[str, Any]:
         "scopes_supported": [*settings.scopes, *SPECIAL_SCOPES],
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
-        "grant_types_supported": [*GRANTS],
-        "token_endpoint_auth_methods_supported": [*METHODS],
+        "grant_types_supported": [*settings.grants],
+        "token_endpoint_auth_methods_supported": [*settings.methods],
         "token_endpoint_auth_signing_alg_values_supported": [*ALGORITHMS],
         "introspection_endpoint_auth_methods_supported": [m for m in METHODS if m != "none"],
-        "revocation_endpoint_auth_methods_supported": [*METHODS],
+        "revocation_endpoint_auth_methods_supported": [*settings.methods],
         "code_challenge_methods_supported": ["S256"],
         "authorization_response_iss_parameter_supported": True,
         "client_id_metadata_document_supported": settings.documents,
@@ -52,4 +63,5 @@ def metadata(authority: Authority) -> dict[str, Any]:
     }
     if settings.registration:
         document["registration_endpoint"] = url("/register")
-    return authority.faults.spoil("metadata", document)
+    told = {name: value for name, value in {**document, **settings.metadata}.items() if value is not None}
+    return authority.faults.spoil("metadata", told)

@@ -10,6 +10,14 @@ from typing import Any, Final
 from msgspec import Struct, field
 
 SECRET_BYTES: Final = 32
+SECRET_METHODS: Final = ("client_secret_basic", "client_secret_post")
+METHODS: Final = ("none", *SECRET_METHODS, "private_key_jwt")
+"""How clients authenticate."""
+GRANTS: Final = ("authorization_code", "refresh_token", "client_credentials")
+"""What clients exchange for tokens, unless somebody decides otherwise."""
+TOKEN_EXCHANGE: Final = "urn:ietf:params:oauth:grant-type:token-exchange"
+JWT_BEARER: Final = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+EVERY_GRANT: Final = (*GRANTS, TOKEN_EXCHANGE, JWT_BEARER)
 
 
 def new_secret() -> str:
@@ -44,6 +52,8 @@ class Client(Struct, frozen=True, kw_only=True):
     jwks_uri: str | None = None
     dpop: bool = False
     """All its tokens are bound to a key."""
+    id_elsewhere: str = ""
+    """How other authorities know it, to which it brings what it gets here; empty: by the same id."""
     trusted: bool = False
     """Named by whoever runs the authority: it may look into anybody's tokens."""
 

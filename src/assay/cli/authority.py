@@ -240,8 +240,8 @@ def refuse_openness(options: argparse.Namespace) -> None:
 
 
 def client_of(text: str, options: argparse.Namespace) -> Client:
-    from assay.authority.description import GRANTS, SECRET_METHODS, redirect_problem
-    from assay.authority.record import Client, digest
+    from assay.authority.description import redirect_problem
+    from assay.authority.record import GRANTS, SECRET_METHODS, Client, digest
 
     client_id, colon, secret = text.partition(":")
     if not client_id or (colon and not secret):

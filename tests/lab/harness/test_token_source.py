@@ -9,8 +9,7 @@ import pytest
 
 from assay.authority.app import AuthorityApp
 from assay.authority.authority import Authority
-from assay.authority.description import SECRET_METHODS
-from assay.authority.record import Client, digest
+from assay.authority.record import SECRET_METHODS, Client, digest
 from assay.authority.settings import Settings
 from assay.lab.harness.bearer import CAPITALS, EXPIRED, FOREIGN, OTHER, OTHER_ISSUER, USUAL, WEAK, claims_of
 from assay.lab.harness.broken_off import NoToken
