@@ -64,9 +64,9 @@ function readContext() {
 function readPlan() {
   const context = readContext()
   if (context.steps) return context
-  const name = process.env.MCP_CONFORMANCE_SCENARIO ?? context.name
+  const name = process.env.MCP_CONFORMANCE_SCENARIO ?? context.name ?? 'no scenario'
   const plans = JSON.parse(readFileSync(new URL('../client_steps.json', import.meta.url), 'utf8'))
-  if (!Object.hasOwn(plans, name)) throw new Misuse(`no steps in MCP_CONFORMANCE_CONTEXT, none known for ${name ?? 'no scenario'}`)
+  if (!Object.hasOwn(plans, name)) throw new Misuse(`no steps in MCP_CONFORMANCE_CONTEXT, none known for ${name}`)
   return { ...plans[name], ...context }
 }
 

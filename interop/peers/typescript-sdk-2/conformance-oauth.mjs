@@ -17,7 +17,7 @@ const REDIRECT = 'http://localhost:8976/callback'
 // How often the user is asked before the client believes that it leads nowhere.
 const MOST_CONSENTS = 3
 // How long an authorization server may take to redirect, in milliseconds.
-const PATIENCE = 10_000
+const PATIENCE = 20_000
 
 // Keeps what the SDK asks it to keep, for as long as the process runs.
 class Credentials {

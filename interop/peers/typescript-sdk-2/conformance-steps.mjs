@@ -4,7 +4,7 @@ import { LOG_LEVEL_META_KEY, SdkError, SdkErrorCode } from '@modelcontextprotoco
 import { SkillsClient } from '@modelcontextprotocol/client/ext/skills'
 
 // Sooner than a harness loses its patience, so that a silent server is told that we gave up.
-export const TIMEOUT = 10_000
+export const TIMEOUT = 20_000
 const LIST_CHANGED = 'notifications/tools/list_changed'
 
 // The notifications that arrived and that no step has waited for yet.
