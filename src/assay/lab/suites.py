@@ -10,20 +10,36 @@ from typing import Final
 from msgspec import Struct
 
 from assay.lab.harness.catalogue import Suite, load_suite
+from assay.lab.harness.scenario import Role
 
 
 class Shipped(Struct, frozen=True):
     package: str
     server: str
-    """The bundled server that its saboteurs stand before."""
+    """The bundled server that its saboteurs stand before; none where clients are judged."""
+    plain: str
+    """The scenario for faults that show in any conversation."""
     about: str
+    role: Role = Role.SERVER
 
 
 SHIPPED: Final[Mapping[str, Shipped]] = MappingProxyType(
     {
-        "protocol": Shipped("assay.lab.suite", "reference", "the specification, on any server"),
+        "protocol": Shipped(
+            "assay.lab.suite", "reference", "jsonrpc.unknown-method", "the specification, on any server"
+        ),
         "everything": Shipped(
-            "assay.lab.everything", "everything", "the official scenarios, on a server with their fixtures"
+            "assay.lab.everything",
+            "everything",
+            "ping",
+            "the official scenarios, on a server with their fixtures",
+        ),
+        "client": Shipped(
+            "assay.lab.client",
+            "",
+            "tools_call",
+            "the official scenarios and the specification, on any client",
+            Role.CLIENT,
         ),
     }
 )
@@ -36,7 +52,7 @@ def suite_named(name: str) -> Suite:
         KeyError: there is no such suite.
     """
     shipped = SHIPPED[name]
-    return load_suite(name, shipped.package, server=shipped.server)
+    return load_suite(name, shipped.package, server=shipped.server, plain=shipped.plain, role=shipped.role)
 
 
 def protocol_suite() -> Suite:

@@ -15,12 +15,14 @@ from msgspec import Struct
 from assay.revisions.revision import Revision
 
 from .check import Check
-from .requirement import Requirement, read_requirements
+from .client_saboteur import ClientSaboteur
+from .fault import Fault
+from .requirement import Requirement, client_requirements, read_requirements
 from .saboteur import Saboteur
-from .scenario import Scenario
+from .scenario import Role, Scenario
 from .transport import Transport
 
-T = TypeVar("T", Check, Scenario, Saboteur)
+T = TypeVar("T", Check, Scenario, Saboteur, ClientSaboteur)
 
 
 class BadSuite(ValueError):
@@ -31,20 +33,38 @@ class Suite(Struct, frozen=True, dict=True):
     name: str
     package: str
     server: str
-    """The bundled server that its saboteurs stand before, unless they name another."""
+    """The bundled server that its saboteurs stand before, unless they name another; none judges clients."""
     requirements: Mapping[str, Requirement]
     scenarios: Mapping[str, Scenario]
     checks: Mapping[str, Check]
+    role: Role = Role.SERVER
+    """Which part the subjects play that it judges."""
+    plain: str = ""
+    """The scenario for faults that show in any conversation: it runs everywhere and needs nothing."""
 
     @cached_property
     def saboteurs(self) -> Mapping[str, Saboteur]:
-        """Loaded when somebody asks: who judges a server needs none of them.
+        """Loaded when somebody asks: who judges a server needs none of them. A suite about clients has none.
 
         Raises:
             BadSuite: one breaks a requirement that does not exist.
         """
-        found = _found(import_module(self.package), "saboteurs", Saboteur)
+        return self._loaded(Saboteur) if self.role is Role.SERVER else {}
+
+    @cached_property
+    def client_saboteurs(self) -> Mapping[str, ClientSaboteur]:
+        """The same, of a suite about clients."""
+        return self._loaded(ClientSaboteur) if self.role is Role.CLIENT else {}
+
+    @property
+    def faults(self) -> Mapping[str, Fault]:
+        """All saboteurs, of either kind."""
+        return {**self.saboteurs, **self.client_saboteurs}
+
+    def _loaded(self, wanted: type[T]) -> Mapping[str, T]:
+        found = _found(import_module(self.package), "saboteurs", wanted)
         for one in found.values():
+            assert isinstance(one, Fault)
             if one.breaks not in self.requirements:
                 raise BadSuite(f"saboteur {one.id} breaks {one.breaks}, which is no requirement")
         return found
@@ -66,7 +86,7 @@ class Suite(Struct, frozen=True, dict=True):
         return named + [one for one in self.checks.values() if one.everywhere and one not in named]
 
 
-def load_suite(name: str, package_name: str, *, server: str) -> Suite:
+def load_suite(name: str, package_name: str, *, server: str, plain: str, role: Role = Role.SERVER) -> Suite:
     """Load the suite in a package.
 
     Raises:
@@ -78,13 +98,23 @@ def load_suite(name: str, package_name: str, *, server: str) -> Suite:
         name=name,
         package=package_name,
         server=server,
-        requirements=read_requirements(Path(home) / "requirements"),
+        requirements=_requirements(Path(home), role),
         scenarios=_found(package, "scenarios", Scenario),
         checks=_found(package, "checks", Check),
+        role=role,
+        plain=plain,
     )
     for complaint in complaints(suite):
         raise BadSuite(complaint)
     return suite
+
+
+def _requirements(home: Path, role: Role) -> dict[str, Requirement]:
+    """The rows of a suite; one about clients has those too that hold for both sides."""
+    own = home / "requirements"
+    if role is Role.SERVER:
+        return read_requirements(own)
+    return client_requirements(home.with_name("suite") / "requirements", own)
 
 
 def _found(package: ModuleType, kind: str, wanted: type[T]) -> dict[str, T]:

@@ -16,9 +16,9 @@ from assay.lab.harness.sabotage.trial import scenarios_for
 from assay.revisions.revision import Revision
 
 from .catalogue import Suite
+from .fault import Fault
 from .plan import makes_sense
 from .requirement import Requirement
-from .saboteur import Saboteur
 
 
 class Cover(StrEnum):
@@ -50,11 +50,11 @@ def cover(row: Requirement, revision: Revision, suite: Suite) -> Cover:
         return Cover.EXCLUDED
     if not any(row.id in check.rows for check in suite.checks.values()):
         return Cover.UNCOVERED
-    breaking = (one for one in suite.saboteurs.values() if one.breaks == row.id)
+    breaking = (one for one in suite.faults.values() if one.breaks == row.id)
     return Cover.COVERED if any(_is_tried(one, revision, suite) for one in breaking) else Cover.UNPROVED
 
 
-def _is_tried(saboteur: Saboteur, revision: Revision, suite: Suite) -> bool:
+def _is_tried(saboteur: Fault, revision: Revision, suite: Suite) -> bool:
     """Whether a scenario meets the saboteur there."""
     return saboteur.window(revision) and any(
         makes_sense(suite, scenario, transport, revision)

@@ -61,6 +61,8 @@ class Header(Struct, frozen=True, omit_defaults=True):
     format: int = FORMAT
     closed: bool = False
     """Whether the scenario reached its end; otherwise silence proves nothing."""
+    role: str = "server"
+    """Which part the subject plays."""
 
 
 class Frame(Struct, frozen=True):

@@ -39,6 +39,7 @@ class Recorder:
         self._begin = clock()
         self._frames: list[Frame] = []
         self._bytes = 0
+        self.flooded = False
 
     def record(self, sender: Sender, channel: str, kind: Kind, raw: bytes = b"", **info: Any) -> Frame:
         """
@@ -46,6 +47,7 @@ class Recorder:
             Flooded: the bounds are passed; the frame is not kept.
         """
         if len(self._frames) >= MAX_FRAMES or self._bytes + len(raw) > MAX_BYTES:
+            self.flooded = True
             raise Flooded
         clean = self._redaction.head(raw) if kind in _WITH_HEAD else self._redaction.text(raw)
         moment = self._clock() - self._begin

@@ -18,11 +18,13 @@ carries it, it is replaced all the same."""
 class Redaction:
     """Replaces known secrets everywhere, and the values of headers that carry credentials."""
 
-    def __init__(self, secrets: Iterable[str] = (), headers: Iterable[str] = ()) -> None:
+    def __init__(
+        self, secrets: Iterable[str] = (), headers: Iterable[str] = (), always: Iterable[str] = ALWAYS
+    ) -> None:
         self._secrets: tuple[bytes, ...] = ()
         for secret in secrets:
             self.learn(secret)
-        names = "|".join(re.escape(name) for name in (*ALWAYS, *headers))
+        names = "|".join(re.escape(name) for name in (*always, *headers))
         self._header = re.compile(
             rf"^((?:{names})[ \t]*:[ \t]*)([^\r\n]*)".encode(), re.IGNORECASE | re.MULTILINE
         )

@@ -65,6 +65,8 @@ class Run(Struct, frozen=True, omit_defaults=True):
     subjects: list[SubjectRecord]
     cells: list[CellResult]
     suite: str = "protocol"
+    role: str = "server"
+    """Which part the subjects play."""
     strict: bool = False
     interrupted: bool = False
     problem: str = ""

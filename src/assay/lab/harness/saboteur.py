@@ -23,6 +23,7 @@ from msgspec import Struct, field
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from assay.revisions.revision import Revision
 
+from .fault import Fault
 from .naming import id_of
 from .transport import HTTP_ONLY, STDIO_ONLY, Transport
 
@@ -128,15 +129,7 @@ class Conversation(Protocol):
 Script = Callable[[Conversation, Revision], Awaitable[None]]
 
 
-class Saboteur(Struct, frozen=True):
-    id: str
-    fault: str
-    breaks: str
-    """The requirement that a check must cite to have caught it."""
-    transports: frozenset[Transport] = BOTH
-    window: Callable[[Revision], bool] = lambda revision: True
-    scenario: str | None = None
-    """Where to look, if not in the scenarios that exercise the checks citing the requirement."""
+class Saboteur(Fault, frozen=True):
     server: str | None = None
     """The bundled server that it stands before, if not the suite's own."""
     double: Double | None = None
@@ -151,10 +144,6 @@ class Saboteur(Struct, frozen=True):
     response: OnResponse | None = None
     block: OnBlock | None = None
     script: Script | None = None
-
-    @property
-    def area(self) -> str:
-        return self.id.partition(".")[0]
 
 
 def newest_of_each_kind(revision: Revision) -> bool:

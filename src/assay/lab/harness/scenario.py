@@ -13,17 +13,19 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from enum import Enum
+from typing import Any
 
 from msgspec import Struct
 
+from assay.lab.harness.hosting.brief import Brief
 from assay.revisions.revision import Revision
 
 from .naming import area_of, id_of
 from .need import Need
-from .stage import Stage
 from .transport import ANY, Transport
 
-Drive = Callable[[Stage], Awaitable[None]]
+Drive = Callable[[Any], Awaitable[None]]
+"""Is given a `Stage` to drive a server on, or a `Hosting` to set up for a client."""
 Window = Callable[[Revision], bool]
 
 
@@ -50,6 +52,8 @@ class Scenario(Struct, frozen=True):
     area: str = ""
     aliases: tuple[str, ...] = ()
     """Other names that it can be chosen by."""
+    brief: Brief | None = None
+    """What a client is asked to do."""
 
 
 def scenario(

@@ -32,7 +32,7 @@ NOT_HEARD: Final = "not heard"
 
 
 class Exchange(Struct, frozen=True):
-    """A request of the driver with every answer that the subject gave to it."""
+    """A request of one side with every answer that the other gave to it."""
 
     request: Message
     answers: tuple[Message, ...]
@@ -87,9 +87,9 @@ class Call(Struct, frozen=True):
     head: Head | None
     received: tuple[Frame, ...]
     messages: tuple[Message, ...]
-    """Of the subject, on this response."""
+    """On this response."""
     asked: tuple[Message, ...]
-    """Of the driver, in this request."""
+    """In this request."""
 
     @property
     def frames(self) -> tuple[Frame, ...]:
@@ -115,7 +115,7 @@ class Call(Struct, frozen=True):
 
     @property
     def is_over(self) -> bool:
-        """Whether the subject ended the response."""
+        """Whether whoever answers ended the response."""
         return any(frame.kind is Kind.END for frame in self.received)
 
     @property
@@ -188,7 +188,15 @@ class Trace:
 
     @cached_property
     def all_exchanges(self) -> tuple[Exchange, ...]:
-        return tuple(_exchanges(self))
+        return tuple(_exchanges(self, by_subject=False))
+
+    @cached_property
+    def all_inquiries(self) -> tuple[Exchange, ...]:
+        return tuple(_exchanges(self, by_subject=True))
+
+    def inquiries(self, *methods: str) -> Iterator[Exchange]:
+        """The subject's requests of these methods, or all, with the driver's answers: what clients ask."""
+        return (one for one in self.all_inquiries if not methods or one.method in methods)
 
     def exchanges(self, *methods: str) -> Iterator[Exchange]:
         """The driver's requests of these methods, or all; sentinels are requests like any other."""
@@ -271,19 +279,20 @@ def _messages(frames: Sequence[Frame]) -> Iterator[Message]:
 
 
 def _asks_for_document(frame: Frame) -> bool:
-    """Whether a request is for what servers tell of themselves beside the protocol."""
-    return b" /.well-known/" in frame.raw.partition(CRLF)[0]
+    """Whether a request is for what is told beside the protocol, or goes to another address."""
+    return "at" in frame.info or b" /.well-known/" in frame.raw.partition(CRLF)[0]
 
 
-def _exchanges(trace: Trace) -> Iterator[Exchange]:
+def _exchanges(trace: Trace, *, by_subject: bool) -> Iterator[Exchange]:
     heads = {one.channel: parse_head(one.raw) for one in trace.frames if one.kind is Kind.HEAD}
     answers: dict[int, list[Message]] = {}
     requests: list[Message] = []
     for message in trace.messages:
-        if not message.by_subject and "id" in message.fields and message.method:
+        mine = message.by_subject is by_subject
+        if mine and "id" in message.fields and message.method:
             requests.append(message)
             answers[id(message)] = []
-        elif message.by_subject and message.is_response:
+        elif not mine and message.is_response:
             asked = _asked(message, requests, answers)
             if asked is not None:
                 answers[id(asked)].append(message)
@@ -322,7 +331,9 @@ def _calls(trace: Trace) -> Iterator[Call]:
             request=request,
             sent=parse_head(request.raw),
             head=head,
-            received=tuple(one for one in inside if one.sender is Sender.SUBJECT),
-            messages=tuple(one for one in messages[request.channel] if one.by_subject),
-            asked=tuple(one for one in messages[request.channel] if not one.by_subject),
+            received=tuple(one for one in inside if one.sender is not request.sender),
+            messages=tuple(
+                one for one in messages[request.channel] if one.frame.sender is not request.sender
+            ),
+            asked=tuple(one for one in messages[request.channel] if one.frame.sender is request.sender),
         )

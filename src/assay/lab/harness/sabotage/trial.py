@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from assay.lab.harness.catalogue import Suite
+from assay.lab.harness.fault import Fault
 from assay.lab.harness.need import unmet
 from assay.lab.harness.plan import Cell, makes_sense
 from assay.lab.harness.playing import Conditions, play_cell
@@ -18,8 +19,6 @@ from assay.revisions.revision import Revision
 
 from .ground import Ground
 
-PLAIN = "jsonrpc.unknown-method"
-"""The scenario for faults that show in any conversation: it runs everywhere and needs nothing."""
 SHORT = 0.5
 """Seconds of patience with a saboteur that is known to fall silent."""
 
@@ -44,13 +43,13 @@ class Judged(Struct, frozen=True):
     """What was found besides, as `check:requirement`, and why scenarios broke off."""
 
 
-def scenarios_for(saboteur: Saboteur, suite: Suite) -> tuple[Scenario, ...]:
+def scenarios_for(saboteur: Fault, suite: Suite) -> tuple[Scenario, ...]:
     """Those that exercise a check citing the requirement; for checks that read every trace, the plain one."""
     if saboteur.scenario is not None:
         return (suite.scenarios[saboteur.scenario],)
     citing = {one.id for one in suite.checks.values() if saboteur.breaks in one.rows}
     found = tuple(one for one in suite.scenarios.values() if citing & set(one.exercises))
-    return found or (suite.scenarios[PLAIN],)
+    return found or (suite.scenarios[suite.plain],)
 
 
 def trials(saboteur: Saboteur, suite: Suite, ground: Ground) -> Iterator[Trial]:

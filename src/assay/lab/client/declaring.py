@@ -1,0 +1,72 @@
+"""How scenarios about clients are declared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from assay.lab.harness.hosting.brief import Brief
+from assay.lab.harness.naming import area_of, id_of
+from assay.lab.harness.scenario import Drive, Role, Scenario, Window
+from assay.lab.harness.transport import HTTP_ONLY, Transport
+
+CLIENTS: Final = frozenset({Transport.HTTP, Transport.STDIO, Transport.WEBSOCKET})
+"""What a client can be judged on."""
+
+
+def official_scenario(
+    name: str,
+    title: str,
+    *,
+    brief: Brief,
+    exercises: tuple[str, ...] = (),
+    transports: frozenset[Transport] = HTTP_ONLY,
+    aliases: tuple[str, ...] = (),
+) -> Callable[[Drive], Scenario]:
+    """Make a scenario of a function that sets up the host, under its official name; it exercises the check
+    of that name, and those of ours that are named. Its revisions are those of its rows."""
+
+    def made(drive: Drive) -> Scenario:
+        return Scenario(
+            name,
+            title,
+            (name, *exercises),
+            drive,
+            transports=transports,
+            official=name,
+            role=Role.CLIENT,
+            area=area_of(id_of(drive.__module__, "scenarios")),
+            aliases=aliases,
+            brief=brief,
+        )
+
+    return made
+
+
+def client_scenario(
+    title: str,
+    *,
+    brief: Brief,
+    exercises: tuple[str, ...],
+    transports: frozenset[Transport] = CLIENTS,
+    window: Window = lambda revision: True,
+    aliases: tuple[str, ...] = (),
+) -> Callable[[Drive], Scenario]:
+    """Make a scenario of ours; its id is its path."""
+
+    def made(drive: Drive) -> Scenario:
+        name = id_of(drive.__module__, "scenarios")
+        return Scenario(
+            name,
+            title,
+            exercises,
+            drive,
+            transports=transports,
+            window=window,
+            role=Role.CLIENT,
+            area=area_of(name),
+            aliases=aliases,
+            brief=brief,
+        )
+
+    return made

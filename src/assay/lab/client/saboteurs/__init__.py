@@ -1,0 +1,1 @@
+"""Saboteurs of the suite about clients."""

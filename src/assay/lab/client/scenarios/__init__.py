@@ -1,0 +1,1 @@
+"""Scenarios of the suite about clients."""

@@ -1,0 +1,30 @@
+"""A tool is listed and called."""
+
+from __future__ import annotations
+
+from assay.lab.client.declaring import CLIENTS, official_scenario
+from assay.lab.harness.hosting.answer import Answer
+from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
+from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.hosting.turn import Turn
+
+NUMBER = {"type": "number"}
+ADD = {
+    "name": "add_numbers",
+    "description": "Add two numbers together",
+    "inputSchema": {"type": "object", "properties": {"a": NUMBER, "b": NUMBER}, "required": ["a", "b"]},
+}
+
+
+@official_scenario(
+    "tools_call",
+    "A tool is called with the arguments that it takes",
+    brief=Brief(steps=(LIST_TOOLS, call("add_numbers", a=5, b=3))),
+    transports=CLIENTS,
+)
+async def drive(stage: Hosting) -> None:
+    async def add(turn: Turn) -> Answer:
+        total = turn.arguments.get("a", 0) + turn.arguments.get("b", 0)
+        return {"content": [{"type": "text", "text": f"The sum is {total}"}]}
+
+    stage.host.add_tool(ADD, add)

@@ -1,0 +1,1 @@
+"""The lab as a server: what a client under test talks to."""

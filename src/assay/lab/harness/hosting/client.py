@@ -1,0 +1,131 @@
+"""The client under test: a command that is started for one scenario, and what is left when it ended."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import signal
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, Final, Protocol
+
+import msgspec
+from msgspec import Struct
+
+from assay.lab.harness.broken_off import Unreachable
+from assay.lab.harness.transport import Transport
+
+URL, SERVER = "{url}", "{server}"
+SCENARIO: Final = "MCP_CONFORMANCE_SCENARIO"
+CONTEXT: Final = "MCP_CONFORMANCE_CONTEXT"
+VERSION: Final = "MCP_CONFORMANCE_PROTOCOL_VERSION"
+MOST_OUTPUT: Final = 4 * 1024 * 1024
+"""Bytes of each stream that are kept."""
+PIECE: Final = 64 * 1024
+GRACE: Final = 2.0
+"""Seconds between SIGTERM and SIGKILL."""
+
+
+class Invitation(Struct, frozen=True):
+    """What a client is given to begin with."""
+
+    scenario: str
+    revision: str
+    context: dict[str, Any]
+    url: str = ""
+    server: str = ""
+    """On stdio: the command line that starts the server."""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        context = msgspec.json.encode({"name": self.scenario, **self.context}).decode()
+        return {SCENARIO: self.scenario, VERSION: self.revision, CONTEXT: context}
+
+
+class Ended(Struct, frozen=True):
+    """How a client ended."""
+
+    status: int | None
+    """Negative for a signal; none where it had to be stopped, because its time was over."""
+    stdout: bytes = b""
+    stderr: bytes = b""
+
+
+class Client(Protocol):
+    name: str
+    """As a user would write it."""
+    transport: Transport
+
+    async def run(self, invitation: Invitation, limit: float) -> Ended:
+        """Let it come, and wait until it has ended, by itself or not.
+
+        Raises:
+            Unreachable: it cannot be started.
+        """
+
+
+class CommandClient:
+    """Started without a shell, in a group of its own; the whole group ends with it."""
+
+    def __init__(self, command: Sequence[str], transport: Transport) -> None:
+        self.name = shlex.join(command)
+        self.transport = transport
+        self._command = tuple(command)
+
+    async def run(self, invitation: Invitation, limit: float) -> Ended:
+        words = arguments(self._command, invitation)
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *words,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                start_new_session=True,
+                env={**os.environ, **invitation.environment},
+            )
+        except OSError as error:
+            raise Unreachable(f"cannot run {words[0]}: {error.strerror or error}") from None
+        assert process.stdout is not None and process.stderr is not None
+        reading = [asyncio.create_task(_kept(one)) for one in (process.stdout, process.stderr)]
+        try:
+            status = await _ended(process, limit)
+        finally:
+            _signal(process, signal.SIGKILL)  # whatever it has started ends with it
+            output = await asyncio.gather(*reading)
+        return Ended(status, *output)
+
+
+def arguments(command: Sequence[str], invitation: Invitation) -> list[str]:
+    """The command with the address put in; a URL comes last where nothing says otherwise."""
+    places = {URL: invitation.url, SERVER: invitation.server}
+    words = []
+    for word in command:
+        for place, value in places.items():
+            word = word.replace(place, value)
+        words.append(word)
+    named = any(place in word for word in command for place in places)
+    return words if named or not invitation.url else [*words, invitation.url]
+
+
+async def _ended(process: asyncio.subprocess.Process, limit: float) -> int | None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(limit):
+            return await process.wait()
+    _signal(process, signal.SIGTERM)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(GRACE):
+            await process.wait()
+    return None
+
+
+def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
+
+
+async def _kept(stream: asyncio.StreamReader) -> bytes:
+    kept = b""
+    while data := await stream.read(PIECE):
+        kept += data[: MOST_OUTPUT - len(kept)]
+    return kept

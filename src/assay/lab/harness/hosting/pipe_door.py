@@ -1,0 +1,133 @@
+"""stdio, from the host's side: the client starts `pipe.py`, which connects its streams to this door."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+from assay.lab.harness.frame import Kind, Sender
+from assay.protocol.framing import lines
+
+from .conversing import Conversing, LineChannel
+from .host import Host
+from .pipe import HEAD
+
+PIPE: Final = Path(__file__).with_name("pipe.py")
+STARTED, ENDED, SIGNALLED, KILLED = "started", "input ended", "signalled", "gone"
+"""Marks about the server process that the client has: its `channel` says which."""
+
+
+class PipeDoor:
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._names = count(1)
+        self._server: asyncio.Server | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def command(self) -> list[str]:
+        assert self._server is not None
+        port = self._server.sockets[0].getsockname()[1]
+        return [sys.executable, "-I", "-S", str(PIPE), str(port)]
+
+    async def start(self) -> None:
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+
+    async def stop(self) -> None:
+        if self._server is not None:
+            self._server.close()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        try:
+            with contextlib.suppress(ConnectionError, asyncio.CancelledError):
+                await Piped(self._host, reader, writer, str(next(self._names))).serve()
+        finally:
+            self._tasks.discard(task)
+            writer.close()
+
+
+class Piped:
+    """One server process of the client's."""
+
+    def __init__(
+        self, host: Host, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, name: str
+    ) -> None:
+        self._host = host
+        self._reader = reader
+        self._writer = writer
+        self._place = f"{name}/lines"
+        self._held = b""
+        self.channel = LineChannel(name, self._say, self.write, self.exit)
+        self._talk = Conversing(host, self.channel)
+
+    async def serve(self) -> None:
+        try:
+            while True:
+                kind, length = HEAD.unpack(await self._reader.readexactly(HEAD.size))
+                await self._take(kind, await self._reader.readexactly(length))
+        except asyncio.IncompleteReadError:
+            self._mark(KILLED)
+        finally:
+            await self._talk.end()
+
+    async def _take(self, kind: bytes, data: bytes) -> None:
+        match kind:
+            case b"H":
+                self._mark(STARTED, pid=int(data))
+            case b"D":
+                self._read(data)
+            case b"E":
+                self._read_end()
+                if self._host.exit_on_end:
+                    self.exit()
+            case b"S":
+                self._mark(SIGNALLED, signal=data.decode())
+                if self._host.exit_on_signal:
+                    self.exit()
+
+    def _read(self, data: bytes) -> None:
+        *whole, self._held = (self._held + data).split(b"\n")
+        for line in whole:
+            self._host.recorder.record(Sender.SUBJECT, self._place, Kind.LINE, line + b"\n")
+            if line.strip():
+                self._talk.take(line)
+
+    def _read_end(self) -> None:
+        if self._held:
+            self._host.recorder.record(Sender.SUBJECT, self._place, Kind.LINE, self._held)
+        self._host.recorder.record(Sender.SUBJECT, self._place, Kind.END, clean=not self._held)
+
+    async def _say(self, body: bytes) -> None:
+        await self.write(lines.frame(body))
+
+    async def write(self, data: bytes) -> None:
+        """Bytes for the client, as they are."""
+        self._host.recorder.record(Sender.DRIVER, self._place, Kind.LINE, data)
+        await self._send(b"D", data)
+
+    async def complain(self, data: bytes) -> None:
+        """Bytes on standard error."""
+        await self._send(b"R", data)
+
+    def exit(self, status: int = 0) -> None:
+        """End the process."""
+        data = str(status).encode()
+        self._writer.write(HEAD.pack(b"X", len(data)) + data)
+
+    async def _send(self, kind: bytes, data: bytes) -> None:
+        with contextlib.suppress(ConnectionError):
+            self._writer.write(HEAD.pack(kind, len(data)) + data)
+            await self._writer.drain()
+
+    def _mark(self, label: str, **info: object) -> None:
+        self._host.recorder.mark(self._place, label, **info)

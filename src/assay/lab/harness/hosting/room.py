@@ -1,0 +1,62 @@
+"""Other addresses beside the endpoint: an authorization server, a place that must not be visited."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from .http_reply import HttpReply
+from .http_server import Asked
+
+Scope = MutableMapping[str, Any]
+AsgiApp = Callable[[Scope, Callable[..., Awaitable[Any]], Callable[..., Awaitable[None]]], Awaitable[None]]
+Answered = Callable[[Asked, int, bytes], None]
+"""Is told of each response: status and body."""
+
+
+async def serve_asgi(app: AsgiApp, asked: Asked, reply: HttpReply, told: Answered | None = None) -> None:
+    """Let an ASGI application answer one request."""
+    status, headers, body = 500, [], b""
+    given = iter([{"type": "http.request", "body": asked.body, "more_body": False}])
+
+    async def receive() -> Any:
+        message = next(given, None)
+        if message is None:
+            await asyncio.Event().wait()
+        return message
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        nonlocal status, headers, body
+        if message["type"] == "http.response.start":
+            status = message["status"]
+            headers = [(one.decode("latin-1"), two.decode("latin-1")) for one, two in message["headers"]]
+        else:
+            body += message.get("body", b"")
+
+    await app(_scope(asked), receive, send)
+    if told is not None:
+        told(asked, status, body)
+    await reply.whole(status, body, [pair for pair in headers if pair[0].lower() != "content-length"])
+
+
+def _scope(asked: Asked) -> Scope:
+    target = urlsplit(asked.head.target)
+    host, _, port = (asked.header("host") or "localhost").partition(":")
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.3"},
+        "http_version": "1.1",
+        "method": asked.method,
+        "scheme": "http",
+        "path": unquote(target.path),
+        "raw_path": target.path.encode(),
+        "query_string": target.query.encode(),
+        "root_path": "",
+        "headers": [
+            (name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in asked.head.headers
+        ],
+        "client": ("127.0.0.1", 0),
+        "server": (host, int(port or 80)),
+    }
