@@ -70,9 +70,6 @@ def main() -> int:
     warnings.simplefilter("ignore", MCPDeprecationWarning)
     try:
         asyncio.run(play(Context.from_process()))
-    except (NoApi, BadContext) as error:
-        print(error, file=sys.stderr)
-        return 1
     except Exception as error:
         print(cause_of(error), file=sys.stderr)
         return 1

@@ -191,4 +191,6 @@ def cause_of(error: BaseException) -> str:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     said = " ".join(str(error).split())
+    if isinstance(error, NoApi | BadContext):
+        return said
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
