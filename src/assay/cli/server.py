@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _add_selection(parser.add_argument_group("what is judged"))
     _add_manner(parser.add_argument_group("how it is judged"))
     _add_fuzzing(parser.add_argument_group("with --suite fuzz"))
-    _add_results(parser.add_argument_group("results"))
+    add_results(parser.add_argument_group("results"))
     for option in FOR_SERVING:
         parser.add_argument(option, action=Misplaced, help=argparse.SUPPRESS)
 
@@ -107,7 +107,7 @@ def _add_fuzzing(group: argparse._ArgumentGroup) -> None:
     add("--case", action="append", default=[], metavar="WORD", help="try this case only; a finding names it")
 
 
-def _add_results(group: argparse._ArgumentGroup) -> None:
+def add_results(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("--output", "-o", type=Path, default=Path("results"), metavar="DIR", help="default: results")
     add("--format", default="text", metavar="F", help=f"{FORMATS}; default: text")

@@ -26,6 +26,7 @@ from assay.lab.harness.plan import Selection, chosen, is_named
 from assay.lab.harness.playing import Conditions
 from assay.lab.harness.run import Run, redacted
 from assay.lab.harness.runner import Order, Runner, SubjectDown
+from assay.lab.harness.scenario import Role
 from assay.lab.report.registry import formats, renderer
 from assay.revisions.registry import BY_DATE
 from assay.revisions.revision import Revision
@@ -41,6 +42,8 @@ EXIT_CODES: Final[Mapping[Conclusion, ExitCode]] = {
     Conclusion.INCOMPLETE: ExitCode.INCOMPLETE,
     Conclusion.INTERRUPTED: ExitCode.INTERRUPTED,
 }
+
+LISTING: Final = {Role.SERVER: "assay list --suite {}", Role.CLIENT: "assay list --client"}
 
 
 async def judge_server(options: argparse.Namespace) -> int:
@@ -91,13 +94,13 @@ def stop_on_request() -> None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
 
 
-def archive_at(options: argparse.Namespace) -> Archive:
+def archive_at(options: argparse.Namespace, role: Role = Role.SERVER) -> Archive:
     try:
         options.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         problem = f"cannot keep results in {options.output}: {error.strerror}"
         raise CommandFailed(ExitCode.USAGE, problem, "name another directory with --output") from error
-    return Archive(options.output)
+    return Archive(options.output, role)
 
 
 def not_there(down: SubjectDown, options: argparse.Namespace) -> CommandFailed:
@@ -118,13 +121,17 @@ def with_baseline(run: Run, entries: list[Entry]) -> Run:
 
 
 def baseline_of(options: argparse.Namespace, selection: Selection) -> list[Entry]:
-    if options.baseline is None:
-        return []
+    return [] if options.baseline is None else entries_of(options.baseline, selection, suite_of(options))
+
+
+def entries_of(path: Path, selection: Selection, suite: Suite) -> list[Entry]:
+    """What the file expects of the scenarios that are played."""
     try:
-        entries = read_baseline(options.baseline)
+        entries = read_baseline(path, suite.role.value)
     except BadBaseline as error:
-        raise CommandFailed(ExitCode.USAGE, str(error), "see `assay server --help`") from error
-    every = suite_of(options).scenarios.values()
+        hint = f"see `assay {suite.role.value} --help`"
+        raise CommandFailed(ExitCode.USAGE, str(error), hint) from error
+    every = suite.scenarios.values()
     return concerning(entries, chosen(every, selection), every)
 
 
@@ -167,7 +174,7 @@ def check_named(patterns: list[str], suite: Suite) -> None:
     every = suite.scenarios.values()
     unknown = [one for one in patterns if not any(is_named(scenario, one) for scenario in every)]
     if unknown:
-        hint = f"`assay list --suite {suite.name}` shows all"
+        hint = f"`{LISTING[suite.role].format(suite.name)}` shows all"
         raise CommandFailed(ExitCode.USAGE, f"no such scenario: {', '.join(unknown)}", hint)
 
 

@@ -4,6 +4,9 @@ results/
   run-<time>/run.json                                   the stored run
   server-<scenario>-<time>/checks.json                  the checks of a scenario, one entry a cell
   server-<scenario>-<time>/trace-<transport>-<revision>.ndjson
+
+Where clients are judged, the folder of a scenario is `<scenario>-<time>`, and what the client wrote is beside
+the checks: `stdout.txt` and `stderr.txt`, the cells one after the other.
 """
 
 from __future__ import annotations
@@ -17,15 +20,26 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from .naming import dashed
 from .playing import now
 from .run import CellResult, Run, dump_run, parse_run
+from .scenario import Role
 from .trace import Trace
 from .trace_file import dump_trace
 from .verdict import CheckResult, Finding
 
 RUN_FILE = "run.json"
+
+PREFIXES = {Role.SERVER: "server-", Role.CLIENT: ""}
+
+
+class Output(Struct, frozen=True):
+    """What a process wrote."""
+
+    stdout: bytes
+    stderr: bytes
 
 
 class CannotKeep(Exception):
@@ -35,9 +49,10 @@ class CannotKeep(Exception):
 class Archive:
     """Writes one run. Traces go to disk as they come; the rest when the run is over."""
 
-    def __init__(self, directory: Path, role: str = "server") -> None:
+    def __init__(self, directory: Path, role: Role = Role.SERVER) -> None:
         self._directory = directory
-        self._role = role
+        self._prefix = PREFIXES[role]
+        self._output: dict[str, list[tuple[CellResult, Output]]] = defaultdict(list)
         self._begun = now().replace(":", "-").replace(".", "-")
 
     @cached_property
@@ -65,8 +80,12 @@ class Archive:
         _write(path, dump_trace(trace))
         return msgspec.structs.replace(result, trace=f"../{folder.name}/{path.name}")
 
+    def keep_output(self, result: CellResult, output: Output) -> None:
+        """What the subject's process wrote, for when the run is over."""
+        self._output[result.scenario].append((result, output))
+
     def _folder(self, scenario: str) -> Path:
-        return self._directory / f"{self._role}-{dashed(scenario)}-{self._stamp}"
+        return self._directory / f"{self._prefix}{dashed(scenario)}-{self._stamp}"
 
     def finish(self, run: Run) -> Path:
         """Write the stored run and every `checks.json`; returns where the run is.
@@ -81,6 +100,9 @@ class Archive:
             entries = [entry(cell, check) for cell in cells for check in cell.checks]
             body = msgspec.json.format(msgspec.json.encode(entries), indent=2)
             _write(self._folder(scenario) / "checks.json", body + b"\n")
+        for scenario, written in self._output.items():
+            for stream in Output.__struct_fields__:
+                _write(self._folder(scenario) / f"{stream}.txt", _joined(written, stream))
         path = self._directory / f"run-{self._stamp}" / RUN_FILE
         _write(path, dump_run(run))
         return path
@@ -90,6 +112,17 @@ class Archive:
         if "_stamp" in vars(self):  # else nothing was
             for folder in self._directory.glob(f"*-{self._stamp}"):
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def _joined(written: list[tuple[CellResult, Output]], stream: str) -> bytes:
+    """One after the other, each below a line that says whose it is; a single one as it is."""
+    if len(written) == 1:
+        return bytes(getattr(written[0][1], stream))
+    parts = (
+        f"--- {cell.transport} {cell.revision}\n".encode() + getattr(output, stream)
+        for cell, output in sorted(written, key=lambda one: one[0].place)
+    )
+    return b"".join(part if part.endswith(b"\n") else part + b"\n" for part in parts)
 
 
 def _write(path: Path, data: bytes) -> None:

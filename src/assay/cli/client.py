@@ -1,0 +1,92 @@
+"""Judge an MCP client: it is started by its command for every scenario, with a server of the lab to talk to.
+
+  assay client --command "python my_client.py" --scenario initialize
+  assay client --command "python my_client.py" --suite auth --spec-version DATE --jobs 2
+  assay client --command "my-client --connect {url}"              the URL goes there, else at the end
+  assay client --command "my-client --server-command {server}"    for clients that start stdio servers
+  assay client --command "python my_client.py" --transport ws
+  assay client --attach --scenario tools_call     nothing is started: a client that nobody can script may come
+  assay client --command "…" --watch src          again after every change
+
+The client finds the name of the scenario in MCP_CONFORMANCE_SCENARIO, the revision to speak in
+MCP_CONFORMANCE_PROTOCOL_VERSION, and what it is asked to do in MCP_CONFORMANCE_CONTEXT, as JSON: `steps`, and
+whatever the scenario has besides, such as credentials; docs/clients.md tells it all. No shell is involved.
+Findings go to standard output, progress to standard error. Results are kept below `results/`, with what the
+client wrote.
+
+Exit codes: 0 conforms, 1 does not conform, 2 usage or nothing selected, 3 nothing proved (the client never
+came), 4 the client cannot be started, 70 a fault of Assay, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from pathlib import Path
+
+from .server import add_results, count, seconds
+
+SUMMARY = "judge an MCP client: by the command that starts it"
+TIMEOUT = 30.0
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    _add_subject(parser.add_argument_group("the client"))
+    _add_selection(parser.add_argument_group("what is judged"))
+    _add_manner(parser.add_argument_group("how it is judged"))
+    add_results(parser.add_argument_group("results"))
+
+
+def _add_subject(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--command", metavar="LINE", help="starts the client; {url} or {server} says where the address goes")
+    add("--attach", action="store_true", help="start nothing: print the address and wait for a client")
+    add("--transport", choices=("http", "stdio", "ws"), help="default: http; stdio with {server}")
+
+
+def _add_selection(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--scenario", action="append", default=[], metavar="GLOB", help="e.g. 'auth/*'; repeatable")
+    add(
+        "--suite",
+        default="all",
+        metavar="NAME",
+        help="all, official, core, extensions, or an area such as auth; `assay list --client` shows them",
+    )
+    add(
+        "--spec-version",
+        action="append",
+        default=[],
+        metavar="DATE",
+        help="this revision only; repeatable; default: the newest with a handshake, and the newest without",
+    )
+
+
+def _add_manner(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add(
+        "--timeout",
+        type=seconds,
+        default=TIMEOUT,
+        metavar="S",
+        help=f"seconds for one scenario, then the client is stopped; default: {TIMEOUT:g}",
+    )
+    add("--jobs", type=count, metavar="N", help="scenarios at once; default: the cores")
+    add("--repeat", type=count, metavar="N", help="play each scenario N times and report flakes")
+    add("--strict", action="store_true", help="a broken SHOULD fails too")
+    add(
+        "--baseline",
+        "--expected-failures",
+        type=Path,
+        metavar="FILE",
+        help="YAML of expected failures, `client: [scenario, scenario:check]`; those that do not fail, fail",
+    )
+
+
+def execute(options: argparse.Namespace) -> int:
+    from assay.cli.lab.extra import check_extra
+
+    check_extra()
+    from assay.cli.lab.client_judging import judge_client
+
+    return asyncio.run(judge_client(options))
