@@ -49,6 +49,28 @@ async def test_an_issuer_with_a_path_has_nothing_at_the_root() -> None:
         assert (await walk.http.get(place)).status_code == 404
 
 
+async def test_endpoints_can_be_below_a_path_where_the_documents_are_not() -> None:
+    walk = Walk(endpoints="/oauth")
+    assert (await walk.http.get("/jwks")).status_code == 404
+    assert (await walk.http.get("/oauth/jwks")).json()["keys"]
+    document = (await walk.http.get("/.well-known/oauth-authorization-server")).json()
+    assert (document["issuer"], document["token_endpoint"]) == (ISSUER, f"{ISSUER}/oauth/token")
+    assert (await walk.tokens())["access_token"]
+
+
+async def test_it_says_which_addresses_are_its_own() -> None:
+    places = AuthorityApp(Walk(endpoints="/oauth", faults=("metadata-404-oidc",)).authority).places
+    assert {"/oauth/token", "/oauth/authorize", "/.well-known/oauth-authorization-server"} <= places
+    assert not {"/mcp", "/token", "/.well-known/openid-configuration"} & places
+
+
+async def test_members_of_the_metadata_can_be_set_and_removed() -> None:
+    walk = Walk(metadata={"scopes_supported": None, "token_endpoint": "http://127.0.0.1:9/token"})
+    document = (await walk.http.get("/.well-known/oauth-authorization-server")).json()
+    assert "scopes_supported" not in document
+    assert document["token_endpoint"] == "http://127.0.0.1:9/token"
+
+
 async def test_a_wrong_method_is_told_the_right_one() -> None:
     response = await Walk().http.get("/token")
     assert (response.status_code, response.headers["allow"]) == (405, "POST")
@@ -218,10 +240,16 @@ async def test_it_takes_no_websocket_and_follows_the_life_of_its_server() -> Non
         {"faults": ("nonsense",)},
         {"users": ()},
         {"scopes": ("a b",)},
+        {"methods": ()},
+        {"methods": ("none", "magic")},
+        {"grants": ()},
+        {"grants": ("password",)},
+        {"endpoints": "oauth"},
+        {"endpoints": "/oauth/"},
     ],
 )
 def test_settings_that_cannot_work_are_refused(changes: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"issuer|algorithm|fault|user|scope"):
+    with pytest.raises(ValueError, match=r"issuer|algorithm|fault|user|scope|method|grant|endpoints"):
         Settings(**{"issuer": ISSUER, **changes})
 
 

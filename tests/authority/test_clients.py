@@ -90,6 +90,21 @@ async def test_a_document_that_does_not_describe_its_client_is_refused(document:
     assert "location" not in response.headers
 
 
+async def test_a_document_that_the_settings_have_is_not_fetched() -> None:
+    web = Web()
+    address = "https://conformance-test.local/client-metadata.json"
+    walk = Walk(fetch=web, published={address: {**DOCUMENT, "client_id": address}})
+    given = await walk.exchange(await walk.code(client_id=address), client_id=address)
+    assert walk.claims(given.json()["access_token"])["client_id"] == address
+    assert web.asked == 0
+
+
+async def test_a_document_cannot_be_told_to_use_another_method() -> None:
+    response = await Walk(fetch=Web(), methods=("client_secret_basic",)).authorize(client_id=ID)
+    assert response.status_code == 400
+    assert "token_endpoint_auth_method must be one of client_secret_basic" in response.text
+
+
 async def test_a_document_that_cannot_be_fetched_is_no_client() -> None:
     response = await Walk(fetch=Web()).authorize(client_id="https://app.example/missing.json")
     assert response.status_code == 400

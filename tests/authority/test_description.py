@@ -1,10 +1,11 @@
 """Registration: which clients are taken in, and what they are told."""
 
+import base64
 from typing import Any
 
 import pytest
 
-from tests.authority.walk import REDIRECT, Walk, error_of
+from tests.authority.walk import REDIRECT, Walk, error_of, present
 
 PLAIN: dict[str, Any] = {"redirect_uris": [REDIRECT], "client_name": "Plain"}
 BAD_METADATA: list[Any] = [
@@ -92,6 +93,43 @@ async def test_a_registered_secret_works_and_no_other() -> None:
     good = await walk.http.post("/token", data=form, auth=(told["client_id"], told["client_secret"]))
     bad = await walk.http.post("/token", data=form, auth=(told["client_id"], "wrong"))
     assert (good.status_code, error_of(bad)) == (200, "401 invalid_client")
+
+
+@pytest.mark.parametrize("asked", ["none", "client_secret_basic", "client_secret_post", None])
+@pytest.mark.parametrize("offered", ["none", "client_secret_basic", "client_secret_post"])
+async def test_a_client_is_told_the_one_method_that_there_is_and_no_other_works(
+    offered: str, asked: str | None
+) -> None:
+    walk = Walk(methods=(offered,))
+    told = (
+        await walk.http.post("/register", json=present({**PLAIN, "token_endpoint_auth_method": asked}))
+    ).json()
+    assert told["token_endpoint_auth_method"] == offered
+    client, secret = told["client_id"], told.get("client_secret", "made up")
+    basic = base64.b64encode(f"{client}:{secret}".encode()).decode()
+    ways: dict[str, dict[str, Any]] = {
+        "none": {"client_id": client},
+        "client_secret_basic": {"headers": {"authorization": f"Basic {basic}"}, "client_id": client},
+        "client_secret_post": {"client_id": client, "client_secret": secret},
+    }
+    for way, form in ways.items():
+        response = await walk.exchange(await walk.code(client_id=client), **form)
+        assert response.status_code == (200 if way == offered else 401), way
+
+
+async def test_grants_that_are_not_offered_are_left_out_and_there_must_be_one() -> None:
+    walk = Walk(grants=("authorization_code",))
+    both = {
+        **PLAIN,
+        "grant_types": ["authorization_code", "refresh_token"],
+        "token_endpoint_auth_method": "none",
+    }
+    told = (await walk.http.post("/register", json=both)).json()
+    assert told["grant_types"] == ["authorization_code"]
+    code = await walk.code(client_id=told["client_id"], scope="read offline_access")
+    assert "refresh_token" not in (await walk.exchange(code, client_id=told["client_id"])).json()
+    none = await walk.http.post("/register", json={"grant_types": ["client_credentials"]})
+    assert error_of(none) == "400 invalid_client_metadata"
 
 
 async def test_registration_can_be_switched_off() -> None:

@@ -14,6 +14,8 @@ from tests.authority.walk import ISSUER, Walk, answered, error_of, proof
 OAUTH = "/.well-known/oauth-authorization-server"
 OIDC = "/.well-known/openid-configuration"
 ELSEWHERE = "https://attacker.example"
+CLOUD = "http://169.254.169.254/latest/meta-data"
+SCRIPT = "javascript:alert(1)"
 
 
 async def metadata(fault: str | None) -> dict[str, Any]:
@@ -30,6 +32,9 @@ async def metadata(fault: str | None) -> dict[str, Any]:
         ("metadata-plain-pkce", "code_challenge_methods_supported", ["S256"], ["plain"]),
         ("metadata-without-documents", "client_id_metadata_document_supported", True, None),
         ("metadata-without-registration", "registration_endpoint", f"{ISSUER}/register", None),
+        ("metadata-without-iss", "authorization_response_iss_parameter_supported", True, None),
+        ("token-endpoint-inside", "token_endpoint", f"{ISSUER}/token", CLOUD),
+        ("authorization-endpoint-script", "authorization_endpoint", f"{ISSUER}/authorize", SCRIPT),
     ],
 )
 async def test_faults_of_documents(fault: str, name: str, honest: Any, spoilt: Any) -> None:
@@ -38,10 +43,55 @@ async def test_faults_of_documents(fault: str, name: str, honest: Any, spoilt: A
     assert {key: value for key, value in good.items() if key != name}.items() <= bad.items()
 
 
+async def test_every_endpoint_is_inside_a_private_network() -> None:
+    bad = await metadata("endpoints-inside")
+    names = ("authorization_endpoint", "token_endpoint", "registration_endpoint", "jwks_uri")
+    assert all(bad[name].startswith("http://10.0.0.1/") for name in names)
+
+
+async def test_a_document_is_huge_and_still_one() -> None:
+    response = await Walk(faults=("metadata-huge",)).http.get(OAUTH)
+    assert len(response.content) > 16 * 1024 * 1024
+    assert response.json()["issuer"] == ISSUER
+
+
 @pytest.mark.parametrize(
-    ("fault", "found"), [("metadata-404-oauth", (404, 200)), ("metadata-404-oidc", (200, 404))]
+    ("settings", "host"), [({}, ELSEWHERE), ({"elsewhere": "http://127.0.0.1:9"}, "http://127.0.0.1:9")]
 )
-async def test_one_of_two_documents_can_be_missing(fault: str, found: tuple[int, int]) -> None:
+async def test_a_document_is_on_another_host(settings: dict[str, str], host: str) -> None:
+    walk = Walk(faults=("metadata-redirect",), **settings)
+    for place in (OAUTH, OIDC):
+        response = await walk.http.get(place)
+        assert (response.status_code, response.headers["location"]) == (303, f"{host}{place}")
+
+
+@pytest.mark.parametrize(
+    ("faults", "found"),
+    [
+        ((), (200, 200, 200)),
+        (("metadata-404-oauth",), (404, 200, 200)),
+        (("metadata-404-oidc",), (200, 404, 404)),
+        (("metadata-only-appended",), (404, 404, 200)),
+        (("metadata-404-oauth", "metadata-404-oidc"), (404, 404, 404)),
+    ],
+)
+async def test_documents_can_be_missing(faults: tuple[str, ...], found: tuple[int, ...]) -> None:
+    walk = Walk(issuer=f"{ISSUER}/tenant1", faults=faults)
+    places = (f"{OAUTH}/tenant1", f"{OIDC}/tenant1", f"/tenant1{OIDC}")
+    assert tuple([(await walk.http.get(place)).status_code for place in places]) == found
+
+
+@pytest.mark.parametrize(
+    ("fault", "found"),
+    [
+        ("metadata-404-oauth", (404, 200)),
+        ("metadata-404-oidc", (200, 404)),
+        ("metadata-only-appended", (404, 200)),
+    ],
+)
+async def test_an_issuer_without_a_path_has_two_documents_of_which_one_is_missing(
+    fault: str, found: tuple[int, int]
+) -> None:
     walk = Walk(faults=(fault,))
     assert tuple([(await walk.http.get(place)).status_code for place in (OAUTH, OIDC)]) == found
 
@@ -51,6 +101,7 @@ async def test_one_of_two_documents_can_be_missing(fault: str, found: tuple[int,
     [
         ("missing-iss", "iss", None),
         ("wrong-iss", "iss", ELSEWHERE),
+        ("iss-with-slash", "iss", f"{ISSUER}/"),
         ("missing-state", "state", None),
         ("wrong-state", "state", "other"),
     ],

@@ -194,6 +194,13 @@ async def test_a_client_with_a_secret_acts_for_itself() -> None:
     assert "refresh_token" not in response.json()
 
 
+async def test_a_scope_is_never_granted_and_the_settings_say_how() -> None:
+    given = walk(refused_scopes={"admin": "access_denied"})
+    form = {"grant_type": "client_credentials", "client_id": "confidential", "client_secret": "s3cret"}
+    assert error_of(await given.token(**form, scope="read admin")) == "400 access_denied"
+    assert "scope" not in (await given.token(**form)).json()
+
+
 async def test_an_opaque_token_is_known_to_introspection_only() -> None:
     given = walk(opaque=True)
     token = (await given.tokens())["access_token"]
