@@ -2,6 +2,7 @@
 
 assay list                       every scenario of the protocol suite
 assay list --suite everything    those of the official suite
+assay list --client              those that judge clients
 assay list --coverage            the requirements by revision and area: covered, excluded, uncovered
 assay list --saboteurs           the faults that prove that checks can fail; `assay prove` tries them
 """
@@ -18,7 +19,7 @@ from .suite import add_suite, suite_of
 
 if TYPE_CHECKING:
     from assay.lab.harness.catalogue import Suite
-    from assay.lab.harness.saboteur import Saboteur
+    from assay.lab.harness.fault import Fault
 
 SUMMARY = "show the lab's scenarios, or what they cover"
 
@@ -26,7 +27,7 @@ SUMMARY = "show the lab's scenarios, or what they cover"
 def configure(parser: argparse.ArgumentParser) -> None:
     side = parser.add_mutually_exclusive_group()
     side.add_argument("--server", action="store_true", help="scenarios that judge servers; the default")
-    side.add_argument("--client", action="store_true", help="scenarios that judge clients")
+    side.add_argument("--client", action="store_true", help="the suite that judges clients")
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
         "--coverage", action="store_true", help="requirements of the protocol suite instead of scenarios"
@@ -42,19 +43,24 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def lines_of(options: argparse.Namespace) -> Iterator[str]:
-    suite = suite_of(options)
+    suite = wanted_suite(options)
     if options.coverage:
         return coverage_lines(suite, missing=options.missing)
     if options.missing:
         raise CommandFailed(ExitCode.USAGE, "--missing goes with --coverage", "add it, or leave this out")
-    return saboteur_lines(suite) if options.saboteurs else scenario_lines(suite, options)
+    return saboteur_lines(suite) if options.saboteurs else scenario_lines(suite)
 
 
-def scenario_lines(suite: Suite, options: argparse.Namespace) -> Iterator[str]:
-    from assay.lab.harness.scenario import Role
+def wanted_suite(options: argparse.Namespace) -> Suite:
+    if not options.client:
+        return suite_of(options)
+    from assay.lab.suites import suite_named
 
-    role = Role.CLIENT if options.client else Role.SERVER
-    scenarios = [one for one in suite.scenarios.values() if one.role is role]
+    return suite_named("client")
+
+
+def scenario_lines(suite: Suite) -> Iterator[str]:
+    scenarios = suite.scenarios.values()
     width = widest(one.id for one in scenarios)
     for scenario in scenarios:
         places = ", ".join(sorted(scenario.transports))
@@ -62,11 +68,11 @@ def scenario_lines(suite: Suite, options: argparse.Namespace) -> Iterator[str]:
         official = f" (official: {scenario.official})" if other else ""
         yield f"{scenario.id:<{width}} {scenario.title}{official}"
         yield f"{'':<{width}} on {places}; checks {', '.join(suite.sought(scenario))}"
-    yield f"{len(scenarios)} scenarios that judge a {role.value}"
+    yield f"{len(scenarios)} scenarios that judge a {suite.role.value}"
 
 
 def saboteur_lines(suite: Suite) -> Iterator[str]:
-    every = suite.saboteurs.values()
+    every = suite.faults.values()
     width, broken = widest(one.id for one in every), widest(one.breaks for one in every)
     for one in every:
         yield f"{one.id:<{width}} {one.breaks:<{broken}} {one.fault}"
@@ -79,20 +85,20 @@ def widest(names: Iterable[str]) -> int:
     return max(map(len, names), default=0)
 
 
-def _broken(saboteurs: Iterable[Saboteur]) -> str:
+def _broken(saboteurs: Iterable[Fault]) -> str:
     rows = [one.breaks for one in saboteurs]
     return f"{len(rows):>4} saboteurs break {len(set(rows))} requirements"
 
 
 def coverage_lines(suite: Suite, *, missing: bool) -> Iterator[str]:
     from assay.lab.harness.coverage import Cover, cover, spoken_rows, tally
-    from assay.lab.suites import protocol_suite
+    from assay.lab.suites import suite_named
     from assay.revisions.registry import REVISIONS
 
-    if suite is not protocol_suite():
+    if suite not in (suite_named("protocol"), suite_named("client")):
         problem = f"the suite {suite.name} has no sentences of the specification to cover"
-        raise CommandFailed(ExitCode.USAGE, problem, "--coverage is of the protocol suite")
-    yield "MUST and MUST NOT rows that the server side has to keep, by revision:"
+        raise CommandFailed(ExitCode.USAGE, problem, "--coverage is of the protocol suite, or with --client")
+    yield f"MUST and MUST NOT rows that the {suite.role.value} side has to keep, by revision:"
     for revision in REVISIONS:
         rows = spoken_rows(suite, revision)
         total = tally(rows, revision, suite)

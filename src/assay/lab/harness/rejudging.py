@@ -15,7 +15,7 @@ from .verdict import CheckResult, Verdict
 
 def rejudged(suites: Sequence[Suite], traces: Sequence[tuple[str, Trace]], *, strict: bool = False) -> Run:
     """A run made of traces and their places. Each is judged by the suite that has its scenario; traffic of
-    unknown origin, by the first.
+    unknown origin, by the first that judges such subjects.
 
     Raises:
         CheckFailed: a check is broken.
@@ -29,12 +29,14 @@ def rejudged(suites: Sequence[Suite], traces: Sequence[tuple[str, Trace]], *, st
         subjects=[SubjectRecord(name, transport) for name, transport in sorted(subjects)],
         cells=[_cell(_suite_of(trace, suites), place, trace) for place, trace in traces],
         suite=_suite_of(traces[0][1], suites).name,
+        role=traces[0][1].header.role,
         strict=strict,
     )
 
 
 def _suite_of(trace: Trace, suites: Sequence[Suite]) -> Suite:
-    return next((suite for suite in suites if trace.header.scenario in suite.scenarios), suites[0])
+    fit = [suite for suite in suites if suite.role.value == trace.header.role]
+    return next((suite for suite in fit if trace.header.scenario in suite.scenarios), fit[0])
 
 
 def _cell(suite: Suite, place: str, trace: Trace) -> CellResult:
