@@ -27,7 +27,7 @@ class Answers:
         self.before: Callable[[], Awaitable[None]] | None = None
 
     def callbacks(self) -> dict[str, Any]:
-        table = {
+        table: dict[str, dict[str, Any]] = {
             "elicitation": {"elicitation_callback": self.on_elicitation},
             "sampling": {"sampling_callback": self.on_sampling},
             "sampling.tools": {
