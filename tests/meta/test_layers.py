@@ -39,6 +39,7 @@ MAY_IMPORT: dict[str, Set[str]] = {
     "lab.harness": {"model", "revisions", "protocol.codec", "protocol.framing", "transport", "authority"},
     "lab.suite": {"lab.harness", "model", "revisions"},
     "lab.everything": {"lab.harness", "lab.suite", "model", "revisions"},
+    "lab.client": {"lab.harness", "lab.suite", "lab.everything", "authority", "model", "revisions"},
     "lab.fuzz": {"lab.harness", "lab.suites", "model", "revisions", "protocol.framing"},
     "lab.report": {"lab.harness", "lab.suites", "revisions"},
     "certify": {"lab"},
