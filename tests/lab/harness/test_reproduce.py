@@ -1,12 +1,15 @@
 """The line that shows a finding again: run by a shell, it sends what the driver sent."""
 
+import shlex
 import subprocess
 
 import msgspec
 import pytest
 
+from assay.lab.harness.frame import Header
 from assay.lab.harness.reproduce import reproduction
 from assay.lab.harness.trace import Trace
+from assay.revisions.registry import REVISIONS
 from tests.lab.traces import request, stdio_trace
 
 SAID = (request(1, "initialize"), request(2, 'it\'s \\n "quoted" 100%'))
@@ -30,3 +33,13 @@ def test_other_bytes_are_piped_as_they_were(odd: bytes) -> None:
     trace = stdio_trace((">", SAID[0]), (">", odd))
     told = subprocess.run(["sh", "-c", piped_to("cat", trace)], capture_output=True, check=True).stdout
     assert told == b"".join(frame.raw for frame in trace.frames)
+
+
+def test_a_client_is_let_come_again() -> None:
+    header = Header(REVISIONS[-1].date, "ws", "python 'my client.py'", "tools_call", role="client")
+    line = reproduction(Trace(header, []), [])
+    assert shlex.split(line)[:3] == ["assay", "client", "--command"]
+    assert shlex.split(line)[3:] == [
+        *("python 'my client.py'", "--scenario", "tools_call"),
+        *("--spec-version", REVISIONS[-1].date, "--transport", "ws"),
+    ]

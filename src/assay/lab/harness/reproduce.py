@@ -1,4 +1,4 @@
-"""One line for a shell that shows a finding again: bytes for a pipe, or curl."""
+"""One line for a shell that shows a finding again: bytes for a pipe, or curl; of a client, its scenario."""
 
 from __future__ import annotations
 
@@ -18,6 +18,18 @@ MOST = 6
 
 
 def reproduction(trace: Trace, numbers: Sequence[int]) -> str:
+    return _visited(trace) if trace.header.role == "client" else _asked(trace, numbers)
+
+
+def _visited(trace: Trace) -> str:
+    """A client can only be let come again."""
+    header = trace.header
+    where = " --transport ws" if header.transport == Transport.WEBSOCKET else ""
+    named = f"--scenario {shlex.quote(header.scenario)} --spec-version {header.revision}"
+    return f"assay client --command {shlex.quote(header.subject)} {named}{where}"
+
+
+def _asked(trace: Trace, numbers: Sequence[int]) -> str:
     asked = [
         trace.frames[n]
         for n in numbers
