@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import defaultdict
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import count
 from pathlib import Path
@@ -24,7 +25,8 @@ from msgspec import Struct
 
 from .naming import dashed
 from .playing import now
-from .run import CellResult, Run, dump_run, parse_run
+from .protocol_log import log_entries
+from .run import CellResult, Place, Run, dump_run, parse_run
 from .scenario import Role
 from .trace import Trace
 from .trace_file import dump_trace
@@ -53,6 +55,7 @@ class Archive:
         self._directory = directory
         self._prefix = PREFIXES[role]
         self._output: dict[str, list[tuple[CellResult, Output]]] = defaultdict(list)
+        self._logs: dict[tuple[Place, int], list[dict[str, Any]]] = {}
         self._begun = now().replace(":", "-").replace(".", "-")
 
     @cached_property
@@ -78,6 +81,8 @@ class Archive:
         folder = self._folder(result.scenario)
         path = folder / f"trace-{result.transport}-{result.revision}{again}.ndjson"
         _write(path, dump_trace(trace))
+        if trace.header.role == Role.CLIENT.value:
+            self._logs[result.place, result.attempt] = list(log_entries(trace))
         return msgspec.structs.replace(result, trace=f"../{folder.name}/{path.name}")
 
     def keep_output(self, result: CellResult, output: Output) -> None:
@@ -97,7 +102,7 @@ class Archive:
         for cell in run.cells:
             by_scenario[cell.scenario].append(cell)
         for scenario, cells in by_scenario.items():
-            entries = [entry(cell, check) for cell in cells for check in cell.checks]
+            entries = [one for cell in cells for one in self._entries(cell)]
             body = msgspec.json.format(msgspec.json.encode(entries), indent=2)
             _write(self._folder(scenario) / "checks.json", body + b"\n")
         for scenario, written in self._output.items():
@@ -106,6 +111,10 @@ class Archive:
         path = self._directory / f"run-{self._stamp}" / RUN_FILE
         _write(path, dump_run(run))
         return path
+
+    def _entries(self, cell: CellResult) -> Iterator[dict[str, Any]]:
+        yield from (entry(cell, check) for check in cell.checks)
+        yield from self._logs.get((cell.place, cell.attempt), ())
 
     def discard(self) -> None:
         """Remove all that was kept of this run."""
