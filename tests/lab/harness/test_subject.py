@@ -7,7 +7,8 @@ import pytest
 
 from assay.lab.harness.broken_off import Unreachable
 from assay.lab.harness.process import HEAD, TAIL, Process
-from assay.lab.harness.subject import UrlSubject
+from assay.lab.harness.subject import UrlSubject, served
+from assay.lab.harness.transport import Transport
 
 # Listens, and writes more to its standard output than any pipe holds; then calls to say that it could.
 TALKER = """
@@ -65,3 +66,11 @@ async def test_first_and_last_lines_of_standard_error_are_kept() -> None:
     await process.stop()
     first = [str(n) for n in range(HEAD)]
     assert list(process.tail) == [*first, *(str(n) for n in range(100 - (TAIL - HEAD), 100))]
+
+
+async def test_server_that_listens_is_asked_to_end_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Regression: it was waited for as one that ends with its input, which it may never read."""
+    monkeypatch.setattr("assay.lab.harness.process.GRACE", 600.0)
+    subject = served("reference", Transport.HTTP)
+    await subject.start()
+    await subject.stop()

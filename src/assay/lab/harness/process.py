@@ -98,14 +98,19 @@ class Process:
         """End it at once: one that hangs would only use up the time of whoever asks it to."""
         self._signal(signal.SIGKILL)
 
-    async def stop(self) -> int:
-        """Close its input, then ask, then insist; returns its exit status, negative for a signal."""
+    async def stop(self, *, listens: bool = False) -> int:
+        """Close its input, then ask, then insist; returns its exit status, negative for a signal.
+
+        One that `listens` elsewhere need not read its input: it is asked at once.
+        """
         self.end_input()
+        if listens:
+            self._signal(signal.SIGTERM)
         # One that is busy writing to us could not end, nor could the event loop let go of its pipe.
         self.ignore_output()
         assert self._emptying is not None
         try:
-            return await self._stop()
+            return await self._stop((signal.SIGKILL,) if listens else (signal.SIGTERM, signal.SIGKILL))
         finally:
             await self._emptying
 
@@ -113,8 +118,8 @@ class Process:
         while await self.read():
             pass
 
-    async def _stop(self) -> int:
-        for insist in (signal.SIGTERM, signal.SIGKILL):
+    async def _stop(self, steps: Sequence[signal.Signals]) -> int:
+        for insist in steps:
             try:
                 async with asyncio.timeout(GRACE):
                     return await self._ended()

@@ -136,7 +136,7 @@ class UrlSubject:
 
     async def stop(self) -> None:
         if self._process is not None:
-            await self._process.stop()
+            await self._process.stop(listens=True)
 
     @property
     def process_id(self) -> int | None:
