@@ -14,7 +14,7 @@ from tests.authority.walk import ISSUER, Walk, answered, error_of, proof
 OAUTH = "/.well-known/oauth-authorization-server"
 OIDC = "/.well-known/openid-configuration"
 ELSEWHERE = "https://attacker.example"
-CLOUD = "http://169.254.169.254/latest/meta-data"
+CLOUD = "http://169.254.169.254/token"
 SCRIPT = "javascript:alert(1)"
 
 

@@ -62,7 +62,11 @@ BY_CODE: dict[str, tuple[dict[str, Any], str | None]] = {
         OAUTH,
     ),
     "oauth-metadata-backcompat": ({"endpoints": "/oauth"}, OAUTH),
-    "oauth-endpoint-fallback": ({"faults": ("metadata-404-oauth", "metadata-404-oidc", ANY)}, None),
+    # Who knows no issuer has nothing to compare `iss` with.
+    "oauth-endpoint-fallback": (
+        {"faults": ("metadata-404-oauth", "metadata-404-oidc", "missing-iss", ANY)},
+        None,
+    ),
     "offline-access-scope": ({**DESCRIBED, **scopes("mcp:basic", "offline_access")}, OAUTH),
     "offline-access-not-supported": (scopes("mcp:basic", "mcp:read"), OAUTH),
     "iss-not-advertised": (faults("metadata-without-iss", "missing-iss"), OAUTH),

@@ -15,8 +15,8 @@ Value = TypeVar("Value")
 Stage = Literal["metadata", "redirect", "token", "keys", "rule"]
 ELSEWHERE: Final = "https://attacker.example"
 INSIDE: Final = "http://10.0.0.1"
-CLOUD: Final = "http://169.254.169.254/latest/meta-data"
-"""Where machines in a cloud learn their own credentials."""
+CLOUD: Final = "http://169.254.169.254/token"
+"""On the host where machines in a cloud learn their own credentials; at this path there are none."""
 DAY: Final = 86_400
 HUGE: Final = 16 * 1024 * 1024
 
@@ -86,7 +86,7 @@ _TABLE: Final = (
     Fault(
         "token-endpoint-inside",
         "metadata",
-        "the documents have the token endpoint where machines in a cloud keep credentials",
+        "the documents have the token endpoint on the host of a cloud's credentials",
         _with(token_endpoint=CLOUD),
     ),
     Fault(
