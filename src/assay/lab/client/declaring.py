@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Final
 
 from assay.lab.harness.hosting.brief import Brief
 from assay.lab.harness.naming import area_of, id_of
+from assay.lab.harness.requirement import Requirement, read_requirements
 from assay.lab.harness.scenario import Drive, Role, Scenario, Window
 from assay.lab.harness.transport import HTTP_ONLY, Transport
 
 CLIENTS: Final = frozenset({Transport.HTTP, Transport.STDIO, Transport.WEBSOCKET})
 """What a client can be judged on."""
+
+
+@cache
+def _rows() -> dict[str, Requirement]:
+    return read_requirements(Path(__file__).with_name("requirements"))
+
+
+def where(row: str) -> Window:
+    """The revisions in which a row is in force."""
+    return lambda revision: _rows()[row].level(revision) is not None
 
 
 def official_scenario(
@@ -21,10 +34,11 @@ def official_scenario(
     brief: Brief,
     exercises: tuple[str, ...] = (),
     transports: frozenset[Transport] = HTTP_ONLY,
+    window: Window = lambda revision: True,
     aliases: tuple[str, ...] = (),
 ) -> Callable[[Drive], Scenario]:
     """Make a scenario of a function that sets up the host, under its official name; it exercises the check
-    of that name, and those of ours that are named. Its revisions are those of its rows."""
+    of that name, and those of ours that are named. Its revisions are those of its rows, within the window."""
 
     def made(drive: Drive) -> Scenario:
         return Scenario(
@@ -33,6 +47,7 @@ def official_scenario(
             (name, *exercises),
             drive,
             transports=transports,
+            window=window,
             official=name,
             role=Role.CLIENT,
             area=area_of(id_of(drive.__module__, "scenarios")),

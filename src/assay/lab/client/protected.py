@@ -30,6 +30,8 @@ from assay.lab.harness.http_text import JSON
 
 LAID_OUT: Final = "laid out"
 """The mark that tells where the resource, its metadata and an authorization server are."""
+ENDPOINT: Final = "1"
+"""The room of the endpoint itself."""
 ROOT: Final = "/.well-known/oauth-protected-resource"
 TOOL: Final = "test-tool"
 CIMD: Final = "https://conformance-test.local/client-metadata.json"
@@ -150,7 +152,7 @@ class Protected:
         origin = await self.stage.room(room, serve)
         authority = self.made(f"{origin}{self.wanted.tenant}", **settings)
         apps.append(AuthorityApp(authority))
-        self.lay_out(authority, apps[0])
+        self.lay_out(authority, apps[0], room)
         return authority
 
     def join_authority(self) -> Authority:
@@ -164,7 +166,7 @@ class Protected:
             return asked.path in app.places
 
         self.stage.host.on_http(serve)
-        self.lay_out(authority, app)
+        self.lay_out(authority, app, ENDPOINT)
         return authority
 
     def made(self, issuer: str, **settings: Any) -> Authority:
@@ -183,12 +185,13 @@ class Protected:
         self.authorities[authority.issuer] = authority
         return authority
 
-    def lay_out(self, authority: Authority, app: AuthorityApp) -> None:
+    def lay_out(self, authority: Authority, app: AuthorityApp, room: str) -> None:
         """Tell the trace where everything is."""
         settings = authority.settings
         origin = settings.issuer.removesuffix(settings.path)
         self.stage.host.mark(
             LAID_OUT,
+            room=room,
             url=self.stage.url,
             resource=self.resource,
             metadata="" if self.wanted.together else f"{self.stage.origin}{self.place}",
