@@ -48,6 +48,8 @@ class ClientSaboteur(Fault, frozen=True):
     """Habits of the guest that are otherwise; see `guest/manners.py`."""
     limit: float | None = None
     """Seconds that it is given, where it never ends."""
+    command: tuple[str, ...] = ()
+    """A process of its own in place of the guest, where the fault is how a process ends."""
 
 
 def _maker(hook: str, usual: frozenset[Transport]) -> Callable[..., Callable[[Any], ClientSaboteur]]:

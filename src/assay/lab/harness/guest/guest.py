@@ -1,7 +1,422 @@
-"""The guest: a scripted client of the lab's own, which takes the steps that it is told to take."""
+"""The guest: a scripted client of the lab's own, which takes the steps that it is told to take.
+
+A fault meets it in one place for each hook: messages in `send`, what it hears in `_take`, HTTP requests in
+`web.py`, lines in `stdio_carrier.py`, habits here.
+"""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from assay.lab.harness.hosting.answer import Refused
+from assay.lab.harness.hosting.client import Invitation
+from assay.lab.harness.message_meta import SUBSCRIPTION_KEY, declared
+from assay.lab.harness.saboteur import Request
+from assay.lab.harness.transport import Transport
+from assay.revisions.registry import BY_DATE
+from assay.revisions.revision import Asking, Batching, Opening, Revision
+
+from .answers import Answers
+from .cache import Cache
+from .carrier import Call, Carrier, Json
+from .failure import Broken, Failed, Refusal, SessionLost
+from .hearing import Heard
+from .http_carrier import HttpCarrier
+from .manners import Manners
+from .opening import open_guest, retry_version
+from .rounds import asks, respond
+from .socket_carrier import SocketCarrier
+from .stdio_carrier import StdioCarrier
+from .steps import STEPS
+from .subscription import Subscription
+from .wallet import Wallet, wallet_for
+from .web import Response
+
+if TYPE_CHECKING:
+    from assay.lab.harness.client_saboteur import ClientSaboteur
+
+encode = msgspec.json.encode
+MOST_ROUNDS: Final = 10
+MOST_TRIES: Final = 3
+GRACE: Final = 0.3
+"""Seconds that responses have to end after their answers, once the guest wants to leave."""
+_CARRIERS: Final[dict[Transport, Callable[[Guest], Carrier]]] = {
+    Transport.HTTP: HttpCarrier,
+    Transport.STDIO: StdioCarrier,
+    Transport.WEBSOCKET: SocketCarrier,
+}
+
 
 class Guest:
-    """Not there yet."""
+    def __init__(
+        self, invitation: Invitation, transport: Transport, saboteur: ClientSaboteur | None = None
+    ) -> None:
+        self.invitation = invitation
+        self.transport = transport
+        self.saboteur = saboteur
+        self.manners = Manners(**(saboteur.manners if saboteur else {}))
+        self.revision: Revision = BY_DATE[invitation.revision]
+        self.context: Json = invitation.context
+        self.agreed: str | None = None
+        """The version of the handshake."""
+        self.server: Json = {}
+        """What the server says of itself."""
+        self.meta: Json = {}
+        """In `_meta` of each request from now on."""
+        self.memory: Json = {}
+        """For the fault's own use."""
+        self.tools: dict[str, Json] = {}
+        self.dropped: dict[str, str] = {}
+        """Tools that were left out, and why."""
+        self.cursors: dict[str, Any] = {}
+        """The last cursor that each list gave."""
+        self.said: list[str] = []
+        """For standard error."""
+        self.answers = Answers(self, invitation.context)
+        self.cache = Cache()
+        self.heard = Heard()
+        self.carrier: Carrier = _CARRIERS[transport](self)
+        self.wallet: Wallet | None = wallet_for(self)
+        self._ids = count(1)
+        self._calls: dict[bytes, Call] = {}
+        self._answering: dict[bytes, asyncio.Task[None]] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._subscriptions: list[Subscription] = []
+        self._renewing = asyncio.Lock()
+        self._life = 0
+        """How often it has begun."""
+
+    # -- its life ----------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """
+        Raises:
+            Failed: something that it was asked to do went wrong.
+        """
+        try:
+            if self.saboteur is not None and self.saboteur.behave is not None:
+                await self.saboteur.behave(self)
+            else:
+                await self.open()
+                await self.play(self.context.get("steps", []))
+        finally:
+            await self.close()
+
+    async def open(self) -> None:
+        self._life += 1
+        await self.carrier.open()
+        await open_guest(self)
+
+    async def play(self, steps: Sequence[Json]) -> None:
+        for step in steps:
+            arguments = {key: value for key, value in step.items() if key not in ("do", "may_fail")}
+            act = STEPS.get(step["do"])
+            if act is None:
+                raise Failed(f"there is no step {step['do']}")
+            try:
+                await act(self, **arguments)
+            except Failed as reason:
+                if not step.get("may_fail"):
+                    raise
+                self.say(f"{step['do']} failed, as it may: {reason}")
+
+    async def close(self) -> None:
+        for one in self._subscriptions:
+            with suppress(Failed):
+                await one.close()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=GRACE)
+        await self.abandon()
+        await self.carrier.close()
+
+    async def abandon(self) -> None:
+        """End whatever is still under way."""
+        tasks = [*self._tasks, *self._answering.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def say(self, line: str) -> None:
+        self.said.append(line)
+
+    # -- authorization -----------------------------------------------------------------------------------
+
+    async def authorize(self, challenge: Response) -> None:
+        """Called wherever the endpoint answers that it does not let the guest in.
+
+        Raises:
+            Failed: nothing can be done about it.
+        """
+        if self.wallet is None:
+            raise Failed(f"the server wants authorization (HTTP status {challenge.status})")
+        await self.wallet.authorize(challenge)
+
+    def bear(self, request: Request) -> None:
+        """Put credentials into a request to the endpoint."""
+        if self.wallet is not None:
+            self.wallet.bear(request)
+
+    # -- asking ------------------------------------------------------------------------------------------
+
+    async def request(self, method: str, params: Json | None = None, *, timeout: float | None = None) -> Json:
+        """The result, once all questions on the way to it are answered.
+
+        Raises:
+            Refusal: the answer is an error.
+            Failed: there is no answer, or none that makes sense.
+            TimeoutError: it did not come within the time that was given.
+        """
+        params = params or {}
+        caches = self.manners.caches and method in self.revision.cacheable
+        if caches and (kept := self.cache.get(method, params)) is not None:
+            return kept
+        given = params
+        for _ in range(MOST_ROUNDS):
+            result = await self._insist(method, given, timeout)
+            if not asks(self, result):
+                if caches and given is params:
+                    self.cache.keep(method, params, result)
+                return result
+            given = {**params, **await respond(self, result)}
+        raise Failed(f"{method}: the server never stops asking")
+
+    async def _insist(self, method: str, params: Json, timeout: float | None) -> Json:
+        """Ask again where that is the rule: a lost session, a broken stream, a version that is not served."""
+        for tries in range(1, MOST_TRIES + 1):
+            life = self._life
+            try:
+                return self._checked(method, await self.ask(method, params, timeout=timeout))
+            except SessionLost:
+                if method == "initialize" or tries == MOST_TRIES:
+                    raise
+                await self._begin_again(life)
+            except Broken:
+                if tries == MOST_TRIES or not self._reissues:
+                    raise
+                await self._mend(life)
+            except Refusal as refusal:
+                if tries == MOST_TRIES or not retry_version(self, refusal):
+                    raise
+        raise AssertionError("the last try returns or raises")
+
+    @property
+    def _reissues(self) -> bool:
+        return self.manners.reissues and self.revision.opening is Opening.PER_REQUEST
+
+    async def _begin_again(self, life: int) -> None:
+        """A new session, unless another request has seen to it."""
+        async with self._renewing:
+            if life == self._life:
+                if isinstance(self.carrier, HttpCarrier):
+                    self.carrier.session = None
+                self.agreed = None
+                await self.open()
+
+    async def _mend(self, life: int) -> None:
+        """A new connection with what was open on the old one, where there is such a thing."""
+        if self.transport is Transport.HTTP or not self.manners.restarts:
+            return
+        async with self._renewing:
+            if life == self._life:
+                self._life += 1
+                await self.carrier.open()
+                for one in self._subscriptions:
+                    await one.open()
+
+    def _checked(self, method: str, answer: Json) -> Json:
+        if "error" in answer:
+            raise Refusal(method, answer["error"])
+        result = answer.get("result")
+        if not isinstance(result, dict):
+            raise Failed(f"the answer to {method} holds neither a result nor an error")
+        kind = result.get("resultType", "complete")
+        typed = self.revision.opening is Opening.PER_REQUEST and self.manners.knows_result_types
+        if typed and kind not in ("complete", "input_required"):
+            raise Failed(f"the answer to {method} is of an unknown kind: {kind}")
+        return result
+
+    async def ask(
+        self,
+        method: str,
+        params: Json,
+        *,
+        timeout: float | None,
+        told: Callable[[Any], None] = lambda name: None,
+    ) -> Json:
+        """One request and its whole answer; `told` is given the id. A subscription has no end of its own."""
+        message = {"jsonrpc": "2.0", "id": next(self._ids), "method": method}
+        message["params"] = self._described(method, params, message["id"])
+        items = self._altered(message)
+        call = Call(_id_of(items, message), method, asyncio.get_running_loop().create_future())
+        told(call.id)
+        self._calls[encode(call.id)] = call
+        sending = self._task(self._send(items, call))
+        limit = None if method == "subscriptions/listen" else timeout or self.manners.patience
+        try:
+            async with asyncio.timeout(limit):
+                return await self._answer(call, sending)
+        except TimeoutError:
+            await self._give_up(call, sending)
+            if timeout is None:
+                raise Failed(f"no answer to {method} within {limit} s") from None
+            raise
+        finally:
+            self._calls.pop(encode(call.id), None)
+            if not call.answer.done():
+                call.answer.cancel()
+                sending.cancel()
+
+    def _described(self, method: str, params: Json, number: Any) -> Json:
+        meta = {**self.meta, **params.get("_meta", {})}
+        if method == "tools/call" and self.manners.asks_for_progress:
+            meta.setdefault("progressToken", f"progress-{number}")
+        given = {**params, "_meta": meta} if meta else params
+        described: Json = declared(self.revision, given, self.answers.capabilities)
+        return described
+
+    async def _answer(self, call: Call, sending: asyncio.Task[None]) -> Json:
+        either: tuple[asyncio.Future[Any], ...] = (sending, call.answer)
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if not call.answer.done():
+            sending.result()  # raises where no answer can come
+        return await call.answer
+
+    async def _give_up(self, call: Call, sending: asyncio.Task[None]) -> None:
+        """Stop waiting, and say so; a handshake is not cancelled."""
+        if not self.manners.cancels or call.method == "initialize":
+            return
+        if not self.hangs_up:
+            about = {"requestId": call.id, "reason": "it took too long"}
+            await self.notify("notifications/cancelled", about)
+        sending.cancel()
+
+    @property
+    def hangs_up(self) -> bool:
+        """Whether a request is cancelled by closing its stream."""
+        return self.transport is Transport.HTTP and self.revision.http.disconnect_cancels
+
+    async def notify(self, method: str, params: Json | None = None) -> None:
+        """That a notification is not taken is no reason to end."""
+        message: Json = {"jsonrpc": "2.0", "method": method}
+        try:
+            await self.send(message if params is None else {**message, "params": params})
+        except Failed as reason:
+            self.say(f"{method} was not taken: {reason}")
+
+    async def send(self, message: Json) -> None:
+        """Any message that waits for no answer."""
+        await self._send(self._altered(message), None)
+
+    def _altered(self, message: Json) -> list[Any]:
+        """What goes out in place of a message: the one place where a fault meets messages."""
+        hook = self.saboteur.message if self.saboteur else None
+        changed = message if hook is None else hook(message, self)
+        if changed is None:
+            return []
+        return changed if isinstance(changed, list) else [changed]
+
+    async def _send(self, items: list[Any], call: Call | None) -> None:
+        """The call belongs to the first; whatever a fault sends besides may fail."""
+        if call is not None and not items:
+            raise Failed(f"{call.method} was never sent")
+        for item in reversed(items[1:]):
+            with suppress(Failed):
+                await self.carrier.send(item if isinstance(item, bytes) else encode(item), item, None)
+        for item in items[:1]:
+            await self.carrier.send(item if isinstance(item, bytes) else encode(item), item, call)
+
+    # -- hearing -----------------------------------------------------------------------------------------
+
+    def hear(self, body: bytes) -> None:
+        """Whatever the server sent. What is no message is left alone: a request it was to answer fails."""
+        try:
+            value = msgspec.json.decode(body)
+        except (msgspec.DecodeError, RecursionError):
+            return self.say(f"the server sent what is no JSON: {body[:80]!r}")
+        batch = isinstance(value, list) and self.revision.batching is Batching.ACCEPTED
+        for one in value if batch else [value]:
+            if isinstance(one, dict):
+                self._take(one)
+        return None
+
+    def _take(self, message: Json) -> None:
+        hook = self.saboteur.hearing if self.saboteur else None
+        heard = message if hook is None else hook(message, self)
+        if heard is None:
+            return
+        params = heard.get("params")
+        if "method" not in heard:
+            call = self._calls.get(encode(heard.get("id")))
+            if call is not None and not call.answer.done():
+                call.answer.set_result(heard)
+        elif "id" not in heard:
+            self._note(str(heard["method"]), params if isinstance(params, dict) else {})
+        elif self.revision.asking is Asking.BY_REQUEST:
+            self._answering[encode(heard["id"])] = self._task(self._reply(heard))
+
+    def _note(self, method: str, params: Json) -> None:
+        if method == "notifications/cancelled":
+            task = self._answering.get(encode(params.get("requestId")))
+            return None if task is None else _stop(task)
+        meta = params.get("_meta")
+        name = meta.get(SUBSCRIPTION_KEY) if isinstance(meta, dict) else None
+        mine = [one for one in self._subscriptions if one.id == name]
+        if name is not None and not mine and self.manners.minds_subscriptions:
+            return None
+        if method == "notifications/subscriptions/acknowledged":
+            for one in mine:
+                one.acknowledge()
+        if self.manners.heeds_changes:
+            self.cache.change(method, params)
+        return self.heard.put(method, params)
+
+    async def _reply(self, message: Json) -> None:
+        params = message.get("params")
+        try:
+            result = await self.answers.answer(
+                str(message["method"]), params if isinstance(params, dict) else {}
+            )
+            answer: Json = {"result": result}
+        except Refused as refused:
+            answer = {"error": refused.error}
+        with suppress(Failed):
+            await self.send({"jsonrpc": "2.0", "id": message["id"], **answer})
+
+    def _task(self, work: Any) -> asyncio.Task[Any]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # whoever waits for it is told; nobody else needs to be
+
+    # -- subscriptions -----------------------------------------------------------------------------------
+
+    async def listen(self, wanted: Json) -> None:
+        one = Subscription(self, wanted)
+        self._subscriptions.append(one)
+        await one.open()
+
+    async def stop_listening(self, wanted: Json) -> None:
+        for one in [one for one in self._subscriptions if one.wanted == wanted]:
+            self._subscriptions.remove(one)
+            await one.close()
+
+
+def _stop(task: asyncio.Task[None]) -> None:
+    task.cancel()
+
+
+def _id_of(items: list[Any], message: Json) -> Any:
+    """The id under which an answer comes: the one that was sent."""
+    first = items[0] if items else message
+    return first.get("id") if isinstance(first, dict) else message["id"]

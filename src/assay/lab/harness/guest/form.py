@@ -1,0 +1,47 @@
+"""Forms that a server asks to have filled in."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+PLAUSIBLE: Final = {
+    "email": "ada@example.org",
+    "uri": "https://example.org/",
+    "date": "2001-02-03",
+    "date-time": "2001-02-03T04:05:06Z",
+}
+
+
+def filled(schema: Any, *, defaults: bool = True) -> dict[str, Any]:
+    """Every field by its default, else by something that its schema allows."""
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    known = properties if isinstance(properties, dict) else {}
+    return {name: _value(field, defaults) for name, field in known.items() if isinstance(field, dict)}
+
+
+def _value(field: dict[str, Any], defaults: bool) -> Any:
+    if defaults and "default" in field:
+        return field["default"]
+    if choices := _choices(field):
+        return choices[0]
+    match field.get("type"):
+        case "boolean":
+            return True
+        case "integer" | "number":
+            return max(field.get("minimum", 1), min(1, field.get("maximum", 1)))
+        case "array":
+            return _values(field)
+    text = PLAUSIBLE.get(str(field.get("format")), "plausible")
+    return text.ljust(field.get("minLength", 0), "x")[: field.get("maxLength")]
+
+
+def _choices(field: dict[str, Any]) -> list[Any]:
+    titled = field.get("oneOf") or field.get("anyOf") or ()
+    return field.get("enum") or [one["const"] for one in titled if isinstance(one, dict) and "const" in one]
+
+
+def _values(field: dict[str, Any]) -> list[Any]:
+    items = field.get("items")
+    items = items if isinstance(items, dict) else {}
+    wanted = max(1, field.get("minItems", 1))
+    return (_choices(items) or [_value(items, False)] * wanted)[:wanted]

@@ -1,0 +1,30 @@
+"""The notifications that the guest was sent, each of which can be waited for once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from typing import Any
+
+from .failure import Failed
+
+Json = dict[str, Any]
+
+
+class Heard:
+    def __init__(self) -> None:
+        self._by_method: defaultdict[str, asyncio.Queue[Json]] = defaultdict(asyncio.Queue)
+
+    def put(self, method: str, params: Json) -> None:
+        self._by_method[method].put_nowait(params)
+
+    async def wait_for(self, method: str, seconds: float) -> Json:
+        """
+        Raises:
+            Failed: it did not come.
+        """
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._by_method[method].get()
+        except TimeoutError:
+            raise Failed(f"no {method} came in {seconds:g} s") from None

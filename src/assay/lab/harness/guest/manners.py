@@ -1,0 +1,100 @@
+"""Habits of the guest. All are good as they stand; a saboteur changes one of them.
+
+One line each, by what they are about. Those about authorization have a section of their own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+
+class Manners(Struct, frozen=True):
+    # -- opening and closing -----------------------------------------------------------------------------
+    probes: bool = True
+    """Asks `server/discover` before all else, where there is no handshake."""
+    falls_back: bool = True
+    """Shakes hands with a server that does not know the probe."""
+    accepts_any_version: bool = False
+    """Goes on with a version that it does not know."""
+    announces: bool = True
+    """Sends `notifications/initialized`."""
+    declares: dict[str, Any] | None = None
+    """The capabilities that it declares, in place of those that it has."""
+    patience: float = 10.0
+    """Seconds that it waits for any answer."""
+    restarts: bool = True
+    """Starts a server again that ended without being asked, where the revision wants that."""
+    insists: bool = True
+    """Ends a server process that goes on after its input has ended."""
+
+    # -- HTTP --------------------------------------------------------------------------------------------
+    sends_session: bool = True
+    """Names the session that it was given."""
+    renews_session: bool = True
+    """Begins again where its session is not known any more."""
+    ends_session: bool = True
+    """DELETEs the session at the end."""
+    sends_version: bool = True
+    """Names the version in a header."""
+    mirrors: bool = True
+    """Repeats method, name and marked arguments in headers."""
+    drops_badly_marked: bool = True
+    """Leaves out tools whose `x-mcp-header` breaks the rules."""
+    refreshes_headers: bool = True
+    """Lists the tools again where the server complains about headers, and calls once more."""
+    follows_redirects: bool = False
+    """Goes wherever the endpoint sends it."""
+
+    # -- event streams -----------------------------------------------------------------------------------
+    opens_stream: bool = True
+    """Opens a GET stream after the handshake."""
+    resumes: bool = True
+    """Comes again for the rest of a stream that broke."""
+    names_last_event: bool = True
+    """Says with which event the stream broke."""
+    honours_retry: bool = True
+    """Waits as long as it was told before it comes again."""
+    reissues: bool = True
+    """Asks again, under a new id, where a broken stream cannot be resumed."""
+
+    # -- messages ----------------------------------------------------------------------------------------
+    asks_for_progress: bool = True
+    """Gives a token for progress with each call of a tool."""
+    cancels: bool = True
+    """Says so when it gives up waiting."""
+    knows_result_types: bool = True
+    """Refuses a result of a kind that it does not know."""
+    validates_output: bool = True
+    """Holds structured results against the schema of the tool."""
+    minds_subscriptions: bool = True
+    """Leaves notifications alone that belong to no subscription of its own."""
+
+    # -- lists and caches --------------------------------------------------------------------------------
+    follows_pages: bool = True
+    """Reads a list to its end."""
+    most_pages: int = 100
+    """Pages of one list that it reads."""
+    caches: bool = True
+    """Keeps an answer for as long as the server says."""
+    heeds_changes: bool = True
+    """Forgets what it kept when it is told of a change."""
+
+    # -- questions ---------------------------------------------------------------------------------------
+    validates_answers: bool = True
+    """Fills in a form so that it fits its schema."""
+    uses_defaults: bool = True
+    """Begins with what a form suggests."""
+    echoes_state: bool = True
+    """Gives `requestState` back as it was."""
+    checks_declared: bool = True
+    """Refuses questions of a kind that it did not declare."""
+
+    # -- skills ------------------------------------------------------------------------------------------
+    verifies_skills: bool = True
+    """Holds a skill's digest, size and frontmatter against the list before it goes on."""
+    prefetches_skills: bool = False
+    """Reads skills before anybody asks for them."""
+
+    # -- authorization -----------------------------------------------------------------------------------
