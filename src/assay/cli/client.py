@@ -27,7 +27,6 @@ from pathlib import Path
 from .server import add_results, count, seconds
 
 SUMMARY = "judge an MCP client: by the command that starts it"
-TIMEOUT = 30.0
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -67,9 +66,8 @@ def _add_manner(group: argparse._ArgumentGroup) -> None:
     add(
         "--timeout",
         type=seconds,
-        default=TIMEOUT,
         metavar="S",
-        help=f"seconds for one scenario, then the client is stopped; default: {TIMEOUT:g}",
+        help="seconds for one scenario, then the client is stopped; default: 30, and 600 with --attach",
     )
     add("--jobs", type=count, metavar="N", help="scenarios at once; default: the cores")
     add("--repeat", type=count, metavar="N", help="play each scenario N times and report flakes")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from typing import Final
 
 from assay.cli.delivery import deliver
 from assay.cli.exit_code import CommandFailed, ExitCode
@@ -13,10 +14,10 @@ from assay.lab.harness.archive import Archive, CannotKeep, Output
 from assay.lab.harness.baseline import Entry
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.conclusion import conclude
-from assay.lab.harness.hosting.client import SERVER, CommandClient
+from assay.lab.harness.hosting.client import SERVER, Client, CommandClient
 from assay.lab.harness.hosting.runner import ClientOrder, ClientRunner, Keep, planned
 from assay.lab.harness.hosting.visit import Visit
-from assay.lab.harness.plan import Selection
+from assay.lab.harness.plan import Cell, Selection
 from assay.lab.harness.run import CellResult
 from assay.lab.harness.runner import SubjectDown
 from assay.lab.harness.scenario import Role
@@ -24,6 +25,7 @@ from assay.lab.harness.transport import Transport
 from assay.lab.report.registry import renderer
 from assay.lab.suites import suite_named
 
+from .attached import AttachedClient
 from .judging import (
     EXIT_CODES,
     archive_at,
@@ -39,14 +41,21 @@ from .judging import (
 from .progress import progress
 from .subjects import argv
 
+TIMEOUT: Final = 30.0
+ATTACHED: Final = 600.0
+"""Seconds for one scenario: of a program, and of somebody who clicks."""
+
 
 async def judge_client(options: argparse.Namespace) -> int:
     render = renderer(wanted_format(options.format))
     client = client_of(options)
     order = order_of(options)
-    if not planned(order, [client.transport]):
+    cells = planned(order, [client.transport])
+    if not cells:
         hint = "`assay list --client` shows where each scenario runs"
         raise CommandFailed(ExitCode.USAGE, f"nothing of that is played on {client.transport}", hint)
+    if options.attach:
+        check_one(cells)
     entries = baseline_of(options, order)
     archive = archive_at(options, Role.CLIENT)
     stop_on_request()
@@ -74,19 +83,29 @@ def keeping(archive: Archive) -> Keep:
     return keep
 
 
-def client_of(options: argparse.Namespace) -> CommandClient:
-    if not options.command:
-        raise CommandFailed(ExitCode.USAGE, "no client to judge", "give --command")
+def client_of(options: argparse.Namespace) -> Client:
+    if bool(options.command) is options.attach:
+        problem = "--attach starts nothing" if options.attach else "no client to judge"
+        hint = "leave --command out" if options.attach else "give --command, or --attach"
+        raise CommandFailed(ExitCode.USAGE, problem, hint)
+    if options.attach:
+        return AttachedClient(Transport(options.transport or Transport.HTTP))
     words = argv(options.command)
     starts = any(SERVER in word for word in words)
     wanted = Transport(options.transport or (Transport.STDIO if starts else Transport.HTTP))
     if starts is not (wanted is Transport.STDIO):
         problem = f"on {wanted} the command {'has no place for' if starts else 'needs'} {SERVER}"
-        hint = (
-            f"{SERVER} becomes the command of a stdio server; a URL goes in place of {{url}}, or at the end"
-        )
+        hint = f"{SERVER} becomes the command of a stdio server; a URL goes to {{url}}, or to the end"
         raise CommandFailed(ExitCode.USAGE, problem, hint)
     return CommandClient(words, wanted)
+
+
+def check_one(cells: list[Cell]) -> None:
+    """Somebody has to act for each cell of an attached client."""
+    if len(cells) > 1:
+        places = ", ".join(f"{cell.scenario.id} at {cell.revision}" for cell in cells[:3])
+        problem = f"--attach is for one scenario at one revision, and this is {len(cells)}: {places} …"
+        raise CommandFailed(ExitCode.USAGE, problem, "choose with --scenario and --spec-version")
 
 
 def order_of(options: argparse.Namespace) -> ClientOrder:
@@ -96,7 +115,7 @@ def order_of(options: argparse.Namespace) -> ClientOrder:
     return ClientOrder(
         suite,
         Selection(scenarios=tuple(options.scenario), revisions=revisions),
-        limit=options.timeout,
+        limit=options.timeout or (ATTACHED if options.attach else TIMEOUT),
         jobs=options.jobs or os.cpu_count() or 1,
         repeat=options.repeat or 1,
         strict=options.strict,

@@ -47,9 +47,11 @@ class Ended(Struct, frozen=True):
     """How a client ended."""
 
     status: int | None
-    """Negative for a signal; none where it had to be stopped, because its time was over."""
+    """Negative for a signal; none where there is none to tell."""
     stdout: bytes = b""
     stderr: bytes = b""
+    stopped: bool = False
+    """It had to be stopped, because its time was over."""
 
 
 class Client(Protocol):
@@ -93,7 +95,7 @@ class CommandClient:
         finally:
             _signal(process, signal.SIGKILL)  # whatever it has started ends with it
             output = await asyncio.gather(*reading)
-        return Ended(status, *output)
+        return Ended(status, *output, stopped=status is None)
 
 
 def arguments(command: Sequence[str], invitation: Invitation) -> list[str]:

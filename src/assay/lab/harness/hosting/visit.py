@@ -57,7 +57,7 @@ async def visit(cell: Cell, client: Client, suite: Suite, limit: float) -> Visit
     finally:
         await hosting.close()
     _note(recorder, ended)
-    in_time = ended.status is not None
+    in_time = not ended.stopped
     trace = recorder.trace(closed=in_time)
     checks = judge(suite, suite.judging(scenario), trace)
     outcome = outcome_of(suite.sought(scenario), checks, broke_off=not in_time)
@@ -80,14 +80,14 @@ async def visit(cell: Cell, client: Client, suite: Suite, limit: float) -> Visit
 
 
 def _note(recorder: Recorder, ended: Ended) -> None:
-    if ended.status is None:
+    if ended.stopped:
         recorder.mark("client/process", TIMED_OUT)
-    else:
+    elif ended.status is not None:
         recorder.record(Sender.SUBJECT, "client/process", Kind.EXIT, status=ended.status)
 
 
 def _reason(outcome: Outcome, trace: Trace, ended: Ended, limit: float) -> str:
-    if ended.status is None:
+    if ended.stopped:
         return f"the client had not ended after {limit:g} s, and was stopped"
     if outcome is not Outcome.INCOMPLETE:
         return ""
