@@ -77,7 +77,7 @@ async def _see(
 ) -> Mapping[tuple[str, Revision], bool]:
     gate = asyncio.Semaphore(AT_ONCE)
 
-    async def hold(candidate: Candidate, trial: Trial) -> tuple[tuple[str, Revision], bool]:
+    async def hold(candidate: Candidate, trial: Trial[Saboteur]) -> tuple[tuple[str, Revision], bool]:
         async with gate:
             judged = await hold_trial(trial, candidate.suite, ground, Conditions())
         return (candidate.name, trial.revision), bool(judged.by)

@@ -3,9 +3,11 @@
   assay prove
   assay prove 'tools.*' framing.banner
   assay prove --suite everything
+  assay prove --suite client
 
-A saboteur is a healthy server with one fault. It is caught only where a check finds the very requirement
-broken that it breaks. Exit codes: 0 all were caught, 1 some got away, 2 there is no such saboteur.
+A saboteur is a healthy server with one fault; in the suite about clients, a healthy client with one.
+It is caught only where a check finds the very requirement broken that it breaks.
+Exit codes: 0 all were caught, 1 some got away, 2 there is no such saboteur.
 """
 
 from __future__ import annotations
@@ -31,16 +33,16 @@ def execute(options: argparse.Namespace) -> int:
     check_extra()
     from assay.lab.harness.naming import matches
     from assay.lab.harness.sabotage.proof import got_away, rates, total, try_all
-    from assay.lab.harness.saboteur import LOCKED
+    from assay.lab.harness.saboteur import LOCKED, Saboteur
 
     suite = suite_of(options)
-    every = suite.saboteurs.values()
+    every = suite.faults.values()
     unknown = [one for one in options.saboteur if not any(matches(one, known.id) for known in every)]
     if unknown:
         hint = f"`assay list --saboteurs --suite {suite.name}` shows all"
         raise CommandFailed(ExitCode.USAGE, f"no such saboteur: {', '.join(unknown)}", hint)
     chosen = [one for one in every if any(matches(pattern, one.id) for pattern in options.saboteur)]
-    if any(one.server == LOCKED for one in chosen):
+    if any(isinstance(one, Saboteur) and one.server == LOCKED for one in chosen):
         check_locked()
     judged = asyncio.run(try_all(chosen, suite))
     away = list(got_away(judged))

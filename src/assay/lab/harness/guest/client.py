@@ -16,21 +16,28 @@ if TYPE_CHECKING:
 
 
 class GuestClient:
-    def __init__(self, saboteur: ClientSaboteur | None = None, transport: Transport = Transport.HTTP) -> None:
+    def __init__(
+        self,
+        saboteur: ClientSaboteur | None = None,
+        transport: Transport = Transport.HTTP,
+        *,
+        patience: float | None = None,
+    ) -> None:
         self.name = "the lab's guest" if saboteur is None else f"saboteur {saboteur.id}"
         self.transport = transport
         self._saboteur = saboteur
+        self._habits = {} if patience is None else {"patience": patience}
 
     async def run(self, invitation: Invitation, limit: float) -> Ended:
         if self._saboteur is not None and self._saboteur.command:
             return await CommandClient(self._saboteur.command, self.transport).run(invitation, limit)
-        guest = Guest(invitation, self.transport, self._saboteur)
+        guest = Guest(invitation, self.transport, self._saboteur, self._habits)
         running = asyncio.create_task(guest.run())
         await asyncio.wait({running}, timeout=limit)
         if not running.done():
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
-            return Ended(None, stderr=_text(guest.said))
+            return Ended(None, stderr=_text(guest.said), stopped=True)
         try:
             running.result()
         except (Failed, TimeoutError) as reason:

@@ -7,9 +7,10 @@ A fault meets it in one place for each hook: messages in `send`, what it hears i
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -55,12 +56,16 @@ _CARRIERS: Final[dict[Transport, Callable[[Guest], Carrier]]] = {
 
 class Guest:
     def __init__(
-        self, invitation: Invitation, transport: Transport, saboteur: ClientSaboteur | None = None
+        self,
+        invitation: Invitation,
+        transport: Transport,
+        saboteur: ClientSaboteur | None = None,
+        habits: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         self.invitation = invitation
         self.transport = transport
         self.saboteur = saboteur
-        self.manners = Manners(**(saboteur.manners if saboteur else {}))
+        self.manners = Manners(**{**habits, **(saboteur.manners if saboteur else {})})
         self.revision: Revision = BY_DATE[invitation.revision]
         self.context: Json = invitation.context
         self.agreed: str | None = None

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
 
 from assay.lab.harness.catalogue import Suite
+from assay.lab.harness.client_saboteur import ClientSaboteur
+from assay.lab.harness.fault import Fault
 from assay.lab.harness.saboteur import Saboteur
 
 from .ground import Ground
-from .trial import Judged, Trial, hold_trial, trials
+from .guest_trial import guest_trials, hold_guest_trial
+from .trial import F, Judged, Trial, hold_trial, trials
 
 AT_ONCE: Final = 8
 
@@ -57,13 +60,33 @@ def got_away(judged: Iterable[Judged]) -> Iterator[str]:
             )
 
 
-async def try_all(saboteurs: Sequence[Saboteur], suite: Suite) -> list[Judged]:
-    """Every trial of these saboteurs, each before the healthy server and the double that it names."""
-    judged: list[Judged] = []
-    for (server, _), here in sorted(_by_ground(saboteurs, suite).items()):
+async def try_all(faults: Sequence[Fault], suite: Suite) -> list[Judged]:
+    """Every trial of these saboteurs: servers each before the healthy server and the double that it names,
+    clients each before the healthy host."""
+    servers = [one for one in faults if isinstance(one, Saboteur)]
+    judged = await _try_clients([one for one in faults if isinstance(one, ClientSaboteur)], suite)
+    for (server, _), here in sorted(_by_ground(servers, suite).items()):
         async with Ground(server, here[0].double) as ground:
             judged += await _try(ground, here, suite)
     return judged
+
+
+async def _try_clients(saboteurs: Sequence[ClientSaboteur], suite: Suite) -> list[Judged]:
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def hold(trial: Trial[ClientSaboteur]) -> Judged:
+        async with gate:
+            return await hold_guest_trial(trial, suite)
+
+    every = _met({one.id: list(guest_trials(one, suite)) for one in saboteurs})
+    return list(await asyncio.gather(*(hold(trial) for trial in every)))
+
+
+def _met(planned: Mapping[str, list[Trial[F]]]) -> list[Trial[F]]:
+    """Every trial; a saboteur without one would prove nothing."""
+    idle = [name for name, found in planned.items() if not found]
+    assert not idle, f"saboteurs that no scenario meets: {', '.join(idle)}"
+    return [trial for found in planned.values() for trial in found]
 
 
 def _by_ground(saboteurs: Sequence[Saboteur], suite: Suite) -> dict[tuple[str, str], list[Saboteur]]:
@@ -78,18 +101,15 @@ def _by_ground(saboteurs: Sequence[Saboteur], suite: Suite) -> dict[tuple[str, s
 async def _try(ground: Ground, saboteurs: Sequence[Saboteur], suite: Suite) -> list[Judged]:
     gate = asyncio.Semaphore(AT_ONCE)
 
-    async def hold(trial: Trial) -> Judged:
+    async def hold(trial: Trial[Saboteur]) -> Judged:
         async with gate:
             return await hold_trial(trial, suite, ground, ground.conditions)
 
-    planned = {one.id: list(trials(one, suite, ground)) for one in saboteurs}
-    idle = [name for name, found in planned.items() if not found]
-    assert not idle, f"saboteurs that no scenario meets: {', '.join(idle)}"
-    every = [trial for found in planned.values() for trial in found]
+    every = _met({one.id: list(trials(one, suite, ground)) for one in saboteurs})
     judged = await asyncio.gather(*(hold(trial) for trial in every if not _is_delicate(trial)))
     return judged + [await hold(trial) for trial in every if _is_delicate(trial)]
 
 
-def _is_delicate(trial: Trial) -> bool:
+def _is_delicate(trial: Trial[Saboteur]) -> bool:
     """A change of the shared server that is not announced is only seen where nobody else changes it, too."""
     return trial.saboteur.silent and any(one.effects for one in trial.scenarios)

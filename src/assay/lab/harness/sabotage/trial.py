@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any, Generic, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -23,10 +24,13 @@ SHORT = 0.5
 """Seconds of patience with a saboteur that is known to fall silent."""
 
 
-class Trial(Struct, frozen=True):
+F = TypeVar("F", bound=Fault)
+
+
+class Trial(Struct, Generic[F], frozen=True):
     """One saboteur on one transport at one revision."""
 
-    saboteur: Saboteur
+    saboteur: F
     transport: Transport
     revision: Revision
     scenarios: tuple[Scenario, ...]
@@ -36,7 +40,7 @@ class Trial(Struct, frozen=True):
 
 
 class Judged(Struct, frozen=True):
-    trial: Trial
+    trial: Trial[Any]
     by: tuple[str, ...]
     """The checks that found the requirement broken that this saboteur breaks; none if it got away."""
     instead: tuple[str, ...] = ()
@@ -52,7 +56,7 @@ def scenarios_for(saboteur: Fault, suite: Suite) -> tuple[Scenario, ...]:
     return found or (suite.scenarios[suite.plain],)
 
 
-def trials(saboteur: Saboteur, suite: Suite, ground: Ground) -> Iterator[Trial]:
+def trials(saboteur: Saboteur, suite: Suite, ground: Ground) -> Iterator[Trial[Saboteur]]:
     """Wherever the saboteur can show its fault: its transports, and the revisions that have the rule."""
     row = suite.requirements[saboteur.breaks]
     possible = scenarios_for(saboteur, suite)
@@ -69,7 +73,7 @@ def trials(saboteur: Saboteur, suite: Suite, ground: Ground) -> Iterator[Trial]:
                 yield Trial(saboteur, transport, revision, fit)
 
 
-async def hold_trial(trial: Trial, suite: Suite, ground: Ground, conditions: Conditions) -> Judged:
+async def hold_trial(trial: Trial[Saboteur], suite: Suite, ground: Ground, conditions: Conditions) -> Judged:
     """Play scenario after scenario until one of them exposes the saboteur."""
     if trial.saboteur.silent:
         conditions = msgspec.structs.replace(conditions, patience=SHORT)
@@ -84,7 +88,7 @@ async def hold_trial(trial: Trial, suite: Suite, ground: Ground, conditions: Con
 
 
 async def _expose(
-    trial: Trial, scenario: Scenario, suite: Suite, ground: Ground, conditions: Conditions
+    trial: Trial[Saboteur], scenario: Scenario, suite: Suite, ground: Ground, conditions: Conditions
 ) -> tuple[list[tuple[str, str]], str]:
     """Checks with the requirements that they found broken, and why the scenario is incomplete if it is."""
     subject = ground.put_before(trial.saboteur, trial.transport, trial.revision)

@@ -1,0 +1,14 @@
+"""A client that does its work and says that it failed."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import misbehaving
+from assay.lab.harness.guest.failure import Failed
+from assay.lab.harness.guest.guest import Guest
+
+
+@misbehaving("it ends with an error where nothing went wrong", breaks="CLIENT-03")
+async def behave(guest: Guest) -> None:
+    await guest.open()
+    await guest.play(guest.context["steps"])
+    raise Failed("nothing went wrong, and it is said nevertheless")

@@ -1,0 +1,14 @@
+"""A client that does its work and never ends."""
+
+from __future__ import annotations
+
+import asyncio
+
+from assay.lab.harness.client_saboteur import misbehaving
+from assay.lab.harness.guest.guest import Guest
+
+
+@misbehaving("it never ends", breaks="CLIENT-01", limit=0.5)
+async def behave(guest: Guest) -> None:
+    await guest.open()
+    await asyncio.Event().wait()

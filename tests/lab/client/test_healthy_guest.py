@@ -1,0 +1,47 @@
+"""The lab's own client breaks no rule: in every scenario, on every transport, at the newest of each kind."""
+
+import asyncio
+
+import pytest
+
+from assay.lab.harness.guest.client import GuestClient
+from assay.lab.harness.hosting.runner import ClientOrder, planned
+from assay.lab.harness.hosting.visit import Visit, visit
+from assay.lab.harness.plan import Cell
+from assay.lab.harness.transport import Transport
+from assay.lab.harness.verdict import Outcome
+from assay.lab.suites import suite_named
+from tests.meta.tree import expect_none
+
+SUITE = suite_named("client")
+TRANSPORTS = (Transport.HTTP, Transport.STDIO, Transport.WEBSOCKET)
+AT_ONCE = 8
+LIMIT = 30.0
+
+
+def complaint(visited: Visit) -> str | None:
+    result = visited.result
+    if result.outcome is Outcome.PASSED:
+        return None
+    found = ", ".join(f"{one.id}:{finding.requirement}" for one in result.checks for finding in one.findings)
+    said = visited.ended.stderr.decode(errors="replace").strip()
+    where = f"{result.scenario} on {result.transport} at {result.revision}"
+    return f"{where}: {result.outcome}; {result.reason or 'found'} {found}; it said: {said}"
+
+
+async def visit_all(cells: list[Cell]) -> list[Visit]:
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def one(cell: Cell) -> Visit:
+        async with gate:
+            return await visit(cell, GuestClient(None, cell.transport), SUITE, LIMIT)
+
+    return list(await asyncio.gather(*map(one, cells)))
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("area", sorted({one.area for one in SUITE.scenarios.values()}))
+async def test_the_healthy_guest_passes_every_scenario(area: str) -> None:
+    cells = [one for one in planned(ClientOrder(SUITE), TRANSPORTS) if one.scenario.area == area]
+    assert cells
+    expect_none(filter(None, map(complaint, await visit_all(cells))))
