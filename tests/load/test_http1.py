@@ -19,6 +19,7 @@ from tests.driving.messages import call
 from tests.load.gauge import Held, returned_to, tracing, until
 from tests.transport.http1.visit import get, post
 
+pytestmark = pytest.mark.long
 CONNECTIONS = 1000
 AT_ONCE = 25
 MESSAGE_BYTES = 200_000

@@ -21,6 +21,7 @@ from tests.driving.hosts import Host, on_assay
 from tests.driving.messages import call, initialize, notification
 from tests.load.gauge import Held, on_uvicorn, returned_to, tracing, turn, until, until_still
 
+pytestmark = pytest.mark.long
 NEWEST = HANDSHAKE[-1]
 SESSIONS = 2000
 STREAMS = 1000

@@ -25,6 +25,7 @@ from tests.driving.messages import call, initialize, notification, request
 from tests.driving.raw_socket import MASK, RawSocket
 from tests.load.gauge import Held, returned_to, tracing, until, until_still
 
+pytestmark = pytest.mark.long
 CONNECTIONS = 1000
 AT_ONCE = 25
 MESSAGE_BYTES = 200_000

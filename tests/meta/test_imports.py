@@ -11,6 +11,7 @@ import pytest
 
 from tests.meta.tree import expect_none, package_modules
 
+pytestmark = pytest.mark.long
 # Costly or optional: loaded by whoever needs them, when they do.
 HEAVY = ("argparse", "httpx2", "jsonschema_rs", "pydantic", "rich", "uvicorn", "websockets")
 PARTS = re.compile(r"assay\.lab\.(suite|everything)\.(checks|scenarios|saboteurs)\.\w+\.")

@@ -14,8 +14,8 @@ from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from tests.meta.tree import expect_none
 
 SUITE = suite_named("everything")
-# What one test has played, others look at: they stay in one process.
-pytestmark = pytest.mark.xdist_group("healthy everything")
+# What one test has played, others look at: `make test` keeps a file in one process.
+pytestmark = pytest.mark.long
 EXTENSIONS = ("tasks", "skills")
 """Areas that the server does not have yet: their doubles are tried by themselves."""
 # A scenario on stdio costs a process: there the newest revision of each kind stands for all, which the other

@@ -7,6 +7,7 @@ from assay.lab.harness.saboteur import Saboteur
 from assay.lab.suites import suite_named
 from tests.meta.tree import expect_none
 
+pytestmark = pytest.mark.long
 SUITE = suite_named("everything")
 
 

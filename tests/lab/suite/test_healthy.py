@@ -17,8 +17,8 @@ from tests.lab.suite.protected import judge_protected
 from tests.meta.tree import expect_none
 
 SUITE = protocol_suite()
-# What one test has played, others look at: they stay in one process.
-pytestmark = pytest.mark.xdist_group("healthy")
+# What one test has played, others look at: `make test` keeps a file in one process.
+pytestmark = pytest.mark.long
 # A scenario on stdio costs a process: there the newest revision of each kind stands for all, which the other
 # transports run.
 TRIED = {Transport.STDIO: (HANDSHAKE[-1], PER_REQUEST[-1]), Transport.HTTP_SSE: HANDSHAKE[:1]}

@@ -10,8 +10,8 @@ from assay.lab.suites import protocol_suite
 from tests.meta.tree import expect_none
 
 SUITE = protocol_suite()
-# What one test has played, others look at: they stay in one process.
-pytestmark = pytest.mark.xdist_group("saboteurs")
+# What one test has played, others look at: `make test` keeps a file in one process.
+pytestmark = pytest.mark.long
 AREAS = sorted({saboteur.area for saboteur in SUITE.saboteurs.values()})
 held: dict[str, Sequence[Judged]] = {}
 """Trials by area: they are held once, whichever test asks first."""
