@@ -22,9 +22,14 @@ def _rows() -> dict[str, Requirement]:
     return read_requirements(Path(__file__).with_name("requirements"))
 
 
-def where(row: str) -> Window:
+def row(name: str) -> Requirement:
+    """A row of clients alone."""
+    return _rows()[name]
+
+
+def where(name: str) -> Window:
     """The revisions in which a row is in force."""
-    return lambda revision: _rows()[row].level(revision) is not None
+    return lambda revision: row(name).level(revision) is not None
 
 
 def official_scenario(

@@ -77,7 +77,7 @@ class Protection(Struct, frozen=True, kw_only=True):
     needs: Mapping[str, str] = {}
     """Method → the scope without which its requests are refused."""
     opens: bool = False
-    """Whether `initialize` and notifications need no token."""
+    """Whether only POSTed requests other than `initialize` need a token."""
     scheme: str = "Bearer"
 
 
@@ -105,7 +105,9 @@ class Visitor(Struct, frozen=True):
 
     @property
     def opens(self) -> bool:
-        return self.method == "initialize" or self.method.startswith("notifications/")
+        """Whether it only prepares for what a token is needed for."""
+        prepares = self.method == "initialize" or self.method.startswith("notifications/")
+        return prepares or self.asked.method != "POST"
 
     @property
     def scopes(self) -> list[str]:

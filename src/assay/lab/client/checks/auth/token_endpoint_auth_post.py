@@ -1,0 +1,15 @@
+"""The client authenticates as the token endpoint wants it, and names the resource."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assay.lab.client.token_endpoint import POST, ROWS, authenticated
+from assay.lab.everything.declaring import official_check
+from assay.lab.harness.trace import Trace
+from assay.lab.harness.verdict import Observation
+
+
+@official_check("auth/token-endpoint-auth-post", "The method of the token endpoint is used", rows=ROWS)
+def judge(trace: Trace) -> Iterator[Observation]:
+    yield from authenticated(trace, POST)

@@ -1,0 +1,19 @@
+"""The server takes addresses of documents about clients for client ids."""
+
+from __future__ import annotations
+
+from assay.lab.client.authorizing import BY_CODE, FOUND, LIST_AND_CALL
+from assay.lab.client.declaring import official_scenario
+from assay.lab.client.protected import DESCRIBED, Protection, protect
+from assay.lab.harness.hosting.hosting import Hosting
+
+
+@official_scenario(
+    "auth/basic-cimd",
+    "A client id that is the address of a document",
+    brief=LIST_AND_CALL,
+    exercises=BY_CODE,
+    window=FOUND,
+)
+async def drive(stage: Hosting) -> None:
+    await protect(stage, Protection(settings=DESCRIBED))

@@ -1,0 +1,20 @@
+"""The challenge tells where the metadata of the resource is; the server has OAuth's document."""
+
+from __future__ import annotations
+
+from assay.lab.client.authorizing import BY_CODE, FOUND, LIST_AND_CALL
+from assay.lab.client.declaring import official_scenario
+from assay.lab.client.protected import protect
+from assay.lab.harness.hosting.hosting import Hosting
+
+
+@official_scenario(
+    "auth/metadata-default",
+    "Metadata where the challenge says",
+    brief=LIST_AND_CALL,
+    exercises=BY_CODE,
+    window=FOUND,
+    aliases=("auth/basic-dcr",),
+)
+async def drive(stage: Hosting) -> None:
+    await protect(stage)

@@ -1,0 +1,19 @@
+"""Nobody tells where the metadata of the resource is; the server has OpenID Connect's document only."""
+
+from __future__ import annotations
+
+from assay.lab.client.authorizing import BY_CODE, FOUND, LIST_AND_CALL
+from assay.lab.client.declaring import official_scenario
+from assay.lab.client.protected import ANY, Protection, protect
+from assay.lab.harness.hosting.hosting import Hosting
+
+
+@official_scenario(
+    "auth/metadata-var1",
+    "Metadata at the endpoint's well-known address, and OpenID Connect's document",
+    brief=LIST_AND_CALL,
+    exercises=BY_CODE,
+    window=FOUND,
+)
+async def drive(stage: Hosting) -> None:
+    await protect(stage, Protection(named=False, faults=("metadata-404-oauth", ANY)))

@@ -1,0 +1,19 @@
+"""The metadata of the resource is at the root; the issuer has a path."""
+
+from __future__ import annotations
+
+from assay.lab.client.authorizing import BY_CODE, FOUND, LIST_AND_CALL
+from assay.lab.client.declaring import official_scenario
+from assay.lab.client.protected import ROOT, Protection, protect
+from assay.lab.harness.hosting.hosting import Hosting
+
+
+@official_scenario(
+    "auth/metadata-var2",
+    "Metadata at the root, and an issuer with a path",
+    brief=LIST_AND_CALL,
+    exercises=BY_CODE,
+    window=FOUND,
+)
+async def drive(stage: Hosting) -> None:
+    await protect(stage, Protection(named=False, at=ROOT, tenant="/tenant1"))

@@ -1,0 +1,24 @@
+"""Both documents are where only the last rule finds them."""
+
+from __future__ import annotations
+
+from assay.lab.client.authorizing import BY_CODE, FOUND, LIST_AND_CALL
+from assay.lab.client.declaring import official_scenario
+from assay.lab.client.protected import ANY, Protection, protect
+from assay.lab.harness.hosting.hosting import Hosting
+
+
+@official_scenario(
+    "auth/metadata-var3",
+    "Metadata at an address of its own, and OpenID Connect's document below the issuer",
+    brief=LIST_AND_CALL,
+    exercises=BY_CODE,
+    window=FOUND,
+)
+async def drive(stage: Hosting) -> None:
+    await protect(
+        stage,
+        Protection(
+            at="/custom/metadata/location.json", tenant="/tenant1", faults=("metadata-only-appended", ANY)
+        ),
+    )

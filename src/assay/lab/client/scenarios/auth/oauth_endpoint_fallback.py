@@ -1,0 +1,22 @@
+"""The authorization server is on the endpoint's own origin, and has no metadata."""
+
+from __future__ import annotations
+
+from assay.lab.client.authorizing import BY_CODE, LIST_AND_CALL, OF_OLD, OLD
+from assay.lab.client.declaring import official_scenario
+from assay.lab.client.protected import ANY, Protection, protect
+from assay.lab.harness.hosting.hosting import Hosting
+
+
+@official_scenario(
+    f"{OF_OLD}oauth-endpoint-fallback",
+    "No metadata at all",
+    brief=LIST_AND_CALL,
+    exercises=BY_CODE,
+    window=OLD,
+)
+async def drive(stage: Hosting) -> None:
+    await protect(
+        stage,
+        Protection(together=True, faults=("metadata-404-oauth", "metadata-404-oidc", "missing-iss", ANY)),
+    )

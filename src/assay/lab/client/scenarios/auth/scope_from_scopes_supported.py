@@ -1,0 +1,20 @@
+"""Only the metadata of the resource names scopes."""
+
+from __future__ import annotations
+
+from assay.lab.client.authorizing import BY_CODE, FOUND, LIST_AND_CALL
+from assay.lab.client.declaring import official_scenario
+from assay.lab.client.protected import Protection, protect
+from assay.lab.harness.hosting.hosting import Hosting
+
+
+@official_scenario(
+    "auth/scope-from-scopes-supported",
+    "The metadata names scopes",
+    brief=LIST_AND_CALL,
+    exercises=BY_CODE,
+    window=FOUND,
+    aliases=("auth/scope-handling",),
+)
+async def drive(stage: Hosting) -> None:
+    await protect(stage, Protection(scopes=("mcp:basic", "mcp:read", "mcp:write")))

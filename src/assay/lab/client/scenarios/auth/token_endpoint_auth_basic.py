@@ -1,0 +1,19 @@
+"""Clients authenticate by the header Authorization."""
+
+from __future__ import annotations
+
+from assay.lab.client.authorizing import BY_CODE, LIST_AND_CALL, RESOURCES
+from assay.lab.client.declaring import official_scenario
+from assay.lab.client.protected import Protection, protect
+from assay.lab.harness.hosting.hosting import Hosting
+
+
+@official_scenario(
+    "auth/token-endpoint-auth-basic",
+    "The token endpoint takes client_secret_basic",
+    brief=LIST_AND_CALL,
+    exercises=BY_CODE,
+    window=RESOURCES,
+)
+async def drive(stage: Hosting) -> None:
+    await protect(stage, Protection(settings={"methods": ("client_secret_basic",)}))

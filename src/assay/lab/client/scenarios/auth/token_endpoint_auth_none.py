@@ -1,0 +1,19 @@
+"""Clients have no secret."""
+
+from __future__ import annotations
+
+from assay.lab.client.authorizing import BY_CODE, LIST_AND_CALL, RESOURCES
+from assay.lab.client.declaring import official_scenario
+from assay.lab.client.protected import protect
+from assay.lab.harness.hosting.hosting import Hosting
+
+
+@official_scenario(
+    "auth/token-endpoint-auth-none",
+    "The token endpoint takes public clients",
+    brief=LIST_AND_CALL,
+    exercises=BY_CODE,
+    window=RESOURCES,
+)
+async def drive(stage: Hosting) -> None:
+    await protect(stage)
