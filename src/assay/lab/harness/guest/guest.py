@@ -79,6 +79,7 @@ class Guest:
         self.tools: dict[str, Json] = {}
         self.dropped: dict[str, str] = {}
         """Tools that were left out, and why."""
+        self.skills: dict[str, Json] = {}
         self.cursors: dict[str, Any] = {}
         """The last cursor that each list gave."""
         self.said: list[str] = []

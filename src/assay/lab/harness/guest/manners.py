@@ -92,8 +92,12 @@ class Manners(Struct, frozen=True):
     """Refuses questions of a kind that it did not declare."""
 
     # -- skills ------------------------------------------------------------------------------------------
-    verifies_skills: bool = True
-    """Holds a skill's digest, size and frontmatter against the list before it goes on."""
+    verifies_digest: bool = True
+    """Holds the digest of a skill's files against the list before it goes on."""
+    verifies_size: bool = True
+    """The same with their size."""
+    verifies_frontmatter: bool = True
+    """The same with what a skill says of itself."""
     prefetches_skills: bool = False
     """Reads skills before anybody asks for them."""
 

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 from assay.lab.harness.json_schema import value_problem
 from assay.lab.harness.message_meta import LOG_LEVEL_KEY
 from assay.lab.harness.transport import Transport
-from assay.model.error import HEADER_MISMATCH, INVALID_PARAMS
+from assay.model.error import HEADER_MISMATCH
 from assay.revisions.revision import Asking
 
 from .failure import Failed, Refusal
 from .mirroring import marking_problem
+from .pages import list_all
+from .skills import list_skills, load_skill
 
 if TYPE_CHECKING:
     from .guest import Guest
@@ -21,35 +23,6 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 Step = Callable[..., Awaitable[None]]
 TOOLS_CHANGED: Final = "notifications/tools/list_changed"
-
-
-async def list_all(guest: Guest, method: str, key: str) -> list[Any]:
-    """Every page of a list; from the beginning again, once, where a cursor is not good any more."""
-    try:
-        return await _pages(guest, method, key)
-    except Refusal as refusal:
-        if refusal.code != INVALID_PARAMS or not guest.cursors.pop(method, None):
-            raise
-        guest.cache.forget(method)
-        return await _pages(guest, method, key)
-
-
-async def _pages(guest: Guest, method: str, key: str) -> list[Any]:
-    found: list[Any] = []
-    params: Json = {}
-    guest.cursors.pop(method, None)
-    for _ in range(guest.manners.most_pages):
-        result = await guest.request(method, dict(params))
-        items = result.get(key)
-        if not isinstance(items, list):
-            raise Failed(f"the answer to {method} holds no {key}")
-        found += items
-        if result.get("nextCursor") is None or not guest.manners.follows_pages:
-            return found
-        if result["nextCursor"] == params.get("cursor"):
-            raise Failed(f"{method} gives the same cursor again")
-        params["cursor"] = guest.cursors[method] = result["nextCursor"]
-    raise Failed(f"{method} has no end")
 
 
 async def list_tools(guest: Guest) -> None:
@@ -180,6 +153,13 @@ async def context_calls(guest: Guest) -> None:
         await call_tool(guest, **call)
 
 
+async def call_listed(guest: Guest, arguments: Json) -> None:
+    """Every tool that there is to see; that one cannot be called keeps none from being called."""
+    for name in list(guest.tools):
+        step = {"do": "call_tool", "name": name, "arguments": arguments.get(name, {}), "may_fail": True}
+        await guest.play([step])
+
+
 async def echo_schema(guest: Guest, **tools: str) -> None:
     listed = guest.tools.get(tools["of"])
     if listed is None:
@@ -208,6 +188,9 @@ STEPS: Final[dict[str, Step]] = {
         relist_on_change,
         together,
         context_calls,
+        call_listed,
         echo_schema,
+        list_skills,
+        load_skill,
     )
 }

@@ -97,12 +97,17 @@ class Web:
             writer.close()
 
     async def fetch(self, method: str, url: str, headers: Headers = (), body: bytes = b"") -> Response:
-        """One whole exchange; nothing is followed."""
-        async with (
-            asyncio.timeout(self._guest.manners.patience),
-            self.call(method, url, headers, body) as reply,
-        ):
-            return await reply.read()
+        """One whole exchange; nothing is followed.
+
+        Raises:
+            Broken: there is no whole response in time.
+        """
+        patience = self._guest.manners.patience
+        try:
+            async with asyncio.timeout(patience), self.call(method, url, headers, body) as reply:
+                return await reply.read()
+        except TimeoutError:
+            raise Broken(f"no response of {url} within {patience:g} s") from None
 
     def _changed(self, method: str, address: Address, headers: Headers, body: bytes) -> Request | None:
         """The request as it goes out: the one place where a fault meets HTTP requests."""
