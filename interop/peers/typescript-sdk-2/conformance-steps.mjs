@@ -108,6 +108,13 @@ export class Player {
     else await this.#client.setLoggingLevel(level, { timeout: TIMEOUT })
   }
 
+  // Every tool that the SDK lets us see; that one cannot be called keeps none from being called.
+  async #callListed({ arguments: args }) {
+    const { tools } = await this.#client.listTools(undefined, { timeout: TIMEOUT })
+    const steps = tools.map(({ name }) => ({ do: 'call_tool', name, arguments: args[name] ?? {}, may_fail: true }))
+    await this.play(steps)
+  }
+
   async #echoSchema({ of, with: echo }) {
     const { tools } = await this.#client.listTools(undefined, { timeout: TIMEOUT })
     const tool = tools.find(({ name }) => name === of)
@@ -160,6 +167,7 @@ export class Player {
     context_calls: async () => {
       for (const call of this.#plan.toolCalls ?? []) await this.#call(call)
     },
+    call_listed: (step) => this.#callListed(step),
     echo_schema: (step) => this.#echoSchema(step),
     list_skills: () => this.#listSkills(),
     load_skill: (step) => this.#loadSkill(step),

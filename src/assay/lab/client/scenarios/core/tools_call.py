@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from assay.lab.client.declaring import CLIENTS, official_scenario
-from assay.lab.harness.hosting.answer import Answer
+from assay.lab.harness.hosting.answer import Answer, Refused
 from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
 from assay.lab.harness.hosting.hosting import Hosting
 from assay.lab.harness.hosting.turn import Turn
+from assay.model.error import INVALID_PARAMS
 
 NUMBER = {"type": "number"}
 ADD = {
@@ -24,7 +25,10 @@ ADD = {
 )
 async def drive(stage: Hosting) -> None:
     async def add(turn: Turn) -> Answer:
-        total = turn.arguments.get("a", 0) + turn.arguments.get("b", 0)
-        return {"content": [{"type": "text", "text": f"The sum is {total}"}]}
+        given = [turn.arguments.get(key) for key in ("a", "b")]
+        numbers = [one for one in given if isinstance(one, int | float)]
+        if len(numbers) != len(given):
+            raise Refused(INVALID_PARAMS, "two numbers are wanted: a and b")
+        return {"content": [{"type": "text", "text": f"The sum is {sum(numbers)}"}]}
 
     stage.host.add_tool(ADD, add)

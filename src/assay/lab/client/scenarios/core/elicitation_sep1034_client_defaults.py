@@ -1,0 +1,46 @@
+"""The user is given a form and leaves every field as it is."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+from assay.lab.client.declaring import CLIENTS, official_scenario
+from assay.lab.client.defaults_form import FORM, MESSAGE
+from assay.lab.harness.hosting.answer import Answer, Json
+from assay.lab.harness.hosting.brief import Brief, call
+from assay.lab.harness.hosting.channel import Channel
+from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.hosting.turn import Turn
+
+TOOL = "test_client_elicitation_defaults"
+SOON = 1.0
+"""Seconds within which a client that listens on a GET stream has opened it."""
+
+
+@official_scenario(
+    "elicitation-sep1034-client-defaults",
+    "A form is accepted as it is, with its defaults",
+    brief=Brief(steps=(call(TOOL),), capabilities=("elicitation",), answers={"elicitation": "accept"}),
+    transports=CLIENTS,
+)
+async def drive(stage: Hosting) -> None:
+    async def ask(turn: Turn) -> Answer:
+        question = {"message": MESSAGE, "requestedSchema": FORM}
+        answer = await turn.host.ask((await _place(turn)).send, "elicitation/create", question)
+        return {"content": [{"type": "text", "text": f"Elicitation completed: {_told(answer)}"}]}
+
+    stage.host.sessions = stage.host.standalone = True
+    stage.host.add_tool({"name": TOOL, "description": "Asks the user for what has defaults"}, ask)
+
+
+async def _place(turn: Turn) -> Channel:
+    """Where the client listens; the stream of its own call, where it listens nowhere else."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(SOON):
+            return await turn.host.ear()
+    return turn.channel
+
+
+def _told(answer: Json) -> object:
+    return answer.get("result", answer.get("error"))

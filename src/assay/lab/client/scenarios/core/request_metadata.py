@@ -1,0 +1,37 @@
+"""The first request is refused for its version; every request describes itself."""
+
+from __future__ import annotations
+
+from assay.lab.client.declaring import CLIENTS, official_scenario
+from assay.lab.harness.hosting.answer import Answer, Refused
+from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief
+from assay.lab.harness.hosting.host import Handler
+from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.message_meta import VERSION_KEY
+from assay.model.error import UNSUPPORTED_VERSION
+
+
+@official_scenario(
+    "request-metadata",
+    "Every request describes itself, and a refused version is not the end",
+    brief=Brief(steps=(LIST_TOOLS, LIST_TOOLS), capabilities=("elicitation", "sampling", "roots"), path=""),
+    transports=CLIENTS,
+)
+async def drive(stage: Hosting) -> None:
+    unheard = [True]
+
+    def refusing(handler: Handler) -> Handler:
+        async def answered(turn: Turn) -> Answer:
+            if turn.id is not None and unheard:
+                unheard.clear()
+                versions = {
+                    "supported": [turn.revision.date],
+                    "requested": str(turn.meta.get(VERSION_KEY, "")),
+                }
+                raise Refused(UNSUPPORTED_VERSION, "Unsupported protocol version", versions)
+            return await handler(turn)
+
+        return answered
+
+    stage.host.handlers = {method: refusing(handler) for method, handler in stage.host.handlers.items()}

@@ -1,0 +1,18 @@
+"""Skills are listed, and none is loaded."""
+
+from __future__ import annotations
+
+from assay.lab.client.declaring import CLIENTS, official_scenario
+from assay.lab.client.skill import offer_skill
+from assay.lab.harness.hosting.brief import Brief, step
+from assay.lab.harness.hosting.hosting import Hosting
+
+
+@official_scenario(
+    "sep-2640-client-no-prefetch",
+    "Skills are listed without a look at their files",
+    brief=Brief(steps=(step("list_skills"),), path=""),
+    transports=CLIENTS,
+)
+async def drive(stage: Hosting) -> None:
+    offer_skill(stage)
