@@ -36,6 +36,8 @@ async def drive(stage: Stage) -> None:
         await provoke(peer, facts, areas, uris)
     for uri in uris:
         await peer.request("resources/unsubscribe", {"uri": uri})
+    # What was on its way while we unsubscribed may still arrive; a round trip later nothing may.
+    await peer.sentinel()
     async with peer.probe("unsubscribed"):
         for tool in tools_that(CHANGING, facts):
             await peer.call(tool, argument_sets(tool)[0])
