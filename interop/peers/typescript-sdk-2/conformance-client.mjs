@@ -114,15 +114,18 @@ class Connection {
     return client
   }
 
-  // Do `work`; when the server wants the user's consent first, bring it and do the work again.
+  // Do `work`; when the server wants the user's consent first, make it count and do the work again.
   async authorized(work) {
     for (;;) {
+      const redeemed = this.provider?.redeemed
       try {
         return await work()
       } catch (error) {
-        const callback = this.provider?.takeCallback?.()
-        if (!(error instanceof UnauthorizedError) || !callback) throw error
-        await this.provider.finish(() => this.transport.finishAuth(callback))
+        if (!(error instanceof UnauthorizedError) || redeemed === undefined) throw error
+        // Meanwhile other work may have brought what this one lacks.
+        if (this.provider.redeemed > redeemed) continue
+        if (!this.provider.consented) throw error
+        await this.provider.redeem((callback) => this.transport.finishAuth(callback))
       }
     }
   }

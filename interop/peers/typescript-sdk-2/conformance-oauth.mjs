@@ -1,7 +1,7 @@
 // Authorization with the SDK's own flow. Here is only what an application adds: where credentials are kept, and
 // how the user's consent is brought.
 
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 
 import {
   ClientCredentialsProvider,
@@ -50,6 +50,8 @@ class Credentials {
   }
 }
 
+// Several requests may find at once that they need the user's consent: the user is asked once, and what belongs to
+// that question is kept together.
 class ConsentingUser extends Credentials {
   clientMetadataUrl = METADATA_DOCUMENT
   redirectUrl = REDIRECT
@@ -60,11 +62,16 @@ class ConsentingUser extends Credentials {
     response_types: ['code'],
   }
 
-  #consents = 0
-  #state
+  // How many consents became tokens.
+  redeemed = 0
+
+  #asked = 0
+  #consent
+  #redeeming
+  #clients = new Map()
+  #verifiers = new Map()
   #verifier
   #discovery
-  #callback
 
   constructor(plan) {
     super(plan)
@@ -75,37 +82,16 @@ class ConsentingUser extends Credentials {
   }
 
   state() {
-    return (this.#state = randomUUID())
+    return randomUUID()
   }
 
-  // The user consents at once: the server's answer is the redirection that a browser would follow.
-  async redirectToAuthorization(url) {
-    if (++this.#consents > MOST_CONSENTS) throw new Error(`not authorized after ${MOST_CONSENTS} consents: giving up`)
-    const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(PATIENCE) })
-    const location = response.headers.get('location')
-    if (!location) throw new Error(`the authorization endpoint answered ${response.status} without a Location`)
-    const callback = new URL(location).searchParams
-    if (callback.get('state') !== this.#state) throw new Error('the authorization answer has another state')
-    this.#callback = callback
-  }
-
-  takeCallback() {
-    const callback = this.#callback
-    this.#callback = undefined
-    return callback
-  }
-
-  // What was discovered is good for one authorization: the next one looks again, the server may have moved.
-  async finish(exchange) {
-    try {
-      await exchange()
-    } finally {
-      this.#discovery = undefined
-    }
+  saveClientInformation(information) {
+    this.#clients.set(information.client_id, information)
+    if (!this.#consent) super.saveClientInformation(information)
   }
 
   saveCodeVerifier(verifier) {
-    this.#verifier = verifier
+    this.#verifiers.set(createHash('sha256').update(verifier).digest('base64url'), verifier)
   }
 
   codeVerifier() {
@@ -116,8 +102,52 @@ class ConsentingUser extends Credentials {
     this.#discovery = discovery
   }
 
+  // Good for the question that was asked: the next one looks again, since the server may have moved.
   discoveryState() {
-    return this.#discovery
+    return this.#consent && this.#discovery
+  }
+
+  async redirectToAuthorization(url) {
+    if (this.#consent) return
+    this.#consent = this.#ask(url)
+    try {
+      await this.#consent
+    } catch (error) {
+      this.#consent = undefined
+      throw error
+    }
+  }
+
+  // The user consents at once: the server's answer is the redirection that a browser would follow.
+  async #ask({ href, searchParams: question }) {
+    if (++this.#asked > MOST_CONSENTS) throw new Error(`not authorized after ${MOST_CONSENTS} consents: giving up`)
+    super.saveClientInformation(this.#clients.get(question.get('client_id')))
+    this.#verifier = this.#verifiers.get(question.get('code_challenge'))
+    const response = await fetch(href, { redirect: 'manual', signal: AbortSignal.timeout(PATIENCE) })
+    const location = response.headers.get('location')
+    if (!location) throw new Error(`the authorization endpoint answered ${response.status} without a Location`)
+    const callback = new URL(location).searchParams
+    if (callback.get('state') !== question.get('state')) throw new Error('the authorization answer has another state')
+    return callback
+  }
+
+  get consented() {
+    return this.#consent !== undefined
+  }
+
+  // Let the consent become tokens, once for all who wait for it.
+  redeem(exchange) {
+    this.#redeeming ??= this.#redeem(exchange).finally(() => (this.#redeeming = undefined))
+    return this.#redeeming
+  }
+
+  async #redeem(exchange) {
+    try {
+      await exchange(await this.#consent)
+      this.redeemed += 1
+    } finally {
+      this.#consent = undefined
+    }
   }
 }
 
