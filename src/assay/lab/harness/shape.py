@@ -64,6 +64,31 @@ def asked_problem(message: Message, revision: Revision) -> str | None:
     return None if form is None else _problem(form, message.value, nulls=False)
 
 
+def client_problem(message: Message, revision: Revision) -> str | None:
+    """The same for a request or notification of a client that is judged itself."""
+    form = _client_forms(message).get((message.method, revision.date))
+    return None if form is None else _problem(form, message.value)
+
+
+def answer_problem(method: str, result: Any, revision: Revision) -> str | None:
+    """The same for a client's result of that method."""
+    form = _official().CLIENT_RESULTS.get((method, revision.date))
+    return None if form is None else _problem(form, result)
+
+
+def known_of_clients(message: Message, revision: Revision) -> bool:
+    """Whether a client of that revision has such a request or notification."""
+    return (message.method, revision.date) in _client_forms(message)
+
+
+def _client_forms(message: Message) -> dict[tuple[str, str], Any]:
+    official = _official()
+    forms: dict[tuple[str, str], Any] = (
+        official.CLIENT_REQUESTS if message.shape is Shape.REQUEST else official.CLIENT_NOTIFICATIONS
+    )
+    return forms
+
+
 def knows(message: Message, revision: Revision) -> bool:
     """Whether a server of that revision has such a request or notification."""
     return (message.method, revision.date) in _sent_forms(message)

@@ -22,6 +22,8 @@ class LineChannel:
         self.send = send
         self.raw = raw
         self._hang_up = hang_up
+        self.complain: Write | None = None
+        """Bytes on standard error, where there is such."""
 
     async def reply(self, body: bytes, status: int | None = None) -> None:
         await self.send(body)

@@ -68,6 +68,7 @@ class Piped:
         self._place = f"{name}/lines"
         self._held = b""
         self.channel = LineChannel(name, self._say, self.write, self.exit)
+        self.channel.complain = self.complain
         self._talk = Conversing(host, self.channel)
 
     async def serve(self) -> None:

@@ -1,0 +1,1 @@
+"""What a client may keep, and for how long."""

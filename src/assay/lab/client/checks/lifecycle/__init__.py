@@ -1,0 +1,1 @@
+"""The handshake, and what it agrees on."""

@@ -1,0 +1,29 @@
+"""On one channel, a notification belongs to the subscription that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assay.lab.harness.check import check
+from assay.lab.harness.trace import Trace
+from assay.lab.harness.transport import STDIO_ONLY
+from assay.lab.harness.verdict import Observation, observe
+
+FOREIGN, OWN = "a foreign notification", "a notification of its own"
+"""Marks: of what follows, the first is of no subscription of the client's."""
+ROWS = ("STD-08", "SUB-07")
+
+
+@check("Notifications are told apart by their subscription", rows=ROWS, transports=STDIO_ONLY)
+def judge(trace: Trace) -> Iterator[Observation]:
+    for foreign, own in zip(trace.marks(FOREIGN), trace.marks(OWN), strict=False):
+        listed = [one.request.frame for one in trace.inquiries("tools/list")]
+        early = [one for one in listed if foreign.n < one.n < own.n]
+        late = [one for one in listed if one.n > own.n]
+        for row in ROWS:
+            if early or late:
+                expected = "nothing to be done about a notification of another subscription"
+                observed = "the tools were listed again"
+                yield observe(
+                    row, not early, foreign, *early, *late[:1], expected=expected, observed=observed
+                )

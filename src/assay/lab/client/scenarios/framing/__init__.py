@@ -1,0 +1,1 @@
+"""Lines on stdio, and the process that a client starts."""

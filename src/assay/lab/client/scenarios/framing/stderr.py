@@ -1,0 +1,31 @@
+"""The server writes to standard error, then answers as if nothing were."""
+
+from __future__ import annotations
+
+from assay.lab.client.checks.framing.stderr import COMPLAINING
+from assay.lab.client.declaring import client_scenario
+from assay.lab.client.evidence import AFTER
+from assay.lab.harness.hosting.answer import Answer
+from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
+from assay.lab.harness.hosting.conversing import LineChannel
+from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.transport import STDIO_ONLY
+
+TEXT = b"Traceback (most recent call last):\nERROR: this is only a log\n"
+
+
+@client_scenario(
+    "Output on standard error is no error",
+    brief=Brief(steps=(LIST_TOOLS, call(COMPLAINING), call(AFTER))),
+    exercises=("framing.stderr",),
+    transports=STDIO_ONLY,
+)
+async def drive(stage: Hosting) -> None:
+    async def complain(turn: Turn) -> Answer:
+        if isinstance(turn.channel, LineChannel) and turn.channel.complain is not None:
+            await turn.channel.complain(TEXT)
+        return {"content": [{"type": "text", "text": "all is well"}]}
+
+    stage.host.add_tool({"name": COMPLAINING}, complain)
+    stage.host.add_tool({"name": AFTER})

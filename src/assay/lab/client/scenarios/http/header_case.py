@@ -1,0 +1,36 @@
+"""An answer whose headers have names in an unusual case."""
+
+from __future__ import annotations
+
+import msgspec
+
+from assay.lab.client.checks.http.header_case import ODD
+from assay.lab.client.declaring import client_scenario
+from assay.lab.client.evidence import AFTER
+from assay.lab.harness.hosting.answer import DONE, Answer
+from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
+from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.hosting.http_door import HttpChannel
+from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.http_text import JSON
+from assay.lab.harness.transport import HTTP_ONLY
+
+
+@client_scenario(
+    "Header names mean the same in any case",
+    brief=Brief(steps=(LIST_TOOLS, call(ODD), call(AFTER))),
+    exercises=("http.header-case",),
+    transports=HTTP_ONLY,
+)
+async def drive(stage: Hosting) -> None:
+    async def answer(turn: Turn) -> Answer:
+        content = {"content": [{"type": "text", "text": "done"}]}
+        if not isinstance(turn.channel, HttpChannel):
+            return content
+        result = turn.host.shaped("tools/call", content)
+        body = msgspec.json.encode({"jsonrpc": "2.0", "id": turn.id, "result": result})
+        await turn.channel.http.whole(200, body, [("cOnTeNt-TyPe", JSON)])
+        return DONE
+
+    stage.host.add_tool({"name": ODD}, answer)
+    stage.host.add_tool({"name": AFTER})

@@ -1,0 +1,32 @@
+"""Schemas of a tool refer to another address: whoever goes there is seen."""
+
+from __future__ import annotations
+
+from assay.lab.client.checks.jsonrpc.references import ROOM
+from assay.lab.client.declaring import client_scenario
+from assay.lab.client.evidence import AFTER
+from assay.lab.harness.hosting.answer import Answer
+from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call, tried
+from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.hosting.http_reply import HttpReply
+from assay.lab.harness.hosting.http_server import Asked
+from assay.lab.harness.hosting.turn import Turn
+
+
+@client_scenario(
+    "Schemas that refer to the network are not fetched",
+    brief=Brief(steps=(LIST_TOOLS, tried(call("referring", city="Bern")), call(AFTER))),
+    exercises=("jsonrpc.references",),
+)
+async def drive(stage: Hosting) -> None:
+    async def serve(asked: Asked, reply: HttpReply) -> None:
+        await reply.whole(200, b'{"type": "string"}', [("Content-Type", "application/schema+json")])
+
+    async def answer(turn: Turn) -> Answer:
+        return {"content": [{"type": "text", "text": "{}"}], "structuredContent": {"city": "Bern"}}
+
+    origin = await stage.room(ROOM, serve)
+    properties = {"city": {"$ref": f"{origin}/city.json"}}
+    schema = {"type": "object", "properties": properties}
+    stage.host.add_tool({"name": "referring", "inputSchema": schema, "outputSchema": schema}, answer)
+    stage.host.add_tool({"name": AFTER})

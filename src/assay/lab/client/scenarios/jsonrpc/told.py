@@ -1,0 +1,25 @@
+"""The host sends notifications in the middle of a call: one that is known, and one that nobody knows."""
+
+from __future__ import annotations
+
+from assay.lab.client.declaring import client_scenario
+from assay.lab.client.evidence import AFTER
+from assay.lab.harness.hosting.answer import Answer
+from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
+from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.hosting.turn import Turn
+
+
+@client_scenario(
+    "Notifications are not answered",
+    brief=Brief(steps=(LIST_TOOLS, call("telling"), call(AFTER))),
+    exercises=("jsonrpc.nameless",),
+)
+async def drive(stage: Hosting) -> None:
+    async def tell(turn: Turn) -> Answer:
+        await turn.progress(1, 2)
+        await turn.notify("notifications/lab/remark", {"text": "nobody knows this one"})
+        return {"content": [{"type": "text", "text": "told"}]}
+
+    stage.host.add_tool({"name": "telling"}, tell)
+    stage.host.add_tool({"name": AFTER})

@@ -1,0 +1,30 @@
+"""The host answers with the version before: who speaks it goes on in it."""
+
+from __future__ import annotations
+
+from assay.lab.client.declaring import client_scenario
+from assay.lab.client.evidence import FIRST
+from assay.lab.harness.hosting.answer import Answer
+from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
+from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.hosting.turn import Turn
+from assay.revisions.registry import HANDSHAKE
+
+
+@client_scenario(
+    "An older version is agreed on, and kept to",
+    brief=Brief(steps=(LIST_TOOLS, call("work")), may_fail=True),
+    exercises=("lifecycle.opening", "lifecycle.agreed-version", "http.agreed-version"),
+    window=lambda revision: revision in HANDSHAKE[1:],
+)
+async def drive(stage: Hosting) -> None:
+    usual = stage.host.handlers[FIRST]
+    older = HANDSHAKE[HANDSHAKE.index(stage.revision) - 1]
+
+    @stage.host.on(FIRST)
+    async def initialize(turn: Turn) -> Answer:
+        answer = await usual(turn)
+        assert isinstance(answer, dict)
+        return {**answer, "protocolVersion": older.date}
+
+    stage.host.add_tool({"name": "work"})

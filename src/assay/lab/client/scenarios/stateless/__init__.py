@@ -1,0 +1,1 @@
+"""Requests that describe themselves, and versions without a handshake."""

@@ -1,0 +1,31 @@
+"""A response breaks off before the answer, in a revision where nothing can be resumed."""
+
+from __future__ import annotations
+
+from assay.lab.client.checks.streams.reissued import FRAGILE
+from assay.lab.client.declaring import client_scenario
+from assay.lab.harness.hosting.answer import SILENCE, Answer
+from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call, tried
+from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.transport import HTTP_ONLY
+
+
+@client_scenario(
+    "A request whose response broke off is made again under a new id",
+    # Who does not try again by itself is made to, by a second step.
+    brief=Brief(steps=(LIST_TOOLS, tried(call(FRAGILE)), call(FRAGILE))),
+    exercises=("streams.reissued",),
+    transports=HTTP_ONLY,
+    window=lambda revision: not revision.http.resumable,
+)
+async def drive(stage: Hosting) -> None:
+    async def break_once(turn: Turn) -> Answer:
+        if turn.host.memory.setdefault("broke", False):
+            return {"content": [{"type": "text", "text": "done"}]}
+        turn.host.memory["broke"] = True
+        await turn.channel.raw(b": it will break\n\n")
+        turn.channel.cut()
+        return SILENCE
+
+    stage.host.add_tool({"name": FRAGILE}, break_once)
