@@ -1,7 +1,7 @@
 """The guest: a scripted client of the lab's own, which takes the steps that it is told to take.
 
-A fault meets it in one place for each hook: messages in `send`, what it hears in `_take`, HTTP requests in
-`web.py`, lines in `stdio_carrier.py`, habits here.
+A fault meets it in one place for each hook: messages in `_altered`, what it hears in `ears.py`, HTTP
+requests in `web.py`, lines in `stdio_carrier.py`.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from assay.lab.harness.hosting.answer import Refused
 from assay.lab.harness.hosting.client import Invitation
-from assay.lab.harness.message_meta import SUBSCRIPTION_KEY, declared
+from assay.lab.harness.message_meta import declared
 from assay.lab.harness.saboteur import Request
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import BY_DATE
-from assay.revisions.revision import Asking, Batching, Opening, Revision
+from assay.revisions.revision import Opening, Revision
 
 from .answers import Answers
 from .cache import Cache
 from .carrier import Call, Carrier, Json
+from .ears import Ears
 from .failure import Broken, Failed, Refusal, SessionLost
 from .hearing import Heard
 from .http_carrier import HttpCarrier
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 encode = msgspec.json.encode
 MOST_ROUNDS: Final = 10
 MOST_TRIES: Final = 3
+MOST_LIVES: Final = 4
+"""How often it starts a server, or connects, before it believes that this leads nowhere."""
 GRACE: Final = 0.3
 """Seconds that responses have to end after their answers, once the guest wants to leave."""
 _CARRIERS: Final[dict[Transport, Callable[[Guest], Carrier]]] = {
@@ -87,14 +89,15 @@ class Guest:
         self.answers = Answers(self, invitation.context)
         self.cache = Cache()
         self.heard = Heard()
+        self.ears = Ears(self)
+        self.hear = self.ears.hear
         self.carrier: Carrier = _CARRIERS[transport](self)
         self.wallet: Wallet | None = wallet_for(self)
         self._ids = count(1)
-        self._calls: dict[bytes, Call] = {}
-        self._answering: dict[bytes, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._subscriptions: list[Subscription] = []
+        self.subscriptions: list[Subscription] = []
         self._renewing = asyncio.Lock()
+        self._leaving = False
         self._life = 0
         """How often it has begun."""
 
@@ -133,7 +136,8 @@ class Guest:
                 self.say(f"{step['do']} failed, as it may: {reason}")
 
     async def close(self) -> None:
-        for one in self._subscriptions:
+        self._leaving = True
+        for one in self.subscriptions:
             with suppress(Failed):
                 await one.close()
         if self._tasks:
@@ -143,7 +147,7 @@ class Guest:
 
     async def abandon(self) -> None:
         """End whatever is still under way."""
-        tasks = [*self._tasks, *self._answering.values()]
+        tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -224,15 +228,20 @@ class Guest:
                 self.agreed = None
                 await self.open()
 
+    def lost(self) -> None:
+        """The server hung up without being asked to, or its process ended."""
+        if self._reissues and not self._leaving:
+            self.task(self._mend(self._life))
+
     async def _mend(self, life: int) -> None:
         """A new connection with what was open on the old one, where there is such a thing."""
         if self.transport is Transport.HTTP or not self.manners.restarts:
             return
         async with self._renewing:
-            if life == self._life:
+            if life == self._life and life < MOST_LIVES:
                 self._life += 1
                 await self.carrier.open()
-                for one in self._subscriptions:
+                for one in self.subscriptions:
                     await one.open()
 
     def _checked(self, method: str, answer: Json) -> Json:
@@ -261,8 +270,8 @@ class Guest:
         items = self._altered(message)
         call = Call(_id_of(items, message), method, asyncio.get_running_loop().create_future())
         told(call.id)
-        self._calls[encode(call.id)] = call
-        sending = self._task(self._send(items, call))
+        self.ears.expect(call)
+        sending = self.task(self._send(items, call))
         limit = None if method == "subscriptions/listen" else timeout or self.manners.patience
         try:
             async with asyncio.timeout(limit):
@@ -273,7 +282,7 @@ class Guest:
                 raise Failed(f"no answer to {method} within {limit} s") from None
             raise
         finally:
-            self._calls.pop(encode(call.id), None)
+            self.ears.forget(call)
             if not call.answer.done():
                 call.answer.cancel()
                 sending.cancel()
@@ -337,64 +346,7 @@ class Guest:
         for item in items[:1]:
             await self.carrier.send(item if isinstance(item, bytes) else encode(item), item, call)
 
-    # -- hearing -----------------------------------------------------------------------------------------
-
-    def hear(self, body: bytes) -> None:
-        """Whatever the server sent. What is no message is left alone: a request it was to answer fails."""
-        try:
-            value = msgspec.json.decode(body)
-        except (msgspec.DecodeError, RecursionError):
-            return self.say(f"the server sent what is no JSON: {body[:80]!r}")
-        batch = isinstance(value, list) and self.revision.batching is Batching.ACCEPTED
-        for one in value if batch else [value]:
-            if isinstance(one, dict):
-                self._take(one)
-        return None
-
-    def _take(self, message: Json) -> None:
-        hook = self.saboteur.hearing if self.saboteur else None
-        heard = message if hook is None else hook(message, self)
-        if heard is None:
-            return
-        params = heard.get("params")
-        if "method" not in heard:
-            call = self._calls.get(encode(heard.get("id")))
-            if call is not None and not call.answer.done():
-                call.answer.set_result(heard)
-        elif "id" not in heard:
-            self._note(str(heard["method"]), params if isinstance(params, dict) else {})
-        elif self.revision.asking is Asking.BY_REQUEST:
-            self._answering[encode(heard["id"])] = self._task(self._reply(heard))
-
-    def _note(self, method: str, params: Json) -> None:
-        if method == "notifications/cancelled":
-            task = self._answering.get(encode(params.get("requestId")))
-            return None if task is None else _stop(task)
-        meta = params.get("_meta")
-        name = meta.get(SUBSCRIPTION_KEY) if isinstance(meta, dict) else None
-        mine = [one for one in self._subscriptions if one.id == name]
-        if name is not None and not mine and self.manners.minds_subscriptions:
-            return None
-        if method == "notifications/subscriptions/acknowledged":
-            for one in mine:
-                one.acknowledge()
-        if self.manners.heeds_changes:
-            self.cache.change(method, params)
-        return self.heard.put(method, params)
-
-    async def _reply(self, message: Json) -> None:
-        params = message.get("params")
-        try:
-            result = await self.answers.answer(
-                str(message["method"]), params if isinstance(params, dict) else {}
-            )
-            answer: Json = {"result": result}
-        except Refused as refused:
-            answer = {"error": refused.error}
-        with suppress(Failed):
-            await self.send({"jsonrpc": "2.0", "id": message["id"], **answer})
-
-    def _task(self, work: Any) -> asyncio.Task[Any]:
+    def task(self, work: Any) -> asyncio.Task[Any]:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._done)
@@ -409,17 +361,13 @@ class Guest:
 
     async def listen(self, wanted: Json) -> None:
         one = Subscription(self, wanted)
-        self._subscriptions.append(one)
+        self.subscriptions.append(one)
         await one.open()
 
     async def stop_listening(self, wanted: Json) -> None:
-        for one in [one for one in self._subscriptions if one.wanted == wanted]:
-            self._subscriptions.remove(one)
+        for one in [one for one in self.subscriptions if one.wanted == wanted]:
+            self.subscriptions.remove(one)
             await one.close()
-
-
-def _stop(task: asyncio.Task[None]) -> None:
-    task.cancel()
 
 
 def _id_of(items: list[Any], message: Json) -> Any:

@@ -115,12 +115,12 @@ class HttpCarrier:
         """Hear what a response to a POST holds."""
         if call is not None and call.method == "initialize" and reply.status == 200:
             self.session = reply.head.get(SESSION)
+        if reply.status == 404 and self.session is not None and self.guest.manners.renews_session:
+            raise SessionLost("the server does not know the session")
         if reply.head.media_type == EVENT_STREAM and reply.status == 200:
             await self._follow(reply, call)
         elif reply.head.media_type == JSON:
             self.guest.hear((await reply.read()).body)
-        elif reply.status == 404 and self.session is not None and self.guest.manners.renews_session:
-            raise SessionLost("the server does not know the session")
         if reply.status >= 300 and (call is None or not call.answer.done()):
             kind = NotServed if reply.status in (400, 404, 405) else Failed
             raise kind(f"the server answered with HTTP status {reply.status}")

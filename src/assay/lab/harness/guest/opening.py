@@ -10,6 +10,8 @@ from assay.revisions.registry import BY_DATE, HANDSHAKE, PER_REQUEST
 from assay.revisions.revision import Opening
 
 from .failure import Failed, NotServed, Refusal
+from .http_carrier import HttpCarrier
+from .http_sse_carrier import HttpSseCarrier
 
 if TYPE_CHECKING:
     from .guest import Guest
@@ -69,7 +71,14 @@ def retry_version(guest: Guest, refusal: Refusal) -> bool:
 async def shake_hands(guest: Guest) -> None:
     offered = guest.revision.date
     about = {"protocolVersion": offered, "capabilities": guest.answers.capabilities, "clientInfo": CLIENT}
-    guest.server = await guest.request("initialize", about)
+    try:
+        guest.server = await guest.request("initialize", about)
+    except NotServed:
+        if not isinstance(guest.carrier, HttpCarrier) or not guest.manners.tries_event_endpoint:
+            raise
+        guest.carrier = HttpSseCarrier(guest)
+        await guest.carrier.open()
+        guest.server = await guest.request("initialize", about)
     version = str(guest.server.get("protocolVersion"))
     if version in {one.date for one in HANDSHAKE}:
         guest.revision = BY_DATE[version]

@@ -94,6 +94,8 @@ class SocketCarrier:
             pass  # the same as an orderly end: nothing more comes
         finally:
             self._waiting.fail("the server closed the WebSocket")
+            if self._writer is not None:
+                self.guest.lost()
 
     def _control(self, data: bytes) -> None:
         if self._writer is not None:

@@ -57,6 +57,7 @@ class StdioCarrier:
                 if isinstance(line, bytes):
                     self.guest.hear(line)
         self._waiting.fail("the server ended its output")
+        self.guest.lost()
 
     async def close(self) -> None:
         """Close its input, wait for it, then ask it to end, then make it end."""

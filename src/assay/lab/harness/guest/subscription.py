@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
 
 from .carrier import Json
-from .failure import Failed
+from .failure import Broken, Failed
 
 if TYPE_CHECKING:
     from .guest import Guest
 
-METHOD = "subscriptions/listen"
+METHOD: Final = "subscriptions/listen"
+MOST_TRIES: Final = 4
+PAUSE: Final = 0.2
+"""Seconds before a stream that broke is opened again."""
 
 
 class Subscription:
@@ -42,7 +46,13 @@ class Subscription:
         def known(name: Any) -> None:
             self.id = name
 
-        return await self._guest.ask(METHOD, {"notifications": self.wanted}, timeout=None, told=known)
+        for _ in range(MOST_TRIES):
+            with suppress(Broken):
+                return await self._guest.ask(METHOD, {"notifications": self.wanted}, timeout=None, told=known)
+            if not self._guest.hangs_up or not self._guest.manners.reissues:
+                break  # the connection has to be made anew first, and that brings all subscriptions back
+            await asyncio.sleep(PAUSE)
+        raise Broken(f"{METHOD} ended without being asked to")
 
     def acknowledge(self) -> None:
         self._acknowledged.set()
