@@ -1,0 +1,18 @@
+"""An answer of an issuer that is almost the right one is not taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assay.lab.client.authorization_answer import refused
+from assay.lab.client.official_auth import SHARED
+from assay.lab.everything.declaring import official_check
+from assay.lab.harness.trace import Trace
+from assay.lab.harness.verdict import Observation
+
+ROW = "sep-2468-client-no-normalization"
+
+
+@official_check("auth/iss-normalized", "The issuer that answers is almost the right one", rows=(ROW, *SHARED))
+def judge(trace: Trace) -> Iterator[Observation]:
+    yield from refused(trace, ROW)

@@ -1,0 +1,18 @@
+"""An answer of another issuer is not taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assay.lab.client.authorization_answer import refused
+from assay.lab.client.official_auth import SHARED
+from assay.lab.everything.declaring import official_check
+from assay.lab.harness.trace import Trace
+from assay.lab.harness.verdict import Observation
+
+ROW = "sep-2468-client-compare-iss-supported"
+
+
+@official_check("auth/iss-wrong-issuer", "Another issuer answers", rows=(ROW, *SHARED))
+def judge(trace: Trace) -> Iterator[Observation]:
+    yield from refused(trace, ROW)

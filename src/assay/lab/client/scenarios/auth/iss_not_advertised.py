@@ -1,0 +1,19 @@
+"""Neither the metadata nor the answer speaks of `iss`."""
+
+from __future__ import annotations
+
+from assay.lab.client.authorizing import BY_CODE, LIST_AND_CALL
+from assay.lab.client.declaring import official_scenario, where
+from assay.lab.client.protected import OAUTH, Protection, protect
+from assay.lab.harness.hosting.hosting import Hosting
+
+
+@official_scenario(
+    "auth/iss-not-advertised",
+    "Nobody says who answers",
+    brief=LIST_AND_CALL,
+    exercises=BY_CODE,
+    window=where("AU-52"),
+)
+async def drive(stage: Hosting) -> None:
+    await protect(stage, Protection(faults=("metadata-without-iss", "missing-iss", *OAUTH)))

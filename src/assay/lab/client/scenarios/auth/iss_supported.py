@@ -1,0 +1,19 @@
+"""The metadata announces `iss`, and the answer has the right one."""
+
+from __future__ import annotations
+
+from assay.lab.client.authorizing import BY_CODE, LIST_AND_CALL
+from assay.lab.client.declaring import official_scenario, where
+from assay.lab.client.protected import protect
+from assay.lab.harness.hosting.hosting import Hosting
+
+
+@official_scenario(
+    "auth/iss-supported",
+    "The issuer that answers is the right one",
+    brief=LIST_AND_CALL,
+    exercises=BY_CODE,
+    window=where("AU-52"),
+)
+async def drive(stage: Hosting) -> None:
+    await protect(stage)

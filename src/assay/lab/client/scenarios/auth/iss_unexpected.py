@@ -1,0 +1,19 @@
+"""The answer is of another issuer, and the metadata announces no `iss`."""
+
+from __future__ import annotations
+
+from assay.lab.client.authorizing import IN_VAIN
+from assay.lab.client.declaring import official_scenario, where
+from assay.lab.client.protected import OAUTH, Protection, protect
+from assay.lab.harness.hosting.hosting import Hosting
+
+
+@official_scenario(
+    "auth/iss-unexpected",
+    "Another issuer answers, unannounced",
+    brief=IN_VAIN,
+    exercises=("auth.issuer-of-answer",),
+    window=where("AU-52"),
+)
+async def drive(stage: Hosting) -> None:
+    await protect(stage, Protection(faults=("metadata-without-iss", "wrong-iss", *OAUTH)))

@@ -1,0 +1,20 @@
+"""The metadata is where it should be, and names another issuer; its endpoints are in a place of their own."""
+
+from __future__ import annotations
+
+from assay.lab.client.authorizing import IN_VAIN
+from assay.lab.client.declaring import official_scenario, where
+from assay.lab.client.protected import OAUTH, Protection, protect
+from assay.lab.harness.hosting.hosting import Hosting
+
+
+@official_scenario(
+    "auth/metadata-issuer-mismatch",
+    "Metadata of another issuer",
+    brief=IN_VAIN,
+    exercises=("auth.issuer-of-metadata",),
+    window=where("AU-26"),
+)
+async def drive(stage: Hosting) -> None:
+    settings = {"endpoints": "/mismatched-as"}
+    await protect(stage, Protection(settings=settings, faults=("issuer-mismatch", *OAUTH)))

@@ -1,0 +1,22 @@
+"""The metadata of the resource is about another resource."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assay.lab.client.authorizing import IN_VAIN
+from assay.lab.client.declaring import official_scenario, where
+from assay.lab.client.protected import Protection, protect
+from assay.lab.harness.hosting.hosting import Hosting
+
+OTHER: Final = "https://evil.example.com/mcp"
+
+
+@official_scenario(
+    "auth/resource-mismatch",
+    "Metadata of another resource",
+    brief=IN_VAIN,
+    window=where("resource-mismatch-rejected"),
+)
+async def drive(stage: Hosting) -> None:
+    await protect(stage, Protection(resource=OTHER))
