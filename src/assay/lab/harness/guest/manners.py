@@ -104,3 +104,53 @@ class Manners(Struct, frozen=True):
     """Reads skills before anybody asks for them."""
 
     # -- authorization -----------------------------------------------------------------------------------
+    heeds_challenge: bool = True
+    """Looks for the metadata of the resource where the challenge says."""
+    asks_root_first: bool = False
+    """Looks for it at the root of the server before all else."""
+    reads_resource_metadata: bool = True
+    """Looks for it at all; otherwise the authorization server is taken to be where the endpoint is."""
+    checks_resource: bool = True
+    """Wants that metadata to be about the endpoint."""
+    reads_server_metadata: bool = True
+    """Asks for the metadata of an authorization server; otherwise its endpoints are where all once were."""
+    knows_openid: bool = True
+    """Looks at the addresses of OpenID Connect as well."""
+    openid_first: bool = False
+    """Looks there before it looks at OAuth's."""
+    drops_issuer_path: bool = False
+    """Looks for the metadata of an issuer with a path as if it had none."""
+    compares_issuer: bool = True
+    """Wants the metadata to name the issuer that it was asked for."""
+    checks_addresses: bool = True
+    """Opens no address but https, or http on this machine."""
+    needs_pkce: bool = True
+    """Goes on only where PKCE with S256 is said to be supported."""
+    uses_given_id: bool = True
+    """Is who it was told to be."""
+    uses_document: bool = True
+    """Is its metadata document, where such are taken."""
+    checks_documents: bool = True
+    """Looks whether such are taken."""
+    registers: bool = True
+    """Registers where it has no id; otherwise it makes one up."""
+    heeds_scope: bool = True
+    """Asks for the scope that a challenge names."""
+    trusts_supported: bool = False
+    """Asks only for scopes that the metadata names, whatever a challenge names."""
+    keeps_scopes: bool = True
+    """Asks for earlier scopes as well when it asks again."""
+    steps_up: bool = True
+    """Asks for more when what it has is not enough."""
+    tracks_scopes: bool = True
+    """Gives up where all that is wanted was asked for already."""
+    most_authorizations: int = 3
+    """How often it asks for authorization before it gives up."""
+    checks_state: bool = True
+    """Wants its `state` back."""
+    needs_iss: bool = True
+    """Wants `iss` in an answer where it was promised."""
+    compares_iss: bool = True
+    """Wants it to name the server that it asked."""
+    normalizes_iss: bool = False
+    """Minds no slash at its end."""
