@@ -19,7 +19,7 @@ from assay.protocol.framing import sse
 
 OPEN_FOR = 0.05
 """Seconds that the stream of the call lasts."""
-ANYWHERE_AFTER = 2.0
+ANYWHERE_AFTER = 1.0
 """Seconds after which the answer goes to a client, too, that came back without saying what it missed."""
 
 

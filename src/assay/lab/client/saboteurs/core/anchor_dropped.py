@@ -1,0 +1,14 @@
+"""A schema that lost a name."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import within, without
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("$anchor is dropped from a schema", breaks="sep-2106-client-anchor-keyword-preserved")
+def change(message: Json, guest: Guest) -> Json:
+    path = ("params", "arguments", "schema", "$defs", "address")
+    return within(message, path, lambda address: without(address, "$anchor"))

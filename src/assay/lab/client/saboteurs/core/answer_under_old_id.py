@@ -1,0 +1,19 @@
+"""An answer that looks like the first call."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import is_call
+from assay.lab.client.retried_tools import ECHO
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message(
+    "the call with the answer has the id of the first call", breaks="sep-2322-client-jsonrpc-id-different"
+)
+def change(message: Json, guest: Guest) -> Json:
+    if not is_call(message, ECHO):
+        return message
+    first = guest.memory.setdefault("first", message["id"])
+    return {**message, "id": first} if "inputResponses" in message["params"] else message

@@ -1,0 +1,16 @@
+"""Answers that are for another call."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import is_call, within
+from assay.lab.client.retried_tools import UNRELATED
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("another call carries the answers", breaks="sep-2322-client-parallel-isolation")
+def change(message: Json, guest: Guest) -> Json:
+    if not is_call(message, UNRELATED):
+        return message
+    return within(message, ("params",), lambda params: {**params, "inputResponses": {}})

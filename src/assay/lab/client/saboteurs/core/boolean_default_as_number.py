@@ -1,0 +1,15 @@
+"""A boolean that is none."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import with_form
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message(
+    "the default of a boolean is sent as a number", breaks="client-elicitation-sep1034-boolean-default"
+)
+def change(message: Json, guest: Guest) -> Json:
+    return with_form(message, verified=1)

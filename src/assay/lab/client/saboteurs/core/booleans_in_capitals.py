@@ -1,0 +1,14 @@
+"""Booleans as another language writes them."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request("booleans are written with a capital", breaks="sep-2243-client-encode-values")
+def change(request: Request, guest: Guest) -> Request:
+    for name, value in [pair for pair in request.headers if pair[1] in ("true", "false")]:
+        request.set(name, value.capitalize())
+    return request

@@ -1,0 +1,19 @@
+"""Tools are called by hearsay."""
+
+from __future__ import annotations
+
+from assay.lab.client.ill_marked_tools import ARGUMENTS, VALID
+from assay.lab.harness.client_saboteur import misbehaving
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.hosting.brief import call
+from assay.lab.harness.transport import HTTP_ONLY
+
+
+@misbehaving(
+    "tools are called that were never listed",
+    breaks="sep-2243-invalid-tool-tools-list-gate",
+    transports=HTTP_ONLY,
+)
+async def behave(guest: Guest) -> None:
+    await guest.open()
+    await guest.play([call(VALID, **ARGUMENTS)])

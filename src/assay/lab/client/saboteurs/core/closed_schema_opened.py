@@ -1,0 +1,15 @@
+"""A schema that allows more than it did."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import with_schema
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message(
+    "a schema that is closed is opened", breaks="json-schema-2020-12-client-additionalProperties-preserved"
+)
+def change(message: Json, guest: Guest) -> Json:
+    return with_schema(message, lambda schema: {**schema, "additionalProperties": True})

@@ -1,0 +1,9 @@
+"""No patience with a stream that ended."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "the client comes back without waiting", breaks="client-sse-retry-timing", honours_retry=False
+)

@@ -1,0 +1,13 @@
+"""A schema that lost its alternatives."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import with_schema, without
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("allOf is dropped from a schema", breaks="sep-2106-client-composition-keywords-preserved")
+def change(message: Json, guest: Guest) -> Json:
+    return with_schema(message, lambda schema: without(schema, "allOf"))

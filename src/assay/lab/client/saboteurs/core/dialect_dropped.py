@@ -1,0 +1,13 @@
+"""A schema of no dialect."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import with_schema, without
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("the dialect of a schema is dropped", breaks="json-schema-2020-12-client-$schema-preserved")
+def change(message: Json, guest: Guest) -> Json:
+    return with_schema(message, lambda schema: without(schema, "$schema"))

@@ -1,0 +1,12 @@
+"""A capability that is no object."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import EVERY, ill_mannered
+
+saboteur = ill_mannered(
+    "elicitation is declared with text",
+    breaks="sep-2575-client-declares-elicitation-capability",
+    transports=EVERY,
+    declares={"elicitation": "form"},
+)

@@ -1,0 +1,17 @@
+"""A mark that names nothing is taken."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import overlooking
+from assay.lab.client.ill_marked_tools import FAULTS
+from assay.lab.harness.client_saboteur import on_hearing
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+from assay.lab.harness.transport import HTTP_ONLY
+
+
+@on_hearing(
+    "a tool with an empty mark is used", breaks="sep-2243-x-mcp-header-not-empty", transports=HTTP_ONLY
+)
+def change(message: Json, guest: Guest) -> Json:
+    return overlooking(message, FAULTS["sep-2243-x-mcp-header-not-empty"])

@@ -1,0 +1,16 @@
+"""A handshake for a revision that nobody asked for."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import within
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+from assay.revisions.registry import HANDSHAKE
+
+
+@on_message("the handshake offers the oldest revision", breaks="mcp-client-initialization")
+def change(message: Json, guest: Guest) -> Json:
+    if message.get("method") != "initialize":
+        return message
+    return within(message, ("params",), lambda params: {**params, "protocolVersion": HANDSHAKE[0].date})

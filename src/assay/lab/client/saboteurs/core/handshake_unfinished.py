@@ -1,0 +1,12 @@
+"""A handshake that never ends."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import EVERY, ill_mannered
+
+saboteur = ill_mannered(
+    "that the handshake is done is never said",
+    breaks="mcp-client-initialization",
+    transports=EVERY,
+    announces=False,
+)

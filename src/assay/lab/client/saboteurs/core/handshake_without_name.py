@@ -1,0 +1,13 @@
+"""A handshake of nobody."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import within, without
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("the handshake does not name the client", breaks="mcp-client-initialization")
+def change(message: Json, guest: Guest) -> Json:
+    return within(message, ("params",), lambda params: without(params, "clientInfo"))

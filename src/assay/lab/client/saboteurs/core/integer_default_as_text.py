@@ -1,0 +1,13 @@
+"""An integer that is none."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import with_form
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("the default of an integer is sent as text", breaks="client-elicitation-sep1034-integer-default")
+def change(message: Json, guest: Guest) -> Json:
+    return with_form(message, age="30")

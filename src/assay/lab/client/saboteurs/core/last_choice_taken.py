@@ -1,0 +1,15 @@
+"""A choice that nobody made."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import with_form
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message(
+    "the last choice is taken in place of the default", breaks="client-elicitation-sep1034-enum-default"
+)
+def change(message: Json, guest: Guest) -> Json:
+    return with_form(message, status="pending")

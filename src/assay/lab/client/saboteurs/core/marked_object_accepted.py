@@ -1,0 +1,19 @@
+"""A mark on what is no plain value is taken."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import overlooking
+from assay.lab.client.ill_marked_tools import FAULTS
+from assay.lab.harness.client_saboteur import on_hearing
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+from assay.lab.harness.transport import HTTP_ONLY
+
+
+@on_hearing(
+    "a tool with a mark on an object is used",
+    breaks="sep-2243-x-mcp-header-primitive-only",
+    transports=HTTP_ONLY,
+)
+def change(message: Json, guest: Guest) -> Json:
+    return overlooking(message, FAULTS["sep-2243-x-mcp-header-primitive-only"])

@@ -1,0 +1,16 @@
+"""An address that is not as it was."""
+
+from __future__ import annotations
+
+from urllib.parse import unquote
+
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request("Mcp-Name has percent signs decoded", breaks="sep-2243-client-includes-standard-headers")
+def change(request: Request, guest: Guest) -> Request:
+    if (name := request.header("mcp-name")) is not None:
+        request.set("Mcp-Name", unquote(name))
+    return request

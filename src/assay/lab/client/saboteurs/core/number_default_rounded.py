@@ -1,0 +1,13 @@
+"""A number that lost its end."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import with_form
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("the default of a number is rounded", breaks="client-elicitation-sep1034-number-default")
+def change(message: Json, guest: Guest) -> Json:
+    return with_form(message, score=95)

@@ -1,0 +1,16 @@
+"""Arguments of another type."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import is_call, within
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("numbers are given as text", breaks="tool-add-numbers")
+def change(message: Json, guest: Guest) -> Json:
+    if not is_call(message, "add_numbers"):
+        return message
+    given = {key: str(value) for key, value in message["params"]["arguments"].items()}
+    return within(message, ("params",), lambda params: {**params, "arguments": given})

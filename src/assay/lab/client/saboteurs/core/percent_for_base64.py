@@ -1,0 +1,20 @@
+"""Another encoding than the one that there is."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from urllib.parse import quote
+
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+BEGIN = "=?base64?"
+
+
+@on_request("unsafe values are percent-encoded", breaks="sep-2243-client-base64-unsafe")
+def change(request: Request, guest: Guest) -> Request:
+    for name, value in [pair for pair in request.headers if pair[1].startswith(BEGIN)]:
+        plain = b64decode(value.removeprefix(BEGIN).removesuffix("?="))
+        request.set(name, quote(plain))
+    return request

@@ -1,0 +1,12 @@
+"""A capability that is no object."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import EVERY, ill_mannered
+
+saboteur = ill_mannered(
+    "sampling is declared with a list",
+    breaks="sep-2575-client-declares-sampling-capability",
+    transports=EVERY,
+    declares={"sampling": []},
+)

@@ -1,0 +1,14 @@
+"""A schema that was never asked for."""
+
+from __future__ import annotations
+
+from assay.lab.client.rich_schema import ECHO
+from assay.lab.harness.client_saboteur import misbehaving
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.hosting.brief import call
+
+
+@misbehaving("no tool is listed", breaks="json-schema-2020-12-client-tool-found")
+async def behave(guest: Guest) -> None:
+    await guest.open()
+    await guest.play([call(ECHO, schema={"type": "object"})])

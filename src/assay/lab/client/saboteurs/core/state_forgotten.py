@@ -1,0 +1,12 @@
+"""A state that does not come back."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import EVERY, ill_mannered
+
+saboteur = ill_mannered(
+    "the state is not given back",
+    breaks="sep-2322-client-request-state-echoed",
+    transports=EVERY,
+    echoes_state=False,
+)

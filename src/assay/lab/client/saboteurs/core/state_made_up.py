@@ -1,0 +1,16 @@
+"""A state that nobody gave."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import is_call, within
+from assay.lab.client.retried_tools import NO_STATE
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("a state is sent where none was given", breaks="sep-2322-client-no-state-omitted")
+def change(message: Json, guest: Guest) -> Json:
+    if not is_call(message, NO_STATE) or "inputResponses" not in message["params"]:
+        return message
+    return within(message, ("params",), lambda params: {**params, "requestState": "mine"})

@@ -1,0 +1,19 @@
+"""A state that was read and written again."""
+
+from __future__ import annotations
+
+import json
+
+from assay.lab.client.altered import within
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("the state is parsed, and written anew", breaks="sep-2322-client-request-state-echoed")
+def change(message: Json, guest: Guest) -> Json:
+    state = message.get("params", {}).get("requestState")
+    if state is None:
+        return message
+    anew = json.dumps(json.loads(state))
+    return within(message, ("params",), lambda params: {**params, "requestState": anew})

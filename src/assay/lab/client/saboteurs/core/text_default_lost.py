@@ -1,0 +1,13 @@
+"""A form without its text."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import with_form
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("a field of text with a default is left out", breaks="client-elicitation-sep1034-string-default")
+def change(message: Json, guest: Guest) -> Json:
+    return with_form(message, name=None)

@@ -1,0 +1,12 @@
+"""A skill is believed."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import EVERY, ill_mannered
+
+saboteur = ill_mannered(
+    "the digest of a file is not compared",
+    breaks="sep-2640-host-verify-digest",
+    transports=EVERY,
+    verifies_digest=False,
+)

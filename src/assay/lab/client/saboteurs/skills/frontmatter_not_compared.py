@@ -1,0 +1,12 @@
+"""A skill may call itself what it likes."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import EVERY, ill_mannered
+
+saboteur = ill_mannered(
+    "frontmatter is not compared",
+    breaks="sep-2640-host-frontmatter-comparison",
+    transports=EVERY,
+    verifies_frontmatter=False,
+)
