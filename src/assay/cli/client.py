@@ -21,10 +21,9 @@ came), 4 the client cannot be started, 70 a fault of Assay, 130 interrupted.
 from __future__ import annotations
 
 import argparse
-import asyncio
 from pathlib import Path
 
-from .server import add_results, count, seconds
+from .server import add_results, count, play_with, seconds
 
 SUMMARY = "judge an MCP client: by the command that starts it"
 
@@ -85,6 +84,10 @@ def execute(options: argparse.Namespace) -> int:
     from assay.cli.lab.extra import check_extra
 
     check_extra()
-    from assay.cli.lab.client_judging import judge_client
+    if options.watch:
+        from assay.cli.lab.watching import check_watchable
 
-    return asyncio.run(judge_client(options))
+        check_watchable(options)
+    from assay.cli.lab.client_play import ClientPlay
+
+    return play_with(ClientPlay(options), options)

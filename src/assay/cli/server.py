@@ -23,10 +23,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .exit_code import CommandFailed, ExitCode
 from .formats import FORMATS
 from .suite import FUZZ, add_suite
+
+if TYPE_CHECKING:
+    from assay.cli.lab.judging import Play
 
 SUMMARY = "judge an MCP server: by URL, command or file"
 FOR_SERVING = ("--host", "--port", "--allow-host", "--allow-origin")
@@ -157,17 +161,28 @@ def execute(options: argparse.Namespace) -> int:
     check_extra()
     check_fuzzing(options)
     if options.watch:
-        from assay.cli.lab.watching import watch_server
+        from assay.cli.lab.watching import check_watchable
 
-        return asyncio.run(watch_server(options))
+        check_watchable(options)
     if options.suite == FUZZ:
         check_extra("hypothesis")
         from assay.cli.lab.fuzzing import fuzz_server
 
         return asyncio.run(fuzz_server(options))
-    from assay.cli.lab.judging import judge_server
+    from assay.cli.lab.server_play import ServerPlay
 
-    return asyncio.run(judge_server(options))
+    return play_with(ServerPlay(options), options)
+
+
+def play_with(play: Play, options: argparse.Namespace) -> int:
+    """Once, or after every change."""
+    if options.watch:
+        from assay.cli.lab.watching import watch
+
+        return asyncio.run(watch(play, options))
+    from assay.cli.lab.judging import judge
+
+    return asyncio.run(judge(play, options))
 
 
 def check_fuzzing(options: argparse.Namespace) -> None:

@@ -34,11 +34,11 @@ from .judging import (
     archive_at,
     for_eyes,
     not_kept,
-    not_there,
     revision_of,
     stop_on_request,
     wanted_format,
 )
+from .server_play import not_there
 from .subjects import argv, redaction_of, subjects_of
 from .tokens import FOR_AUTHORITY
 

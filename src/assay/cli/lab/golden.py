@@ -1,4 +1,4 @@
-"""How `assay server` records a golden run, or holds a run against one."""
+"""How a golden run is recorded, or a run held against one."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import msgspec
 from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.cli.output import emit
 from assay.lab.harness.archive import CannotKeep
+from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.golden import RULES, Golden, Place, expect_room, read_golden, record_golden
 from assay.lab.harness.golden_comparison import Comparison, compare_with_golden
 from assay.lab.harness.golden_rules import BadGolden, Rules, read_rules
 from assay.lab.harness.naming import matches
 from assay.lab.harness.plan import is_named
 from assay.lab.harness.run import Run
-from assay.lab.harness.runner import Order
 from assay.lab.harness.verdict import Outcome
 from assay.lab.suites import suite_named
 
@@ -36,27 +36,21 @@ class GoldenStep(Protocol):
         """The run is stored at that place, and comes to that code by itself; returns what it comes to."""
 
 
-def golden_of(options: argparse.Namespace) -> GoldenStep | None:
+def golden_of(options: argparse.Namespace, suite: Suite) -> GoldenStep | None:
     """What the options want; whatever cannot work is found before anything is played."""
     try:
         if options.record_golden is not None:
             expect_room(options.record_golden)
             rules = read_rules(options.record_golden / RULES).and_ignore(options.golden_ignore)
-            return Recording(options.record_golden, options.suite, rules)
+            return Recording(options.record_golden, suite.name, rules)
         if options.against_golden is not None:
-            return Comparing(read_golden(options.against_golden), options)
+            return Comparing(read_golden(options.against_golden), options, suite)
     except BadGolden as error:
         hint = AGAIN if options.record_golden is None else ELSEWHERE
         raise CommandFailed(ExitCode.USAGE, str(error), hint) from error
     if options.golden_ignore:
         raise CommandFailed(ExitCode.USAGE, "--golden-ignore wants --record-golden or --against-golden")
     return None
-
-
-def steady(order: Order) -> Order:
-    """One scenario after another, each with a process of its own on stdio: at once, they would leave their
-    marks in each other's traces, and what a trace holds must not depend on what else was selected."""
-    return msgspec.structs.replace(order, jobs=1, shared=False)
 
 
 class Recording:
@@ -85,19 +79,18 @@ class Recording:
 
 
 class Comparing:
-    def __init__(self, golden: Golden, options: argparse.Namespace) -> None:
+    def __init__(self, golden: Golden, options: argparse.Namespace, suite: Suite) -> None:
         """
         Raises:
             CommandFailed: it is of another suite.
         """
-        if golden.suite != options.suite:
-            problem = (
-                f"{golden.directory} is of the suite {golden.suite}, and {options.suite} is to be played"
-            )
+        if golden.suite != suite.name:
+            problem = f"{golden.directory} is of the suite {golden.suite}, and {suite.name} is to be played"
             hint = f"play that one with --suite {golden.suite}, or name another directory"
             raise CommandFailed(ExitCode.USAGE, problem, hint)
         rules = golden.rules.and_ignore(options.golden_ignore)
         self._golden = msgspec.structs.replace(golden, rules=rules)
+        self._suite = suite
         self._scenarios: list[str] = options.scenario
         self._revisions: list[str] = options.spec_version
         self._text = options.format == "text"
@@ -133,5 +126,7 @@ class Comparing:
     def _is_named(self, name: str) -> bool:
         """By any of its names; a scenario that is no longer there has only one."""
         known = suite_named(self._golden.suite).scenarios.get(name)
+        if known is not None and name not in self._suite.scenarios:
+            return False  # of another group
         patterns = self._scenarios or ["*"]
         return any(is_named(known, one) if known else matches(one, name) for one in patterns)

@@ -1,40 +1,36 @@
-"""How `assay server` turns its options into a run, and a run into output and an exit code."""
+"""From a run to output and an exit code: what `assay server` and `assay client` have in common."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import contextlib
-import os
 import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 
 from assay.cli.delivery import deliver
 from assay.cli.exit_code import CommandFailed, ExitCode
-from assay.cli.suite import FUZZ, suite_of
 from assay.lab.harness.archive import Archive, CannotKeep, located
 from assay.lab.harness.baseline import BadBaseline, Entry, compare, concerning, read_baseline
-from assay.lab.harness.broken_off import Gone, NoToken
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.conclusion import Conclusion, conclude
+from assay.lab.harness.event import Watch
 from assay.lab.harness.plan import Selection, chosen, is_named
-from assay.lab.harness.playing import Conditions
-from assay.lab.harness.run import Run, redacted
-from assay.lab.harness.runner import Order, Runner, SubjectDown
+from assay.lab.harness.run import Place, Run
+from assay.lab.harness.runner import SubjectDown
 from assay.lab.harness.scenario import Role
 from assay.lab.report.registry import formats, renderer
+from assay.lab.suites import suite_named
 from assay.revisions.registry import BY_DATE
 from assay.revisions.revision import Revision
 
-from .golden import golden_of, steady
+from .golden import golden_of
 from .progress import progress
-from .subjects import redaction_of, subjects_of
-from .tokens import equip, no_token, wallet_of
 
 EXIT_CODES: Final[Mapping[Conclusion, ExitCode]] = {
     Conclusion.CONFORMS: ExitCode.OK,
@@ -46,35 +42,55 @@ EXIT_CODES: Final[Mapping[Conclusion, ExitCode]] = {
 LISTING: Final = {Role.SERVER: "assay list --suite {}", Role.CLIENT: "assay list --client"}
 
 
-async def judge_server(options: argparse.Namespace) -> int:
+class Play(Protocol):
+    """What a command plays: its options, understood, with all that is special to servers or to clients."""
+
+    suite: Suite
+    selection: Selection
+    restarts: bool
+    """Whether the subject is started by us, and thus anew after every change."""
+
+    def steady(self) -> None:
+        """Play so that what a trace holds does not depend on what else is selected."""
+
+    async def prepare(self) -> None:
+        """Whatever has to be there before the first scenario.
+
+        Raises:
+            CommandFailed: it is not to be had.
+        """
+
+    async def run(self, watch: Watch, archive: Archive, first: frozenset[Place] = frozenset()) -> Run:
+        """
+        Raises:
+            SubjectDown: nothing can be judged.
+        """
+
+    def refusal(self, down: SubjectDown) -> CommandFailed: ...
+
+
+async def judge(play: Play, options: argparse.Namespace) -> int:
+    """Play it all once, store it, tell it."""
     render = renderer(wanted_format(options.format))
-    order = order_of(options)
-    golden = golden_of(options)
-    order = order if golden is None else steady(order)
-    subjects = subjects_of(options)
-    entries = baseline_of(options, order.selection)
-    archive = archive_at(options)
+    golden = golden_of(options, play.suite)
+    if golden is not None:
+        play.steady()
+    entries = baseline_of(options, play)
+    archive = archive_at(options, play.suite.role)
     stop_on_request()
-    if not options.command:  # what has to be started first may be asked for its scopes later
-        await equip(order.conditions.wallet)
+    await play.prepare()
     try:
-        with progress(sys.stderr) as watch:
-            run = await Runner(order, subjects, watch, archive.keep).run()
-        run, place = kept(run, order, entries, archive)
+        with progress(sys.stderr, play.suite.role) as watch:
+            run = with_baseline(await play.run(watch, archive), entries)
+        place = archive.finish(run)
     except SubjectDown as down:
-        raise not_there(down, options) from down
+        raise play.refusal(down) from down
     except CannotKeep as error:
         raise not_kept(error) from error
     deliver(render(for_eyes(run, place, options.format)), options.format, beside=place.parent)
     print(f"stored: {place}", file=sys.stderr)
     code = EXIT_CODES[conclude(run)]
     return code if golden is None else golden.finish(run, place, code)
-
-
-def kept(run: Run, order: Order, entries: list[Entry], archive: Archive) -> tuple[Run, Path]:
-    """The run without credentials, beside its baseline; and where it is stored."""
-    run = with_baseline(redacted(run, order.conditions.redaction), entries)
-    return run, archive.finish(run)
 
 
 def not_kept(error: CannotKeep) -> CommandFailed:
@@ -103,70 +119,28 @@ def archive_at(options: argparse.Namespace, role: Role = Role.SERVER) -> Archive
     return Archive(options.output, role)
 
 
-def not_there(down: SubjectDown, options: argparse.Namespace) -> CommandFailed:
-    """A server that is not there, or hangs up at once, did not start; one that is silent proved nothing."""
-    if isinstance(down.reason, NoToken):
-        return no_token(down.reason)
-    if not isinstance(down.reason, Gone):
-        hint = "does it speak MCP there? a slow server gets more time with --timeout"
-        return CommandFailed(ExitCode.INCOMPLETE, str(down), hint)
-    started = options.target or options.command
-    hint = "run it by hand to see what it says" if started else "is it running? is the URL right?"
-    return CommandFailed(ExitCode.NOT_STARTED, str(down), hint)
-
-
 def with_baseline(run: Run, entries: list[Entry]) -> Run:
     compared = compare(run, entries)
     return msgspec.structs.replace(run, expected=compared.expected, stale=compared.stale)
 
 
-def baseline_of(options: argparse.Namespace, selection: Selection) -> list[Entry]:
-    return [] if options.baseline is None else entries_of(options.baseline, selection, suite_of(options))
-
-
-def entries_of(path: Path, selection: Selection, suite: Suite) -> list[Entry]:
+def baseline_of(options: argparse.Namespace, play: Play) -> list[Entry]:
     """What the file expects of the scenarios that are played."""
+    if options.baseline is None:
+        return []
+    role = play.suite.role.value
     try:
-        entries = read_baseline(path, suite.role.value)
+        entries = read_baseline(options.baseline, role)
     except BadBaseline as error:
-        hint = f"see `assay {suite.role.value} --help`"
-        raise CommandFailed(ExitCode.USAGE, str(error), hint) from error
-    every = suite.scenarios.values()
-    return concerning(entries, chosen(every, selection), every)
+        raise CommandFailed(ExitCode.USAGE, str(error), f"see `assay {role} --help`") from error
+    every = suite_named(play.suite.name).scenarios.values()
+    return concerning(entries, chosen(play.suite.scenarios.values(), play.selection), every)
 
 
 def wanted_format(name: str) -> str:
     if name not in formats():
         raise CommandFailed(ExitCode.USAGE, f"unknown format: {name}", f"one of {', '.join(formats())}")
     return name
-
-
-def order_of(options: argparse.Namespace) -> Order:
-    if options.all and options.scenario:
-        raise CommandFailed(ExitCode.USAGE, "give --all or --scenario, not both")
-    selection = Selection(
-        scenarios=tuple(options.scenario),
-        revisions=tuple(revision_of(date) for date in dict.fromkeys(options.spec_version)),
-        effects=options.allow_effects,
-    )
-    suite = suite_of(options, FUZZ)
-    check_named(options.scenario, suite)
-    redaction = redaction_of(options)
-    conditions = Conditions(
-        patience=options.timeout,
-        limit=max(60.0, 3 * options.timeout),
-        redaction=redaction,
-        wallet=wallet_of(options, redaction),
-    )
-    return Order(
-        suite,
-        selection,
-        conditions,
-        options.jobs or os.cpu_count() or 1,
-        options.repeat or 1,
-        strict=options.strict,
-        shared=not options.isolate,
-    )
 
 
 def check_named(patterns: list[str], suite: Suite) -> None:

@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 from assay.lab.harness.event import CellFinished, CellsPlanned, RunEvent, RunFinished, SubjectKnown, Watch
 from assay.lab.harness.run import CellResult, SubjectRecord
+from assay.lab.harness.scenario import Role
 from assay.lab.harness.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -21,14 +22,15 @@ MARKS: Final = {
     Outcome.INCOMPLETE: "incomplete",
     Outcome.NOT_APPLICABLE: "n/a",
 }
+OPENINGS: Final = {Role.SERVER: "getting to know the server", Role.CLIENT: "waiting for the client"}
 NAMED: Final = 2
 """Places that are named one by one; more are counted by transport."""
 
 
 @contextmanager
-def progress(stream: IO[str]) -> Iterator[Watch]:
+def progress(stream: IO[str], role: Role = Role.SERVER) -> Iterator[Watch]:
     if stream.isatty():
-        with _live(stream) as watch:
+        with _live(stream, OPENINGS[role]) as watch:
             yield watch
     else:
         yield Plain(stream).watch
@@ -84,7 +86,7 @@ class Plain:
 
 
 @contextmanager
-def _live(stream: IO[str]) -> Iterator[Watch]:
+def _live(stream: IO[str], opening: str) -> Iterator[Watch]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -96,15 +98,15 @@ def _live(stream: IO[str]) -> Iterator[Watch]:
         TextColumn("{task.description}", markup=False),
     )
     with Progress(*columns, console=Console(file=stream), transient=True) as bar:
-        yield Live(bar).watch
+        yield Live(bar, opening).watch
 
 
 class Live:
     """A bar; above it, only what is not green stays on the screen."""
 
-    def __init__(self, bar: Progress) -> None:
+    def __init__(self, bar: Progress, opening: str) -> None:
         self._bar = bar
-        self._task = bar.add_task("getting to know the server", total=None, bad="")
+        self._task = bar.add_task(opening, total=None, bad="")
         self._bad: Counter[Outcome] = Counter()
 
     def watch(self, event: RunEvent) -> None:

@@ -9,42 +9,36 @@ from collections.abc import Callable, Coroutine, Set
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
-
 from assay.cli.delivery import deliver
 from assay.cli.output import emit
 from assay.lab.harness.archive import Archive, CannotKeep
 from assay.lab.harness.conclusion import headline
 from assay.lab.harness.event import CellFinished, RunEvent, RunFinished, Watch
 from assay.lab.harness.run import CellResult, Place, Run
-from assay.lab.harness.runner import Runner, SubjectDown
+from assay.lab.harness.runner import SubjectDown
 from assay.lab.harness.verdict import Outcome
 from assay.lab.report.registry import renderer
 
-from .judging import archive_at, baseline_of, for_eyes, kept, not_kept, order_of, wanted_format
+from .judging import Play, archive_at, baseline_of, for_eyes, not_kept, wanted_format, with_baseline
 from .progress import progress
-from .subjects import subjects_of
 
 CLEAR: Final = "\033[2J\033[3J\033[H"
 RETRY: Final = 1.0
-"""Seconds until a server that somebody else starts is looked for again."""
+"""Seconds until a subject that somebody else starts is looked for again."""
 BAD: Final = frozenset({Outcome.FAILED, Outcome.INCOMPLETE})
 
 
 class Rounds:
-    def __init__(self, options: argparse.Namespace) -> None:
+    def __init__(self, play: Play, options: argparse.Namespace) -> None:
         """
         Raises:
             CommandFailed: the options make no sense.
         """
         self._options = options
+        self._play_all = play
         self._render = renderer(wanted_format(options.format))
-        self._order = order_of(options)
-        self._entries = baseline_of(options, self._order.selection)
-        self._restarts = bool(options.target or options.command)
-        # Both anew for every round: here only to hear of mistakes before the first one.
-        subjects_of(options)
-        archive_at(options)
+        self._entries = baseline_of(options, play)
+        self._archive()  # anew for every round: here only to hear of mistakes before the first one
         self._bad: set[Place] = set()
         self._counts = BAD | {Outcome.WARNED} if options.strict else BAD
         self._last: Archive | None = None
@@ -52,7 +46,7 @@ class Rounds:
         self._headline = ""
         """The last result in one line."""
         self._complaint = ""
-        """Why the server is not there, if it is not."""
+        """Why the subject is not there, if it is not."""
 
     async def play_until(self, change: Callable[[], Coroutine[Any, Any, str]], what: str) -> str:
         """Play a round and wait for a change, which ends a round that is still going on."""
@@ -71,16 +65,20 @@ class Rounds:
 
     @property
     def _returns_alone(self) -> bool:
-        """Whether the server is gone, and started by somebody else."""
-        return bool(self._complaint) and not self._restarts
+        """Whether the subject is gone, and started by somebody else."""
+        return bool(self._complaint) and not self._play_all.restarts
+
+    def _archive(self) -> Archive:
+        return archive_at(self._options, self._play_all.suite.role)
 
     async def _play(self, what: str) -> None:
-        archive = archive_at(self._options)
+        archive = self._archive()
         self._begin(what)
         try:
             run = await self._judge(archive)
             if not run.interrupted:
-                self._finish(*kept(run, self._order, self._entries, archive), archive)
+                run = with_baseline(run, self._entries)
+                self._finish(run, archive.finish(run), archive)
         except SubjectDown as down:
             self._complain(str(down))
         except CannotKeep as error:
@@ -90,11 +88,9 @@ class Rounds:
                 archive.discard()
 
     async def _judge(self, archive: Archive) -> Run:
-        selection = msgspec.structs.replace(self._order.selection, first=frozenset(self._bad))
-        order = msgspec.structs.replace(self._order, selection=selection)
-        with progress(sys.stderr) as watch:
+        with progress(sys.stderr, self._play_all.suite.role) as watch:
             noting = Noting(self._bad, self._counts, watch)
-            return await Runner(order, subjects_of(self._options), noting.watch, archive.keep).run()
+            return await self._play_all.run(noting.watch, archive, frozenset(self._bad))
 
     def _begin(self, what: str) -> None:
         if what:
@@ -116,7 +112,7 @@ class Rounds:
         self._wait()
 
     def _complain(self, complaint: str) -> None:
-        """Once is enough for a server that stays away."""
+        """Once is enough for a subject that stays away."""
         if complaint != self._complaint:
             self._complaint = complaint
             self._headline = complaint.partition("\n")[0]

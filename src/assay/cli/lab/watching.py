@@ -1,4 +1,4 @@
-"""`assay server --watch`: after every change the server starts anew, and what failed last is played first."""
+"""`--watch`: after every change the subject starts anew, and what failed last is played first."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.cli.suite import FUZZ
 
 from .extra import check_extra
-from .judging import stop_on_request
+from .judging import Play, stop_on_request
 from .rounds import Rounds
 
 
-async def watch_server(options: argparse.Namespace) -> int:
+async def watch(play: Play, options: argparse.Namespace) -> int:
     """Ends only by a fault, or when it is interrupted."""
-    check_extra("watchfiles")
-    check_watchable(options)
     from .changes import Changes  # needs the library
 
-    rounds = Rounds(options)
+    rounds = Rounds(play, options)
     changes = Changes(options.watch, options.output)
     stop_on_request()
     try:
@@ -36,6 +34,7 @@ async def watch_server(options: argparse.Namespace) -> int:
 
 
 def check_watchable(options: argparse.Namespace) -> None:
+    check_extra("watchfiles")
     if options.suite == FUZZ:
         problem = "--watch plays scenarios, and --suite fuzz has none"
         raise CommandFailed(ExitCode.USAGE, problem, "leave one of them out")

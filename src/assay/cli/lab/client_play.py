@@ -1,44 +1,29 @@
-"""How `assay client` turns its options into a run, and a run into output and an exit code."""
+"""How `assay client` turns its options into a run."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import sys
 from typing import Final
 
-from assay.cli.delivery import deliver
+import msgspec
+
 from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.lab.client.groups import groups, narrowed
-from assay.lab.harness.archive import Archive, CannotKeep, Output
-from assay.lab.harness.baseline import Entry
+from assay.lab.harness.archive import Archive, Output
 from assay.lab.harness.catalogue import Suite
-from assay.lab.harness.conclusion import conclude
+from assay.lab.harness.event import Watch
 from assay.lab.harness.hosting.client import SERVER, Client, CommandClient
 from assay.lab.harness.hosting.runner import ClientOrder, ClientRunner, Keep, planned
 from assay.lab.harness.hosting.visit import Visit
 from assay.lab.harness.plan import Cell, Selection
-from assay.lab.harness.run import CellResult
+from assay.lab.harness.run import CellResult, Place, Run
 from assay.lab.harness.runner import SubjectDown
-from assay.lab.harness.scenario import Role
 from assay.lab.harness.transport import Transport
-from assay.lab.report.registry import renderer
 from assay.lab.suites import suite_named
 
 from .attached import AttachedClient
-from .judging import (
-    EXIT_CODES,
-    archive_at,
-    check_named,
-    entries_of,
-    for_eyes,
-    not_kept,
-    revision_of,
-    stop_on_request,
-    wanted_format,
-    with_baseline,
-)
-from .progress import progress
+from .judging import check_named, revision_of
 from .subjects import argv
 
 TIMEOUT: Final = 30.0
@@ -46,31 +31,39 @@ ATTACHED: Final = 600.0
 """Seconds for one scenario: of a program, and of somebody who clicks."""
 
 
-async def judge_client(options: argparse.Namespace) -> int:
-    render = renderer(wanted_format(options.format))
-    client = client_of(options)
-    order = order_of(options)
-    cells = planned(order, [client.transport])
-    if not cells:
-        hint = "`assay list --client` shows where each scenario runs"
-        raise CommandFailed(ExitCode.USAGE, f"nothing of that is played on {client.transport}", hint)
-    if options.attach:
-        check_one(cells)
-    entries = baseline_of(options, order)
-    archive = archive_at(options, Role.CLIENT)
-    stop_on_request()
-    try:
-        with progress(sys.stderr) as watch:
-            run = await ClientRunner(order, [client], watch, keeping(archive)).run()
-        run = with_baseline(run, entries)
-        place = archive.finish(run)
-    except SubjectDown as down:
-        raise CommandFailed(ExitCode.NOT_STARTED, str(down), "is the command right? try it by hand") from down
-    except CannotKeep as error:
-        raise not_kept(error) from error
-    deliver(render(for_eyes(run, place, options.format)), options.format, beside=place.parent)
-    print(f"stored: {place}", file=sys.stderr)
-    return EXIT_CODES[conclude(run)]
+class ClientPlay:
+    restarts = True
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        """
+        Raises:
+            CommandFailed: the options make no sense, or choose nothing.
+        """
+        self._client = client_of(options)
+        self._order = order_of(options)
+        self.suite = self._order.suite
+        self.selection = self._order.selection
+        cells = planned(self._order, [self._client.transport])
+        if not cells:
+            problem = f"nothing of that is played on {self._client.transport}"
+            raise CommandFailed(
+                ExitCode.USAGE, problem, "`assay list --client` shows where each scenario runs"
+            )
+        if options.attach:
+            check_one(cells)
+
+    def steady(self) -> None:
+        """Nothing is shared by two scenarios, and order is kept by the plan."""
+
+    async def prepare(self) -> None: ...
+
+    async def run(self, watch: Watch, archive: Archive, first: frozenset[Place] = frozenset()) -> Run:
+        selection = msgspec.structs.replace(self.selection, first=first)
+        order = msgspec.structs.replace(self._order, selection=selection)
+        return await ClientRunner(order, [self._client], watch, keeping(archive)).run()
+
+    def refusal(self, down: SubjectDown) -> CommandFailed:
+        return CommandFailed(ExitCode.NOT_STARTED, str(down), "is the command right? try it by hand")
 
 
 def keeping(archive: Archive) -> Keep:
@@ -129,7 +122,3 @@ def suite_of(options: argparse.Namespace) -> Suite:
     except KeyError:
         hint = f"one of {', '.join(groups(suite))}"
         raise CommandFailed(ExitCode.USAGE, f"no such suite: {options.suite}", hint) from None
-
-
-def baseline_of(options: argparse.Namespace, order: ClientOrder) -> list[Entry]:
-    return [] if options.baseline is None else entries_of(options.baseline, order.selection, order.suite)
