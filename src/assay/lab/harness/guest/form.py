@@ -28,7 +28,8 @@ def _value(field: dict[str, Any], defaults: bool) -> Any:
         case "boolean":
             return True
         case "integer" | "number":
-            return max(field.get("minimum", 1), min(1, field.get("maximum", 1)))
+            most = min(1, field.get("maximum", 1))
+            return max(field.get("minimum", most), most)
         case "array":
             return _values(field)
     text = PLAUSIBLE.get(str(field.get("format")), "plausible")

@@ -1,0 +1,58 @@
+"""One visit of the guest to a host that a test sets up."""
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+from assay.lab.harness.client_saboteur import ClientSaboteur
+from assay.lab.harness.frame import Header
+from assay.lab.harness.guest.client import GuestClient
+from assay.lab.harness.hosting.brief import Brief
+from assay.lab.harness.hosting.client import Ended, Invitation
+from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.recorder import Recorder
+from assay.lab.harness.trace import Trace
+from assay.lab.harness.transport import Transport
+from assay.revisions.registry import HANDSHAKE, PER_REQUEST
+from assay.revisions.revision import Revision
+
+SHAKING, STATELESS = HANDSHAKE[-1], PER_REQUEST[-1]
+LIMIT = 20.0
+
+
+class Visited(Struct, frozen=True):
+    ended: Ended
+    trace: Trace
+
+    @property
+    def asked(self) -> list[str]:
+        """Methods of the guest's requests, in their order."""
+        return [one.method for one in self.trace.inquiries()]
+
+    @property
+    def said(self) -> str:
+        return self.ended.stderr.decode()
+
+
+async def visit(
+    *steps: dict[str, Any],
+    prepare: Callable[[Hosting], None] = lambda hosting: None,
+    revision: Revision = SHAKING,
+    transport: Transport = Transport.HTTP,
+    fault: dict[str, Any] | None = None,
+    limit: float = LIMIT,
+    **brief: Any,
+) -> Visited:
+    recorder = Recorder(Header(revision.date, transport, "guest", "test", "", role="client"))
+    hosting = Hosting(recorder, revision, transport)
+    saboteur = None if fault is None else ClientSaboteur("test", "a fault", "none", **fault)
+    await hosting.open()
+    try:
+        prepare(hosting)
+        context = Brief(steps=steps, **brief).context
+        invitation = Invitation("test", revision.date, context, hosting.url, hosting.command)
+        ended = await GuestClient(saboteur, transport, patience=5.0).run(invitation, limit)
+    finally:
+        await hosting.close()
+    return Visited(ended, recorder.trace(closed=True))

@@ -1,0 +1,56 @@
+from typing import Any
+
+import pytest
+
+from assay.lab.harness.guest.answers import conversation_problem
+from assay.lab.harness.guest.form import filled
+from assay.lab.harness.json_schema import value_problem
+
+USE = {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "one", "input": {}}]}
+RESULT = {"type": "tool_result", "toolUseId": "1", "content": []}
+TEXT = {"type": "text", "text": "and so on"}
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [],
+        [{"role": "user", "content": TEXT}],
+        [USE, {"role": "user", "content": [RESULT]}, {"role": "user", "content": TEXT}],
+        [USE],
+    ],
+)
+def test_conversation_that_holds_together(messages: list[Any]) -> None:
+    assert conversation_problem(messages) is None
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [USE, {"role": "user", "content": TEXT}],
+        [USE, {"role": "user", "content": [RESULT, TEXT]}],
+        [USE, {"role": "user", "content": [{**RESULT, "toolUseId": "2"}]}],
+    ],
+)
+def test_conversation_with_missing_or_mixed_results(messages: list[Any]) -> None:
+    assert conversation_problem(messages) is not None
+
+
+FIELDS = {
+    "name": {"type": "string", "minLength": 20},
+    "mail": {"type": "string", "format": "email"},
+    "age": {"type": "integer", "minimum": 18},
+    "share": {"type": "number", "maximum": 0.5},
+    "sure": {"type": "boolean"},
+    "state": {"type": "string", "enum": ["on", "off"]},
+    "kind": {"type": "string", "oneOf": [{"const": "a", "title": "A"}]},
+    "several": {"type": "array", "minItems": 2, "items": {"type": "string", "enum": ["x", "y", "z"]}},
+    "known": {"type": "string", "default": "as it was"},
+}
+
+
+def test_every_field_is_filled_so_that_it_fits() -> None:
+    schema = {"type": "object", "properties": FIELDS, "required": list(FIELDS)}
+    content = filled(schema)
+    assert content["known"] == "as it was"
+    assert value_problem(content, schema) is None
