@@ -182,7 +182,7 @@ def before(calls: Iterable[Call], n: int) -> list[Call]:
     return [call for call in calls if call.request.n < n]
 
 
-def _form(call: Call) -> dict[str, Any]:
+def form_of(call: Call) -> dict[str, Any]:
     return dict(_pairs(body_of(call.request.raw).decode("utf-8", "replace")))
 
 
@@ -205,4 +205,4 @@ def _json(body: bytes) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-_SAID: Final = {"register": _description, "authorize": query_of, "token": _form}
+_SAID: Final = {"register": _description, "authorize": query_of, "token": form_of}

@@ -1,0 +1,29 @@
+"""There is no user: the client acts for itself, with a secret that it was given."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assay.authority.record import Client, digest
+from assay.lab.client.authorizing import FOUND
+from assay.lab.client.declaring import official_scenario
+from assay.lab.client.machine import BRIEF, GRANT, NAME, settings
+from assay.lab.client.protected import Protection, protect
+from assay.lab.harness.hosting.hosting import Hosting
+
+SECRET: Final = "conformance-test-secret"
+METHOD: Final = "client_secret_basic"
+KNOWN: Final = Client(id=NAME, secret=digest(SECRET), methods=(METHOD,), grants=(GRANT,))
+
+
+@official_scenario(
+    "auth/client-credentials-basic",
+    "A client that acts for itself, with a secret",
+    brief=BRIEF,
+    exercises=("auth.static-credentials",),
+    window=FOUND,
+    aliases=("auth/client-credentials",),
+)
+async def drive(stage: Hosting) -> None:
+    await protect(stage, Protection(settings=settings(KNOWN, METHOD)))
+    stage.context |= {"client_id": NAME, "client_secret": SECRET}
