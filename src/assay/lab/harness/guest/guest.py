@@ -30,7 +30,7 @@ from .failure import Broken, Failed, Refusal, SessionLost
 from .hearing import Heard
 from .http_carrier import HttpCarrier
 from .manners import Manners
-from .opening import open_guest, retry_version
+from .opening import DISCOVER, open_guest, retry_version
 from .rounds import asks, respond
 from .socket_carrier import SocketCarrier
 from .stdio_carrier import StdioCarrier
@@ -207,7 +207,7 @@ class Guest:
                     raise
                 await self._begin_again(life)
             except Broken:
-                if tries == MOST_TRIES or not self._reissues:
+                if tries == MOST_TRIES or not self._reissues or self._is_mending(method):
                     raise
                 await self._mend(life)
             except Refusal as refusal:
@@ -228,6 +228,10 @@ class Guest:
                 self.agreed = None
                 await self.open()
 
+    def _is_mending(self, method: str) -> bool:
+        """Whether the request is itself part of a new beginning, which would wait for its own end."""
+        return method == DISCOVER and self._renewing.locked()
+
     def lost(self) -> None:
         """The server hung up without being asked to, or its process ended."""
         if self._reissues and not self._leaving:
@@ -241,6 +245,7 @@ class Guest:
             if life == self._life and life < MOST_LIVES:
                 self._life += 1
                 await self.carrier.open()
+                await open_guest(self)
                 for one in self.subscriptions:
                     await one.open()
 

@@ -32,7 +32,7 @@ class Subscription:
             Failed: it is refused, or not acknowledged in time.
         """
         self._acknowledged.clear()
-        self._task = asyncio.create_task(self._stay())
+        self._task = self._guest.task(self._stay())
         waiting = asyncio.create_task(self._acknowledged.wait())
         patience = self._guest.manners.patience
         await asyncio.wait({self._task, waiting}, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
