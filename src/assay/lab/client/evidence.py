@@ -9,13 +9,15 @@ from msgspec import Struct
 
 from assay.lab.harness.frame import Frame, Kind
 from assay.lab.harness.hosting.visit import TIMED_OUT
-from assay.lab.harness.message import Message
+from assay.lab.harness.message import Message, same_id
 from assay.lab.harness.message_meta import VERSION_KEY
 from assay.lab.harness.trace import Call, Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 AFTER: Final = "after"
 """The tool that is called last in many scenarios: whoever gets there has come through what was before."""
+ENDLESS: Final = "endless"
+"""The tool that never answers, and whose call is given up."""
 FIRST: Final = "initialize"
 
 
@@ -93,3 +95,19 @@ def went_on(row: str, trace: Trace, tool: str, expected: str, then: str = AFTER)
         yield observe(
             row, bool(later), answered[-1], *later[:1], expected=expected, observed="the client did not go on"
         )
+
+
+def given_up(row: str, trace: Trace) -> Iterator[Observation]:
+    """Whether a client that goes on without an answer has said that it wants none."""
+    later = calls_of(trace, AFTER)
+    for exchange in calls_of(trace, ENDLESS) if later else ():
+        if exchange.answer is None:
+            said = [one for one in trace.received if _cancels(one, exchange)]
+            expected = f"notifications/cancelled for id {exchange.request.id!r}"
+            observed = "other requests, and no word about this one"
+            yield observe(row, bool(said), exchange, *said, later[0], expected=expected, observed=observed)
+
+
+def _cancels(message: Message, exchange: Exchange) -> bool:
+    named = same_id(message.params.get("requestId"), exchange.request.id)
+    return named and message.method == "notifications/cancelled"

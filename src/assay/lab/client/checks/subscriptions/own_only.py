@@ -16,10 +16,11 @@ ROWS = ("STD-08", "SUB-07")
 
 @check("Notifications are told apart by their subscription", rows=ROWS, transports=STDIO_ONLY)
 def judge(trace: Trace) -> Iterator[Observation]:
-    for foreign, own in zip(trace.marks(FOREIGN), trace.marks(OWN), strict=False):
+    own = next((mark.n for mark in trace.marks(OWN)), len(trace.frames))
+    for foreign in trace.marks(FOREIGN):
         listed = [one.request.frame for one in trace.inquiries("tools/list")]
-        early = [one for one in listed if foreign.n < one.n < own.n]
-        late = [one for one in listed if one.n > own.n]
+        early = [one for one in listed if foreign.n < one.n < own]
+        late = [one for one in listed if one.n > own]
         for row in ROWS:
             if early or late:
                 expected = "nothing to be done about a notification of another subscription"
