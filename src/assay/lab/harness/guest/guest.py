@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
+from secrets import token_hex
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -94,6 +95,7 @@ class Guest:
         self.carrier: Carrier = _CARRIERS[transport](self)
         self.wallet: Wallet | None = wallet_for(self)
         self._ids = count(1)
+        self._trace = token_hex(16)
         self._tasks: set[asyncio.Task[Any]] = set()
         self.subscriptions: list[Subscription] = []
         self._renewing = asyncio.Lock()
@@ -296,6 +298,8 @@ class Guest:
         meta = {**self.meta, **params.get("_meta", {})}
         if method == "tools/call" and self.manners.asks_for_progress:
             meta.setdefault("progressToken", f"progress-{number}")
+        if self.revision.opening is Opening.PER_REQUEST and self.manners.traces:
+            meta.setdefault("traceparent", f"00-{self._trace}-{token_hex(8)}-01")
         given = {**params, "_meta": meta} if meta else params
         described: Json = declared(self.revision, given, self.answers.capabilities)
         return described

@@ -64,6 +64,8 @@ class Manners(Struct, frozen=True):
     # -- messages ----------------------------------------------------------------------------------------
     asks_for_progress: bool = True
     """Gives a token for progress with each call of a tool."""
+    traces: bool = True
+    """Says to which trace a request belongs, where requests describe themselves."""
     cancels: bool = True
     """Says so when it gives up waiting."""
     knows_result_types: bool = True
