@@ -14,7 +14,19 @@ TWO: Final = (LIST_TOOLS, call(TOOL))
 LIST_AND_CALL: Final = Brief(steps=TWO, oauth=CODE)
 IN_VAIN: Final = Brief(steps=tuple(tried(one) for one in TWO), oauth=CODE, may_fail=True)
 """For scenarios in which it is right that the client gets nowhere."""
-BY_CODE: Final[tuple[str, ...]] = ()
+BY_CODE: Final = (
+    "auth.resource-metadata",
+    "auth.server-metadata",
+    "auth.old-discovery",
+    "auth.scopes",
+    "auth.retries",
+    "auth.client-ids",
+    "auth.registering",
+    "auth.resource-parameter",
+    "auth.bearing",
+    "auth.proof-key",
+    "auth.state",
+)
 """Our checks of a client on its way by authorization code."""
 OLD: Final = where("AU-28")
 """Where the authorization server is on the endpoint's own origin."""

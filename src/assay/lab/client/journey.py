@@ -67,6 +67,12 @@ class Stop(Struct, frozen=True):
         return content(self.call)
 
     @property
+    def answered(self) -> dict[str, str]:
+        """The answer, where that is a redirect."""
+        where = "" if self.call.head is None else self.call.head.get("location") or ""
+        return dict(_pairs(where.partition("?")[2]))
+
+    @property
     def scopes(self) -> list[str]:
         return str(self.said.get("scope") or "").split()
 

@@ -1,0 +1,20 @@
+"""An answer to somebody else's question: its `state` is another one."""
+
+from __future__ import annotations
+
+from assay.lab.client.authorizing import IN_VAIN, RESOURCES
+from assay.lab.client.declaring import client_scenario
+from assay.lab.client.protected import OAUTH, Protection, protect
+from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.transport import HTTP_ONLY
+
+
+@client_scenario(
+    "Another `state` comes back",
+    brief=IN_VAIN,
+    exercises=("auth.state",),
+    transports=HTTP_ONLY,
+    window=RESOURCES,
+)
+async def drive(stage: Hosting) -> None:
+    await protect(stage, Protection(faults=("wrong-state", *OAUTH)))

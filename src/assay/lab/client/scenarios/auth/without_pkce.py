@@ -1,0 +1,20 @@
+"""An authorization server that does not say that it knows PKCE."""
+
+from __future__ import annotations
+
+from assay.lab.client.authorizing import FOUND, IN_VAIN
+from assay.lab.client.declaring import client_scenario
+from assay.lab.client.protected import OAUTH, Protection, protect
+from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.transport import HTTP_ONLY
+
+
+@client_scenario(
+    "A server without PKCE",
+    brief=IN_VAIN,
+    exercises=("auth.proof-key-offered",),
+    transports=HTTP_ONLY,
+    window=FOUND,
+)
+async def drive(stage: Hosting) -> None:
+    await protect(stage, Protection(faults=("metadata-without-pkce", *OAUTH)))
