@@ -1,25 +1,25 @@
 """What the guest does about authorization: from a challenge to a token, and the token in every request.
 
-Grants besides authorization codes, and proofs of possession, are in `oauth_more.py`.
+Grants besides authorization codes are in `oauth_more.py`, proofs of possession in `oauth_dpop.py`.
 """
 
 from __future__ import annotations
 
 import secrets
 from base64 import urlsafe_b64encode
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from hashlib import sha256
-from importlib import import_module
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from assay.lab.harness.challenge import Challenge, challenges
 from assay.lab.harness.saboteur import Json, Request
 
 from .failure import Failed
+from .oauth_dpop import WANTS_NONCE, Proofs
 from .oauth_finding import Resource, Server, find_resource, find_server, origin_of, read_json
 from .oauth_identity import CALLBACK, Identity, identify
+from .oauth_more import GRANTS, by_refresh
 from .web import Response, Web
 
 if TYPE_CHECKING:
@@ -73,10 +73,16 @@ class OAuth:
         """All that was asked for so far."""
         self.identities: dict[str, Identity] = {}
         """By issuer."""
+        self.refreshes: dict[str, str] = {}
+        """Refresh tokens, by issuer."""
+        self.proofs = Proofs() if guest.context.get("oauth", {}).get("dpop") else None
+        """With a key to which tokens are to be bound."""
         self.attempts = 0
 
     async def authorize(self, challenge: Response) -> None:
         told = next(iter(challenges(challenge.head)), Challenge("bearer", {}))
+        if self._wants_nonce(challenge, self.guest.invitation.url, told.params):
+            return
         if challenge.status == 403 and told.params.get("error") != INSUFFICIENT:
             raise Failed("the server does not let the guest in, whatever it shows")
         if challenge.status == 403:
@@ -87,14 +93,25 @@ class OAuth:
         resource = await find_resource(self.guest, told)
         server = await find_server(self.guest, resource.servers[0], needed=resource.found)
         ask = Ask(self, resource, server, self._wanted(told, resource))
-        answer = await self._grant(ask)
+        refreshed = await by_refresh(ask) if challenge.status == 401 else None
+        answer = refreshed or await self._grant(ask)
         self.scopes = list(dict.fromkeys([*self.scopes, *ask.scopes]))
         self.token = answer["access_token"]
+        if isinstance(answer.get("refresh_token"), str):
+            self.refreshes[server.issuer] = answer["refresh_token"]
         self.scheme = "DPoP" if str(answer.get("token_type", "")).lower() == "dpop" else "Bearer"
 
     def bear(self, request: Request) -> None:
         if self.token and origin_of(request.target) == origin_of(self.guest.invitation.url):
             request.set("Authorization", f"{self.scheme} {self.token}")
+            if self.proofs is not None:
+                request.set("DPoP", self.proofs.make(request.method, request.target, self.token))
+
+    def _wants_nonce(self, response: Response, url: str, told: Mapping[str, Any]) -> bool:
+        """Whether the request is worth sending again, with a nonce in its proof."""
+        if self.proofs is None or told.get("error") != WANTS_NONCE:
+            return False
+        return self.proofs.learn(url, response)
 
     def _look_before(self, told: Challenge) -> None:
         """What was asked for already and is not enough, asking again does not help."""
@@ -113,7 +130,7 @@ class OAuth:
 
     def _grant(self, ask: Ask) -> Awaitable[Json]:
         name = self.guest.context.get("oauth", {}).get("grant", "authorization_code")
-        grants: dict[str, Grant] = {"authorization_code": by_code, **_more_grants()}
+        grants: dict[str, Grant] = {"authorization_code": by_code, **GRANTS}
         if name not in grants:
             raise Failed(f"the guest does not know the grant {name}")
         return grants[name](ask)
@@ -124,17 +141,20 @@ class OAuth:
         return self.identities[server.issuer]
 
     async def post(self, url: str, form: dict[str, str], headers: dict[str, str]) -> Response:
-        """A form to an endpoint of the server."""
-        return await Web(self.guest).fetch("POST", url, [FORM, *headers.items()], urlencode(form).encode())
+        """A form to an endpoint of a server; once more, where that wants a nonce in the proof."""
+        body = urlencode(form).encode()
+        response = await Web(self.guest).fetch("POST", url, self._proved(url, headers), body)
+        if self._wants_nonce(response, url, read_json(response.body)):
+            response = await Web(self.guest).fetch("POST", url, self._proved(url, headers), body)
+        return response
+
+    def _proved(self, url: str, headers: dict[str, str]) -> list[tuple[str, str]]:
+        proof = {} if self.proofs is None else {"DPoP": self.proofs.make("POST", url)}
+        return [FORM, *headers.items(), *proof.items()]
 
 
 def wallet(guest: Guest) -> OAuth:
     return OAuth(guest)
-
-
-def _more_grants() -> dict[str, Grant]:
-    name = f"{__package__}.oauth_more"
-    return import_module(name).GRANTS if find_spec(name) else {}
 
 
 async def by_code(ask: Ask) -> Json:

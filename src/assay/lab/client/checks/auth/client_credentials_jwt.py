@@ -45,7 +45,7 @@ def _signed(journey: Journey, stop: Stop) -> Iterator[Observation]:
 
 
 def _problem(claims: dict[str, Any], stop: Stop) -> str:
-    """Why the assertion is not good. The signature and the times are the authority's to judge: it has the key."""
+    """Why the assertion is not good. Signature and times are for the authority to judge: it has the key."""
     if not claims:
         return "no assertion that is a JWT"
     named, issuer = claims.get("aud"), stop.spot.issuer

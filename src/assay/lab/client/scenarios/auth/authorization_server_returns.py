@@ -1,5 +1,5 @@
-"""The resource goes to another authorization server and comes back to the first; what that one gave out before
-is not good any more. Both give out refresh tokens."""
+"""The resource goes to another authorization server, and comes back to the first. The token of each one is
+good for one request, and can be refreshed."""
 
 from __future__ import annotations
 

@@ -1,0 +1,13 @@
+"""Tokens are bound to a key of the client."""
+
+from __future__ import annotations
+
+from assay.lab.client.authorizing import FOUND
+from assay.lab.client.bound_resource import BRIEF, protect_bound
+from assay.lab.client.declaring import official_scenario
+from assay.lab.harness.hosting.hosting import Hosting
+
+
+@official_scenario("auth/dpop", "Tokens that are bound to a key", brief=BRIEF, window=FOUND)
+async def drive(stage: Hosting) -> None:
+    await protect_bound(stage, nonce=False)
