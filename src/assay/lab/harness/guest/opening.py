@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .guest import Guest
 
 DISCOVER: Final = "server/discover"
-MODERN: Final = (HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION)
+STATELESS: Final = (HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION)
 """Errors that only a server without a handshake gives."""
 PROBE: Final = 5.0
 """Seconds that a server has to answer the probe."""
@@ -39,8 +39,8 @@ async def _probe(guest: Guest) -> None:
     try:
         guest.server = await guest.request(DISCOVER, timeout=PROBE)
     except (Refusal, NotServed, TimeoutError) as reason:
-        modern = isinstance(reason, Refusal) and reason.code in MODERN
-        if modern or not guest.manners.falls_back:
+        stateless = isinstance(reason, Refusal) and reason.code in STATELESS
+        if stateless or not guest.manners.falls_back:
             raise Failed(str(reason)) from None
         guest.revision = HANDSHAKE[-1]
         await shake_hands(guest)
