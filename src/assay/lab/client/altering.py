@@ -1,0 +1,45 @@
+"""For saboteurs: requests of the guest on its way to a token, with one thing changed."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import msgspec
+
+from assay.lab.harness.saboteur import Request
+
+AUTHORIZE, TOKEN, REGISTER, ENDPOINT = "/authorize", "/token", "/register", "/mcp"
+_JSON: Final = "application/json"
+
+
+def goes_to(request: Request, place: str) -> bool:
+    return urlsplit(request.target).path.endswith(place)
+
+
+def altered(request: Request, place: str, **changes: Any) -> Request:
+    """A request to that place with other parameters; none takes one out. Others are left alone."""
+    if not goes_to(request, place):
+        return request
+    if request.method == "GET":
+        path, _, query = request.target.partition("?")
+        request.target = f"{path}?{_form(query, changes)}"
+    elif (request.header("content-type") or "").startswith(_JSON):
+        request.body = msgspec.json.encode(_changed(msgspec.json.decode(request.body), changes))
+    else:
+        request.body = _form(request.body.decode(), changes).encode()
+    return request
+
+
+def parameters(request: Request) -> dict[str, str]:
+    """Of a query or a form."""
+    given = request.target.partition("?")[2] if request.method == "GET" else request.body.decode()
+    return dict(parse_qsl(given))
+
+
+def _form(text: str, changes: dict[str, Any]) -> str:
+    return urlencode(_changed(dict(parse_qsl(text)), changes))
+
+
+def _changed(given: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in {**given, **changes}.items() if value is not None}

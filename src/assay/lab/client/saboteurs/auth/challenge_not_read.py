@@ -1,0 +1,12 @@
+"""It does not read where the challenge says that the metadata is."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it does not read where the challenge says that the metadata is",
+    breaks="AU-12",
+    scenario="auth/metadata-var3",
+    heeds_challenge=False,
+)

@@ -1,0 +1,12 @@
+"""It does not ask for the scope of the challenge."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it does not ask for the scope of the challenge",
+    breaks="scope-from-www-authenticate",
+    scenario="auth/scope-from-www-authenticate",
+    heeds_scope=False,
+)

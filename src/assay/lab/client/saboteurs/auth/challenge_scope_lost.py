@@ -1,0 +1,13 @@
+"""It asks for no scope at all."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import AUTHORIZE, altered
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request("it asks for no scope at all", breaks="AU-17", scenario="auth/scope-from-www-authenticate")
+def change(request: Request, guest: Guest) -> Request | None:
+    return altered(request, AUTHORIZE, scope=None)

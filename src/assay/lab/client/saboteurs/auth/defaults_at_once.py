@@ -1,0 +1,13 @@
+"""It tries no metadata before the default endpoints."""
+
+from __future__ import annotations
+
+from assay.lab.client.authorizing import OF_OLD
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it tries no metadata before the default endpoints",
+    breaks="AU-29",
+    scenario=f"{OF_OLD}oauth-endpoint-fallback",
+    reads_server_metadata=False,
+)

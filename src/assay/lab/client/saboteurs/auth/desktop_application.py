@@ -1,0 +1,15 @@
+"""It registers as an application of no known type."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import REGISTER, altered
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request(
+    "it registers as an application of no known type", breaks="AU-45", scenario="auth/metadata-default"
+)
+def change(request: Request, guest: Guest) -> Request | None:
+    return altered(request, REGISTER, application_type="desktop")

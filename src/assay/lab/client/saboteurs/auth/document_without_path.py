@@ -1,0 +1,13 @@
+"""Its id is an address without a path."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import AUTHORIZE, altered
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request("its id is an address without a path", breaks="AU-38", scenario="auth/basic-cimd")
+def change(request: Request, guest: Guest) -> Request | None:
+    return altered(request, AUTHORIZE, client_id="https://conformance-test.local")

@@ -1,0 +1,12 @@
+"""It drops the scope that it had when it asks for another."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it drops the scope that it had when it asks for another",
+    breaks="sep-2350-scope-union-on-reauth",
+    scenario="auth/scope-step-up",
+    keeps_scopes=False,
+)

@@ -1,0 +1,12 @@
+"""It guesses where the endpoints are."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it guesses where the endpoints are",
+    breaks="AU-22",
+    scenario="auth/scope-from-www-authenticate",
+    reads_server_metadata=False,
+)

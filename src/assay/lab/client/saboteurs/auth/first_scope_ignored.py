@@ -1,0 +1,12 @@
+"""It asks for the scopes of the metadata instead of the first challenge's."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it asks for the scopes of the metadata instead of the first challenge's",
+    breaks="scope-step-up-initial",
+    scenario="auth/scope-step-up",
+    heeds_scope=False,
+)

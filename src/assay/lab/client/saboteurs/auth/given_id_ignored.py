@@ -1,0 +1,13 @@
+"""It is not who it was told to be."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import AUTHORIZE, altered
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request("it is not who it was told to be", breaks="AU-42", scenario="auth/pre-registration")
+def change(request: Request, guest: Guest) -> Request | None:
+    return altered(request, AUTHORIZE, client_id="somebody-else")

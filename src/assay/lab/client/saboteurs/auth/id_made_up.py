@@ -1,0 +1,12 @@
+"""It makes up its own id."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it makes up its own id",
+    breaks="AU-36",
+    scenario="auth/metadata-default",
+    registers=False,
+)

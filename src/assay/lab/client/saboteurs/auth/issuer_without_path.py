@@ -1,0 +1,12 @@
+"""It drops the path of the issuer."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it drops the path of the issuer",
+    breaks="authorization-server-metadata-wrong-path",
+    scenario="auth/metadata-var2",
+    drops_issuer_path=True,
+)

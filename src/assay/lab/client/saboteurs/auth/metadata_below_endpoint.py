@@ -1,0 +1,21 @@
+"""It looks for metadata below the path of the endpoint."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import ENDPOINT
+from assay.lab.client.authorizing import OF_OLD
+from assay.lab.client.journey import OAUTH
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request(
+    "it looks for metadata below the path of the endpoint",
+    breaks="AU-28",
+    scenario=f"{OF_OLD}oauth-metadata-backcompat",
+)
+def change(request: Request, guest: Guest) -> Request | None:
+    if request.target == OAUTH:
+        request.target = f"{OAUTH}{ENDPOINT}"
+    return request

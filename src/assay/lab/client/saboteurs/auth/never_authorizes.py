@@ -1,0 +1,12 @@
+"""It reads no further than the challenge."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it reads no further than the challenge",
+    breaks="authorization-request",
+    scenario="auth/metadata-default",
+    most_authorizations=0,
+)

@@ -1,0 +1,13 @@
+"""It never exchanges its code."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import TOKEN, goes_to
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request("it never exchanges its code", breaks="token-request", scenario="auth/metadata-default")
+def change(request: Request, guest: Guest) -> Request | None:
+    return None if goes_to(request, TOKEN) else request

@@ -1,0 +1,13 @@
+"""It asks for authorization as long as it is refused."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it asks for authorization as long as it is refused",
+    breaks="scope-retry-limit",
+    scenario="auth/scope-retry-limit",
+    tracks_scopes=False,
+    most_authorizations=9,
+)

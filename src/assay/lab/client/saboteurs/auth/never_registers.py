@@ -1,0 +1,12 @@
+"""It makes up its id instead of registering."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it makes up its id instead of registering",
+    breaks="client-registration",
+    scenario="auth/metadata-default",
+    registers=False,
+)

@@ -1,0 +1,12 @@
+"""It gives up where another scope is needed."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it gives up where another scope is needed",
+    breaks="AU-74",
+    scenario="auth/scope-step-up",
+    steps_up=False,
+)

@@ -1,0 +1,17 @@
+"""It registers without a type of application."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import REGISTER, altered
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request(
+    "it registers without a type of application",
+    breaks="sep-837-application-type-present",
+    scenario="auth/metadata-default",
+)
+def change(request: Request, guest: Guest) -> Request | None:
+    return altered(request, REGISTER, application_type=None)

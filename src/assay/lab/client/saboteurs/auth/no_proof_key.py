@@ -1,0 +1,14 @@
+"""It knows nothing of PKCE."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import AUTHORIZE, TOKEN, altered
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request("it knows nothing of PKCE", breaks="AU-82", scenario="auth/metadata-default")
+def change(request: Request, guest: Guest) -> Request | None:
+    without = altered(request, AUTHORIZE, code_challenge=None, code_challenge_method=None)
+    return altered(without, TOKEN, code_verifier=None)

@@ -1,0 +1,12 @@
+"""It never asks for the metadata of the authorization server."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it never asks for the metadata of the authorization server",
+    breaks="authorization-server-metadata",
+    scenario="auth/metadata-default",
+    reads_server_metadata=False,
+)

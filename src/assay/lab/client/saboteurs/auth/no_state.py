@@ -1,0 +1,13 @@
+"""It sends no state."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import AUTHORIZE, altered
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request("it sends no state", breaks="AU-88", scenario="auth/metadata-default")
+def change(request: Request, guest: Guest) -> Request | None:
+    return altered(request, AUTHORIZE, state=None)

@@ -1,0 +1,12 @@
+"""It asks for no scope that the metadata does not name."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it asks for no scope that the metadata does not name",
+    breaks="AU-16",
+    scenario="auth/scope-step-up",
+    trusts_supported=True,
+)

@@ -1,0 +1,12 @@
+"""It asks for OpenID Connect's document first."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it asks for OpenID Connect's document first",
+    breaks="AU-25",
+    scenario="auth/metadata-default",
+    openid_first=True,
+)

@@ -1,0 +1,12 @@
+"""It asks for OpenID Connect's document of an issuer with a path first."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it asks for OpenID Connect's document of an issuer with a path first",
+    breaks="AU-24",
+    scenario="auth/metadata-var2",
+    openid_first=True,
+)

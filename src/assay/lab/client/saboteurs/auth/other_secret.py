@@ -1,0 +1,22 @@
+"""It shows another secret than it was given."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+
+from assay.lab.client.altering import TOKEN, goes_to
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request(
+    "it shows another secret than it was given",
+    breaks="pre-registration-auth",
+    scenario="auth/pre-registration",
+)
+def change(request: Request, guest: Guest) -> Request | None:
+    if goes_to(request, TOKEN):
+        pair = f"{guest.context['client_id']}:another-secret"
+        request.set("Authorization", f"Basic {b64encode(pair.encode()).decode()}")
+    return request

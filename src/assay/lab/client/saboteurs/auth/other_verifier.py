@@ -1,0 +1,17 @@
+"""The code verifier is of another challenge."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import TOKEN, altered
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request(
+    "the code verifier is of another challenge",
+    breaks="pkce-verifier-matches-challenge",
+    scenario="auth/metadata-default",
+)
+def change(request: Request, guest: Guest) -> Request | None:
+    return altered(request, TOKEN, code_verifier="v" * 64)

@@ -1,0 +1,13 @@
+"""It uses the method plain."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import AUTHORIZE, altered
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request("it uses the method plain", breaks="AU-84", scenario="auth/metadata-default")
+def change(request: Request, guest: Guest) -> Request | None:
+    return altered(request, AUTHORIZE, code_challenge_method="plain")

@@ -1,0 +1,12 @@
+"""It does not mind that a server knows no PKCE."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it does not mind that a server knows no PKCE",
+    breaks="AU-83",
+    scenario="auth.without-pkce",
+    needs_pkce=False,
+)

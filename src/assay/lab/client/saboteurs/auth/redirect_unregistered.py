@@ -1,0 +1,17 @@
+"""It wants the answer at an address that it did not register."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import AUTHORIZE, altered
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request(
+    "it wants the answer at an address that it did not register",
+    breaks="AU-86",
+    scenario="auth/metadata-default",
+)
+def change(request: Request, guest: Guest) -> Request | None:
+    return altered(request, AUTHORIZE, redirect_uri="http://127.0.0.1:3000/elsewhere")

@@ -1,0 +1,12 @@
+"""It registers before it thinks of its document."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it registers before it thinks of its document",
+    breaks="AU-37",
+    scenario="auth/basic-cimd",
+    uses_document=False,
+)

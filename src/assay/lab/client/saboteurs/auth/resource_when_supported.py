@@ -1,0 +1,17 @@
+"""It names the resource only to servers that are known to mind."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import TOKEN, altered
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request(
+    "it names the resource only to servers that are known to mind",
+    breaks="AU-58",
+    scenario="auth/metadata-default",
+)
+def change(request: Request, guest: Guest) -> Request | None:
+    return altered(request, TOKEN, resource=None)

@@ -1,0 +1,13 @@
+"""It does not count how often it was refused."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it does not count how often it was refused",
+    breaks="AU-75",
+    scenario="auth/scope-retry-limit",
+    tracks_scopes=False,
+    most_authorizations=9,
+)

@@ -1,0 +1,12 @@
+"""It asks for the metadata of the resource at the root."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it asks for the metadata of the resource at the root",
+    breaks="prm-priority-order",
+    scenario="auth/metadata-default",
+    asks_root_first=True,
+)

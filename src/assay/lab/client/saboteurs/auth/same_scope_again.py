@@ -1,0 +1,17 @@
+"""It asks for the same scope again when that was not enough."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import AUTHORIZE, altered
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request(
+    "it asks for the same scope again when that was not enough",
+    breaks="scope-step-up-escalation",
+    scenario="auth/scope-step-up",
+)
+def change(request: Request, guest: Guest) -> Request | None:
+    return altered(request, AUTHORIZE, scope="mcp:basic")

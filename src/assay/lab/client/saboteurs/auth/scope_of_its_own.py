@@ -1,0 +1,17 @@
+"""It asks for a scope that nobody named."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import AUTHORIZE, altered
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request(
+    "it asks for a scope that nobody named",
+    breaks="scope-omitted-when-undefined",
+    scenario="auth/scope-omitted-when-undefined",
+)
+def change(request: Request, guest: Guest) -> Request | None:
+    return altered(request, AUTHORIZE, scope="everything")

@@ -1,0 +1,12 @@
+"""A new scope takes the place of the old one."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "a new scope takes the place of the old one",
+    breaks="AU-19",
+    scenario="auth/scope-step-up",
+    keeps_scopes=False,
+)

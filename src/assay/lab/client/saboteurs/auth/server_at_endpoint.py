@@ -1,0 +1,12 @@
+"""It takes the endpoint's origin for the authorization server."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it takes the endpoint's origin for the authorization server",
+    breaks="AU-11",
+    scenario="auth/metadata-var1",
+    reads_resource_metadata=False,
+)

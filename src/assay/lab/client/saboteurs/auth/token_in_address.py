@@ -1,0 +1,16 @@
+"""It puts its token into the address as well."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import ENDPOINT, goes_to
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request("it puts its token into the address as well", breaks="AU-62", scenario="auth/metadata-default")
+def change(request: Request, guest: Guest) -> Request | None:
+    token = (request.header("authorization") or "").removeprefix("Bearer ")
+    if goes_to(request, ENDPOINT) and token:
+        request.target = f"{request.target}?access_token={token}"
+    return request

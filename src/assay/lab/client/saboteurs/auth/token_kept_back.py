@@ -1,0 +1,17 @@
+"""It gets a token and never shows it."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import ENDPOINT, goes_to
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request(
+    "it gets a token and never shows it", breaks="valid-bearer-token", scenario="auth/metadata-default"
+)
+def change(request: Request, guest: Guest) -> Request | None:
+    if goes_to(request, ENDPOINT):
+        request.set("Authorization", None)
+    return request

@@ -1,0 +1,15 @@
+"""It shows its token in its first request alone."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import ENDPOINT, goes_to
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request("it shows its token in its first request alone", breaks="AU-61", scenario="auth/metadata-default")
+def change(request: Request, guest: Guest) -> Request | None:
+    if goes_to(request, ENDPOINT) and b'"tools/call"' in request.body:
+        request.set("Authorization", None)
+    return request
