@@ -8,7 +8,21 @@ from typing import Any
 
 import mcp_types as types
 from conformance_context import Context
+from mcp.client.subscriptions import (
+    PromptsListChanged,
+    ResourcesListChanged,
+    ResourceUpdated,
+    Subscription,
+    SubscriptionLost,
+    ToolsListChanged,
+)
 
+CHANGES: dict[type, str] = {
+    ToolsListChanged: "notifications/tools/list_changed",
+    PromptsListChanged: "notifications/prompts/list_changed",
+    ResourcesListChanged: "notifications/resources/list_changed",
+    ResourceUpdated: "notifications/resources/updated",
+}
 PLAUSIBLE = {
     "email": "ada@example.org",
     "uri": "https://example.org/",
@@ -70,16 +84,25 @@ class Answers:
 
 
 class Heard:
-    """The notifications that came, by method; each can be waited for once."""
+    """The notifications that came, by method; each can be waited for once. Where `subscribed` is set, the
+    SDK's subscriptions tell which changes are meant for us, and only those are heard."""
 
     def __init__(self) -> None:
         self.by_method: defaultdict[str, asyncio.Queue[None]] = defaultdict(asyncio.Queue)
+        self.subscribed = False
 
     async def on_message(self, message: Any) -> None:
         if isinstance(message, Exception):
             print(f"from the connection: {message}", file=sys.stderr)
-        else:
+        elif not (self.subscribed and message.method in CHANGES.values()):
             self.by_method[message.method].put_nowait(None)
+
+    async def follow(self, subscription: Subscription) -> None:
+        try:
+            async for event in subscription:
+                self.by_method[CHANGES[type(event)]].put_nowait(None)
+        except SubscriptionLost as lost:
+            print(f"from a subscription: {lost}", file=sys.stderr)
 
     async def wait_for(self, method: str, seconds: float) -> None:
         try:

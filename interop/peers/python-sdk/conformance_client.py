@@ -22,7 +22,7 @@ from conformance_oauth import provider
 from conformance_steps import Player, cause_of
 from mcp import Client, MCPDeprecationWarning, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 # A server that says nothing for so long is given up.
 PATIENCE = 10.0
@@ -61,6 +61,7 @@ async def play(context: Context) -> None:
             **answers.callbacks(),
         )
         await stack.enter_async_context(client)
+        heard.subscribed = client.protocol_version in MODERN_PROTOCOL_VERSIONS
         await Player(client, context, answers, heard, stack).play(context.steps)
 
 

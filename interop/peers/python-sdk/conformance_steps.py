@@ -113,7 +113,8 @@ class Player:
 
     async def listen(self, notifications: dict[str, Any]) -> None:
         wanted: dict[str, Any] = {FILTERS[name]: value for name, value in notifications.items()}
-        await self.stack.enter_async_context(self.client.listen(**wanted))
+        subscription = await self.stack.enter_async_context(self.client.listen(**wanted))
+        self.stack.callback(asyncio.create_task(self.heard.follow(subscription)).cancel)
 
     async def set_level(self, level: types.LoggingLevel) -> None:
         """For good, or in each call from now on: as the revision wants."""
