@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from copy import deepcopy
 from itertools import count
 from secrets import token_hex
 from types import MappingProxyType
@@ -70,7 +71,7 @@ class Guest:
         self.saboteur = saboteur
         self.manners = Manners(**{**habits, **(saboteur.manners if saboteur else {})})
         self.revision: Revision = BY_DATE[invitation.revision]
-        self.context: Json = invitation.context
+        self.context: Json = deepcopy(invitation.context)  # as a process would have it: its own
         self.agreed: str | None = None
         """The version of the handshake."""
         self.server: Json = {}
@@ -87,7 +88,7 @@ class Guest:
         """The last cursor that each list gave."""
         self.said: list[str] = []
         """For standard error."""
-        self.answers = Answers(self, invitation.context)
+        self.answers = Answers(self, self.context)
         self.cache = Cache()
         self.heard = Heard()
         self.ears = Ears(self)
@@ -340,7 +341,7 @@ class Guest:
     def _altered(self, message: Json) -> list[Any]:
         """What goes out in place of a message: the one place where a fault meets messages."""
         hook = self.saboteur.message if self.saboteur else None
-        changed = message if hook is None else hook(message, self)
+        changed = message if hook is None else hook(deepcopy(message), self)
         if changed is None:
             return []
         return changed if isinstance(changed, list) else [changed]
