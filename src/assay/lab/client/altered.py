@@ -31,6 +31,12 @@ def with_meta(message: Json, change: Change) -> Json:
     return within(message, ("params", "_meta"), change) if "id" in message else message
 
 
+def progress(token: Any, done: float) -> Json:
+    """A notification of progress."""
+    about = {"progressToken": token, "progress": done}
+    return {"jsonrpc": "2.0", "method": "notifications/progress", "params": about}
+
+
 def with_form(message: Json, **fields: Any) -> Json:
     """The answer to a form with other values; none takes a field out."""
     return within(

@@ -49,6 +49,6 @@ def narrowed(suite: Suite, group: str) -> Suite:
     """
     if group not in groups(suite):
         raise KeyError(group)
-    belongs = GROUPS.get(group, lambda one: one.area == group)
+    belongs = GROUPS.get(group) or (lambda one: one.area == group)
     chosen = {name: one for name, one in suite.scenarios.items() if belongs(one)}
     return msgspec.structs.replace(suite, scenarios=chosen)

@@ -94,8 +94,8 @@ class CommandClient:
             status = await _ended(process, limit)
         finally:
             _signal(process, signal.SIGKILL)  # whatever it has started ends with it
-            output = await asyncio.gather(*reading)
-        return Ended(status, *output, stopped=status is None)
+            out, err = await asyncio.gather(*reading)
+        return Ended(status, out, err, stopped=status is None)
 
 
 def arguments(command: Sequence[str], invitation: Invitation) -> list[str]:

@@ -47,7 +47,7 @@ class Conversing:
         """A message; what is no JSON is in the trace, and gets no answer."""
         try:
             value = msgspec.json.decode(body)
-        except (msgspec.DecodeError, RecursionError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return
         for one in value if isinstance(value, list) else [value]:
             if isinstance(one, dict):

@@ -15,7 +15,7 @@ from itertools import count
 from typing import Any, Final
 
 from assay.lab.harness.message_meta import SERVER_KEY, SUBSCRIPTION_KEY
-from assay.lab.harness.recorder import Recorder
+from assay.lab.harness.recorder import Flooded, Recorder
 from assay.lab.harness.transport import Transport
 from assay.model.error import INVALID_PARAMS, METHOD_NOT_FOUND
 from assay.revisions.revision import Opening, Results, Revision
@@ -31,7 +31,9 @@ Hook = Callable[[Asked, HttpReply], Awaitable[bool]]
 Tool = Callable[[Turn], Awaitable[Answer]]
 SERVER: Final = {"name": "assay-lab-host", "version": "1"}
 PATIENCE: Final = 20.0
-"""Seconds that the host waits for an answer of the client, or for its stream."""
+"""Seconds that the host waits for the client to listen."""
+ANSWERS: Final = 5.0
+"""Seconds that the host waits for an answer of the client."""
 LISTED: Final = {
     "tools/list": "tools",
     "resources/list": "resources",
@@ -72,6 +74,8 @@ class Host:
         self.memory: dict[str, Any] = {}
         """For the scenario's own use."""
         self.listeners: dict[Any, Turn] = {}
+        self.fault: Exception | None = None
+        """The first error in a handler: a fault of the lab, never of the client."""
         self._ears: list[Channel] = []
         self._heard = asyncio.Event()
         self._numbers = count(1)
@@ -113,12 +117,12 @@ class Host:
     # -- speaking first ----------------------------------------------------------------------------------
 
     async def ask(self, send: Callable[[bytes], Awaitable[None]], method: str, params: Json) -> Json:
-        """Send a request and wait for the whole answer."""
+        """Send a request and wait for the whole answer; an empty one where none comes."""
         number = f"host-{next(self._numbers)}"
-        self._waiting[number] = asyncio.get_running_loop().create_future()
+        answer = self._waiting[number] = asyncio.get_running_loop().create_future()
         await send(encode({"jsonrpc": "2.0", "id": number, "method": method, "params": params}))
-        async with asyncio.timeout(PATIENCE):
-            return await self._waiting[number]
+        await asyncio.wait({answer}, timeout=ANSWERS)
+        return answer.result() if answer.done() else {}
 
     async def ear(self) -> Channel:
         """Where the client listens for what belongs to no request: the connection, or its GET stream."""
@@ -150,6 +154,15 @@ class Host:
 
     async def receive(self, turn: Turn) -> None:
         """Whatever the client sent, once it is JSON."""
+        try:
+            await self._take(turn)
+        except (ConnectionError, Flooded):
+            raise
+        except Exception as fault:  # ours, wherever it is: the visit ends with it
+            self.fault = self.fault or fault
+            turn.channel.cut()
+
+    async def _take(self, turn: Turn) -> None:
         message = turn.message
         if "method" not in message:
             waiting = self._waiting.pop(str(message.get("id")), None)

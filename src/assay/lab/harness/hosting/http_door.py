@@ -118,7 +118,7 @@ class HttpDoor:
     async def _post(self, asked: Asked, reply: HttpReply) -> None:
         try:
             value = msgspec.json.decode(asked.body)
-        except (msgspec.DecodeError, RecursionError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             error = {"code": PARSE_ERROR, "message": "not JSON"}
             await reply.whole(400, encode({"jsonrpc": "2.0", "id": None, "error": error}), [_TYPE])
             return

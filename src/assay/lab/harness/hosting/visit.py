@@ -56,6 +56,8 @@ async def visit(cell: Cell, client: Client, suite: Suite, limit: float) -> Visit
         ended = await client.run(invitation, limit)
     finally:
         await hosting.close()
+    if hosting.host.fault is not None:
+        raise hosting.host.fault
     _note(recorder, ended)
     in_time = not ended.stopped
     trace = recorder.trace(closed=in_time)

@@ -1,0 +1,1 @@
+"""Ping, progress, cancellation and pages."""

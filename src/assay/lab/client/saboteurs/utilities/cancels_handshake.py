@@ -1,0 +1,17 @@
+"""The handshake is cancelled."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("`initialize` is cancelled after it was sent", breaks="CAN-04", scenario="tools_call")
+def change(message: Json, guest: Guest) -> Json | list[Json]:
+    if message.get("method") == "initialize":
+        guest.memory["opening"] = message["id"]
+    if message.get("method") != "notifications/initialized":
+        return message
+    about = {"requestId": guest.memory["opening"]}
+    return [message, {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": about}]

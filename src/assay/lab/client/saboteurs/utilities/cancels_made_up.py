@@ -1,0 +1,14 @@
+"""A cancellation of what nobody asked for."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("a request that was never sent is cancelled", breaks="CAN-01", scenario="framing.gives-up")
+def change(message: Json, guest: Guest) -> Json:
+    if message.get("method") != "notifications/cancelled":
+        return message
+    return {**message, "params": {**message["params"], "requestId": "made up"}}

@@ -1,0 +1,15 @@
+"""A cursor is tidied up before it is sent back."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("a cursor is changed before it is sent back", breaks="PAG-06")
+def change(message: Json, guest: Guest) -> Json:
+    params = message.get("params")
+    if not isinstance(params, dict) or not isinstance(params.get("cursor"), str):
+        return message
+    return {**message, "params": {**params, "cursor": params["cursor"].strip("=") + "0"}}

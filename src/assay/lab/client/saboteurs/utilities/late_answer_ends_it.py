@@ -1,0 +1,22 @@
+"""An answer that nobody waits for ends the client."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import misbehaving
+from assay.lab.harness.guest.failure import Failed
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.hosting.brief import LIST_TOOLS
+from assay.lab.harness.transport import ONE_CHANNEL
+
+
+@misbehaving(
+    "an answer that was given up ends the client",
+    breaks="CAN-08",
+    scenario="utilities.late-answer",
+    transports=ONE_CHANNEL,
+)
+async def behave(guest: Guest) -> None:
+    await guest.open()
+    await guest.play(guest.context["steps"][:-1])
+    await guest.play([LIST_TOOLS])  # on one channel, the late answer comes before this one
+    raise Failed("an answer came that nobody waits for")

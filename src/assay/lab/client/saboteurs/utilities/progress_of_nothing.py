@@ -1,0 +1,13 @@
+"""Progress of something that nobody asked for."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import progress
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("progress is told of an unknown token", breaks="PRG-04", scenario="utilities.own-progress")
+def change(message: Json, guest: Guest) -> list[Json]:
+    return [message, progress("made up", 1)] if "result" in message else [message]

@@ -1,0 +1,13 @@
+"""Progress that goes back."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import progress
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("progress is told, and then less of it", breaks="PRG-03", scenario="utilities.own-progress")
+def change(message: Json, guest: Guest) -> list[Json]:
+    return [message, progress("model-1", 1), progress("model-1", 2)] if "result" in message else [message]

@@ -1,0 +1,13 @@
+"""Every request has the same progress token."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import with_meta
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("all requests have one progress token", breaks="PRG-02", scenario="utilities.progress")
+def change(message: Json, guest: Guest) -> Json:
+    return with_meta(message, lambda meta: {**meta, "progressToken": "mine"})

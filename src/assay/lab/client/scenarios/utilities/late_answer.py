@@ -1,0 +1,38 @@
+"""An answer that comes although its request was cancelled."""
+
+from __future__ import annotations
+
+from assay.lab.client.declaring import client_scenario
+from assay.lab.client.evidence import AFTER, ENDLESS
+from assay.lab.harness.hosting.answer import DONE, Answer
+from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call, tried
+from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.hosting.turn import Turn, encode
+from assay.lab.harness.transport import ONE_CHANNEL
+
+LIMIT = 0.4
+
+
+@client_scenario(
+    "An answer that crosses its cancellation does no harm",
+    brief=Brief(steps=(LIST_TOOLS, tried({**call(ENDLESS), "timeout": LIMIT}), call(AFTER))),
+    exercises=("utilities.races",),
+    transports=ONE_CHANNEL,
+)
+async def drive(stage: Hosting) -> None:
+    host = stage.host
+
+    async def wait(turn: Turn) -> Answer:
+        host.memory["waiting"] = turn
+        await turn.stay()
+        return DONE
+
+    @host.on("notifications/cancelled")
+    async def answer_all_the_same(turn: Turn) -> Answer:
+        asked: Turn = host.memory["waiting"]
+        late = {"jsonrpc": "2.0", "id": asked.id, "result": host.shaped(asked.method, {"content": []})}
+        await asked.channel.send(encode(late))
+        return DONE
+
+    host.add_tool({"name": ENDLESS}, wait)
+    host.add_tool({"name": AFTER})

@@ -1,0 +1,24 @@
+"""The host pings in the middle of a call."""
+
+from __future__ import annotations
+
+from assay.lab.client.declaring import client_scenario
+from assay.lab.harness.hosting.answer import Answer
+from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
+from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.hosting.turn import Turn
+from assay.revisions.revision import Opening
+
+
+@client_scenario(
+    "A ping is answered",
+    brief=Brief(steps=(LIST_TOOLS, call("pinging"))),
+    exercises=("utilities.ping",),
+    window=lambda revision: revision.opening is Opening.HANDSHAKE,
+)
+async def drive(stage: Hosting) -> None:
+    async def pinging(turn: Turn) -> Answer:
+        await turn.ask("ping", {})
+        return {"content": []}
+
+    stage.host.add_tool({"name": "pinging"}, pinging)
