@@ -37,6 +37,11 @@ def _adapter(form: Any) -> Any:
     return TypeAdapter(form)
 
 
+def prepare() -> None:
+    """Load the types now: later it would hold up whoever waits for an answer meanwhile."""
+    _official()
+
+
 def result_problem(method: str, result: Any, revision: Revision) -> str | None:
     """How a result of that method breaks its schema; none when it fits or the method is unknown."""
     form = _official().SERVER_RESULTS.get((method, revision.date))

@@ -15,6 +15,7 @@ from assay.lab.harness.recorder import Recorder
 from assay.lab.harness.redaction import Redaction
 from assay.lab.harness.run import CellResult
 from assay.lab.harness.scenario import Role
+from assay.lab.harness.shape import prepare
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.verdict import Outcome
 
@@ -39,6 +40,7 @@ async def visit(cell: Cell, client: Client, suite: Suite, limit: float) -> Visit
         Unreachable: the client cannot be started.
         CheckFailed: a check is broken.
     """
+    prepare()
     started, begin = now(), time.monotonic()
     scenario, revision = cell.scenario, cell.revision
     brief = scenario.brief or Brief()

@@ -24,7 +24,7 @@ from assay.lab.harness.transport import HTTP_ONLY
 )
 async def drive(stage: Hosting) -> None:
     async def answer(turn: Turn) -> Answer:
-        content = {"content": [{"type": "text", "text": "done"}]}
+        content = {"content": [{"type": "text", "text": "in odd case"}]}
         if not isinstance(turn.channel, HttpChannel):
             return content
         result = turn.host.shaped("tools/call", content)

@@ -24,17 +24,17 @@ COMMENT = b": this is for nobody\n\n"
 )
 async def drive(stage: Hosting) -> None:
     async def plainly(turn: Turn) -> Answer:
-        return Raw(_answer(turn), status=200)
+        return Raw(_answer(turn, "plainly"), status=200)
 
-    async def in_events(turn: Turn) -> Answer:
-        await turn.channel.send(_answer(turn))
+    async def in_events(turn: Turn, how: str = "in events") -> Answer:
+        await turn.channel.send(_answer(turn, how))
         await turn.channel.finish()
         return DONE
 
     async def with_comments(turn: Turn) -> Answer:
         await turn.channel.raw(COMMENT)
         await turn.channel.raw(b":\n\n")
-        return await in_events(turn)
+        return await in_events(turn, "with comments")
 
     stage.host.add_tool({"name": PLAIN}, plainly)
     stage.host.add_tool({"name": STREAMED}, in_events)
@@ -42,6 +42,6 @@ async def drive(stage: Hosting) -> None:
     stage.host.add_tool({"name": AFTER})
 
 
-def _answer(turn: Turn) -> bytes:
-    result = turn.host.shaped("tools/call", {"content": [{"type": "text", "text": "done"}]})
+def _answer(turn: Turn, text: str) -> bytes:
+    result = turn.host.shaped("tools/call", {"content": [{"type": "text", "text": text}]})
     return msgspec.json.encode({"jsonrpc": "2.0", "id": turn.id, "result": result})

@@ -1,0 +1,21 @@
+"""An answer that was for once."""
+
+from __future__ import annotations
+
+from assay.lab.client.checks.caching.reuse import ASKED
+from assay.lab.harness.client_saboteur import misbehaving
+from assay.lab.harness.guest.guest import Guest
+
+
+@misbehaving("the result of a retry is kept", breaks="CA-07")
+async def behave(guest: Guest) -> None:
+    await guest.open()
+    steps = guest.context["steps"]
+    # Whoever has an answer already does not ask.
+    await guest.play(
+        [
+            step
+            for place, step in enumerate(steps)
+            if place == 0 or step.get("uri") != ASKED or steps[place - 1].get("uri") != ASKED
+        ]
+    )

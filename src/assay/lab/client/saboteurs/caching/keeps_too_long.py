@@ -1,0 +1,15 @@
+"""What is never old enough."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import within
+from assay.lab.harness.client_saboteur import on_hearing
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_hearing("a list is kept longer than it may be", breaks="CA-09", scenario="caching.stale-soon")
+def change(message: Json, guest: Guest) -> Json:
+    if "ttlMs" not in message.get("result", {}):
+        return message
+    return within(message, ("result",), lambda result: {**result, "ttlMs": 60_000})

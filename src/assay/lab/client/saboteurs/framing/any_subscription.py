@@ -1,0 +1,13 @@
+"""A client that listens to everything."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+from assay.lab.harness.transport import STDIO_ONLY
+
+saboteur = ill_mannered(
+    "a notification of another subscription is taken for its own",
+    breaks="STD-08",
+    transports=STDIO_ONLY,
+    minds_subscriptions=False,
+)

@@ -1,0 +1,11 @@
+"""Remarks between messages."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import on_line
+from assay.lab.harness.guest.guest import Guest
+
+
+@on_line("a remark is written before each message", breaks="STD-03", scenario="tools_call")
+def change(line: bytes, guest: Guest) -> bytes:
+    return b"sending a message\n" + line

@@ -1,0 +1,14 @@
+"""A format of its own."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import without
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+from assay.lab.harness.transport import WEBSOCKET_ONLY
+
+
+@on_message("messages on a WebSocket lack `jsonrpc`", breaks="STD-14", transports=WEBSOCKET_ONLY)
+def change(message: Json, guest: Guest) -> Json:
+    return without(message, "jsonrpc")

@@ -1,0 +1,15 @@
+"""A client that takes every word for an error."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import on_hearing
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+from assay.lab.harness.transport import STDIO_ONLY
+
+
+@on_hearing("output on standard error ends the client", breaks="STD-04", transports=STDIO_ONLY)
+def change(message: Json, guest: Guest) -> Json | None:
+    if "all is well" not in str(message.get("result")):
+        return message
+    return {"id": message["id"], "error": {"code": -32603, "message": "the server wrote to standard error"}}

@@ -1,0 +1,10 @@
+"""A client without a server."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+from assay.lab.harness.transport import STDIO_ONLY
+
+saboteur = ill_mannered(
+    "a server that died is not started again", breaks="STD-13", transports=STDIO_ONLY, restarts=False
+)

@@ -1,0 +1,10 @@
+"""A client that walks off."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+from assay.lab.harness.transport import STDIO_ONLY
+
+saboteur = ill_mannered(
+    "a request is given up without a word", breaks="STD-09", transports=STDIO_ONLY, cancels=False
+)

@@ -1,0 +1,10 @@
+"""A server that is left behind."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+from assay.lab.harness.transport import STDIO_ONLY
+
+saboteur = ill_mannered(
+    "a server that does not end is left alone", breaks="STD-11", transports=STDIO_ONLY, insists=False
+)

@@ -1,0 +1,15 @@
+"""A message over several lines."""
+
+from __future__ import annotations
+
+import json
+
+from assay.lab.harness.client_saboteur import on_line
+from assay.lab.harness.guest.guest import Guest
+
+
+@on_line("a call is written over several lines", breaks="STD-01", scenario="tools_call")
+def change(line: bytes, guest: Guest) -> bytes:
+    if b'"tools/call"' not in line:
+        return line
+    return json.dumps(json.loads(line), indent=1).encode() + b"\n"

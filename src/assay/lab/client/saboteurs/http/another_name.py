@@ -1,0 +1,14 @@
+"""A name that is not the body's."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request("`Mcp-Name` is in capitals", breaks="HTTP-55", scenario="tools_call")
+def change(request: Request, guest: Guest) -> Request:
+    if name := request.header("Mcp-Name"):
+        request.set("Mcp-Name", name.upper())
+    return request

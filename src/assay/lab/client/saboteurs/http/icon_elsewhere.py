@@ -1,0 +1,16 @@
+"""An icon of somebody else."""
+
+from __future__ import annotations
+
+from assay.lab.client.evidence import AFTER
+from assay.lab.harness.client_saboteur import misbehaving
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.guest.web import Web
+from assay.lab.harness.hosting.brief import LIST_TOOLS
+
+
+@misbehaving("an icon of another origin is fetched", breaks="IC-03")
+async def behave(guest: Guest) -> None:
+    await guest.open()
+    await guest.play([LIST_TOOLS])
+    await Web(guest).fetch("GET", guest.tools[AFTER]["icons"][1]["src"])

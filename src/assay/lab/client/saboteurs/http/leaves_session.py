@@ -1,0 +1,7 @@
+"""A session that is left behind."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered("a session is not ended", breaks="HTTP-43", ends_session=False)

@@ -1,0 +1,9 @@
+"""A version that is not in the head."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "POSTs have no version in their head", breaks="HTTP-48", scenario="tools_call", sends_version=False
+)

@@ -1,0 +1,17 @@
+"""An answer to no question."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+from assay.lab.harness.transport import HTTP_ONLY
+
+
+@on_message("a response is POSTed though nobody asks", breaks="HTTP-09", transports=HTTP_ONLY)
+def change(message: Json, guest: Guest) -> Any:
+    if message.get("method") != "tools/call":
+        return message
+    return [message, {"jsonrpc": "2.0", "id": 99, "result": {}}]

@@ -1,0 +1,20 @@
+"""Values as they are."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+from assay.lab.suite.mirrored import ENCODED
+
+HEADER = "Mcp-Param-Note"
+
+
+@on_request("values that are not safe are not encoded", breaks="XH-11")
+def change(request: Request, guest: Guest) -> Request:
+    given = request.header(HEADER) or ""
+    if found := ENCODED.fullmatch(given):
+        request.set(HEADER, b64decode(found[1]).decode())
+    return request

@@ -1,0 +1,14 @@
+"""A stream that is not asked for."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request("a GET does not ask for events", breaks="HTTP-27")
+def change(request: Request, guest: Guest) -> Request:
+    if request.method == "GET":
+        request.set("Accept", "*/*")
+    return request

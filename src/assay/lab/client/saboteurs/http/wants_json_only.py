@@ -1,0 +1,14 @@
+"""A client that takes one kind of answer."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request("a POST accepts JSON only", breaks="HTTP-07")
+def change(request: Request, guest: Guest) -> Request:
+    if request.method == "POST":
+        request.set("Accept", "application/json")
+    return request

@@ -1,0 +1,14 @@
+"""An answer that nobody wanted."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import on_hearing
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_hearing("a notification is answered", breaks="BASE-10", scenario="jsonrpc.told")
+def change(message: Json, guest: Guest) -> Json:
+    if "method" in message and "id" not in message:
+        guest.task(guest.send({"jsonrpc": "2.0", "id": None, "result": {}}))
+    return message

@@ -1,0 +1,13 @@
+"""A cancellation that wants an answer."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+from assay.lab.harness.transport import STDIO_ONLY
+
+
+@on_message("cancellations have an id", breaks="BASE-11", scenario="framing.gives-up", transports=STDIO_ONLY)
+def change(message: Json, guest: Guest) -> Json:
+    return {**message, "id": "stop"} if message.get("method") == "notifications/cancelled" else message

@@ -1,0 +1,14 @@
+"""Ids that are no integers."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("a call has a fraction for its id", breaks="BASE-02")
+def change(message: Json, guest: Guest) -> Json:
+    if message.get("method") != "tools/call":
+        return message
+    return {**message, "id": message["id"] + 0.5}

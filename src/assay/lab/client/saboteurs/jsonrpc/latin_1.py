@@ -1,0 +1,17 @@
+"""Another encoding."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import BOTH, Json
+
+
+@on_message("a message is written in Latin-1", breaks="BASE-12", transports=BOTH)
+def change(message: Json, guest: Guest) -> Any:
+    if message.get("method") != "tools/call":
+        return message
+    return json.dumps(message, ensure_ascii=False).encode("latin-1", "replace")

@@ -1,0 +1,15 @@
+"""A report in place of a sentence."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import within
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+TRACE = "Traceback (most recent call last):\n" + "  File somewhere\n" * 40
+
+
+@on_message("an error holds a stack trace", breaks="BASE-16")
+def change(message: Json, guest: Guest) -> Json:
+    return within(message, ("error",), lambda error: {**error, "message": TRACE})

@@ -1,0 +1,15 @@
+"""A code that meant something once."""
+
+from __future__ import annotations
+
+from assay.lab.client.checks.jsonrpc.own_codes import OWN
+from assay.lab.harness.client_saboteur import on_hearing
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_hearing("an error with a code of somebody's own leads to a new list of tools", breaks="BASE-22")
+def change(message: Json, guest: Guest) -> Json:
+    if message.get("error", {}).get("code") in OWN:
+        guest.task(guest.ask("tools/list", {}, timeout=1.0))
+    return message

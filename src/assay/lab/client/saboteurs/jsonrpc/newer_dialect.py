@@ -1,0 +1,17 @@
+"""A client that knows the usual dialect only."""
+
+from __future__ import annotations
+
+from assay.lab.client.checks.jsonrpc.dialects import NAMED
+from assay.lab.harness.client_saboteur import on_hearing
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_hearing("rules of an older dialect are left out of a schema", breaks="JS-02")
+def change(message: Json, guest: Guest) -> Json:
+    for tool in message.get("result", {}).get("tools", []):
+        if tool["name"] == NAMED:
+            row = tool["outputSchema"]["properties"]["row"]
+            row["items"] = row.pop("additionalItems")
+    return message

@@ -1,0 +1,12 @@
+"""An id that is none."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("the id of a call is null", breaks="BASE-03")
+def change(message: Json, guest: Guest) -> Json:
+    return {**message, "id": None} if message.get("method") == "tools/call" else message

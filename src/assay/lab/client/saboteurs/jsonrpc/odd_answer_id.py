@@ -1,0 +1,12 @@
+"""An answer to something else."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("answers have another id than their request", breaks="BASE-06")
+def change(message: Json, guest: Guest) -> Json:
+    return message if "method" in message else {**message, "id": f"not-{message['id']}"}

@@ -1,0 +1,16 @@
+"""A client that knows an older dialect only."""
+
+from __future__ import annotations
+
+from assay.lab.client.checks.jsonrpc.dialects import USUAL
+from assay.lab.harness.client_saboteur import on_hearing
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_hearing("a schema that names no dialect is read in an older one", breaks="JS-01")
+def change(message: Json, guest: Guest) -> Json:
+    for tool in message.get("result", {}).get("tools", []):
+        if tool["name"] == USUAL:
+            tool["outputSchema"]["$schema"] = "http://json-schema.org/draft-07/schema#"
+    return message

@@ -1,0 +1,16 @@
+"""A schema is completed from the network."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import misbehaving
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.guest.web import Web
+from assay.lab.harness.hosting.brief import LIST_TOOLS
+
+
+@misbehaving("what a schema refers to is fetched", breaks="JS-07", scenario="jsonrpc.references")
+async def behave(guest: Guest) -> None:
+    await guest.open()
+    await guest.play([LIST_TOOLS])
+    schema = guest.tools["referring"]["inputSchema"]
+    await Web(guest).fetch("GET", schema["properties"]["city"]["$ref"])

@@ -1,0 +1,16 @@
+"""A client that tries everything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("resources are listed though the server has none", breaks="LIFE-14")
+def change(message: Json, guest: Guest) -> Any:
+    if message.get("method") != "tools/call":
+        return message
+    return [message, {"jsonrpc": "2.0", "id": "all", "method": "resources/list", "params": {}}]

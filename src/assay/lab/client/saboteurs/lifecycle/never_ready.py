@@ -1,0 +1,14 @@
+"""Half a handshake."""
+
+from __future__ import annotations
+
+from assay.lab.client.declaring import CLIENTS
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "`notifications/initialized` is never sent",
+    breaks="LIFE-04",
+    transports=CLIENTS,
+    scenario="tools_call",
+    announces=False,
+)

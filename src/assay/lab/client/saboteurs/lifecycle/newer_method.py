@@ -1,0 +1,18 @@
+"""A method of another revision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message(
+    "a session uses a method that its revision does not have", breaks="LIFE-13", scenario="tools_call"
+)
+def change(message: Json, guest: Guest) -> Any:
+    if message.get("method") != "tools/call":
+        return message
+    return [message, {"jsonrpc": "2.0", "id": "newer", "method": "server/discover", "params": {}}]

@@ -1,0 +1,13 @@
+"""A client that does not say who it is."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import within, without
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("`initialize` lacks `clientInfo`", breaks="LIFE-02", scenario="tools_call")
+def change(message: Json, guest: Guest) -> Json:
+    return within(message, ("params",), lambda params: without(params, "clientInfo"))

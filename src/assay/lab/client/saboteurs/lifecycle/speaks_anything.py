@@ -1,0 +1,13 @@
+"""A client for which every version is good."""
+
+from __future__ import annotations
+
+from assay.lab.client.declaring import CLIENTS
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "the client goes on with a version that nobody knows",
+    breaks="LIFE-12",
+    transports=CLIENTS,
+    accepts_any_version=True,
+)

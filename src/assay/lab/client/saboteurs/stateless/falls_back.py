@@ -1,0 +1,14 @@
+"""A client that does not read errors."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import within
+from assay.lab.harness.client_saboteur import on_hearing
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+from assay.lab.harness.transport import STDIO_ONLY
+
+
+@on_hearing("an error of a revision without a handshake leads to one", breaks="VER-14", transports=STDIO_ONLY)
+def change(message: Json, guest: Guest) -> Json:
+    return within(message, ("error",), lambda error: {**error, "code": -32601})

@@ -1,0 +1,17 @@
+"""An extension that the server has not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("a method of an extension is used that the server lacks", breaks="VER-07")
+def change(message: Json, guest: Guest) -> Any:
+    if message.get("method") != "tools/call":
+        return message
+    params = {"taskId": "none", "_meta": message["params"]["_meta"]}
+    return [message, {"jsonrpc": "2.0", "id": "extra", "method": "tasks/get", "params": params}]

@@ -1,0 +1,18 @@
+"""A client that will not be told."""
+
+from __future__ import annotations
+
+from assay.lab.client.checks.stateless.refused_version import MOST
+from assay.lab.harness.client_saboteur import misbehaving
+from assay.lab.harness.guest.guest import Guest
+
+
+@misbehaving(
+    "a version that was refused is tried again and again",
+    breaks="VER-02",
+    scenario="stateless.refused-version",
+)
+async def behave(guest: Guest) -> None:
+    await guest.carrier.open()
+    for _ in range(2 * MOST):
+        await guest.ask("tools/list", {}, timeout=1.0)

@@ -1,0 +1,10 @@
+"""A client that does not ask first."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+from assay.lab.harness.transport import STDIO_ONLY
+
+saboteur = ill_mannered(
+    "a server on stdio is not probed", breaks="VER-11", transports=STDIO_ONLY, probes=False
+)

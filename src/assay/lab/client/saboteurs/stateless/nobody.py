@@ -1,0 +1,14 @@
+"""A request of nobody."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import with_meta, without
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.message_meta import CLIENT_KEY
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("requests lack the name of their client", breaks="META-07")
+def change(message: Json, guest: Guest) -> Json:
+    return with_meta(message, lambda meta: without(meta, CLIENT_KEY))

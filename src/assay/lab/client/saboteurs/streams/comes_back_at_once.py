@@ -1,0 +1,12 @@
+"""A client that does not wait."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "the delay that the server asked for is not kept",
+    breaks="HTTP-26",
+    scenario="streams.resumed",
+    honours_retry=False,
+)

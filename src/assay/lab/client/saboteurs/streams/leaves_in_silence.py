@@ -1,0 +1,7 @@
+"""A client that walks off."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered("a request is given up without a word", breaks="HTTP-19", cancels=False)

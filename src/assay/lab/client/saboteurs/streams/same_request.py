@@ -1,0 +1,15 @@
+"""The same request once more."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import is_call
+from assay.lab.client.checks.streams.reissued import FRAGILE
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+from assay.lab.harness.transport import HTTP_ONLY
+
+
+@on_message("a broken request is made again under its old id", breaks="HTTP-22", transports=HTTP_ONLY)
+def change(message: Json, guest: Guest) -> Json:
+    return {**message, "id": "fragile"} if is_call(message, FRAGILE) else message
