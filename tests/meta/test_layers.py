@@ -1,6 +1,7 @@
 """The layer table of docs/architecture.md, and how imports are written."""
 
 from collections.abc import Iterator, Set
+from functools import cache
 
 import pytest
 
@@ -39,7 +40,15 @@ MAY_IMPORT: dict[str, Set[str]] = {
     "lab.harness": {"model", "revisions", "protocol.codec", "protocol.framing", "transport", "authority"},
     "lab.suite": {"lab.harness", "model", "revisions"},
     "lab.everything": {"lab.harness", "lab.suite", "model", "revisions"},
-    "lab.client": {"lab.harness", "lab.suite", "lab.everything", "authority", "model", "revisions"},
+    "lab.client": {
+        "lab.harness",
+        "lab.suite",
+        "lab.everything",
+        "authority",
+        "model",
+        "revisions",
+        "protocol.framing",
+    },
     "lab.fuzz": {"lab.harness", "lab.suites", "model", "revisions", "protocol.framing"},
     "lab.report": {"lab.harness", "lab.suites", "revisions"},
     "certify": {"lab"},
@@ -95,13 +104,21 @@ def core_breaches(module: Module) -> Iterator[str]:
 
 def spelling_breaches(module: Module, known: Set[str] = frozenset()) -> Iterator[str]:
     """Sibling modules are imported relatively, all else absolutely; a sibling package may be either."""
-    packages = {name.rpartition(".")[0] for name in known}
-    siblings = {name for name in known - packages if name.rpartition(".")[0] == module.package}
+    siblings = modules_by_package(frozenset(known)).get(module.package, set())
     for item in imports(module, known):
         if item.level > 1 or (item.level == 1 and "." in item.written):
             yield module.at(item.node, f"write an absolute import of {item.target}")
         elif item.level == 0 and item.target in {module.package, *siblings}:
             yield module.at(item.node, f"write a relative import of {item.target}")
+
+
+@cache
+def modules_by_package(known: frozenset[str]) -> dict[str, set[str]]:
+    packages = {name.rpartition(".")[0] for name in known}
+    found: dict[str, set[str]] = {}
+    for name in known - packages:
+        found.setdefault(name.rpartition(".")[0], set()).add(name)
+    return found
 
 
 def known_modules() -> frozenset[str]:
