@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+import jwt
 import msgspec
 
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.guest.oauth import OAuth
 from assay.lab.harness.saboteur import Request
+
+from .machine import read_jwt
 
 AUTHORIZE, TOKEN, REGISTER, ENDPOINT = "/authorize", "/token", "/register", "/mcp"
 _JSON: Final = "application/json"
@@ -29,6 +34,21 @@ def altered(request: Request, place: str, **changes: Any) -> Request:
     else:
         request.body = _form(request.body.decode(), changes).encode()
     return request
+
+
+def resigned(request: Request, guest: Guest, **claims: Any) -> Request:
+    """A token request with other claims in the assertion by which the client authenticates."""
+    if not goes_to(request, TOKEN):
+        return request
+    honest = read_jwt(parameters(request)["client_assertion"]).claims
+    context = guest.context
+    signed = jwt.encode({**honest, **claims}, context["private_key_pem"], context["signing_algorithm"])
+    return altered(request, TOKEN, client_assertion=signed)
+
+
+def wallet_of(guest: Guest) -> OAuth:
+    assert isinstance(guest.wallet, OAuth)
+    return guest.wallet
 
 
 def parameters(request: Request) -> dict[str, str]:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from .journey import Journey, Stop
 from .token_endpoint import credentials
+
+
+REGISTRY: Final = "registry"
+"""The room of a place that registers nobody."""
 
 
 def client_of(stop: Stop) -> str:

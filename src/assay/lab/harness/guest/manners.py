@@ -64,6 +64,8 @@ class Manners(Struct, frozen=True):
     # -- messages ----------------------------------------------------------------------------------------
     asks_for_progress: bool = True
     """Gives a token for progress with each call of a tool."""
+    reports_progress: bool = True
+    """Tells how far an answer is, where the server gave a token for it."""
     traces: bool = True
     """Says to which trace a request belongs, where requests describe themselves."""
     cancels: bool = True
@@ -126,6 +128,8 @@ class Manners(Struct, frozen=True):
     """Wants the metadata to name the issuer that it was asked for."""
     checks_addresses: bool = True
     """Opens no address but https, or http on this machine."""
+    opens_as_http: bool = False
+    """Opens an address of whatever scheme as if it were http."""
     needs_pkce: bool = True
     """Goes on only where PKCE with S256 is said to be supported."""
     uses_given_id: bool = True
@@ -136,6 +140,10 @@ class Manners(Struct, frozen=True):
     """Looks whether such are taken."""
     registers: bool = True
     """Registers where it has no id; otherwise it makes one up."""
+    heeds_refusal: bool = True
+    """Does not go on as if it were registered where it was refused that."""
+    keys_by_issuer: bool = True
+    """Is somebody else at each authorization server."""
     heeds_scope: bool = True
     """Asks for the scope that a challenge names."""
     trusts_supported: bool = False

@@ -136,9 +136,10 @@ class OAuth:
         return grants[name](ask)
 
     async def identity(self, server: Server) -> Identity:
-        if server.issuer not in self.identities:
-            self.identities[server.issuer] = await identify(self.guest, server)
-        return self.identities[server.issuer]
+        key = server.issuer if self.guest.manners.keys_by_issuer else ""
+        if key not in self.identities:
+            self.identities[key] = await identify(self.guest, server)
+        return self.identities[key]
 
     async def post(self, url: str, form: dict[str, str], headers: dict[str, str]) -> Response:
         """A form to an endpoint of a server; once more, where that wants a nonce in the proof."""
@@ -192,6 +193,8 @@ async def by_code(ask: Ask) -> Json:
 async def _consent(ask: Ask, asked: dict[str, str]) -> dict[str, str]:
     """The answer of the authorization endpoint, as the browser would bring it."""
     url = ask.server.url("authorization_endpoint")
+    if ask.guest.manners.opens_as_http:
+        url = f"http:{url.partition(':')[2]}"
     response = await Web(ask.guest).fetch("GET", f"{url}{'&' if '?' in url else '?'}{urlencode(asked)}")
     where = response.head.get("location") or ""
     if response.status not in (302, 303) or not where.startswith(CALLBACK):

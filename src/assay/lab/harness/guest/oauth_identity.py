@@ -72,6 +72,8 @@ async def register(guest: Guest, server: Server) -> Identity:
     response = await Web(guest).fetch("POST", url, [("Content-Type", "application/json")], body)
     told = read_json(response.body)
     name, secret = told.get("client_id"), str(told.get("client_secret", ""))
+    if response.status != 201 and not guest.manners.heeds_refusal:
+        return Identity("undefined")
     if response.status != 201 or not isinstance(name, str):
         raise Failed(f"registration was refused: HTTP status {response.status} {told.get('error', '')}")
     given = told.get("token_endpoint_auth_method")

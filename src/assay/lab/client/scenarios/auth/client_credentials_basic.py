@@ -20,7 +20,6 @@ KNOWN: Final = Client(id=NAME, secret=digest(SECRET), methods=(METHOD,), grants=
     "auth/client-credentials-basic",
     "A client that acts for itself, with a secret",
     brief=BRIEF,
-    exercises=("auth.static-credentials",),
     window=FOUND,
     aliases=("auth/client-credentials",),
 )

@@ -23,7 +23,6 @@ LONG: Final = Lifetimes(assertion=86_400.0)
     "auth/client-credentials-jwt",
     "A client that acts for itself, with a key",
     brief=BRIEF,
-    exercises=("auth.static-credentials",),
     window=FOUND,
     aliases=("auth/client-credentials",),
 )

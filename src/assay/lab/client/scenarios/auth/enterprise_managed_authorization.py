@@ -23,7 +23,6 @@ KNOWN: Final = Client(id=CLIENT_ELSEWHERE, secret=digest(SECRET), methods=(METHO
     "auth/enterprise-managed-authorization",
     "A user who is signed in elsewhere",
     brief=Brief(steps=TWO, oauth={"grant": "token_exchange"}),
-    exercises=("auth.static-credentials",),
     window=FOUND,
 )
 async def drive(stage: Hosting) -> None:

@@ -1,0 +1,17 @@
+"""It asks for offline_access wherever it is."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import AUTHORIZE, altered
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request(
+    "it asks for offline_access wherever it is",
+    breaks="sep-2207-offline-access-not-requested",
+    scenario="auth/offline-access-not-supported",
+)
+def change(request: Request, guest: Guest) -> Request | None:
+    return altered(request, AUTHORIZE, scope="mcp:basic mcp:read offline_access")

@@ -1,0 +1,12 @@
+"""It does not compare the issuer that the metadata announces."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it does not compare the issuer that the metadata announces",
+    breaks="sep-2468-client-compare-iss-supported",
+    scenario="auth/iss-wrong-issuer",
+    compares_iss=False,
+)

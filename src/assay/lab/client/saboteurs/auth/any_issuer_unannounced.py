@@ -1,0 +1,12 @@
+"""It does not compare an issuer that the metadata does not announce."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it does not compare an issuer that the metadata does not announce",
+    breaks="sep-2468-client-compare-iss-unadvertised",
+    scenario="auth/iss-unexpected",
+    compares_iss=False,
+)

@@ -1,0 +1,20 @@
+"""It shows a bound token as if anybody might."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import ENDPOINT, goes_to
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request(
+    "it shows a bound token as if anybody might",
+    breaks="sep-1932-client-dpop-auth-scheme",
+    scenario="auth/dpop",
+)
+def change(request: Request, guest: Guest) -> Request | None:
+    shown = request.header("authorization") or ""
+    if goes_to(request, ENDPOINT) and shown:
+        request.set("Authorization", shown.replace("DPoP", "Bearer", 1))
+    return request

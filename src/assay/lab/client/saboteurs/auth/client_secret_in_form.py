@@ -1,0 +1,20 @@
+"""It sends its secret in the form."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import TOKEN, altered, goes_to
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request(
+    "it sends its secret in the form",
+    breaks="client-credentials-basic-auth",
+    scenario="auth/client-credentials-basic",
+)
+def change(request: Request, guest: Guest) -> Request | None:
+    if goes_to(request, TOKEN):
+        request.set("Authorization", None)
+    given = {name: guest.context[name] for name in ("client_id", "client_secret")}
+    return altered(request, TOKEN, **given)

@@ -1,0 +1,12 @@
+"""It uses metadata that names another issuer."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it uses metadata that names another issuer",
+    breaks="sep-2468-client-validate-metadata-issuer",
+    scenario="auth/metadata-issuer-mismatch",
+    compares_issuer=False,
+)

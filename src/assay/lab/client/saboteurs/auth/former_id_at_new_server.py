@@ -1,0 +1,20 @@
+"""It registers anew, and goes on under its former id."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import AUTHORIZE, altered, wallet_of
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request(
+    "it registers anew, and goes on under its former id",
+    breaks="sep-2352-no-reuse-on-as-change",
+    scenario="auth/authorization-server-migration",
+)
+def change(request: Request, guest: Guest) -> Request | None:
+    identities = [*wallet_of(guest).identities.values()]
+    if len(identities) > 1:
+        request = altered(request, AUTHORIZE, client_id=identities[0].id)
+    return request

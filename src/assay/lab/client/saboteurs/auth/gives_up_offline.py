@@ -1,0 +1,17 @@
+"""It asks for no authorization where it could have refresh tokens."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import AUTHORIZE, goes_to
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request(
+    "it asks for no authorization where it could have refresh tokens",
+    breaks="sep-2207-offline-access-requested",
+    scenario="auth/offline-access-scope",
+)
+def change(request: Request, guest: Guest) -> Request | None:
+    return None if goes_to(request, AUTHORIZE) else request

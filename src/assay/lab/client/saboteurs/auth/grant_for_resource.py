@@ -1,0 +1,19 @@
+"""It asks the identity provider for a grant at the resource, not at its authorization server."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import TOKEN, altered, parameters
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request(
+    "it asks the identity provider for a grant at the resource, not at its authorization server",
+    breaks="complete-flow-token-exchange",
+    scenario="auth/enterprise-managed-authorization",
+)
+def change(request: Request, guest: Guest) -> Request | None:
+    if "audience" in parameters(request):
+        return altered(request, TOKEN, audience=guest.invitation.url)
+    return request

@@ -1,0 +1,20 @@
+"""It shows one authorization server the id that another gave it."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import TOKEN, altered, wallet_of
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request(
+    "it shows one authorization server the id that another gave it",
+    breaks="AU-48",
+    scenario="auth/authorization-server-migration",
+)
+def change(request: Request, guest: Guest) -> Request | None:
+    identities = [*wallet_of(guest).identities.values()]
+    if len(identities) > 1:
+        request = altered(request, TOKEN, client_id=identities[0].id)
+    return request

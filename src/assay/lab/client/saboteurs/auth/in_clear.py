@@ -1,0 +1,12 @@
+"""It opens an authorization address without TLS."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it opens an authorization address without TLS",
+    breaks="SEC-08",
+    scenario="auth.authorization-url-in-clear",
+    checks_addresses=False,
+)

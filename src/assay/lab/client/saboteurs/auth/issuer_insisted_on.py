@@ -1,0 +1,17 @@
+"""It does not take an answer without an issuer that nobody announced."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import TOKEN, goes_to
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request(
+    "it does not take an answer without an issuer that nobody announced",
+    breaks="sep-2468-client-proceed-no-iss",
+    scenario="auth/iss-not-advertised",
+)
+def change(request: Request, guest: Guest) -> Request | None:
+    return None if goes_to(request, TOKEN) else request

@@ -1,0 +1,11 @@
+"""It makes issuers alike before it compares them."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it makes issuers alike before it compares them",
+    breaks="AU-54",
+    normalizes_iss=True,
+)

@@ -1,0 +1,12 @@
+"""It does not miss the issuer that the metadata announces."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it does not miss the issuer that the metadata announces",
+    breaks="sep-2468-client-reject-missing-iss",
+    scenario="auth/iss-supported-missing",
+    needs_iss=False,
+)

@@ -1,0 +1,11 @@
+"""It takes an answer without the issuer that was announced."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it takes an answer without the issuer that was announced",
+    breaks="AU-53",
+    needs_iss=False,
+)

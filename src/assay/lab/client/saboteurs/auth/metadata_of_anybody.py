@@ -1,0 +1,11 @@
+"""It does not compare the issuer in the metadata."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it does not compare the issuer in the metadata",
+    breaks="AU-26",
+    compares_issuer=False,
+)

@@ -1,0 +1,18 @@
+"""It keeps its newest id alone, and comes back under that."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import TOKEN, altered, wallet_of
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request(
+    "it keeps its newest id alone, and comes back under that",
+    breaks="AU-47",
+    scenario="auth.authorization-server-returns",
+)
+def change(request: Request, guest: Guest) -> Request | None:
+    identities = [*wallet_of(guest).identities.values()]
+    return altered(request, TOKEN, client_id=identities[-1].id) if identities else request

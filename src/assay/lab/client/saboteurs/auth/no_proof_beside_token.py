@@ -1,0 +1,17 @@
+"""It shows a bound token without a proof."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import ENDPOINT, goes_to
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request(
+    "it shows a bound token without a proof", breaks="sep-1932-client-fresh-proof", scenario="auth/dpop"
+)
+def change(request: Request, guest: Guest) -> Request | None:
+    if goes_to(request, ENDPOINT):
+        request.set("DPoP", None)
+    return request

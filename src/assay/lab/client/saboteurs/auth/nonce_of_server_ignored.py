@@ -1,0 +1,19 @@
+"""It does not ask again with the nonce of the authorization server."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import TOKEN, goes_to
+from assay.lab.client.machine import read_jwt
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request(
+    "it does not ask again with the nonce of the authorization server",
+    breaks="sep-1932-client-as-nonce",
+    scenario="auth/dpop-nonce",
+)
+def change(request: Request, guest: Guest) -> Request | None:
+    nonce = read_jwt(request.header("dpop")).claims.get("nonce")
+    return None if goes_to(request, TOKEN) and nonce is not None else request

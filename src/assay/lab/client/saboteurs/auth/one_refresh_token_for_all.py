@@ -1,0 +1,20 @@
+"""It tries the refresh token of one authorization server at another."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import TOKEN, altered, parameters, wallet_of
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request(
+    "it tries the refresh token of one authorization server at another",
+    breaks="AU-27",
+    scenario="auth.authorization-server-returns",
+)
+def change(request: Request, guest: Guest) -> Request | None:
+    kept = [*wallet_of(guest).refreshes.values()]
+    if kept and parameters(request).get("grant_type") == "authorization_code":
+        return altered(request, TOKEN, grant_type="refresh_token", refresh_token=kept[0])
+    return request

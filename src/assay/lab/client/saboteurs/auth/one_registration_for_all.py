@@ -1,0 +1,12 @@
+"""It registers with the first authorization server alone."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it registers with the first authorization server alone",
+    breaks="sep-2352-reregister-on-as-change",
+    scenario="auth/authorization-server-migration",
+    keys_by_issuer=False,
+)

@@ -1,0 +1,22 @@
+"""It sends the proof of its token request to the server, too."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import TOKEN, goes_to
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request(
+    "it sends the proof of its token request to the server, too",
+    breaks="sep-1932-client-fresh-proof",
+    scenario="auth/dpop",
+)
+def change(request: Request, guest: Guest) -> Request | None:
+    proof = request.header("dpop")
+    if goes_to(request, TOKEN):
+        guest.memory["proof"] = proof
+    elif proof is not None:
+        request.set("DPoP", guest.memory["proof"])
+    return request

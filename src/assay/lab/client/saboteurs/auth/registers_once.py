@@ -1,0 +1,12 @@
+"""It comes to another authorization server without registering there."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it comes to another authorization server without registering there",
+    breaks="AU-49",
+    scenario="auth/authorization-server-migration",
+    keys_by_issuer=False,
+)

@@ -1,0 +1,12 @@
+"""It takes metadata that is about another resource."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it takes metadata that is about another resource",
+    breaks="resource-mismatch-rejected",
+    scenario="auth/resource-mismatch",
+    checks_resource=False,
+)

@@ -1,0 +1,17 @@
+"""It does not take the answer of the right issuer."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import TOKEN, goes_to
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request(
+    "it does not take the answer of the right issuer",
+    breaks="sep-2468-client-compare-iss-supported",
+    scenario="auth/iss-supported",
+)
+def change(request: Request, guest: Guest) -> Request | None:
+    return None if goes_to(request, TOKEN) else request

@@ -1,0 +1,13 @@
+"""It opens an authorization address that is a script."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it opens an authorization address that is a script",
+    breaks="SEC-08",
+    scenario="auth.authorization-url-script",
+    checks_addresses=False,
+    opens_as_http=True,
+)

@@ -1,0 +1,12 @@
+"""It minds no slash at the end of an issuer."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it minds no slash at the end of an issuer",
+    breaks="sep-2468-client-no-normalization",
+    scenario="auth/iss-normalized",
+    normalizes_iss=True,
+)

@@ -1,0 +1,25 @@
+"""The workload tries another grant type when it was refused."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from assay.lab.harness.client_saboteur import misbehaving
+from assay.lab.harness.guest.failure import Failed
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.transport import HTTP_ONLY
+
+
+@misbehaving(
+    "the workload tries another grant type when it was refused",
+    breaks="wif-grant-fallback",
+    scenario="auth/wif-jwt-bearer",
+    transports=HTTP_ONLY,
+)
+async def behave(guest: Guest) -> None:
+    for grant in ("jwt_bearer", "client_credentials"):
+        # Another context, not the same one changed: the trace holds that.
+        expired = guest.context["expired_jwt"]
+        guest.context = {**guest.context, "valid_jwt": expired, "oauth": {"grant": grant}}
+        with suppress(Failed):
+            await guest.open()

@@ -1,0 +1,15 @@
+"""The workload does not show its token."""
+
+from __future__ import annotations
+
+from assay.lab.client.altering import TOKEN, altered
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request(
+    "the workload does not show its token", breaks="wif-assertion-missing", scenario="auth/wif-jwt-bearer"
+)
+def change(request: Request, guest: Guest) -> Request | None:
+    return altered(request, TOKEN, assertion=None)

@@ -1,0 +1,22 @@
+"""The authorization endpoint is a script, made up so that it looks like an address."""
+
+from __future__ import annotations
+
+from assay.lab.client.authorizing import IN_VAIN
+from assay.lab.client.canary import open_canary
+from assay.lab.client.declaring import client_scenario, where
+from assay.lab.client.protected import Protection, protect
+from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.transport import HTTP_ONLY
+
+
+@client_scenario(
+    "A script as authorization endpoint",
+    brief=IN_VAIN,
+    exercises=("auth.authorization-url",),
+    transports=HTTP_ONLY,
+    window=where("SEC-08"),
+)
+async def drive(stage: Hosting) -> None:
+    address = f"javascript://localhost:{await open_canary(stage)}/authorize"
+    await protect(stage, Protection(settings={"metadata": {"authorization_endpoint": address}}))
