@@ -87,7 +87,7 @@ class Player:
         self, name: str, arguments: dict[str, Any] | None = None, timeout: float | None = None
     ) -> None:
         try:
-            result = await self.client.call_tool(name, arguments, timeout, meta=self.meta)
+            result = await self.client.call_tool(name, arguments, timeout, on_progress, meta=self.meta)
         except MCPError as error:
             if timeout is None or error.code != types.REQUEST_TIMEOUT:
                 raise
@@ -192,6 +192,10 @@ ACTS: dict[str, Callable[..., Awaitable[None]]] = {
         Player.load_skill,
     )
 }
+
+
+async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+    print(f"progress: {progress} of {total}")
 
 
 def cause_of(error: BaseException) -> str:
