@@ -8,7 +8,6 @@ from typing import Final
 from .journey import Journey, Stop
 from .token_endpoint import credentials
 
-
 REGISTRY: Final = "registry"
 """The room of a place that registers nobody."""
 

@@ -1,5 +1,5 @@
-"""The authorization endpoint is at an address without TLS that is none of the loopback, though it leads to this
-machine: 0.0.0.0."""
+"""The authorization endpoint is at an address without TLS that is not of the loopback, though it leads there:
+0.0.0.0."""
 
 from __future__ import annotations
 
