@@ -26,8 +26,14 @@ class RawSocket:
         self._received: list[Received] = []
 
     @classmethod
-    async def open(cls, port: int) -> Self:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    async def open(cls, port: int, window: int | None = None) -> Self:
+        """`window` is how many bytes the system may hold that were not read."""
+        bare = socket.socket()
+        bare.setblocking(False)
+        if window is not None:
+            bare.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
+        await asyncio.get_running_loop().sock_connect(bare, ("127.0.0.1", port))
+        reader, writer = await asyncio.open_connection(sock=bare)
         writer.write(UPGRADE)
         assert b" 101 " in await reader.readuntil(b"\r\n\r\n")
         return cls(reader, writer)
