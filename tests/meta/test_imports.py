@@ -14,7 +14,7 @@ from tests.meta.tree import expect_none, package_modules
 pytestmark = pytest.mark.long
 # Costly or optional: loaded by whoever needs them, when they do.
 HEAVY = ("argparse", "httpx2", "jsonschema_rs", "pydantic", "rich", "uvicorn", "websockets")
-PARTS = re.compile(r"assay\.lab\.(suite|everything)\.(checks|scenarios|saboteurs)\.\w+\.")
+PARTS = re.compile(r"assay\.lab\.(suite|everything|client)\.(checks|scenarios|saboteurs)\.\w+\.")
 RARELY_NEEDED = ("hashlib", "hmac", "secrets", "urllib.parse")
 WHAT_IS_LOADED = "import sys; print(*sorted(set(sys.argv[1:]) & sys.modules.keys()))"
 

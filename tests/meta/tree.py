@@ -4,7 +4,7 @@ A gate is a function of a `Module` (or of a text) that yields complaints, so tha
 """
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -34,9 +34,9 @@ class Module:
     def tree(self) -> ast.Module:
         return ast.parse(self.text, self.place)
 
-    @property
-    def nodes(self) -> Iterator[ast.AST]:
-        return ast.walk(self.tree)
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        return tuple(ast.walk(self.tree))
 
     @property
     def lines(self) -> int:
