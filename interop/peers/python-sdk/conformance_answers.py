@@ -8,6 +8,7 @@ from typing import Any
 
 import mcp_types as types
 from conformance_context import Context
+from mcp.client import ClientRequestContext
 from mcp.client.subscriptions import (
     PromptsListChanged,
     ResourcesListChanged,
@@ -16,6 +17,7 @@ from mcp.client.subscriptions import (
     SubscriptionLost,
     ToolsListChanged,
 )
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 CHANGES: dict[type, str] = {
     ToolsListChanged: "notifications/tools/list_changed",
@@ -53,27 +55,30 @@ class Answers:
         names = self.declared | {name.split(".")[0] for name in self.declared}
         return {key: value for name in names & table.keys() for key, value in table[name].items()}
 
-    async def on_elicitation(self, asked: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
-        await self.prepare()
+    async def on_elicitation(
+        self, asked: ClientRequestContext, params: types.ElicitRequestParams
+    ) -> types.ElicitResult:
+        await self.prepare(asked)
         action = self.told.get("elicitation", "decline")
         if action != "accept" or isinstance(params, types.ElicitRequestURLParams):
             return types.ElicitResult(action=action)
         return types.ElicitResult(action=action, content=filled(params.requested_schema))
 
-    async def on_sampling(self, asked: Any, params: Any) -> types.CreateMessageResult:
-        await self.prepare()
+    async def on_sampling(self, asked: ClientRequestContext, params: Any) -> types.CreateMessageResult:
+        await self.prepare(asked)
         text = self.told.get("sampling", {}).get("text", "an answer")
         content = types.TextContent(type="text", text=text)
         return types.CreateMessageResult(
             role="assistant", model="conformance", content=content, stop_reason="endTurn"
         )
 
-    async def on_roots(self, asked: Any) -> types.ListRootsResult:
-        await self.prepare()
+    async def on_roots(self, asked: ClientRequestContext) -> types.ListRootsResult:
+        await self.prepare(asked)
         return types.ListRootsResult.model_validate({"roots": self.roots})
 
-    async def prepare(self) -> None:
+    async def prepare(self, asked: ClientRequestContext) -> None:
         """Do what is to be done before an answer. A question that this leads to is answered at once."""
+        await tell_progress(asked)
         before, self.before = self.before, None
         if before is None:
             return
@@ -81,6 +86,13 @@ class Answers:
             await before()
         finally:
             self.before = before
+
+
+async def tell_progress(asked: ClientRequestContext) -> None:
+    """Only a request has somebody who waits for it: the questions in results have not."""
+    token = (asked.meta or {}).get("progress_token")
+    if token is not None and asked.session.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
+        await asked.session.send_progress_notification(token, 1, 1)
 
 
 class Heard:
