@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 EVERY = frozenset({Transport.STDIO, Transport.HTTP, Transport.WEBSOCKET})
 
 OnMessage = Callable[[Json, "Guest"], Any]
-"""Returns the message to send; bytes for something that is none; a list of such; none for nothing."""
+"""Returns the message to send; bytes for something that is none; a list of such, in
+their order; none for nothing."""
 OnRequest = Callable[[Request, "Guest"], Request | None]
 """Returns the HTTP request to send; none for not sending it."""
 OnHearing = Callable[[Json, "Guest"], Json | None]

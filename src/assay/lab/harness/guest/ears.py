@@ -86,14 +86,24 @@ class Ears:
         guest.heard.put(method, params)
 
     async def _reply(self, message: Json) -> None:
+        method, params = str(message["method"]), _params(message)
+        await self._report(method, params, 1)
         try:
-            answer: Json = {
-                "result": await self._guest.answers.answer(str(message["method"]), _params(message))
-            }
+            answer: Json = {"result": await self._guest.answers.answer(method, params)}
         except Refused as refused:
             answer = {"error": refused.error}
+        else:
+            await self._report(method, params, 2)
         with suppress(Failed):
             await self._guest.send({"jsonrpc": "2.0", "id": message["id"], **answer})
+
+    async def _report(self, method: str, params: Json, done: int) -> None:
+        """Tell a server that wants to know how far an answer is."""
+        meta = params.get("_meta")
+        token = meta.get("progressToken") if isinstance(meta, dict) else None
+        if token is not None and method != "ping" and self._guest.manners.reports_progress:
+            about = {"progressToken": token, "progress": done, "total": 2}
+            await self._guest.notify("notifications/progress", about)
 
 
 def _params(message: Json) -> dict[str, Any]:

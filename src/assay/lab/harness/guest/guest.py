@@ -1,6 +1,6 @@
 """The guest: a scripted client of the lab's own, which takes the steps that it is told to take.
 
-A fault meets it in one place for each hook: messages in `_altered`, what it hears in `ears.py`, HTTP
+A fault meets it in one place for each hook: messages in `mouth.py`, what it hears in `ears.py`, HTTP
 requests in `web.py`, lines in `stdio_carrier.py`.
 """
 
@@ -14,8 +14,6 @@ from itertools import count
 from secrets import token_hex
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
-
-import msgspec
 
 from assay.lab.harness.hosting.client import Invitation
 from assay.lab.harness.message_meta import declared
@@ -32,6 +30,7 @@ from .failure import Broken, Failed, Refusal, SessionLost
 from .hearing import Heard
 from .http_carrier import HttpCarrier
 from .manners import Manners
+from .mouth import Mouth, id_of
 from .opening import DISCOVER, open_guest, retry_version
 from .rounds import asks, respond
 from .socket_carrier import SocketCarrier
@@ -44,7 +43,6 @@ from .web import Response
 if TYPE_CHECKING:
     from assay.lab.harness.client_saboteur import ClientSaboteur
 
-encode = msgspec.json.encode
 MOST_ROUNDS: Final = 10
 MOST_TRIES: Final = 3
 MOST_LIVES: Final = 4
@@ -91,6 +89,7 @@ class Guest:
         self.answers = Answers(self, self.context)
         self.cache = Cache()
         self.heard = Heard()
+        self.mouth = Mouth(self)
         self.ears = Ears(self)
         self.hear = self.ears.hear
         self.carrier: Carrier = _CARRIERS[transport](self)
@@ -169,6 +168,7 @@ class Guest:
         if self.wallet is None:
             raise Failed(f"the server wants authorization (HTTP status {challenge.status})")
         await self.wallet.authorize(challenge)
+        self.cache = Cache()  # what was kept was for another token
 
     def bear(self, request: Request) -> None:
         """Put credentials into a request to the endpoint."""
@@ -275,11 +275,11 @@ class Guest:
         """One request and its whole answer; `told` is given the id. A subscription has no end of its own."""
         message = {"jsonrpc": "2.0", "id": next(self._ids), "method": method}
         message["params"] = self._described(method, params, message["id"])
-        items = self._altered(message)
-        call = Call(_id_of(items, message), method, asyncio.get_running_loop().create_future())
+        items = self.mouth.altered(message)
+        call = Call(id_of(items, message), method, asyncio.get_running_loop().create_future())
         told(call.id)
         self.ears.expect(call)
-        sending = self.task(self._send(items, call))
+        sending = self.task(self.mouth.speak(items, call))
         limit = None if method == "subscriptions/listen" else timeout or self.manners.patience
         try:
             async with asyncio.timeout(limit):
@@ -336,25 +336,7 @@ class Guest:
 
     async def send(self, message: Json) -> None:
         """Any message that waits for no answer."""
-        await self._send(self._altered(message), None)
-
-    def _altered(self, message: Json) -> list[Any]:
-        """What goes out in place of a message: the one place where a fault meets messages."""
-        hook = self.saboteur.message if self.saboteur else None
-        changed = message if hook is None else hook(deepcopy(message), self)
-        if changed is None:
-            return []
-        return changed if isinstance(changed, list) else [changed]
-
-    async def _send(self, items: list[Any], call: Call | None) -> None:
-        """The call belongs to the first; whatever a fault sends besides may fail."""
-        if call is not None and not items:
-            raise Failed(f"{call.method} was never sent")
-        for item in reversed(items[1:]):
-            with suppress(Failed):
-                await self.carrier.send(item if isinstance(item, bytes) else encode(item), item, None)
-        for item in items[:1]:
-            await self.carrier.send(item if isinstance(item, bytes) else encode(item), item, call)
+        await self.mouth.speak(self.mouth.altered(message), None)
 
     def task(self, work: Any) -> asyncio.Task[Any]:
         task = asyncio.create_task(work)
@@ -378,9 +360,3 @@ class Guest:
         for one in [one for one in self.subscriptions if one.wanted == wanted]:
             self.subscriptions.remove(one)
             await one.close()
-
-
-def _id_of(items: list[Any], message: Json) -> Any:
-    """The id under which an answer comes: the one that was sent."""
-    first = items[0] if items else message
-    return first.get("id") if isinstance(first, dict) else message["id"]

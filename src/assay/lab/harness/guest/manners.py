@@ -116,6 +116,8 @@ class Manners(Struct, frozen=True):
     """Looks for it at all; otherwise the authorization server is taken to be where the endpoint is."""
     checks_resource: bool = True
     """Wants that metadata to be about the endpoint."""
+    minds_capitals: bool = False
+    """Takes a host in capitals for another one."""
     reads_server_metadata: bool = True
     """Asks for the metadata of an authorization server; otherwise its endpoints are where all once were."""
     knows_openid: bool = True

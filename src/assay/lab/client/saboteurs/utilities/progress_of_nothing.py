@@ -10,4 +10,4 @@ from assay.lab.harness.saboteur import Json
 
 @on_message("progress is told of an unknown token", breaks="PRG-04", scenario="utilities.own-progress")
 def change(message: Json, guest: Guest) -> list[Json]:
-    return [message, progress("made up", 1)] if "result" in message else [message]
+    return [progress("made up", 1), message] if "result" in message else [message]

@@ -10,4 +10,4 @@ from assay.lab.harness.saboteur import Json
 
 @on_message("progress is told, and then less of it", breaks="PRG-03", scenario="utilities.own-progress")
 def change(message: Json, guest: Guest) -> list[Json]:
-    return [message, progress("model-1", 1), progress("model-1", 2)] if "result" in message else [message]
+    return [progress("model-1", 2), progress("model-1", 1), message] if "result" in message else [message]
