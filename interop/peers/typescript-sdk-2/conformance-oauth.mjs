@@ -19,6 +19,11 @@ const MOST_CONSENTS = 3
 // How long an authorization server may take to redirect, in milliseconds.
 const PATIENCE = 20_000
 
+// Where the user may be sent: an address that nobody between can change.
+function isSafe({ protocol, hostname }) {
+  return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname))
+}
+
 // Keeps what the SDK asks it to keep, for as long as the process runs.
 class Credentials {
   #client
@@ -108,6 +113,7 @@ class ConsentingUser extends Credentials {
   }
 
   async redirectToAuthorization(url) {
+    if (!isSafe(url)) throw new Error(`not sending the user to ${url.origin}: neither https nor loopback`)
     if (this.#consent) return
     this.#consent = this.#ask(url)
     try {

@@ -93,9 +93,10 @@ export class Player {
 
   async #call({ name, arguments: args, timeout }) {
     const params = { name, arguments: args, ...(this.#meta && { _meta: this.#meta }) }
-    if (timeout === undefined) return this.#client.callTool(params, { timeout: TIMEOUT })
+    const onprogress = ({ progress, total }) => console.log(`${name}: ${progress} of ${total ?? 'many'}`)
+    if (timeout === undefined) return this.#client.callTool(params, { timeout: TIMEOUT, onprogress })
     try {
-      return await this.#client.callTool(params, { timeout: timeout * 1000 })
+      return await this.#client.callTool(params, { timeout: timeout * 1000, onprogress })
     } catch (error) {
       if (!(error instanceof SdkError) || error.code !== SdkErrorCode.RequestTimeout) throw error
       console.error(`gave up ${name} after ${timeout} s, as asked`)
