@@ -21,6 +21,11 @@ ENDLESS: Final = "endless"
 FIRST: Final = "initialize"
 
 
+def turned_away(exchange: Exchange) -> bool:
+    """Whether HTTP turned it away: then the same request may come again, say with a token."""
+    return exchange.head is not None and exchange.head.status >= 300
+
+
 class Handshake(Struct, frozen=True):
     """An `initialize`, and what the client said after it on the same connection until the next."""
 

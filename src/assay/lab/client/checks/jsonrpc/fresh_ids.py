@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from assay.lab.client.evidence import FIRST, describes_itself
+from assay.lab.client.evidence import FIRST, describes_itself, turned_away
 from assay.lab.harness.check import check
 from assay.lab.harness.frame import Kind
 from assay.lab.harness.message import same_id
@@ -17,7 +17,7 @@ OLD, NEW = "BASE-04", "BASE-05"
 
 @check("Ids are not used again", rows=(OLD, NEW), everywhere=True)
 def judge(trace: Trace) -> Iterator[Observation]:
-    asked = [one for one in trace.inquiries() if not _is_repeated(one)]
+    asked = [one for one in trace.inquiries() if not turned_away(one)]
     for place, one in enumerate(asked):
         same = [before for before in asked[:place] if _same(before, one)]
         busy = [before for before in same if _is_under_way(trace, before, one)]
@@ -30,11 +30,6 @@ def judge(trace: Trace) -> Iterator[Observation]:
 
 def _observed(row: str, one: Exchange, used: Sequence[Exchange], expected: str) -> Observation:
     return observe(row, not used, *used, one, expected=expected, observed=f"id {one.request.id!r} again")
-
-
-def _is_repeated(exchange: Exchange) -> bool:
-    """Whether HTTP turned it away: then the same request may come again, say with a token."""
-    return exchange.head is not None and exchange.head.status >= 300
 
 
 def _same(one: Exchange, other: Exchange) -> bool:

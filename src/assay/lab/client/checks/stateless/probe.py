@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from assay.lab.client.evidence import turned_away
 from assay.lab.harness.check import check
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.transport import Transport
@@ -17,7 +18,7 @@ OFTEN = 3
 @check("A client probes once, and on stdio first", rows=("VER-09", "VER-11", "VER-12"), everywhere=True)
 def judge(trace: Trace) -> Iterator[Observation]:
     by_connection: dict[str, list[str]] = {}
-    for exchange in trace.inquiries():
+    for exchange in (one for one in trace.inquiries() if not turned_away(one)):
         said = by_connection.setdefault(exchange.request.frame.connection, [])
         if not said and trace.transport == Transport.STDIO:
             first, expected = exchange.method == PROBE, f"{PROBE} before all else"

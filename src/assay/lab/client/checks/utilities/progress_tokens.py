@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from assay.lab.client.evidence import turned_away
 from assay.lab.harness.check import check
 from assay.lab.harness.message import same_id
 from assay.lab.harness.trace import Exchange, Trace
@@ -16,7 +17,7 @@ MISSING = object()
 
 @check("Progress tokens are good, and each is one request's", rows=(KIND, UNIQUE), everywhere=True)
 def judge(trace: Trace) -> Iterator[Observation]:
-    asking = [one for one in trace.inquiries() if _token(one) is not MISSING]
+    asking = [one for one in trace.inquiries() if _token(one) is not MISSING and not turned_away(one)]
     for place, exchange in enumerate(asking):
         token = _token(exchange)
         holds = type(token) in (str, int)
