@@ -58,7 +58,7 @@ class Protection(Struct, frozen=True, kw_only=True):
     """How a scenario differs from the usual one."""
 
     settings: Mapping[str, Any] = {}
-    """Of the authority; its `metadata` is merged into the usual one."""
+    """Of the authority; its `metadata` is merged into the usual one, with the issuer for `{issuer}`."""
     faults: tuple[str, ...] = OAUTH
     tenant: str = ""
     """The path of the issuer, such as `/tenant1`."""
@@ -182,7 +182,11 @@ class Protected:
             "grants": ("authorization_code",),
             "faults": self.wanted.faults,
         }
-        metadata = {**_METADATA, **given.pop("metadata", {})}
+        told = {**_METADATA, **given.pop("metadata", {})}
+        metadata = {
+            name: one.replace("{issuer}", issuer) if isinstance(one, str) else one
+            for name, one in told.items()
+        }
         authority = Authority(Settings(**{**usual, **given, "metadata": metadata}), fetch=_fetch_nothing)
         self.authorities[authority.issuer] = authority
         return authority

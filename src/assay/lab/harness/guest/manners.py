@@ -96,6 +96,10 @@ class Manners(Struct, frozen=True):
     """Gives `requestState` back as it was."""
     checks_declared: bool = True
     """Refuses questions of a kind that it did not declare."""
+    previews_addresses: bool = False
+    """Visits an address that it is asked to open before it asks anybody."""
+    opens_declined: bool = False
+    """Visits it in the end, although nobody agreed."""
 
     # -- skills ------------------------------------------------------------------------------------------
     verifies_digest: bool = True

@@ -76,7 +76,7 @@ async def find_resource(guest: Guest, challenge: Challenge) -> Resource:
             raise Failed(f"there is no metadata at {named}")
         return Resource(url, (origin_of(url),), found=False)
     uri, servers = document.get("resource"), document.get("authorization_servers")
-    if manners.checks_resource and not (isinstance(uri, str) and covers(uri, url)):
+    if manners.checks_resource and not (isinstance(uri, str) and covers(uri, url, manners.minds_capitals)):
         raise Failed(f"the metadata is about {uri}, not about {url}")
     if not isinstance(servers, list) or not servers:
         raise Failed("the metadata names no authorization server")
@@ -93,10 +93,12 @@ def resource_places(guest: Guest, named: str | None) -> list[str]:
     return [*reversed(places)] if guest.manners.asks_root_first else places
 
 
-def covers(uri: str, url: str) -> bool:
+def covers(uri: str, url: str, capitals: bool) -> bool:
     """Whether a resource is the endpoint, or all below a path that it is in."""
     one, other = urlsplit(uri), urlsplit(url)
-    same = (one.scheme, one.netloc) == (other.scheme, other.netloc)
+    same = one.scheme == other.scheme and one.netloc.lower() == other.netloc.lower()
+    if capitals and not uri.startswith(origin_of(url)):
+        return False
     return same and f"{other.path}/".startswith(f"{one.path.rstrip('/')}/")
 
 

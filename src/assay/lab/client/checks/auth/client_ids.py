@@ -11,12 +11,13 @@ from assay.lab.harness.trace import Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 
-SUPPORT, SOURCE, ORDER, ADDRESS, OFFERED, GIVEN = "AU-35", "AU-36", "AU-37", "AU-38", "AU-41", "AU-42"
+REGISTERED, SUPPORT, SOURCE, ORDER = "AU-34", "AU-35", "AU-36", "AU-37"
+ADDRESS, OFFERED, GIVEN = "AU-38", "AU-41", "AU-42"
 
 
 @check(
     "The client id is one that the server can know",
-    rows=(SUPPORT, SOURCE, ORDER, ADDRESS, OFFERED, GIVEN),
+    rows=(REGISTERED, SUPPORT, SOURCE, ORDER, ADDRESS, OFFERED, GIVEN),
     transports=HTTP_ONLY,
 )
 def judge(trace: Trace) -> Iterator[Observation]:
@@ -52,6 +53,7 @@ def _judged(journey: Journey, stop: Stop, name: str) -> Iterator[Observation]:
         yield observe(ORDER, is_url(name), stop, expected=expected, observed=observed)
     elif isinstance(metadata.get("registration_endpoint"), str):
         expected = "an id that it was registered under"
+        yield observe(REGISTERED, name in registered, stop, expected=expected, observed=observed)
         yield observe(ORDER, name in registered, stop, expected=expected, observed=observed)
 
 

@@ -1,0 +1,12 @@
+"""It refuses a resource in capitals."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it refuses a resource in capitals",
+    breaks="AU-60",
+    scenario="auth.resource-in-capitals",
+    minds_capitals=True,
+)

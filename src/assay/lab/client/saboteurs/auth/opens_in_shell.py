@@ -1,0 +1,21 @@
+"""It has a shell open addresses."""
+
+from __future__ import annotations
+
+import subprocess
+from urllib.parse import unquote
+
+from assay.lab.client.altering import AUTHORIZE, altered, goes_to, parameters
+from assay.lab.client.shell import NAME
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request("it has a shell open addresses", breaks="SEC-09", scenario="auth.shell-in-address")
+def change(request: Request, guest: Guest) -> Request | None:
+    if not goes_to(request, AUTHORIZE):
+        return request
+    word = unquote(parameters(request)[NAME])
+    read = subprocess.run(["sh", "-c", f'printf %s "{word}"'], capture_output=True, text=True, check=True)
+    return altered(request, AUTHORIZE, **{NAME: read.stdout})

@@ -1,0 +1,12 @@
+"""It cannot register."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "it cannot register",
+    breaks="AU-34",
+    scenario="auth/token-endpoint-auth-none",
+    registers=False,
+)
