@@ -37,6 +37,17 @@ def progress(token: Any, done: float) -> Json:
     return {"jsonrpc": "2.0", "method": "notifications/progress", "params": about}
 
 
+def changed_answer(message: Json, change: Change) -> Json:
+    """The message with each answer to a question changed, whichever way the revision has."""
+    if "result" in message:
+        return within(message, ("result",), change)
+
+    def all_of(given: Json) -> Json:
+        return {key: change(answer) for key, answer in given.items()}
+
+    return within(message, ("params", "inputResponses"), all_of)
+
+
 def with_form(message: Json, **fields: Any) -> Json:
     """The answer to a form with other values; none takes a field out."""
     return within(

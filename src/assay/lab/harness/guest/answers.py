@@ -11,6 +11,7 @@ from assay.model.error import INVALID_PARAMS, METHOD_NOT_FOUND
 from assay.revisions.revision import Asking
 
 from .form import filled
+from .web import Web
 
 if TYPE_CHECKING:
     from .guest import Guest
@@ -27,6 +28,8 @@ class Answers:
         self.names: frozenset[str] = frozenset(context.get("capabilities", ()))
         """What the guest was asked to declare, as `sampling` or `sampling.tools`."""
         self.roots: list[Json] = list(self.told.get("roots", []))
+        self.addresses: list[str] = []
+        """That the server wanted to be opened."""
         self._before: list[Json] = list(self.told.get("before_answering", []))
 
     @property
@@ -90,6 +93,8 @@ class Answers:
         mode = params.get("mode", "form")
         if self._guest.manners.checks_declared and not self._has_mode(mode):
             raise Refused(INVALID_PARAMS, f"mode {mode} was not declared")
+        if mode == "url":
+            await self._consider(str(params.get("url")))
         action = self.told.get("elicitation", "decline")
         if action != "accept" or mode != "form":
             return {"action": action}
@@ -98,6 +103,17 @@ class Answers:
         if self._guest.manners.validates_answers and value_problem(content, schema) is not None:
             return {"action": "cancel"}
         return {"action": action, "content": content}
+
+    async def _consider(self, address: str) -> None:
+        """An address is only ever looked at by its user."""
+        self.addresses.append(address)
+        if self._guest.manners.previews_addresses:
+            await Web(self._guest).fetch("GET", address)
+
+    async def leave(self) -> None:
+        """What is done when all steps are taken."""
+        for address in self.addresses if self._guest.manners.opens_declined else ():
+            await Web(self._guest).fetch("GET", address)
 
     def _has_mode(self, mode: Any) -> bool:
         modes = self.own.get("elicitation", {})

@@ -116,6 +116,7 @@ class Guest:
             else:
                 await self.open()
                 await self.play(self.context.get("steps", []))
+                await self.answers.leave()
         finally:
             await self.close()
 

@@ -1,0 +1,1 @@
+"""What servers ask of clients: forms, addresses, a model, roots; and results that ask."""

@@ -1,0 +1,13 @@
+"""An address is visited that was declined."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import EVERY, ill_mannered
+
+saboteur = ill_mannered(
+    "an address is visited that was declined",
+    breaks="EL-34",
+    scenario="asking.url-declined",
+    opens_declined=True,
+    transports=EVERY,
+)

@@ -1,0 +1,13 @@
+"""An address is visited before anybody was asked."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import EVERY, ill_mannered
+
+saboteur = ill_mannered(
+    "an address is visited before the user agrees",
+    breaks="EL-33",
+    scenario="asking.url-declined",
+    previews_addresses=True,
+    transports=EVERY,
+)

@@ -1,0 +1,13 @@
+"""One of two questions is not answered."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import within, without
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("one of two questions is not answered", breaks="MR-13", scenario="asking.several-rounds")
+def change(message: Json, guest: Guest) -> Json:
+    return within(message, ("params", "inputResponses"), lambda given: without(given, "question-2"))

@@ -1,0 +1,13 @@
+"""A result of an extension that was not agreed on is taken for one."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import EVERY, ill_mannered
+
+saboteur = ill_mannered(
+    "a result of an extension that was not declared is taken",
+    breaks="BASE-20",
+    scenario="asking.foreign-result-type",
+    knows_result_types=False,
+    transports=EVERY,
+)

@@ -1,0 +1,13 @@
+"""Forms are filled in without a word about it before."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import EVERY, ill_mannered
+
+saboteur = ill_mannered(
+    "forms are filled in that were not declared",
+    breaks="EL-01",
+    scenario="asking.form-accepted",
+    declares={},
+    transports=EVERY,
+)

@@ -1,0 +1,15 @@
+"""A request is sent again under its old id."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import is_call
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("a request is sent again under its old id", breaks="MR-18", scenario="asking.several-rounds")
+def change(message: Json, guest: Guest) -> Json:
+    if not is_call(message, "asking"):
+        return message
+    return {**message, "id": guest.memory.setdefault("id", message["id"])}

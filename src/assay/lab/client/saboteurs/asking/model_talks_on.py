@@ -1,0 +1,15 @@
+"""A model that does not know when to stop."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import changed_answer
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("a model says more than it may", breaks="SMP-10", scenario="asking.sampling")
+def change(message: Json, guest: Guest) -> Json:
+    return changed_answer(
+        message, lambda said: {**said, "content": {"type": "text", "text": "on and " * 9000}}
+    )

@@ -1,0 +1,13 @@
+"""A model uses tools, and was not said to."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import EVERY, ill_mannered
+
+saboteur = ill_mannered(
+    "a model is given tools, and was not said to take any",
+    breaks="SMP-02",
+    scenario="asking.sampling-tools",
+    declares={"sampling": {}},
+    transports=EVERY,
+)

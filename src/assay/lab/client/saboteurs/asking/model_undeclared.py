@@ -1,0 +1,13 @@
+"""A model answers that was not declared."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import EVERY, ill_mannered
+
+saboteur = ill_mannered(
+    "a model answers that was not declared",
+    breaks="SMP-01",
+    scenario="asking.sampling",
+    declares={},
+    transports=EVERY,
+)

@@ -1,0 +1,13 @@
+"""A model uses no tool although it must."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import changed_answer
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("a model uses no tool although it must", breaks="SMP-20", scenario="asking.sampling-tools")
+def change(message: Json, guest: Guest) -> Json:
+    return changed_answer(message, lambda said: {**said, "content": {"type": "text", "text": "no"}})

@@ -1,0 +1,14 @@
+"""A model uses a tool that it must not use."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import changed_answer
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("a model uses a tool although it must not", breaks="SMP-20", scenario="asking.sampling-tools")
+def change(message: Json, guest: Guest) -> Json:
+    used = {"type": "tool_use", "id": "1", "name": "dice", "input": {}}
+    return changed_answer(message, lambda said: {**said, "content": [used]})

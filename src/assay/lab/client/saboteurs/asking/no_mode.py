@@ -1,0 +1,13 @@
+"""Elicitation without any mode."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import EVERY, ill_mannered
+
+saboteur = ill_mannered(
+    "elicitation is declared with a mode that does not exist",
+    breaks="EL-02",
+    scenario="asking.form-accepted",
+    declares={"elicitation": {"hologram": {}}},
+    transports=EVERY,
+)

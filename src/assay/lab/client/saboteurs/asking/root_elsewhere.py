@@ -1,0 +1,13 @@
+"""A root that is no file."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import changed_answer
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("a root is an address on the web", breaks="RT-03", scenario="asking.roots")
+def change(message: Json, guest: Guest) -> Json:
+    return changed_answer(message, lambda said: {**said, "roots": [{"uri": "https://example.com/"}]})

@@ -1,0 +1,13 @@
+"""Roots are told that were not declared."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import EVERY, ill_mannered
+
+saboteur = ill_mannered(
+    "roots are told that were not declared",
+    breaks="RT-01",
+    scenario="asking.roots",
+    declares={},
+    transports=EVERY,
+)

@@ -1,0 +1,13 @@
+"""The state is read and written anew."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import EVERY, ill_mannered
+
+saboteur = ill_mannered(
+    "`requestState` is changed on its way back",
+    breaks="MR-15",
+    scenario="asking.several-rounds",
+    echoes_state=False,
+    transports=EVERY,
+)

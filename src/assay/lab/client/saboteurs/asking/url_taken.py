@@ -1,0 +1,13 @@
+"""A mode that was not declared is taken all the same."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import EVERY, ill_mannered
+
+saboteur = ill_mannered(
+    "a mode that was not declared is taken",
+    breaks="EL-22",
+    scenario="asking.url-undeclared",
+    checks_declared=False,
+    transports=EVERY,
+)

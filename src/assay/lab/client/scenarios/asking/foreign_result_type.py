@@ -1,0 +1,25 @@
+"""A result of a kind that belongs to an extension which the client did not declare."""
+
+from __future__ import annotations
+
+from assay.lab.client.declaring import client_scenario
+from assay.lab.client.evidence import AFTER
+from assay.lab.harness.hosting.answer import Answer
+from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
+from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.hosting.turn import Turn
+from assay.revisions.revision import Asking
+
+
+@client_scenario(
+    "A result of a kind that was not agreed on is no result",
+    brief=Brief(steps=(LIST_TOOLS, call("task"), call(AFTER)), may_fail=True),
+    exercises=("asking.result-types",),
+    window=lambda revision: revision.asking is Asking.BY_RETRY,
+)
+async def drive(stage: Hosting) -> None:
+    async def odd(turn: Turn) -> Answer:
+        return {"resultType": "task", "content": [{"type": "text", "text": "done"}]}
+
+    stage.host.add_tool({"name": "task"}, odd)
+    stage.host.add_tool({"name": AFTER})
