@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 FORM: Final = ("Content-Type", "application/x-www-form-urlencoded")
 INSUFFICIENT: Final = "insufficient_scope"
+OFFLINE: Final = "offline_access"
 
 
 class Ask:
@@ -92,7 +93,7 @@ class OAuth:
             raise Failed(f"not let in after {self.attempts - 1} authorizations")
         resource = await find_resource(self.guest, told)
         server = await find_server(self.guest, resource.servers[0], needed=resource.found)
-        ask = Ask(self, resource, server, self._wanted(told, resource))
+        ask = Ask(self, resource, server, self._wanted(told, resource, server))
         refreshed = await by_refresh(ask) if challenge.status == 401 else None
         answer = refreshed or await self._grant(ask)
         self.scopes = list(dict.fromkeys([*self.scopes, *ask.scopes]))
@@ -119,14 +120,16 @@ class OAuth:
         if not manners.steps_up or (manners.tracks_scopes and {*told.scopes} <= {*self.scopes}):
             raise Failed(f"not enough scope: {' '.join(told.scopes)} is wanted")
 
-    def _wanted(self, told: Challenge, resource: Resource) -> list[str]:
-        """The challenge decides; else all that the resource has; else nothing. Earlier ones are kept."""
+    def _wanted(self, told: Challenge, resource: Resource, server: Server) -> list[str]:
+        """The challenge decides; else all that the resource has; else nothing. Earlier ones are kept, and
+        where the server has refresh tokens by scope, they are asked for."""
         manners = self.guest.manners
         named = told.scopes if manners.heeds_scope else []
         if manners.trusts_supported and resource.scopes:
             named = [one for one in named if one in resource.scopes]
         earlier = self.scopes if manners.keeps_scopes else []
-        return list(dict.fromkeys([*earlier, *(named or resource.scopes)]))
+        offline = [OFFLINE] if OFFLINE in server.says("scopes_supported") else []
+        return list(dict.fromkeys([*earlier, *(named or resource.scopes), *offline]))
 
     def _grant(self, ask: Ask) -> Awaitable[Json]:
         name = self.guest.context.get("oauth", {}).get("grant", "authorization_code")
