@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from assay.lab.client.evidence import FIRST
+from assay.lab.client.evidence import FIRST, is_over
 from assay.lab.client.questions import FORM, questions
 from assay.lab.harness.check import check
 from assay.lab.harness.message import Message
@@ -27,10 +27,11 @@ def judge(trace: Trace) -> Iterator[Observation]:
             holds = not modes or any(isinstance(modes.get(mode), dict) for mode in ("form", "url"))
             yield observe(SOME, holds, message, expected="`form`, `url`, or nothing", observed=f"{said}")
     for one in questions(trace, FORM):
-        if "mode" not in one.params and one.answered is not None and _has_forms(one.capability):
+        silent = one.answered is None and not is_over(trace)
+        if "mode" not in one.params and not silent and _has_forms(one.capability):
             action = (one.result or {}).get("action")
             holds = action in ACTIONS
-            observed = f"error {one.code}" if one.result is None else f"action {action!r}"
+            observed = f"action {action!r}" if one.result else f"error {one.code}" if one.code else "no answer"
             yield observe(UNSAID, holds, one, expected="an answer to a form", observed=observed)
 
 
