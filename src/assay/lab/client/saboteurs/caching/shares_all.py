@@ -1,0 +1,15 @@
+"""One cache for everybody."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import misbehaving
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.transport import HTTP_ONLY
+
+
+@misbehaving("what was kept under one token is used under another", breaks="CA-11", transports=HTTP_ONLY)
+async def behave(guest: Guest) -> None:
+    await guest.open()
+    first, second, _, last = guest.context["steps"]
+    # Whoever has an answer already does not ask.
+    await guest.play([first, second, last])
