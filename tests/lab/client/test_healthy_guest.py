@@ -14,6 +14,8 @@ from assay.lab.suites import suite_named
 from tests.meta.tree import expect_none
 
 SUITE = suite_named("client")
+# What one test has played, others look at: `make test` keeps a file in one process.
+pytestmark = pytest.mark.long
 TRANSPORTS = (Transport.HTTP, Transport.STDIO, Transport.WEBSOCKET)
 AT_ONCE = 8
 LIMIT = 30.0

@@ -10,6 +10,8 @@ from assay.lab.suites import suite_named
 from tests.meta.tree import expect_none
 
 SUITE = suite_named("client")
+# What one test has played, others look at: `make test` keeps a file in one process.
+pytestmark = pytest.mark.long
 AREAS = sorted({saboteur.area for saboteur in SUITE.client_saboteurs.values()})
 held: dict[str, Sequence[Judged]] = {}
 """Trials by area: they are held once, whichever test asks first."""

@@ -1,0 +1,30 @@
+"""Where a client with a fault is tried, and what is told of one that gets away."""
+
+from assay.lab.harness.client_saboteur import EVERY, ClientSaboteur
+from assay.lab.harness.sabotage.guest_trial import guest_trials
+from assay.lab.harness.sabotage.proof import got_away, try_all
+from assay.lab.harness.transport import HTTP_ONLY, Transport
+from assay.lab.suites import suite_named
+from assay.revisions.registry import HANDSHAKE, PER_REQUEST
+
+SUITE = suite_named("client")
+
+
+def test_saboteur_is_tried_on_its_transports_at_the_newest_revision_of_each_kind() -> None:
+    places = [
+        (one.transport, one.revision) for one in guest_trials(ClientSaboteur("a", "b", "CLIENT-03"), SUITE)
+    ]
+    assert places == [(Transport.HTTP, HANDSHAKE[-1]), (Transport.HTTP, PER_REQUEST[-1])]
+
+
+def test_rule_that_only_older_revisions_have_is_tried_at_the_newest_of_those() -> None:
+    old = ClientSaboteur("a", "b", "CLIENT-03", transports=EVERY, window=lambda one: one is HANDSHAKE[-2])
+    assert {one.revision for one in guest_trials(old, SUITE)} == {HANDSHAKE[-2]}
+    assert {one.transport for one in guest_trials(old, SUITE)} == EVERY
+
+
+async def test_saboteur_without_a_fault_gets_away() -> None:
+    harmless = ClientSaboteur("odd.harmless", "nothing at all", "CLIENT-03", transports=HTTP_ONLY)
+    told = list(got_away(await try_all([harmless], SUITE)))
+    assert [line.partition(" at ")[0] for line in told] == ["odd.harmless on http"] * 2
+    assert all("found instead: nothing" in line for line in told)
