@@ -31,7 +31,8 @@ def judge(trace: Trace) -> Iterator[Observation]:
         if "mode" not in one.params and not silent and _has_forms(one.capability):
             action = (one.result or {}).get("action")
             holds = action in ACTIONS
-            observed = f"action {action!r}" if one.result else f"error {one.code}" if one.code else "no answer"
+            instead = f"error {one.code}" if one.code else "no answer"
+            observed = f"action {action!r}" if one.result else instead
             yield observe(UNSAID, holds, one, expected="an answer to a form", observed=observed)
 
 
