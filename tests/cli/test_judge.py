@@ -1,6 +1,7 @@
 """`assay judge`, `report`, `list` and `explain`: what a run has left behind, and what the lab holds."""
 
 import json
+import shutil
 from pathlib import Path
 
 import jsonschema_rs
@@ -15,13 +16,20 @@ from tests.meta.tree import ROOT
 Output = pytest.CaptureFixture[str]
 
 
-@pytest.fixture
-def results(tmp_path: Path, capsys: Output) -> Path:
-    out = tmp_path / "kept"
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What one run has left behind; nobody changes it."""
+    out = tmp_path_factory.mktemp("run") / "kept"
     options = ["--transport", "http", "--scenario", "ping", "--output", str(out)]
     assert main(["server", "everything", *options]) == 0
-    capsys.readouterr()
     return out
+
+
+@pytest.fixture
+def results(kept: Path, tmp_path: Path, capsys: Output) -> Path:
+    """A copy of its own for each test."""
+    capsys.readouterr()
+    return Path(shutil.copytree(kept, tmp_path / "kept"))
 
 
 def test_stored_traffic_is_judged_as_it_was_live(results: Path, capsys: Output) -> None:
