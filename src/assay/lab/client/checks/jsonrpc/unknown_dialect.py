@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.lab.client.evidence import went_on
+from assay.lab.client.evidence import AFTER, calls_of, is_over
 from assay.lab.harness.check import check
 from assay.lab.harness.trace import Trace
-from assay.lab.harness.verdict import Observation
+from assay.lab.harness.verdict import Observation, observe
 
 FOREIGN = "foreign_dialect"
 
 
 @check("An unknown dialect is no reason to break down", rows=("JS-03",))
 def judge(trace: Trace) -> Iterator[Observation]:
-    yield from went_on("JS-03", trace, FOREIGN, "the client to go on, with an error for this call or without")
+    """Who does not call a tool with such a schema at all has said enough."""
+    listed = [one for one in trace.inquiries("tools/list") if one.answer is not None][:1]
+    after = calls_of(trace, AFTER)[:1]
+    if listed and (after or is_over(trace)):
+        expected = "the client to go on, with an error for this tool or without"
+        observed = "the client did not go on"
+        yield observe("JS-03", bool(after), *listed, *after, expected=expected, observed=observed)

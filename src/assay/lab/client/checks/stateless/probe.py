@@ -20,7 +20,8 @@ def judge(trace: Trace) -> Iterator[Observation]:
     by_connection: dict[str, list[str]] = {}
     for exchange in (one for one in trace.inquiries() if not turned_away(one)):
         said = by_connection.setdefault(exchange.request.frame.connection, [])
-        if not said and trace.transport == Transport.STDIO:
+        # A process that was started later is known by then.
+        if not any(by_connection.values()) and trace.transport == Transport.STDIO:
             first, expected = exchange.method == PROBE, f"{PROBE} before all else"
             for row in ("VER-11", "VER-12"):
                 yield observe(row, first, exchange, expected=expected, observed=exchange.method)

@@ -10,11 +10,13 @@ from assay.lab.harness.hosting.hosting import Hosting
 from assay.lab.harness.hosting.turn import Turn
 from assay.lab.harness.transport import HTTP_ONLY
 
+PATIENCE = 3.0
+
 
 @client_scenario(
     "A request whose response broke off is made again under a new id",
     # Who does not try again by itself is made to, by a second step.
-    brief=Brief(steps=(LIST_TOOLS, tried(call(FRAGILE)), call(FRAGILE))),
+    brief=Brief(steps=(LIST_TOOLS, tried({**call(FRAGILE), "timeout": PATIENCE}), call(FRAGILE))),
     exercises=("streams.reissued",),
     transports=HTTP_ONLY,
     window=lambda revision: not revision.http.resumable,
