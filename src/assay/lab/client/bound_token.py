@@ -18,6 +18,8 @@ NONCE: Final = "dpop-nonce"
 WANTS_NONCE: Final = "use_dpop_nonce"
 TYPE: Final = "dpop+jwt"
 ASYMMETRIC: Final = ("ES256", "ES384", "ES512", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "EdDSA")
+REGISTERED: Final = ("aud", "exp", "iat", "iss", "jti", "nbf", "sub")
+"""Claims that the library would judge by its own rules."""
 WINDOW: Final = 300.0
 """Seconds that a proof may be made before or after it is seen."""
 
@@ -57,7 +59,7 @@ def _opened(proof: str) -> tuple[dict[str, Any], dict[str, Any]]:
             raise Unproved(f"alg {algorithm!r}, which is not asymmetric")
         if not isinstance(jwk, dict) or PRIVATE_MEMBERS & jwk.keys():
             raise Unproved("the header does not have the public key, and that alone")
-        unasked: Any = dict.fromkeys(("verify_aud", "verify_iat", "verify_exp", "verify_nbf"), False)
+        unasked: Any = dict.fromkeys((f"verify_{name}" for name in REGISTERED), False)
         thumbprint(jwk)
         claims = jwt.decode(
             proof, jwt.PyJWK(jwk, algorithm=algorithm), algorithms=[algorithm], options=unasked
@@ -77,5 +79,6 @@ def _made_for(claims: dict[str, Any], method: str, url: str, moment: float | Non
     issued = claims.get("iat")
     if isinstance(issued, bool) or not isinstance(issued, int | float):
         raise Unproved("no iat")
-    if moment is not None and not abs(moment - issued) <= WINDOW:  # so that NaN is refused, too
+    # So that NaN is refused, and no number is too great.
+    if moment is not None and not moment - WINDOW <= issued <= moment + WINDOW:
         raise Unproved(f"iat is more than {WINDOW:g} s from when it was sent")
