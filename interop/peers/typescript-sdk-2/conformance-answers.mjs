@@ -1,6 +1,8 @@
 // What the client declares, and how it answers when the server asks it something.
 
-import { mergeCapabilities } from '@modelcontextprotocol/client'
+import { randomUUID } from 'node:crypto'
+
+import { ProtocolError, ProtocolErrorCode, mergeCapabilities } from '@modelcontextprotocol/client'
 
 const DECLARED = {
   elicitation: { elicitation: { form: {} } },
@@ -35,7 +37,7 @@ const PLAUSIBLE = {
 }
 
 // What a user would leave in the form: its defaults, and something plausible where it has none.
-function filled({ properties }) {
+function filled({ properties = {} }) {
   const value = (schema) => schema.default ?? PLAUSIBLE[schema.type ?? 'string'](schema)
   return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, value(schema)]))
 }
@@ -45,19 +47,30 @@ function elicited(params, action = 'decline') {
   return { action, content: filled(params.requestedSchema) }
 }
 
-function sampled({ text = 'A plausible answer.' } = {}) {
-  return { role: 'assistant', model: 'conformance', stopReason: 'endTurn', content: { type: 'text', text } }
+// What a model would say: a text, or the use of a tool where the server insists on one.
+function said({ tools, toolChoice }, { text = 'A plausible answer.' } = {}) {
+  if (toolChoice?.mode !== 'required') return { stopReason: 'endTurn', content: { type: 'text', text } }
+  const [{ name, inputSchema }] = tools
+  return { stopReason: 'toolUse', content: { type: 'tool_use', id: randomUUID(), name, input: filled(inputSchema) } }
+}
+
+// The SDK does not refuse tools that were never declared: that is left to us.
+function sampled(params, answer, declared) {
+  const undeclared = (params.tools || params.toolChoice) && !declared.tools
+  if (undeclared) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'sampling.tools is not declared')
+  return { role: 'assistant', model: 'conformance', ...said(params, answer) }
 }
 
 // Register handlers for what is declared; `first` is awaited before each answer.
 export function answer(client, plan, first) {
   const answers = (plan.answers ??= {})
+  const declared = capabilitiesNamed(plan.capabilities ?? [])
   const handlers = {
     elicitation: ['elicitation/create', ({ params }) => elicited(params, answers.elicitation)],
-    sampling: ['sampling/createMessage', () => sampled(answers.sampling)],
+    sampling: ['sampling/createMessage', ({ params }) => sampled(params, answers.sampling, declared.sampling)],
     roots: ['roots/list', () => ({ roots: answers.roots ?? [] })],
   }
-  for (const name of Object.keys(capabilitiesNamed(plan.capabilities ?? []))) {
+  for (const name of Object.keys(declared)) {
     const [method, handler] = handlers[name]
     client.setRequestHandler(method, async (request) => {
       await first()
