@@ -1,0 +1,36 @@
+"""Checks of clients whose streams break, on traces written by hand."""
+
+import pytest
+
+from assay.lab.client.checks.streams.resumed import BROKEN
+from assay.lab.harness.frame import Frame, Kind, Sender
+from tests.lab.client.judging import ENDED, mark, trace_of, verdicts
+
+RESUMED = "streams.resumed"
+BREAK = mark(BROKEN, t=1.0, last="e1", retry=300)
+END = Frame(0, 1.0, Sender.DRIVER, "1/post-1", Kind.END, info={"clean": True})
+
+
+def back(at: float, *headers: str, channel: str = "1/get-1") -> Frame:
+    head = "\r\n".join(["GET /mcp HTTP/1.1", "Accept: text/event-stream", *headers]) + "\r\n\r\n"
+    return Frame(0, at, Sender.SUBJECT, channel, Kind.REQUEST, head.encode())
+
+
+@pytest.mark.parametrize(("at", "holds"), [(1.05, False), (1.31, True), (5.0, True)])
+def test_the_delay_is_kept(at: float, holds: bool) -> None:
+    trace = trace_of(BREAK, END, back(at, "Last-Event-ID: e1"), ENDED, transport="http")
+    assert verdicts(RESUMED, "HTTP-26", trace) == [holds]
+
+
+def test_a_stream_for_other_things_is_not_taken_for_a_return() -> None:
+    other = back(1.01, channel="1/get-1")
+    trace = trace_of(
+        BREAK, END, other, back(1.4, "Last-Event-ID: e1", channel="1/get-2"), ENDED, transport="http"
+    )
+    for row in ("HTTP-24", "HTTP-26", "HTTP-34"):
+        assert verdicts(RESUMED, row, trace) == [True]
+
+
+def test_a_client_that_never_comes_back_is_found_when_it_has_ended() -> None:
+    assert verdicts(RESUMED, "HTTP-24", trace_of(BREAK, END, ENDED, transport="http")) == [False]
+    assert not verdicts(RESUMED, "HTTP-24", trace_of(BREAK, END, transport="http"))
