@@ -20,6 +20,7 @@ TIMEOUT = httpx2.Timeout(10.0)
 # Nobody listens there: the browser reads where it is sent, and does not go.
 CALLBACK = AnyUrl("http://localhost:3000/callback")
 CLIENT_DOCUMENT = "https://conformance-test.local/client-metadata.json"
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
 ID_JAG = "urn:ietf:params:oauth:token-type:id-jag"
 ID_TOKEN = "urn:ietf:params:oauth:token-type:id_token"
@@ -52,6 +53,8 @@ class Browser:
         self.answer: dict[str, str] = {}
 
     async def open(self, url: str) -> None:
+        if not is_safe(url):
+            raise OAuthFlowError(f"not opened, since anybody might read along: {url.partition('?')[0]}")
         async with httpx2.AsyncClient(timeout=TIMEOUT, follow_redirects=False) as http:
             page = await http.get(url)
         if "location" not in page.headers:
@@ -63,6 +66,12 @@ class Browser:
             raise OAuthFlowError(f"no code: {self.answer.get('error', 'and no error either')}")
         told = self.answer
         return AuthorizationCodeResult(code=told["code"], state=told.get("state"), iss=told.get("iss"))
+
+
+def is_safe(url: str) -> bool:
+    """The SDK leaves it to the application which addresses it opens."""
+    parts = urlsplit(url)
+    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
 
 
 async def provider(context: Context, url: str) -> httpx2.Auth | None:
