@@ -16,15 +16,14 @@ from msgspec import Struct
 from assay.lab.harness.broken_off import Unreachable
 from assay.lab.harness.transport import Transport
 
+from .standard_stream import StandardStream
+
 URL, SERVER = "{url}", "{server}"
 SCENARIO: Final = "MCP_CONFORMANCE_SCENARIO"
 CONTEXT: Final = "MCP_CONFORMANCE_CONTEXT"
 VERSION: Final = "MCP_CONFORMANCE_PROTOCOL_VERSION"
-MOST_OUTPUT: Final = 4 * 1024 * 1024
-"""Bytes of each stream that are kept."""
-PIECE: Final = 64 * 1024
 GRACE: Final = 2.0
-"""Seconds between SIGTERM and SIGKILL."""
+"""Seconds between SIGTERM and SIGKILL, and for what was written to arrive."""
 
 
 class Invitation(Struct, frozen=True):
@@ -72,30 +71,40 @@ class CommandClient:
 
     def __init__(self, command: Sequence[str], transport: Transport) -> None:
         self.name = shlex.join(command)
+        for place in (URL, SERVER):  # no shell minds these
+            self.name = self.name.replace(f"'{place}'", place)
         self.transport = transport
         self._command = tuple(command)
 
     async def run(self, invitation: Invitation, limit: float) -> Ended:
+        with StandardStream() as out, StandardStream() as err:
+            process = await self._start(invitation, out, err)
+            try:
+                status = await _ended(process, limit)
+            finally:
+                _signal(process, signal.SIGKILL)  # whatever it has started ends with it
+                await process.wait()
+            kept = await asyncio.gather(out.rest(GRACE), err.rest(GRACE))
+        return Ended(status, *kept, stopped=status is None)
+
+    async def _start(
+        self, invitation: Invitation, out: StandardStream, err: StandardStream
+    ) -> asyncio.subprocess.Process:
         words = arguments(self._command, invitation)
         try:
-            process = await asyncio.create_subprocess_exec(
+            return await asyncio.create_subprocess_exec(
                 *words,
                 stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
+                stdout=out.writes,
+                stderr=err.writes,
                 start_new_session=True,
                 env={**os.environ, **invitation.environment},
             )
         except OSError as error:
             raise Unreachable(f"cannot run {words[0]}: {error.strerror or error}") from None
-        assert process.stdout is not None and process.stderr is not None
-        reading = [asyncio.create_task(_kept(one)) for one in (process.stdout, process.stderr)]
-        try:
-            status = await _ended(process, limit)
         finally:
-            _signal(process, signal.SIGKILL)  # whatever it has started ends with it
-            out, err = await asyncio.gather(*reading)
-        return Ended(status, out, err, stopped=status is None)
+            out.hand_over()
+            err.hand_over()
 
 
 def arguments(command: Sequence[str], invitation: Invitation) -> list[str]:
@@ -124,10 +133,3 @@ async def _ended(process: asyncio.subprocess.Process, limit: float) -> int | Non
 def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)
-
-
-async def _kept(stream: asyncio.StreamReader) -> bytes:
-    kept = b""
-    while data := await stream.read(PIECE):
-        kept += data[: MOST_OUTPUT - len(kept)]
-    return kept

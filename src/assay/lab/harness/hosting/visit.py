@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Final
 
+import msgspec
 from msgspec import Struct
 
 from assay.lab.harness.catalogue import Suite
@@ -41,46 +42,64 @@ async def visit(cell: Cell, client: Client, suite: Suite, limit: float) -> Visit
         CheckFailed: a check is broken.
     """
     prepare()
-    started, begin = now(), time.monotonic()
-    scenario, revision = cell.scenario, cell.revision
+    begin = time.monotonic()
+    recorder = _recorder(cell, client)
+    ended = await _received(cell, client, recorder, limit)
+    _note(recorder, ended)
+    trace = recorder.trace(closed=not ended.stopped)
+    result = msgspec.structs.replace(
+        _judged(cell, suite, trace, broke_off=ended.stopped), seconds=round(time.monotonic() - begin, 4)
+    )
+    reason = _reason(result.outcome, trace, ended, limit)
+    return Visit(msgspec.structs.replace(result, reason=reason), trace, ended)
+
+
+def _recorder(cell: Cell, client: Client) -> Recorder:
+    header = Header(
+        cell.revision.date, cell.transport, client.name, cell.scenario.id, now(), role=Role.CLIENT.value
+    )
+    return Recorder(header, Redaction(always=("cookie", "x-api-key")))
+
+
+async def _received(cell: Cell, client: Client, recorder: Recorder, limit: float) -> Ended:
+    """Set up the host, and let the client come."""
+    scenario = cell.scenario
     brief = scenario.brief or Brief()
-    header = Header(revision.date, cell.transport, client.name, scenario.id, started, role=Role.CLIENT.value)
-    recorder = Recorder(header, Redaction(always=("cookie", "x-api-key")))
-    hosting = Hosting(recorder, revision, cell.transport, brief.path)
+    hosting = Hosting(recorder, cell.revision, cell.transport, brief.path)
     hosting.context = brief.context
     await hosting.open()
     try:
         await scenario.drive(hosting)
-        invitation = Invitation(
-            scenario.official or scenario.id, revision.date, hosting.context, hosting.url, hosting.command
-        )
         recorder.mark("client/process", SETTING, context=hosting.context, may_fail=brief.may_fail)
-        ended = await client.run(invitation, limit)
+        ended = await client.run(_invitation(cell, hosting), limit)
     finally:
         await hosting.close()
     if hosting.host.fault is not None:
         raise hosting.host.fault
-    _note(recorder, ended)
-    in_time = not ended.stopped
-    trace = recorder.trace(closed=in_time)
+    return ended
+
+
+def _invitation(cell: Cell, hosting: Hosting) -> Invitation:
+    name = cell.scenario.official or cell.scenario.id
+    return Invitation(name, cell.revision.date, hosting.context, hosting.url, hosting.command)
+
+
+def _judged(cell: Cell, suite: Suite, trace: Trace, *, broke_off: bool) -> CellResult:
+    scenario = cell.scenario
     checks = judge(suite, suite.judging(scenario), trace)
-    outcome = outcome_of(suite.sought(scenario), checks, broke_off=not in_time)
-    result = CellResult(
+    return CellResult(
         scenario=scenario.id,
         title=scenario.title,
         transport=cell.transport,
-        revision=revision.date,
-        outcome=outcome,
-        started=started,
-        seconds=round(time.monotonic() - begin, 4),
-        reason=_reason(outcome, trace, ended, limit),
-        broke_off=not in_time,
+        revision=cell.revision.date,
+        outcome=outcome_of(suite.sought(scenario), checks, broke_off=broke_off),
+        started=trace.header.started,
+        broke_off=broke_off,
         attempt=cell.attempt,
         checks=checks,
         official=scenario.official or "",
         area=scenario.area,
     )
-    return Visit(result, trace, ended)
 
 
 def _note(recorder: Recorder, ended: Ended) -> None:
