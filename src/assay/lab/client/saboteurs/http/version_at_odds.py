@@ -6,10 +6,11 @@ from assay.lab.harness.client_saboteur import on_request
 from assay.lab.harness.guest.guest import Guest
 from assay.lab.harness.saboteur import Request
 from assay.lab.suite.mirrored import VERSION
+from assay.revisions.registry import DATES
 
 
 @on_request("the version in the head is another than in the body", breaks="HTTP-49", scenario="tools_call")
 def change(request: Request, guest: Guest) -> Request:
     if request.header(VERSION) is not None:
-        request.set(VERSION, "2024-11-05")
+        request.set(VERSION, DATES[0])
     return request
