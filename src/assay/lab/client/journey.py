@@ -86,6 +86,8 @@ class Journey:
         self.trace = trace
         marks = (mark.info for mark in trace.marks(LAID_OUT))
         self.spots = [msgspec.convert(info, Spot) for info in marks]
+        # What a browser asks in advance is not the client's.
+        self.calls = [call for call in trace.calls if call.sent.method != "OPTIONS"]
 
     @cached_property
     def context(self) -> dict[str, Any]:
@@ -118,7 +120,7 @@ class Journey:
     @cached_property
     def server_documents(self) -> list[Call]:
         """Requests for metadata of authorization servers, wherever the client looked for it."""
-        return [call for call in self.trace.calls if OAUTH in path_in(call) or OIDC in path_in(call)]
+        return [call for call in self.calls if OAUTH in path_in(call) or OIDC in path_in(call)]
 
     def documents_of(self, spot: Spot) -> list[Call]:
         return [call for call in self.server_documents if call.request.connection == spot.room]
@@ -148,14 +150,14 @@ class Journey:
         return next((one for one in found if one), {})
 
     def _stops(self, what: str) -> Iterator[Stop]:
-        for call in self.trace.calls:
+        for call in self.calls:
             for spot in self.spots:
                 if call.request.connection == spot.room and path_in(call) == path_of(getattr(spot, what)):
                     yield Stop(call, spot, _SAID[what](call))
                     break
 
     def _in(self, room: str) -> Iterator[Call]:
-        return (call for call in self.trace.calls if call.request.connection == room)
+        return (call for call in self.calls if call.request.connection == room)
 
 
 def bearer(call: Call) -> str:

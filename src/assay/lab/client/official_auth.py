@@ -105,9 +105,12 @@ def _proved(journey: Journey, stop: Stop) -> Iterator[Observation]:
 
 
 def asked_for(journey: Journey, stop: Stop) -> Stop | None:
-    """The authorization request that a token request goes on from: the last one before it at that server."""
+    """The authorization request that a token request goes on from: the one that was answered with its code,
+    else the last one before it at that server."""
     asked = [one for one in journey.authorizations if one.n < stop.n and one.spot.room == stop.spot.room]
-    return asked[-1] if asked else None
+    code = stop.said.get("code")
+    answered = [one for one in asked if code is not None and one.answered.get("code") == code]
+    return (answered or asked)[-1] if asked else None
 
 
 def challenge_of(verifier: str) -> str:
@@ -115,18 +118,12 @@ def challenge_of(verifier: str) -> str:
 
 
 def _tokens(journey: Journey) -> Iterator[Observation]:
-    for token, stop in journey.tokens.items():
-        later = [call for call in journey.visits if call.request.n > stop.n]
-        if later:
-            shown = [call for call in later if bearer(call) == token]
-            yield observe(
-                VALID,
-                bool(shown),
-                stop,
-                *(shown or later)[:1],
-                expected="the new token in a later request to the endpoint",
-                observed="none has it",
-            )
+    given = min((stop.n for stop in journey.tokens.values()), default=None)
+    later = [] if given is None else [call for call in journey.visits if call.request.n > given]
+    if later:
+        shown = [call for call in later if bearer(call) in journey.tokens]
+        expected = "a token that was given, in a later request to the endpoint"
+        yield observe(VALID, bool(shown), *(shown or later)[:1], expected=expected, observed="none has one")
     for call in journey.visits:
         if token := bearer(call):
             known = token in journey.tokens

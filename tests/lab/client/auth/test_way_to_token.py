@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from assay.lab.client.journey import Journey
+from assay.lab.client.official_auth import challenge_of
 from assay.lab.client.protected import LAID_OUT
 from assay.lab.client.token_endpoint import credentials, method_of
 from assay.lab.harness.frame import Frame, Header, Kind, Sender
@@ -194,6 +195,27 @@ def test_a_request_that_was_under_way_need_not_show_the_token() -> None:
     way = Way().refused().token(grant_type="authorization_code").refused().visit(headers=BEARER)
     assert broken("auth.bearing", way) == set()
     assert broken("auth.bearing", way.refused()) == {"AU-61"}
+
+
+def test_two_ways_at_once_do_not_mix_up_their_verifiers() -> None:
+    way = Way()
+    for number in "12":
+        challenge = challenge_of(f"verifier-{number}")
+        channel = way.ask("authority", f"GET /authorize?{urlencode({'code_challenge': challenge})}")
+        way.tell(channel, 303, headers={"Location": f"http://localhost/?code={number}"})
+    for number in "12":
+        way.token(grant_type="authorization_code", code=number, code_verifier=f"verifier-{number}")
+    way.visit(headers=BEARER)
+    found = seen("auth/metadata-var1", way)
+    assert found["pkce-verifier-matches-challenge"]
+    assert found["valid-bearer-token"]
+    assert "AU-82" not in broken("auth.proof-key", way)
+
+
+def test_what_a_browser_asks_in_advance_needs_no_token() -> None:
+    way = Way().token(grant_type="authorization_code").visit(headers=BEARER)
+    way.tell(way.ask("1", "OPTIONS /mcp"), 204)
+    assert broken("auth.bearing", way) == set()
 
 
 def test_the_scheme_is_read_in_any_case() -> None:
