@@ -4,7 +4,7 @@ import asyncio
 import sys
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import mcp_types as types
 from conformance_context import Context
@@ -19,6 +19,9 @@ from mcp.client.subscriptions import (
 )
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
+Sampled: TypeAlias = types.CreateMessageResult | types.CreateMessageResultWithTools | types.ErrorData
+
+MODEL = "conformance"
 CHANGES: dict[type, str] = {
     ToolsListChanged: "notifications/tools/list_changed",
     PromptsListChanged: "notifications/prompts/list_changed",
@@ -64,12 +67,18 @@ class Answers:
             return types.ElicitResult(action=action)
         return types.ElicitResult(action=action, content=filled(params.requested_schema))
 
-    async def on_sampling(self, asked: ClientRequestContext, params: Any) -> types.CreateMessageResult:
+    async def on_sampling(
+        self, asked: ClientRequestContext, params: types.CreateMessageRequestParams
+    ) -> Sampled:
         await self.prepare(asked)
+        if params.tools and "sampling.tools" not in self.declared:
+            return types.ErrorData(code=types.INVALID_PARAMS, message="this client takes no tools")
+        if params.tools and params.tool_choice is not None and params.tool_choice.mode == "required":
+            return use_of(params.tools[0])
         text = self.told.get("sampling", {}).get("text", "an answer")
         content = types.TextContent(type="text", text=text)
         return types.CreateMessageResult(
-            role="assistant", model="conformance", content=content, stop_reason="endTurn"
+            role="assistant", model=MODEL, content=content, stop_reason="endTurn"
         )
 
     async def on_roots(self, asked: ClientRequestContext) -> types.ListRootsResult:
@@ -86,6 +95,13 @@ class Answers:
             await before()
         finally:
             self.before = before
+
+
+def use_of(tool: types.Tool) -> types.CreateMessageResultWithTools:
+    use = types.ToolUseContent(type="tool_use", id="use-1", name=tool.name, input=filled(tool.input_schema))
+    return types.CreateMessageResultWithTools(
+        role="assistant", model=MODEL, content=use, stop_reason="toolUse"
+    )
 
 
 async def tell_progress(asked: ClientRequestContext) -> None:
