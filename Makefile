@@ -24,6 +24,7 @@ PEERS_READY_QUICK := $(PEER_VENVS)/python-sdk/.ready $(PEER_VENVS)/fastmcp/.read
 PEERS_READY := $(PEERS_READY_QUICK) interop/peers/typescript-sdk-1/node_modules/.ready
 AGREEMENT_READY := $(PEER_VENVS)/python-sdk/.ready $(PEER_VENVS)/minimcp/.ready \
 	interop/peers/typescript-sdk-2/node_modules/.ready
+CLIENT_AGREEMENT_READY := $(PEER_VENVS)/python-sdk/.ready interop/peers/typescript-sdk-2/node_modules/.ready
 PIP_QUIET := --quiet --quiet --disable-pip-version-check --no-input
 LINTED := $(wildcard src tests interop scripts examples bench)
 PUBLIC_VENVS := .venv-public
@@ -119,6 +120,11 @@ interop-quick: ## Let the clients that install fast use our servers (ARGS=fastmc
 agreement: ## Judge fixture servers on other SDKs beside the official suite, and write docs/agreement.md
 	@$(MAKE) --silent --no-print-directory -j4 $(READY) $(SUITE_READY) $(AGREEMENT_READY)
 	@$(BIN)/python -m interop.agreement --node $(NODE_VENV)/bin/node $(ARGS)
+
+.PHONY: client-agreement
+client-agreement: ## The same with fixture clients on the official SDKs, and write docs/client-agreement.md
+	@$(MAKE) --silent --no-print-directory -j4 $(READY) $(SUITE_READY) $(CLIENT_AGREEMENT_READY)
+	@$(BIN)/python -m interop.agreement --clients --node $(NODE_VENV)/bin/node $(ARGS)
 
 .PHONY: kill-rate
 kill-rate: $(READY) $(SUITE_READY) ## The official suite on our saboteurs: its kill rate beside ours (ARGS="'tools.*'" narrows)

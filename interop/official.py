@@ -105,6 +105,10 @@ class Tally:
         elif status not in ("SKIPPED", "INFO"):
             self.complaints.append(f"{status} {name}: {check.get('errorMessage', 'no message')}")
 
+    def add_all(self, path: Path) -> None:
+        for check in json.loads(path.read_text("utf-8")):
+            self.add(check)
+
 
 def read_tallies(directory: Path, subject: str = "server") -> dict[str, Tally]:
     """Read what a run left behind: one directory per scenario, `<subject>-<scenario>-<time>/checks.json`."""
@@ -112,9 +116,14 @@ def read_tallies(directory: Path, subject: str = "server") -> dict[str, Tally]:
     for path in sorted(directory.glob(f"{subject}-*/checks.json"), key=lambda path: path.stat().st_mtime_ns):
         match = re.fullmatch(rf"{subject}-(.+)-\d{{4}}-\d\d-\d\dT[\d-]+Z", path.parent.name)
         tally = tallies.setdefault(match[1] if match else path.parent.name, Tally())
-        for check in json.loads(path.read_text("utf-8")):
-            tally.add(check)
+        tally.add_all(path)
     return tallies
+
+
+def tally_of(path: Path) -> Tally:
+    tally = Tally()
+    tally.add_all(path)
+    return tally
 
 
 def scored(run: Run, tallies: Mapping[str, Tally]) -> dict[str, Tally]:

@@ -11,12 +11,11 @@ from pathlib import Path
 import msgspec
 
 from .record import Judged, Pair
-from .table import HERE
 
 
 class Explanation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: str
-    servers: list[str]
+    subjects: list[str]
     scenarios: list[str]
     """Names, or globs such as `tasks-*`."""
     official: str
@@ -25,21 +24,21 @@ class Explanation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     revisions: list[str] = []
     """Where; everywhere if none is named."""
 
-    def covers(self, server: str, pair: Pair) -> bool:
+    def covers(self, subject: str, pair: Pair) -> bool:
         return (
-            server in self.servers
+            subject in self.subjects
             and any(fnmatchcase(pair.scenario, glob) for glob in self.scenarios)
             and (self.official, self.ours) == (pair.official.verdict, pair.ours.verdict)
             and (not self.revisions or pair.revision in self.revisions)
         )
 
     def parts(self) -> Iterator["Explanation"]:
-        """One for each server, scenario and revision that it names: each must be needed."""
-        for server in self.servers:
+        """One for each subject, scenario and revision that it names: each must be needed."""
+        for subject in self.subjects:
             for scenario in self.scenarios:
                 for revisions in [[revision] for revision in self.revisions] or [[]]:
                     yield msgspec.structs.replace(
-                        self, servers=[server], scenarios=[scenario], revisions=revisions
+                        self, subjects=[subject], scenarios=[scenario], revisions=revisions
                     )
 
 
@@ -47,21 +46,21 @@ class Explanations:
     def __init__(self, explanations: Iterable[Explanation]) -> None:
         self.all = list(explanations)
 
-    def of(self, server: str, pair: Pair) -> Explanation | None:
-        return next((one for one in self.all if one.covers(server, pair)), None)
+    def of(self, subject: str, pair: Pair) -> Explanation | None:
+        return next((one for one in self.all if one.covers(subject, pair)), None)
 
     def breaches(self, judged: Iterable[Judged]) -> Iterator[str]:
-        """What does not fit between differences and explanations, for the servers that were judged."""
-        servers = {one.server: list(one.differences) for one in judged}
-        for server, differences in servers.items():
+        """What does not fit between differences and explanations, for the subjects that were judged."""
+        subjects = {one.subject: list(one.differences) for one in judged}
+        for subject, differences in subjects.items():
             for pair in differences:
-                if self.of(server, pair) is None:
-                    yield f"{server}: nobody has explained {told(pair)}"
+                if self.of(subject, pair) is None:
+                    yield f"{subject}: nobody has explained {told(pair)}"
         for part in (part for one in self.all for part in one.parts()):
-            (server,) = part.servers
-            if server in servers and not any(part.covers(server, pair) for pair in servers[server]):
+            (subject,) = part.subjects
+            if subject in subjects and not any(part.covers(subject, pair) for pair in subjects[subject]):
                 where = " ".join((part.scenarios[0], *part.revisions))
-                yield f"{server}: {part.id} explains {where}, where it is not so"
+                yield f"{subject}: {part.id} explains {where}, where it is not so"
 
 
 def told(pair: Pair) -> str:
@@ -70,6 +69,6 @@ def told(pair: Pair) -> str:
     return f"{words} ({'; '.join(because)})" if because else words
 
 
-def read_explanations(path: Path = HERE / "explanations.toml") -> Explanations:
+def read_explanations(path: Path) -> Explanations:
     rows = tomllib.loads(path.read_text("utf-8")).get("difference", [])
     return Explanations(msgspec.convert(rows, list[Explanation]))

@@ -1,26 +1,13 @@
-"""`docs/agreement.md` and the table on the terminal: functions of the record and the explanations."""
+"""The page and the table on the terminal: functions of the record and the explanations."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from .explanation import Explanation, Explanations
 from .record import Judged, Pair, Record
-from .table import OWN, FixtureServer
+from .side import Side
+from .table import Fixture
 
-INTRODUCTION = """\
-# Agreement with the official suite
-
-`assay server --suite everything` plays the scenarios of the official conformance suite under their official
-names. Here both judge the same servers: `assay serve everything`, and fixture servers of ours on other SDKs,
-in `interop/peers/`. Written by `make agreement`; do not edit.
-
-- The official suite calls a scenario passed in which nothing failed, also when nothing was checked. Its
-  checks are counted instead: *nothing proved* is a scenario without any that is about its subject. That and
-  our *not applicable* count as agreement: neither claims anything.
-- What a difference means was written by hand, in `interop/agreement/explanations.toml`, after reading the
-  frames. A difference that nobody explained fails the command, and so does an explanation of something that
-  is no longer so.
-"""
 MARKS = {"passed": "✓", "passed with warnings": "!", "failed": "✗"}
 NEITHER = "○"
 LEGEND = (
@@ -28,49 +15,50 @@ LEGEND = (
 )
 
 
-def page(record: Record, servers: Mapping[str, FixtureServer], explanations: Explanations) -> str:
+def page(record: Record, side: Side, explanations: Explanations) -> str:
+    subjects = side.fixtures
     parts = (
-        INTRODUCTION,
-        *_summary(record, servers),
-        *_table(record, servers, explanations),
-        *_differences(record, servers, explanations),
-        *_speed(record),
+        side.introduction,
+        *_summary(record, subjects, side),
+        *_table(record, subjects, explanations),
+        *_differences(record, subjects, explanations, side),
+        *_speed(record, subjects, side),
     )
     return "\n".join(parts).rstrip() + "\n"
 
 
-def _titled(judged: Judged, servers: Mapping[str, FixtureServer]) -> str:
-    return f"{servers[judged.server].title} {judged.version}".strip()
+def _titled(judged: Judged, subjects: Mapping[str, Fixture]) -> str:
+    return f"{subjects[judged.subject].title} {judged.version}".strip()
 
 
-def _summary(record: Record, servers: Mapping[str, FixtureServer]) -> Iterator[str]:
-    yield f"## Servers\n\nJudged by {record.suite} and by the everything suite.\n"
-    yield "| server | revision | scenarios | same verdict | explained difference |"
+def _summary(record: Record, subjects: Mapping[str, Fixture], side: Side) -> Iterator[str]:
+    yield f"## {side.word.capitalize()}s\n\nJudged by {record.suite} and by {side.suite}.\n"
+    yield f"| {side.word} | revision | scenarios | same verdict | explained difference |"
     yield "|---|---|--:|--:|--:|"
     for judged in record.judged:
-        for revision in servers[judged.server].revisions:
+        for revision in subjects[judged.subject].revisions:
             pairs = [pair for pair in judged.pairs if pair.revision == revision]
             same = sum(pair.agrees for pair in pairs)
-            cells = (_titled(judged, servers), revision, len(pairs), same, len(pairs) - same)
+            cells = (_titled(judged, subjects), revision, len(pairs), same, len(pairs) - same)
             yield f"| {' | '.join(map(str, cells))} |"
     yield ""
 
 
 def columns(
-    record: Record, servers: Mapping[str, FixtureServer]
+    record: Record, subjects: Mapping[str, Fixture]
 ) -> dict[tuple[str, str], dict[str, tuple[str, Pair]]]:
-    """Server and revision, each with its pairs by scenario."""
+    """Subject and revision, each with its pairs by scenario."""
     return {
-        (_titled(judged, servers), revision): {
-            pair.scenario: (judged.server, pair) for pair in judged.pairs if pair.revision == revision
+        (_titled(judged, subjects), revision): {
+            pair.scenario: (judged.subject, pair) for pair in judged.pairs if pair.revision == revision
         }
         for judged in record.judged
-        for revision in servers[judged.server].revisions
+        for revision in subjects[judged.subject].revisions
     }
 
 
-def _table(record: Record, servers: Mapping[str, FixtureServer], explanations: Explanations) -> Iterator[str]:
-    places = columns(record, servers)
+def _table(record: Record, subjects: Mapping[str, Fixture], explanations: Explanations) -> Iterator[str]:
+    places = columns(record, subjects)
     scenarios = list(dict.fromkeys(scenario for pairs in places.values() for scenario in pairs))
     yield f"## Scenarios\n\n{LEGEND}\n"
     yield f"| scenario | {' | '.join('<br>'.join(place) for place in places)} |"
@@ -92,25 +80,25 @@ def _cell(found: tuple[str, Pair] | None, explanations: Explanations) -> str:
 
 
 def _differences(
-    record: Record, servers: Mapping[str, FixtureServer], explanations: Explanations
+    record: Record, subjects: Mapping[str, Fixture], explanations: Explanations, side: Side
 ) -> Iterator[str]:
     yield "## Differences\n"
     for explanation in explanations.all:
         found = [
-            (_titled(judged, servers), pair)
+            (_titled(judged, subjects), pair)
             for judged in record.judged
             for pair in judged.differences
-            if explanations.of(judged.server, pair) is explanation
+            if explanations.of(judged.subject, pair) is explanation
         ]
         if found:
-            yield from _difference(explanation, found)
+            yield from _difference(explanation, found, side.word)
 
 
-def _difference(explanation: Explanation, found: Sequence[tuple[str, Pair]]) -> Iterator[str]:
+def _difference(explanation: Explanation, found: Sequence[tuple[str, Pair]], word: str) -> Iterator[str]:
     yield f'<a id="{explanation.id}"></a>\n'
     title = f"**{explanation.id}: official *{explanation.official}*, ours *{explanation.ours}*.**"
     yield f"{title} {' '.join(explanation.why.split())}\n"
-    yield "| server | revision | scenario | official | ours |"
+    yield f"| {word} | revision | scenario | official | ours |"
     yield "|---|---|---|---|---|"
     for server, pair in found:
         told = (_because(pair.official.because), _because(pair.ours.because))
@@ -119,17 +107,18 @@ def _difference(explanation: Explanation, found: Sequence[tuple[str, Pair]]) -> 
 
 
 def _because(lines: Sequence[str]) -> str:
-    # What a server said must not become markup of ours.
+    # What a subject said must not become markup of ours.
     return "<br>".join(" ".join(line.split()).replace("<", "&lt;").replace("|", "\\|") for line in lines)
 
 
-def _speed(record: Record) -> Iterator[str]:
+def _speed(record: Record, subjects: Mapping[str, Fixture], side: Side) -> Iterator[str]:
     yield "## Speed\n"
-    yield "Of that run, on `assay serve everything` over HTTP: the whole command from start to end, the best"
-    yield "of several rounds in turns.\n"
-    yield "| official suite | Assay | ratio |"
-    yield "|---|---|--:|"
-    yield from (f"| {' | '.join(speed(judged))} |" for judged in record.judged if judged.server == OWN)
+    yield f"Of that run, {side.speed}\n"
+    yield f"| {side.word} | official suite | Assay | ratio |"
+    yield "|---|---|---|--:|"
+    for judged in record.judged:
+        if judged.subject in side.timed:
+            yield f"| {' | '.join((_titled(judged, subjects), *speed(judged)))} |"
     yield ""
 
 

@@ -29,7 +29,7 @@ class Said(msgspec.Struct, frozen=True):
 
 
 class Pair(msgspec.Struct, frozen=True):
-    """One scenario on one server at one revision, by both."""
+    """One scenario with one subject at one revision, by both."""
 
     scenario: str
     revision: str
@@ -58,7 +58,7 @@ class Seconds(msgspec.Struct, frozen=True):
 
 
 class Judged(msgspec.Struct, frozen=True):
-    server: str
+    subject: str
     version: str
     seconds: Seconds
     pairs: list[Pair]

@@ -12,7 +12,7 @@ from interop.children import child, http_server, lines_until_end
 from interop.official import SUITE_TIMEOUT, Aborted, Exit, Tally, read_tallies, suite_command, tail
 
 from .record import Judged, Pair, Seconds, official_verdicts, our_verdicts, pairs
-from .table import PEERS, ROOT, FixtureServer
+from .table import PEERS, ROOT, Fixture
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 EVERYTHING: Sequence[str] = ("--suite", "all")
@@ -64,13 +64,17 @@ async def by_us(url: str, revisions: Sequence[str], directory: Path) -> tuple[Ru
     return read_run(stored[0]), seconds
 
 
-async def judged(server: FixtureServer, node: Path, environments: Path, results: Path) -> Judged:
+def installed(fixture: Fixture, command: list[str], how: str) -> list[str]:
+    if not Path(command[0]).exists():
+        missing = f"{fixture.title} is not installed: {command[0]} is missing; run `{how}`"
+        raise Aborted(Exit.COULD_NOT_RUN, missing)
+    return command
+
+
+async def judged_server(server: Fixture, node: Path, environments: Path, results: Path) -> Judged:
     """Start the server and let both suites judge it, one after the other."""
     places = {"assay": ASSAY, "node": str(node), "peers": str(PEERS), "environments": str(environments)}
-    command = server.line(places)
-    if not Path(command[0]).exists():
-        missing = f"{server.title} is not installed: {command[0]} is missing; run `make agreement`"
-        raise Aborted(Exit.COULD_NOT_RUN, missing)
+    command = installed(server, server.line(places), "make agreement")
     home = results / server.name
     home.mkdir(parents=True)
     async with http_server(command, home / "server.log", {"PYTHONPATH": str(PEERS)}) as url:
@@ -79,9 +83,7 @@ async def judged(server: FixtureServer, node: Path, environments: Path, results:
     return Judged(server.name, server.version(), seconds, compared)
 
 
-async def timed(
-    server: FixtureServer, node: Path, url: str, home: Path
-) -> tuple[dict[str, Tally], Run, Seconds]:
+async def timed(server: Fixture, node: Path, url: str, home: Path) -> tuple[dict[str, Tally], Run, Seconds]:
     """Both suites in turns; what they say in the last round, and the best time of each."""
     official, ours = [], []
     for number in range(server.rounds):
@@ -100,7 +102,7 @@ async def timed(
 
 
 async def all_pairs(
-    server: FixtureServer, node: Path, url: str, home: Path, everything: dict[str, Tally], run: Run
+    server: Fixture, node: Path, url: str, home: Path, everything: dict[str, Tally], run: Run
 ) -> list[Pair]:
     compared: list[Pair] = []
     for revision in server.revisions:

@@ -1,4 +1,4 @@
-"""The table of fixture servers: what each is, how it is started, what it speaks."""
+"""The tables of fixture servers and clients: what each is, how it is started, what it speaks."""
 
 import json
 import tomllib
@@ -14,7 +14,7 @@ OWN = "assay"
 """The server of ours, on which the two suites are timed."""
 
 
-class FixtureServer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Fixture(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     title: str
     command: list[str]
     revisions: list[str]
@@ -39,6 +39,6 @@ class FixtureServer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return [word.format_map(places) for word in self.command]
 
 
-def fixture_servers(path: Path = HERE / "servers.toml") -> dict[str, FixtureServer]:
+def fixtures(path: Path) -> dict[str, Fixture]:
     table = tomllib.loads(path.read_text("utf-8"))
-    return {name: msgspec.convert({**row, "name": name}, FixtureServer) for name, row in table.items()}
+    return {name: msgspec.convert({**row, "name": name}, Fixture) for name, row in table.items()}

@@ -10,8 +10,7 @@ import pytest
 from assay.bundled.everything import server as everything
 from assay.lab.harness.verdict import Outcome, Verdict
 from assay.lab.suites import suite_named
-from interop.agreement.__main__ import PAGE, read_record
-from interop.agreement.explanation import Explanation, Explanations, read_explanations
+from interop.agreement.explanation import Explanation, Explanations
 from interop.agreement.page import page, terminal
 from interop.agreement.record import (
     ABSENT,
@@ -27,15 +26,18 @@ from interop.agreement.record import (
     pairs,
 )
 from interop.agreement.running import finished
-from interop.agreement.running import judged as start
-from interop.agreement.table import PEERS, fixture_servers
+from interop.agreement.running import judged_server as start
+from interop.agreement.side import CLIENTS, Side
+from interop.agreement.side import SERVERS as SERVER_SIDE
+from interop.agreement.table import PEERS
 from interop.official import GENERIC_CHECK, Aborted, Tally
 from tests.lab.runs import REVISION, cell, run_of
 from tests.meta.tree import expect_none
 
 FIXTURES = json.loads((PEERS / "everything.json").read_text("utf-8"))
-SERVERS = fixture_servers()
-RECORD = read_record()
+SERVERS = SERVER_SIDE.fixtures
+RECORD = SERVER_SIDE.record()
+SIDES = [SERVER_SIDE, CLIENTS]
 
 
 def tally(*checks: tuple[str, str]) -> Tally:
@@ -159,7 +161,7 @@ def test_explanations_of_servers_that_were_not_judged_are_left_alone() -> None:
 
 def test_the_page_links_a_difference_to_its_explanation_and_marks_one_without() -> None:
     found = judged(pair(), pair("failed", "passed", "tools-list"), pair("passed", "passed", "prompts-list"))
-    text = page(Record("suite 1", [found]), SERVERS, explanation())
+    text = page(Record("suite 1", [found]), SERVER_SIDE, explanation())
     assert "| ping | [d1](#d1) |" in text
     assert "| tools-list | **?** |" in text
     assert "| prompts-list | ✓ |" in text
@@ -169,8 +171,8 @@ def test_the_page_links_a_difference_to_its_explanation_and_marks_one_without() 
 
 def test_the_page_shows_the_time_of_both_suites_on_our_server_and_no_markup_of_servers() -> None:
     found = [judged(pair()), judged(pair(), server="assay")]
-    text = page(Record("suite 1", found), SERVERS, explanation())
-    assert "| 65 scenarios in 10.0 s | 65 scenarios, 86 with revisions, in 4.0 s | 0.40 |" in text
+    text = page(Record("suite 1", found), SERVER_SIDE, explanation())
+    assert "| Assay 1.0 | 65 scenarios in 10.0 s | 65 scenarios, 86 with revisions, in 4.0 s | 0.40 |" in text
     assert "&lt;b> \\| c" in text
 
 
@@ -180,11 +182,13 @@ def test_the_terminal_has_both_verdicts_of_every_scenario_side_by_side() -> None
     assert lines[2] == "  1 the same, 1 different"
 
 
-@pytest.mark.parametrize("name", [name for name in SERVERS if name != "assay"])
-def test_every_fixture_server_of_the_table_is_there_and_pinned(name: str) -> None:
-    program = SERVERS[name].line({"peers": str(PEERS), "environments": "", "node": "node"})[-1]
+@pytest.mark.parametrize(
+    ("side", "name"), [(side, name) for side in SIDES for name in side.fixtures if name != "assay"]
+)
+def test_every_fixture_of_the_tables_is_there_and_pinned(side: Side, name: str) -> None:
+    program = side.fixtures[name].line({"peers": str(PEERS), "environments": "", "node": "node"})[-1]
     assert Path(program).is_file()
-    assert SERVERS[name].version()
+    assert side.fixtures[name].version()
 
 
 def test_the_fixtures_for_other_sdks_are_those_of_our_everything_server() -> None:
@@ -194,7 +198,7 @@ def test_the_fixtures_for_other_sdks_are_those_of_our_everything_server() -> Non
 
 
 def test_every_server_was_judged_at_its_pinned_version_by_every_official_scenario() -> None:
-    known = {one.server: one for one in RECORD.judged}
+    known = {one.subject: one for one in RECORD.judged}
     assert {name: one.version for name, one in known.items()} == {
         name: server.version() for name, server in SERVERS.items()
     }
@@ -202,12 +206,25 @@ def test_every_server_was_judged_at_its_pinned_version_by_every_official_scenari
     assert official == {scenario.official for scenario in suite_named("everything").scenarios.values()}
 
 
-def test_every_difference_of_the_record_is_explained_and_no_explanation_is_stale() -> None:
-    expect_none(read_explanations().breaches(RECORD.judged))
+def test_every_client_was_judged_at_its_pinned_version_by_every_official_scenario() -> None:
+    known = {one.subject: one for one in CLIENTS.record().judged}
+    assert {name: one.version for name, one in known.items()} == {
+        name: client.version() for name, client in CLIENTS.fixtures.items()
+    }
+    for one in known.values():
+        official = {pair.scenario for pair in one.pairs}
+        ours = {scenario.official for scenario in suite_named("client").scenarios.values()} - {None}
+        assert official == ours
 
 
-def test_the_page_is_what_the_record_and_the_explanations_make_of_it() -> None:
-    assert PAGE.read_text("utf-8") == page(RECORD, SERVERS, read_explanations())
+@pytest.mark.parametrize("side", SIDES, ids=lambda side: side.word)
+def test_every_difference_of_the_record_is_explained_and_no_explanation_is_stale(side: Side) -> None:
+    expect_none(side.explanations.breaches(side.record().judged))
+
+
+@pytest.mark.parametrize("side", SIDES, ids=lambda side: side.word)
+def test_the_page_is_what_the_record_and_the_explanations_make_of_it(side: Side) -> None:
+    assert side.page.read_text("utf-8") == page(side.record(), side, side.explanations)
 
 
 async def test_a_command_that_finds_faults_is_still_waited_for(tmp_path: Path) -> None:

@@ -58,6 +58,7 @@ def _add_selection(group: argparse._ArgumentGroup) -> None:
         metavar="DATE",
         help="this revision only; repeatable; default: the newest with a handshake, and the newest without",
     )
+    add("--once", action="store_true", help="each scenario at one revision, the newest that has it")
 
 
 def _add_manner(group: argparse._ArgumentGroup) -> None:

@@ -112,6 +112,7 @@ def order_of(options: argparse.Namespace) -> ClientOrder:
         jobs=options.jobs or os.cpu_count() or 1,
         repeat=options.repeat or 1,
         strict=options.strict,
+        once=options.once,
     )
 
 

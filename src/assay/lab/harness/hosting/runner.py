@@ -41,6 +41,8 @@ class ClientOrder(Struct, frozen=True):
     jobs: int = 1
     repeat: int = 1
     strict: bool = False
+    once: bool = False
+    """Each scenario at one revision: the newest that has it, of those that are wanted."""
 
 
 def planned(order: ClientOrder, transports: Sequence[Transport]) -> list[Cell]:
@@ -60,8 +62,10 @@ def revisions_for(scenario: Scenario, transport: Transport, order: ClientOrder) 
     """Those that the user wants; else the newest of each kind, or the newest that has the scenario."""
     fit = [one for one in REVISIONS if makes_sense(order.suite, scenario, transport, one)]
     wanted = order.selection.revisions or USUAL
-    found = [one for one in wanted if one in fit]
-    return found if found or order.selection.revisions else fit[-1:]
+    found = [one for one in fit if one in wanted]
+    if not found and not order.selection.revisions:
+        found = fit[-1:]
+    return found[-1:] if order.once else found
 
 
 class ClientRunner:
