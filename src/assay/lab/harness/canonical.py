@@ -10,14 +10,36 @@ import msgspec
 from msgspec import Struct
 
 from .frame import Frame, Kind, Sender
-from .lane import LEFT, SHARED, Said, is_sentinel, lane_of, left_early, natural, renamed_channels, said_in
+from .lane import (
+    LEFT,
+    SHARED,
+    Said,
+    asker_of,
+    is_sentinel,
+    lane_of,
+    left_early,
+    natural,
+    renamed_channels,
+    said_in,
+)
+from .made_up import Disguise
 from .message import Shape
-from .normaliser import ADDRESS, LEFT_EARLY, LEFT_OUT, MOMENTS, ORDER, SENTINELS, VALUES, Volatile
+from .normaliser import (
+    ADDRESS,
+    CLIENT_VALUES,
+    LEFT_EARLY,
+    LEFT_OUT,
+    MOMENTS,
+    ORDER,
+    SENTINELS,
+    VALUES,
+    Volatile,
+)
 from .rewriting import Rewriter, authority_of
 from .trace import Trace
 
-TIMES = ("begin", "waited")
-"""What marks say of moments: the number of another frame, and seconds."""
+TIMES = ("begin", "waited", "pid")
+"""What marks say of moments: the number of another frame, seconds, a process."""
 
 
 class Canonical(Struct, frozen=True):
@@ -34,13 +56,24 @@ def canonical(trace: Trace, extra: Iterable[Volatile] = ()) -> Canonical:
     scaffolding = _sentinels(trace, said)
     kept = [frame for frame in trace.frames if not _left_out(frame, scaffolding, touched)]
     kept += _early(trace, touched)
-    ordered = list(_arranged(kept, said, renamed_channels(trace, said)))
-    rewriter = Rewriter(trace, (*VALUES, *extra), touched)
-    frames = [_plain(rewriter.rewritten(frame, said[frame.n]), n) for n, frame in enumerate(ordered)]
+    ordered = list(_arranged(kept, said, renamed_channels(trace, said), asker_of(trace)))
+    frames = [_plain(frame, n) for n, frame in enumerate(_rewritten(trace, ordered, said, extra, touched))]
     origin = tuple(frame.n for frame in ordered)
     touched[ORDER.name] += list(origin) != sorted(origin)
     touched[MOMENTS.name] += any(frame.t for frame in kept)
     return Canonical(_bare(trace, frames), origin, +touched)
+
+
+def _rewritten(
+    trace: Trace, frames: list[Frame], said: Said, extra: Iterable[Volatile], touched: Counter[str]
+) -> Iterator[Frame]:
+    if asker_of(trace) is Sender.DRIVER:
+        rewriter = Rewriter(trace, (*VALUES, *extra), touched)
+        yield from (rewriter.rewritten(frame, said[frame.n]) for frame in frames)
+    else:
+        rewriter = Rewriter(trace, (*VALUES, *CLIENT_VALUES, *extra), touched)
+        disguise = Disguise(trace, frames, touched)
+        yield from (disguise.rewritten(rewriter.rewritten(frame, said[frame.n])) for frame in frames)
 
 
 def _plain(frame: Frame, number: int) -> Frame:
@@ -79,7 +112,7 @@ def _early(trace: Trace, touched: Counter[str]) -> Iterator[Frame]:
         yield Frame(number, 0.0, Sender.DRIVER, f"{connection}/{LEFT}", Kind.MARK, info=info)
 
 
-def _arranged(frames: Iterable[Frame], said: Said, names: dict[str, str]) -> Iterator[Frame]:
+def _arranged(frames: Iterable[Frame], said: Said, names: dict[str, str], asker: Sender) -> Iterator[Frame]:
     """Channel by channel, and on a shared one each answer behind its request."""
     channels: dict[str, list[Frame]] = defaultdict(list)
     for frame in frames:
@@ -88,16 +121,16 @@ def _arranged(frames: Iterable[Frame], said: Said, names: dict[str, str]) -> Ite
     for channel in sorted(channels, key=natural):
         inside = channels[channel]
         shared = any(frame.kind in SHARED for frame in inside)
-        yield from _conversation(inside, said) if shared else inside
+        yield from _conversation(inside, said, asker) if shared else inside
 
 
-def _conversation(frames: list[Frame], said: Said) -> Iterator[Frame]:
+def _conversation(frames: list[Frame], said: Said, asker: Sender) -> Iterator[Frame]:
     lanes: dict[str, list[Frame]] = defaultdict(list)
     for frame in frames:
-        if frame.sender is Sender.SUBJECT:
-            lanes[lane_of(frame, said[frame.n])].append(frame)
+        if frame.sender is not asker:
+            lanes[lane_of(frame, said[frame.n], asker)].append(frame)
     for frame in frames:
-        if frame.sender is Sender.DRIVER:
+        if frame.sender is asker:
             yield frame
             asked = (one.id for one in said[frame.n] if one.shape is Shape.REQUEST)
             for request_id in asked:

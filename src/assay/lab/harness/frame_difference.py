@@ -14,7 +14,7 @@ from .excerpt import excerpt
 from .frame import Frame, Kind, Sender
 from .http_text import CRLF, HEAD_END
 from .json_places import is_json
-from .lane import LEFT, lane_of, said_in
+from .lane import LEFT, asker_of, lane_of, said_in
 from .normaliser import LEFT_EARLY, OPEN_STREAMS
 
 WIDTH: Final = 160
@@ -65,9 +65,10 @@ def frame_differences(
 
 def _sides(one: Canonical) -> dict[Side, list[Numbered]]:
     said = said_in(one.trace)
+    steady = Sender.DRIVER if asker_of(one.trace) is Sender.DRIVER else None  # a client may do much at once
     sides: dict[Side, list[Numbered]] = defaultdict(list)
     for frame in one.trace.frames:
-        side = frame.channel, frame.sender, lane_of(frame, said[frame.n])
+        side = frame.channel, frame.sender, lane_of(frame, said[frame.n], steady)
         sides[side].append((frame, one.origin[frame.n]))
     return sides
 

@@ -22,8 +22,9 @@ from .canonical import Canonical, canonical
 from .frame import encode_frame, encode_header, first_link
 from .golden_rules import BadGolden, Rules, read_rules
 from .naming import dashed
-from .normaliser import BUILT_IN, LEFT_OUT, VALUES
+from .normaliser import BUILT_IN, CLIENT_VALUES, LEFT_OUT, MADE_UP, VALUES
 from .run import CellResult, Run
+from .scenario import Role
 from .trace import Trace
 from .trace_file import BadTrace, dump_trace, read_trace
 from .verdict import CheckResult
@@ -123,7 +124,8 @@ def record_golden(directory: Path, run: Run, home: Path, suite: str, rules: Rule
         _clear(directory)
         for scenario, cells in _by_scenario(run).items():
             _write_scenario(directory / dashed(scenario), scenario, cells, home, rules)
-        names = [one.name for one in (*VALUES, *LEFT_OUT, *BUILT_IN)]
+        more = (*CLIENT_VALUES, *MADE_UP) if run.role == Role.CLIENT.value else ()
+        names = [one.name for one in (*VALUES, *more, *LEFT_OUT, *BUILT_IN)]
         _write(directory / MANIFEST, Manifest(FORMAT, run.assay, suite, names))
     except OSError as error:
         raise CannotKeep(f"cannot keep the golden run in {directory}: {error.strerror}") from error

@@ -39,6 +39,18 @@ class Volatile(Struct, frozen=True, forbid_unknown_fields=True):
         return tuple(map(steps_of, self.pointers))
 
 
+class MadeUp(Struct, frozen=True):
+    """Values about a client that are another each time, named wherever they stand: found by the name of a
+    parameter or member beside the endpoint, by header, or by their look."""
+
+    name: str
+    reason: str
+    keys: tuple[str, ...] = ()
+    headers: tuple[str, ...] = ()
+    pattern: str = ""
+    """A regular expression; what is named is its group, if it has one."""
+
+
 class LeftOut(Struct, frozen=True):
     """Frames that are not compared."""
 
@@ -114,8 +126,68 @@ VALUES: Final = (
     ),
 )
 
+CLIENT_VALUES: Final = (
+    Volatile(
+        "progress token",
+        "a client makes them up",
+        pointers=("/params/_meta/progressToken", "/params/progressToken"),
+    ),
+    Volatile(
+        "subscription id",
+        "the id of the request that opened it, which a client makes up",
+        pointers=("/**/io.modelcontextprotocol~1subscriptionId",),
+    ),
+    Volatile(
+        "trace context",
+        "it tells which exchange it was, and nothing of what was said",
+        Method.IGNORE,
+        pointers=("/params/_meta/traceparent", "/params/_meta/tracestate"),
+    ),
+    Volatile(
+        "key of a WebSocket",
+        "chance by definition, and what follows from it",
+        Method.IGNORE,
+        headers=("sec-websocket-key", "sec-websocket-accept"),
+    ),
+    Volatile(
+        "moment of registration",
+        "the clock of the authorization server",
+        Method.IGNORE,
+        pointers=("/client_id_issued_at", "/client_secret_expires_at"),
+    ),
+)
+"""Besides, where a client is judged."""
+
+MADE_UP: Final = (
+    MadeUp(
+        "port",
+        "the lab listens on free ports of this machine, and so may a client for its redirects",
+        pattern=r"(?i:localhost|0\.0\.0\.0|127\.0\.0\.1|\[::1\]|%5B%3A%3A1%5D)(?::|%3A)(\d{2,5})(?!\d)",
+    ),
+    MadeUp("client", "who registers is given a name by chance", keys=("client_id", "client_secret")),
+    MadeUp("code", "an authorization server makes them up", keys=("code",)),
+    MadeUp("state", "a client makes it up, and must not make it guessable", keys=("state",)),
+    MadeUp("proof of a code", "a client makes it up (PKCE)", keys=("code_challenge", "code_verifier")),
+    MadeUp(
+        "token",
+        "signed, with times and chance in them",
+        keys=(
+            *("access_token", "refresh_token", "id_token", "subject_token", "actor_token"),
+            *("assertion", "client_assertion", "jwt", "token"),
+        ),
+        pattern=r"\beyJ[\w-]+\.[\w-]+\.[\w-]*",
+    ),
+    MadeUp("nonce", "good once", keys=("nonce", "jti"), headers=("dpop-nonce",)),
+    MadeUp(
+        "key",
+        "the lab and its guests make keys anew",
+        keys=("n", "x", "y", "kid", "jkt"),
+        pattern=r"-----BEGIN [A-Z ]+-----[^-]+-----END [A-Z ]+-----",
+    ),
+)
+
 QUESTIONS: Final = Volatile(
-    "id of a question", "a server makes up the ids of its own requests; the answer must carry the same"
+    "id of a question", "the subject makes up the ids of its own requests; the answer must carry the same"
 )
 ENDPOINT: Final = Volatile(
     "endpoint of messages", "HTTP+SSE tells at which address to go on, with a session in it"
