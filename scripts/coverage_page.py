@@ -13,7 +13,7 @@ from pathlib import Path
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.coverage import Cover, cover, spoken_rows, tally
 from assay.lab.harness.requirement import Requirement
-from assay.lab.suites import protocol_suite
+from assay.lab.suites import protocol_suite, suite_named
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Revision
 
@@ -21,29 +21,44 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "coverage.md"
 HEAD = """\
 # Coverage
 
-Which rules of the specification the lab checks. This page is made by `make coverage` from the catalogue in
-`src/assay/lab/suite`; nobody edits it.
+Which rules of the specification the lab checks: those for servers, and then [those for clients](#clients).
+This page is made by `make coverage` from the catalogues in `src/assay/lab/suite` and `src/assay/lab/client`;
+nobody edits it.
 
 A rule is **covered** at a revision if a check cites it and a scenario meets a *saboteur* there: a healthy
-server with one fault that breaks this very rule. That each saboteur is caught, for the right reason, is shown
-by `assay prove` and by the tests. **Cited** is a rule that a check cites without that proof. **Excluded** is
+subject with one fault that breaks this very rule. That each saboteur is caught, for the right reason, is
+shown by `assay prove` and by the tests. **Cited** is a rule that a check cites without that proof. **Excluded** is
 what cannot be seen from outside, or is not judged by this suite: each with its reason, at the end.
 
-{scenarios} scenarios, {checks} checks, {saboteurs} saboteurs that break {broken} of {rows} rules.
+# Servers
 """
+CLIENTS = """\
+# Clients
+
+Rules of clients and hosts, and those that bind both sides, as clients are held to them. What the official
+suite looks for is among the rules under its own ids, and not among the MUST and MUST NOT.
+"""
+COUNTS = (
+    "{scenarios} scenarios, {checks} checks, {saboteurs} saboteurs that break {broken} of {rows} rules.\n"
+)
 MARKS = {Cover.COVERED: "●", Cover.UNPROVED: "○", Cover.EXCLUDED: "-", Cover.UNCOVERED: "✗"}
 
 
 def page(suite: Suite) -> str:
-    head = HEAD.format(
+    """What there is to tell of one suite."""
+    counts = COUNTS.format(
         scenarios=len(suite.scenarios),
         checks=len(suite.checks),
-        saboteurs=len(suite.saboteurs),
-        broken=len({one.breaks for one in suite.saboteurs.values()}),
+        saboteurs=len(suite.faults),
+        broken=len({one.breaks for one in suite.faults.values()}),
         rows=len(suite.requirements),
     )
     parts = (by_revision(suite), by_area(suite), saboteurs(suite), rules(suite), reasons(suite))
-    return "\n".join((head, *("\n".join(part) + "\n" for part in parts)))
+    return "\n".join((counts, *("\n".join(part) + "\n" for part in parts)))
+
+
+def pages() -> str:
+    return "\n".join((HEAD, page(protocol_suite()), CLIENTS, page(suite_named("client"))))
 
 
 def table(heads: Sequence[str], rows: Iterator[Sequence[object]]) -> Iterator[str]:
@@ -84,13 +99,13 @@ def share(suite: Suite, area: str, revision: Revision) -> str:
 
 
 def saboteurs(suite: Suite) -> Iterator[str]:
-    areas = sorted({one.area for one in suite.saboteurs.values()})
+    areas = sorted({one.area for one in suite.faults.values()})
     yield "## Saboteurs, by area\n"
     yield from table(("area", "saboteurs", "rules that they break"), (faults(suite, area) for area in areas))
 
 
 def faults(suite: Suite, area: str) -> Sequence[object]:
-    broken = [one.breaks for one in suite.saboteurs.values() if one.area == area]
+    broken = [one.breaks for one in suite.faults.values() if one.area == area]
     return (area, len(broken), len(set(broken)))
 
 
@@ -124,7 +139,7 @@ def reasons(suite: Suite) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    wanted = page(protocol_suite())
+    wanted = pages()
     if "--check" not in arguments:
         PAGE.write_text(wanted, "utf-8")
         return 0

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from assay.lab.harness.naming import matches
 from assay.lab.harness.saboteur import LOCKED
+from assay.lab.harness.scenario import Role
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import SHIPPED, suite_named
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
@@ -35,6 +36,7 @@ PAGE = ROOT / "docs" / "kill-rate.md"
 RESULTS = ROOT / "results" / "kill-rate"
 # The official suite has two wires, one for each kind of revision; these are the newest of each.
 REVISIONS = (HANDSHAKE[-1], PER_REQUEST[-1])
+SUITES = tuple(name for name, shipped in SHIPPED.items() if shipped.role is Role.SERVER)
 USAGE = 2
 
 
@@ -97,7 +99,7 @@ async def attempts_at(candidate: Candidate, seen: Seen, booth: Booth) -> AsyncIt
 
 async def measure(options: argparse.Namespace) -> int:
     suite = check_tools(options.node)
-    chosen = candidates(options.suite or tuple(SHIPPED), options.saboteur)
+    chosen = candidates(options.suite or SUITES, options.saboteur)
     if not chosen:
         say(f"error: no such saboteur: {', '.join(options.saboteur)}\n  `assay list --saboteurs` shows all")
         return USAGE
@@ -129,7 +131,7 @@ def main() -> int:
         prog="interop.kill_rate", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("saboteur", nargs="*", metavar="GLOB", help="by id; default: all")
-    parser.add_argument("--suite", action="append", choices=tuple(SHIPPED), help="default: every suite")
+    parser.add_argument("--suite", action="append", choices=SUITES, help="default: every suite")
     parser.add_argument("--node", type=Path, default=Path("node"), help="the Node to run the suite with")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="at once; default: 2")
     parser.add_argument("--fresh", action="store_true", help="ask the official suite again")

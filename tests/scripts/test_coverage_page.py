@@ -7,28 +7,32 @@ from pathlib import Path
 
 import pytest
 
-from assay.lab.suites import protocol_suite
+from assay.lab.harness.catalogue import Suite
+from assay.lab.suites import protocol_suite, suite_named
 from assay.revisions.registry import REVISIONS
 from scripts import coverage_page
 
-SUITE = protocol_suite()
-PAGE = coverage_page.page(SUITE)
+SUITES = (protocol_suite(), suite_named("client"))
+of_each = pytest.mark.parametrize("suite", SUITES, ids=lambda suite: str(suite.name))
 
 
-def test_every_rule_is_on_the_page_once_as_testable_or_excluded() -> None:
-    _, _, tail = PAGE.partition("## Every rule")
-    for row in SUITE.requirements.values():
+@of_each
+def test_every_rule_is_on_the_page_once_as_testable_or_excluded(suite: Suite) -> None:
+    _, _, tail = coverage_page.page(suite).partition("## Every rule")
+    for row in suite.requirements.values():
         if row.reason is None:
             assert tail.count(f"\n| {row.id} |") == 1
         else:
             assert f"\n| {row.id} |" not in tail and row.id in tail.partition("## Excluded")[2]
 
 
-def test_every_revision_and_area_has_its_figures() -> None:
+@of_each
+def test_every_revision_and_area_has_its_figures(suite: Suite) -> None:
+    page = coverage_page.page(suite)
     for revision in REVISIONS:
-        assert f"\n| {revision} |" in PAGE
-    for area in {one.area for one in SUITE.saboteurs.values()}:
-        assert f"\n| {area} |" in PAGE
+        assert f"\n| {revision} |" in page
+    for area in {one.area for one in suite.faults.values()}:
+        assert f"\n| {area} |" in page
 
 
 def test_stale_page_is_told_and_can_be_written_again(
@@ -39,3 +43,4 @@ def test_stale_page_is_told_and_can_be_written_again(
     assert "make coverage" in capsys.readouterr().err
     assert coverage_page.main([]) == 0
     assert coverage_page.main(["--check"]) == 0
+    assert all(coverage_page.page(suite) in (tmp_path / "coverage.md").read_text("utf-8") for suite in SUITES)

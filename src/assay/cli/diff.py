@@ -4,7 +4,7 @@
   assay diff before/run.json after/run.json --format markdown
 
 The first is what was, the second what is. A scenario that came out differently among the attempts of one run
-(`assay server --repeat N`) is flaky, neither better nor worse. Where the traces of both runs are at hand, the
+(`--repeat N`) is flaky, neither better nor worse. Where the traces of both runs are at hand, the
 first frame in which they part is shown; what always differs, as times and session ids, is left aside.
 
 Exit codes: 0 nothing is worse, 1 something is, 2 usage.

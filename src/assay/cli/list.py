@@ -2,7 +2,7 @@
 
 assay list                       every scenario of the protocol suite
 assay list --suite everything    those of the official suite
-assay list --client              those that judge clients
+assay list --client              those that judge clients; --suite auth: of one group
 assay list --coverage            the requirements by revision and area: covered, excluded, uncovered
 assay list --saboteurs           the faults that prove that checks can fail; `assay prove` tries them
 """
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from .exit_code import CommandFailed, ExitCode
 from .output import emit
-from .suite import add_suite, suite_of
+from .suite import DEFAULT, add_suite, suite_of
 
 if TYPE_CHECKING:
     from assay.lab.harness.catalogue import Suite
@@ -54,9 +54,9 @@ def lines_of(options: argparse.Namespace) -> Iterator[str]:
 def wanted_suite(options: argparse.Namespace) -> Suite:
     if not options.client:
         return suite_of(options)
-    from assay.lab.suites import suite_named
+    from assay.cli.lab.client_play import group_of
 
-    return suite_named("client")
+    return group_of("all" if options.suite == DEFAULT else options.suite)
 
 
 def scenario_lines(suite: Suite) -> Iterator[str]:
@@ -66,9 +66,23 @@ def scenario_lines(suite: Suite) -> Iterator[str]:
         places = ", ".join(sorted(scenario.transports))
         other = scenario.official not in (None, scenario.id)
         official = f" (official: {scenario.official})" if other else ""
-        yield f"{scenario.id:<{width}} {scenario.title}{official}"
+        also = f" (also: {', '.join(scenario.aliases)})" if scenario.aliases else ""
+        yield f"{scenario.id:<{width}} {scenario.title}{official}{also}"
         yield f"{'':<{width}} on {places}; checks {', '.join(suite.sought(scenario))}"
+    yield from group_lines(suite)
     yield f"{len(scenarios)} scenarios that judge a {suite.role.value}"
+
+
+def group_lines(suite: Suite) -> Iterator[str]:
+    """What `assay client --suite` takes, with the number of scenarios in each."""
+    from assay.lab.client.groups import groups, narrowed
+    from assay.lab.harness.scenario import Role
+    from assay.lab.suites import suite_named
+
+    if suite.role is Role.CLIENT:
+        whole = suite_named(suite.name)
+        counted = (f"{name} {len(narrowed(whole, name).scenarios)}" for name in groups(whole))
+        yield f"by --suite: {', '.join(counted)}"
 
 
 def saboteur_lines(suite: Suite) -> Iterator[str]:
@@ -92,10 +106,9 @@ def _broken(saboteurs: Iterable[Fault]) -> str:
 
 def coverage_lines(suite: Suite, *, missing: bool) -> Iterator[str]:
     from assay.lab.harness.coverage import Cover, cover, spoken_rows, tally
-    from assay.lab.suites import suite_named
     from assay.revisions.registry import REVISIONS
 
-    if suite not in (suite_named("protocol"), suite_named("client")):
+    if suite.name not in ("protocol", "client"):
         problem = f"the suite {suite.name} has no sentences of the specification to cover"
         raise CommandFailed(ExitCode.USAGE, problem, "--coverage is of the protocol suite, or with --client")
     yield f"MUST and MUST NOT rows that the {suite.role.value} side has to keep, by revision:"

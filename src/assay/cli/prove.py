@@ -24,7 +24,7 @@ SUMMARY = "prove that the lab's checks can fail, with saboteurs"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("saboteur", nargs="*", default=["*"], metavar="GLOB", help="by id; default: all")
-    add_suite(parser)
+    add_suite(parser, "client")
 
 
 def execute(options: argparse.Namespace) -> int:

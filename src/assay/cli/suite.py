@@ -11,13 +11,14 @@ if TYPE_CHECKING:
     from assay.lab.harness.catalogue import Suite
 
 
+DEFAULT = "protocol"
 FUZZ = "fuzz"
 """Makes up what it plays, so that there is nothing to list or to prove: only `assay server` has it."""
 
 
 def add_suite(parser: argparse.ArgumentParser | argparse._ArgumentGroup, *more: str) -> None:
     names = ", ".join(("protocol", "everything", *more))
-    parser.add_argument("--suite", default="protocol", metavar="NAME", help=f"{names}; default: protocol")
+    parser.add_argument("--suite", default=DEFAULT, metavar="NAME", help=f"{names}; default: {DEFAULT}")
 
 
 def suite_of(options: argparse.Namespace, *more: str) -> Suite:

@@ -102,7 +102,7 @@ def check_one(cells: list[Cell]) -> None:
 
 
 def order_of(options: argparse.Namespace) -> ClientOrder:
-    suite = suite_of(options)
+    suite = group_of(options.suite)
     check_named(options.scenario, suite)
     revisions = tuple(revision_of(date) for date in dict.fromkeys(options.spec_version))
     return ClientOrder(
@@ -116,10 +116,15 @@ def order_of(options: argparse.Namespace) -> ClientOrder:
     )
 
 
-def suite_of(options: argparse.Namespace) -> Suite:
+def group_of(name: str) -> Suite:
+    """The scenarios of a group.
+
+    Raises:
+        CommandFailed: there is no such group.
+    """
     suite = suite_named("client")
     try:
-        return narrowed(suite, options.suite)
+        return narrowed(suite, name)
     except KeyError:
         hint = f"one of {', '.join(groups(suite))}"
-        raise CommandFailed(ExitCode.USAGE, f"no such suite: {options.suite}", hint) from None
+        raise CommandFailed(ExitCode.USAGE, f"no such suite: {name}", hint) from None

@@ -16,6 +16,7 @@ from assay.lab.harness.plan import Selection
 from assay.lab.harness.playing import Conditions
 from assay.lab.harness.run import Place, Run, redacted
 from assay.lab.harness.runner import Order, Runner, SubjectDown
+from assay.lab.harness.scenario import Role
 
 from .judging import check_named, revision_of
 from .subjects import redaction_of, subjects_of
@@ -76,6 +77,9 @@ def order_of(options: argparse.Namespace) -> Order:
         effects=options.allow_effects,
     )
     suite = suite_of(options, FUZZ)
+    if suite.role is not Role.SERVER:
+        problem = f"the suite {suite.name} judges no server"
+        raise CommandFailed(ExitCode.USAGE, problem, "`assay client` plays it")
     check_named(options.scenario, suite)
     redaction = redaction_of(options)
     conditions = Conditions(

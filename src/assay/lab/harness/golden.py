@@ -1,8 +1,8 @@
-"""Golden runs on disk, fit for a repository: recording an unchanged server again hardly changes a file.
+"""Golden runs on disk, fit for a repository: recording an unchanged subject again hardly changes a file.
 
 golden/
   golden.json                                what was recorded: suite, format, normalisers
-  golden.toml                                yours, if any: values of your server that change by themselves
+  golden.toml                                yours, if any: values of your subject that change by themselves
   <scenario>/verdicts.json                   outcome and checks of each cell, and the last link of its trace
   <scenario>/<transport>-<revision>.ndjson   the canonical trace
 """

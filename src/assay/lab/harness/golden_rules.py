@@ -1,4 +1,4 @@
-"""Values of a user's own server that change by themselves, as `golden.toml` declares them:
+"""Values of a user's own subject that change by themselves, as `golden.toml` declares them:
 
 [[volatile]]
 name = "build"                        # stands in the trace in place of the value

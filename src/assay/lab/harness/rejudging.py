@@ -9,6 +9,7 @@ from .catalogue import Suite
 from .check import Check
 from .playing import judge, now, outcome_of
 from .run import FORMAT, CellResult, Run, SubjectRecord
+from .scenario import Role
 from .trace import Trace
 from .verdict import CheckResult, Verdict
 
@@ -46,20 +47,28 @@ def _cell(suite: Suite, place: str, trace: Trace) -> CellResult:
     if scenario is None:
         checks = _seen(checks)
     sought = suite.sought(scenario) if scenario else [check.id for check in checks]
+    reason = _broke_off(trace)
     return CellResult(
         scenario=header.scenario,
         title=scenario.title if scenario else header.scenario,
         transport=header.transport,
         revision=header.revision,
-        outcome=outcome_of(sought, checks, broke_off=not header.closed),
+        outcome=outcome_of(sought, checks, broke_off=bool(reason)),
         started=header.started,
-        broke_off=not header.closed,
-        reason="" if header.closed else "the recording ended before the scenario did",
+        broke_off=bool(reason),
+        reason=reason,
         checks=checks,
         trace=place,
         official=(scenario.official if scenario else None) or "",
         area=scenario.area if scenario else header.scenario,
     )
+
+
+def _broke_off(trace: Trace) -> str:
+    if not trace.header.closed:
+        return "the recording ended before the scenario did"
+    is_missing = trace.header.role == Role.CLIENT.value and not trace.was_visited
+    return "the client never connected" if is_missing else ""
 
 
 def _checks(suite: Suite, name: str) -> list[Check]:

@@ -174,6 +174,11 @@ class Trace:
         return tuple(message for message in self.messages if message.by_subject)
 
     @cached_property
+    def was_visited(self) -> bool:
+        """Whether the subject, where it is a client, ever came."""
+        return any(one.sender is Sender.SUBJECT and one.kind is not Kind.EXIT for one in self.frames)
+
+    @cached_property
     def spoken(self) -> tuple[Message, ...]:
         """What the subject said as JSON-RPC. On HTTP a body is that by its status, or by its own word."""
         return tuple(one for one in self.received if "jsonrpc" in one.fields or self.status_of(one) <= 200)

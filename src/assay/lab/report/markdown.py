@@ -1,6 +1,6 @@
 """A comment for a pull request: what it comes to, a small table, and each finding folded away below it.
 
-What a server said stands in code spans: there it names nobody, links nowhere and is no markup.
+What a subject said stands in code spans: there it names nobody, links nowhere and is no markup.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from assay.lab.harness.baseline import is_expected
 from assay.lab.harness.conclusion import Conclusion, conclude, headline
 from assay.lab.harness.requirement import Level
 from assay.lab.harness.run import CellResult, Run
+from assay.lab.harness.scenario import Role
 from assay.lab.harness.verdict import CheckResult, Finding, Outcome
 
 from .matrix import PASSED, area
@@ -21,7 +22,7 @@ from .matrix import PASSED, area
 LIMIT: Final = 65_000
 """Bytes: GitHub takes comments of 65,536 characters."""
 LONGEST: Final = 600
-"""Characters of one thing that a server said."""
+"""Characters of one thing that a subject said."""
 COMMAND: Final = 4_000
 """Characters of a line for the shell: nobody copies a longer one out of a comment."""
 PLACES: Final = 3
@@ -100,7 +101,9 @@ def _subjects(run: Run) -> Iterator[str]:
     told = []
     for subject in run.subjects:
         spoken = ", ".join(facts.revision for facts in subject.facts) or "no revision that was asked for"
-        told.append(f"- {code(subject.name)} on {subject.transport}: {spoken}")
+        # Clients are not asked what they speak.
+        speaks = f": {spoken}" if run.role == Role.SERVER.value else ""
+        told.append(f"- {code(subject.name)} on {subject.transport}{speaks}")
     yield from ("\n".join(told),) if told else ()
 
 

@@ -28,7 +28,7 @@ PLACES: Final = 50
 ALSO: Final = 3
 COMMAND: Final = 4_000
 LONGEST: Final = 1_000
-"""Characters of what a server said in one message: it may have sent megabytes."""
+"""Characters of what a subject said in one message: it may have sent megabytes."""
 
 Place = tuple[CellResult, CheckResult, Finding]
 Found = list[Place]
@@ -42,7 +42,7 @@ def render(run: Run) -> str:
 
 
 def _whole(value: Any) -> Any:
-    """Halves of surrogate pairs, which a server may send, cannot be written: they become a sign for that."""
+    """Halves of surrogate pairs, which a subject may send, cannot be written: they become a sign for that."""
     match value:
         case str():
             return value.encode("utf-8", "replace").decode() if not value.isascii() else value
@@ -199,7 +199,7 @@ def _code_flows(cell: CellResult, finding: Finding) -> Iterator[dict[str, Any]]:
 
 
 def _fingerprints(check: CheckResult, finding: Finding) -> dict[str, str]:
-    """What stays the same from run to run: neither a frame nor anything that a server said is in it."""
+    """What stays the same from run to run: neither a frame nor anything that a subject said is in it."""
     digest = sha256(f"{finding.requirement}\n{check.id}".encode()).hexdigest()
     return {"primaryLocationLineHash": f"{digest[:16]}:1", "assay/v1": digest}
 

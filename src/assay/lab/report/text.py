@@ -22,7 +22,7 @@ def render(run: Run) -> str:
 def _subjects(run: Run) -> Iterator[str]:
     for subject in run.subjects:
         spoken = ", ".join(facts.revision for facts in subject.facts)
-        # Traces that are judged again do not tell what else the server speaks.
+        # Traces that are judged again do not tell what else the subject speaks.
         speaks = f": speaks {spoken or 'none'}" if subject.facts or subject.refused else ""
         yield f"{subject.name} on {subject.transport}{speaks}"
         for refusal in subject.refused:

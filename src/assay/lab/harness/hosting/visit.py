@@ -47,11 +47,11 @@ async def visit(cell: Cell, client: Client, suite: Suite, limit: float) -> Visit
     ended = await _received(cell, client, recorder, limit)
     _note(recorder, ended)
     trace = recorder.trace(closed=not ended.stopped)
-    result = msgspec.structs.replace(
-        _judged(cell, suite, trace, broke_off=ended.stopped), seconds=round(time.monotonic() - begin, 4)
-    )
+    # Who never comes proves nothing, whatever else is green.
+    result = _judged(cell, suite, trace, broke_off=ended.stopped or not trace.was_visited)
     reason = _reason(result.outcome, trace, ended, limit)
-    return Visit(msgspec.structs.replace(result, reason=reason), trace, ended)
+    seconds = round(time.monotonic() - begin, 4)
+    return Visit(msgspec.structs.replace(result, reason=reason, seconds=seconds), trace, ended)
 
 
 def _recorder(cell: Cell, client: Client) -> Recorder:
@@ -112,8 +112,6 @@ def _note(recorder: Recorder, ended: Ended) -> None:
 def _reason(outcome: Outcome, trace: Trace, ended: Ended, limit: float) -> str:
     if ended.stopped:
         return f"the client had not ended after {limit:g} s, and was stopped"
-    if outcome is not Outcome.INCOMPLETE:
-        return ""
-    if not any(frame.sender is Sender.SUBJECT and frame.kind is not Kind.EXIT for frame in trace.frames):
+    if not trace.was_visited:
         return "the client never connected"
-    return "nothing that it looks for was observed"
+    return "nothing that it looks for was observed" if outcome is Outcome.INCOMPLETE else ""

@@ -13,7 +13,7 @@ from assay.lab.harness.message import Message, Shape
 from assay.lab.harness.trace import Trace
 
 LONGEST = 80
-"""A server chooses its ids and methods; an arrow has only so much room."""
+"""A subject chooses its ids and methods; an arrow has only so much room."""
 NAMED = 3
 """Messages of a batch that are named."""
 
@@ -31,7 +31,8 @@ def captions(trace: Trace) -> list[Caption]:
     messages: dict[int, list[Message]] = defaultdict(list)
     for message in trace.messages:
         messages[message.frame.n].append(message)
-    asked = {id(answer): exchange.method for exchange in trace.all_exchanges for answer in exchange.answers}
+    every = (*trace.all_exchanges, *trace.all_inquiries)
+    asked = {id(answer): exchange.method for exchange in every for answer in exchange.answers}
     return [_caption(frame, messages[frame.n], asked) for frame in trace.frames]
 
 

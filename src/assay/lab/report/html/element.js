@@ -1,5 +1,5 @@
 'use strict';
-// Elements are made from names and text alone: nothing that a server sent is ever read as markup.
+// Elements are made from names and text alone: nothing that a subject sent is ever read as markup.
 
 const byId = (id) => document.getElementById(id);
 

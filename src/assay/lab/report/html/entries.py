@@ -42,7 +42,8 @@ def entries(run: Run, shown: Mapping[int, Evidence]) -> dict[str, Any]:
             cited = citations.setdefault(msgspec.json.encode(check.requirements).decode(), len(citations))
             checks.append(_check(run, cell, check, cited, has_frames=bool(_of(shown, number).block)))
         cells.append(_cell(cell, key, _of(shown, number)) | {"checks": checks})
-    return {"cells": cells, "titles": titles, "citations": [msgspec.json.decode(text) for text in citations]}
+    cited_rows = [msgspec.json.decode(text) for text in citations]
+    return {"role": run.role, "cells": cells, "titles": titles, "citations": cited_rows}
 
 
 def _of(shown: Mapping[int, Evidence], number: int) -> Evidence:

@@ -15,7 +15,7 @@ function evidenceView(cell, cited) {
   const raw = state.view === 'raw';
   const view = raw ? rawView : arrowView;
   const list = make('ol', { class: raw ? 'raw' : 'sequence', 'aria-label': 'Frames' });
-  if (!raw) list.append(make('li', { class: 'parties' }, make('b', {}, 'driver'), make('b', {}, 'subject')));
+  if (!raw) list.append(make('li', { class: 'parties' }, ...parties().map((name) => make('b', {}, name))));
   list.append(...pieces(frames, cited).map((piece) => pieceView(piece, frames, cited, view)));
   const told = count(frames.length, 'frame') + (cited.size ? ', ' + cited.size + ' cited' : '');
   return make('section', { class: 'evidence' },
@@ -24,6 +24,10 @@ function evidenceView(cell, cited) {
       make('code', { class: 'file', title: plain(cell.trace) }, plain(cell.trace.split('/').pop()))),
     list);
 }
+
+// Who asks stands on the left: the lab where a server is judged, else the client.
+const parties = () => (data.role === 'client' ? ['client', 'lab'] : ['driver', 'subject']);
+const isAsker = (frame) => (frame.from === 'driver') === (data.role !== 'client');
 
 function viewButton(view, name) {
   const on = state.view === view;
@@ -76,7 +80,7 @@ function gapView(piece, frames, cited, view) {
 const seconds = (time) => time.toFixed(3) + ' s';
 
 function arrowView(frame, isCited) {
-  const side = frame.kind === 'mark' ? 'mark' : frame.from;
+  const side = frame.kind === 'mark' ? 'mark' : isAsker(frame) ? 'rightward' : 'leftward';
   const body = make('div', { class: 'body', hidden: true });
   const button = make('button', { type: 'button', class: 'arrow', 'aria-expanded': 'false', click: toggle,
     'aria-label': spoken(frame, isCited) },
@@ -95,7 +99,7 @@ function arrowView(frame, isCited) {
 }
 
 function spoken(frame, isCited) {
-  const way = frame.kind === 'mark' ? 'mark' : 'from ' + frame.from;
+  const way = frame.kind === 'mark' ? 'mark' : 'from ' + parties()[isAsker(frame) ? 0 : 1];
   return ['frame ' + frame.n, way, plain(frame.text || frame.kind), plain(frame.note || ''), seconds(frame.t),
     isCited ? 'cited by a finding' : ''].filter(Boolean).join(', ');
 }
@@ -123,7 +127,7 @@ function lined(text) {
 }
 
 function rawView(frame, isCited) {
-  const arrow = frame.from === 'subject' ? '\u2190' : '\u2192';
+  const arrow = isAsker(frame) ? '\u2192' : '\u2190';
   const cut = frame.cut ? '\n\u2026 and ' + count(frame.cut, 'more character') + ', in the trace' : '';
   const text = frame.raw || (frame.info ? JSON.stringify(frame.info) : '');
   return make('li', { class: isCited ? 'cited' : '' },

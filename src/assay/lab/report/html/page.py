@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from assay.lab.harness.conclusion import conclude
 from assay.lab.harness.run import Run
-from assay.lab.suites import protocol_suite
+from assay.lab.suites import suite_named
 
 from .block import block, plain, ticked
 from .coverage import Coverage, coverage
@@ -52,8 +52,8 @@ def render(run: Run) -> str:
 
 
 def _coverage(run: Run) -> Coverage | None:
-    suite = protocol_suite()
-    return coverage(run, suite) if run.suite == suite.name else None
+    """Of the suites whose rows are sentences of the specification."""
+    return coverage(run, suite_named(run.suite)) if run.suite in ("protocol", "client") else None
 
 
 @cache
