@@ -28,12 +28,11 @@ class Brief(Struct, frozen=True):
     @property
     def context(self) -> Json:
         named = {
-            "steps": list(self.steps),
             "capabilities": list(self.capabilities),
             "answers": self.answers,
             "oauth": self.oauth,
         }
-        return {key: value for key, value in named.items() if value}
+        return {"steps": list(self.steps)} | {key: value for key, value in named.items() if value}
 
 
 def call(name: str, /, **arguments: Any) -> Json:

@@ -214,6 +214,8 @@ async def _well(turn: Turn) -> Answer:
 
 async def _initialize(turn: Turn) -> Answer:
     host = turn.host
+    if host.revision.opening is Opening.PER_REQUEST:
+        raise Refused(METHOD_NOT_FOUND, "no such method: initialize")
     declared = turn.params.get("capabilities")
     host.declared = declared if isinstance(declared, dict) else {}
     host.agreed = host.revision.date

@@ -27,7 +27,7 @@ QUESTION: Final = {
         capabilities=("sampling",),
         answers={"sampling": {"text": "hello"}},
     ),
-    exercises=("utilities.own-progress",),
+    exercises=("utilities.own-progress", "asking.declared"),
     window=lambda revision: revision.asking is Asking.BY_REQUEST,
 )
 async def drive(stage: Hosting) -> None:
