@@ -74,9 +74,17 @@ def trials(saboteur: Saboteur, suite: Suite, ground: Ground) -> Iterator[Trial[S
 
 
 async def hold_trial(trial: Trial[Saboteur], suite: Suite, ground: Ground, conditions: Conditions) -> Judged:
-    """Play scenario after scenario until one of them exposes the saboteur."""
+    """Meet one that falls silent with little patience; where that shows nothing, a busy machine may have been
+    slow to answer, and the usual patience decides."""
     if trial.saboteur.silent:
-        conditions = msgspec.structs.replace(conditions, patience=SHORT)
+        judged = await _hold(trial, suite, ground, msgspec.structs.replace(conditions, patience=SHORT))
+        if judged.by:
+            return judged
+    return await _hold(trial, suite, ground, conditions)
+
+
+async def _hold(trial: Trial[Saboteur], suite: Suite, ground: Ground, conditions: Conditions) -> Judged:
+    """Play scenario after scenario until one of them exposes the saboteur."""
     besides: list[str] = []
     for scenario in trial.scenarios:
         found, reason = await _expose(trial, scenario, suite, ground, conditions)
