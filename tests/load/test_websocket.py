@@ -25,7 +25,8 @@ from tests.driving.messages import call, initialize, notification, request
 from tests.driving.raw_socket import MASK, RawSocket
 from tests.load.gauge import Held, returned_to, tracing, until, until_still
 
-pytestmark = pytest.mark.long
+# Much work: on a busy machine it takes its time, and each wait has a guard of its own.
+pytestmark = [pytest.mark.long, pytest.mark.timeout(120)]
 CONNECTIONS = 250
 AT_ONCE = 25
 MESSAGE_BYTES = 200_000
