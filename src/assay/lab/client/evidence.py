@@ -71,8 +71,8 @@ def describes_itself(message: Message) -> bool:
 
 
 def endpoint_calls(trace: Trace, *methods: str) -> Iterator[Call]:
-    """The HTTP requests to the endpoint, of these methods or all."""
-    own = (one for one in trace.calls if "at" not in one.request.info)
+    """The HTTP requests to the endpoint, of these methods or all but what browsers ask in advance."""
+    own = (one for one in trace.calls if "at" not in one.request.info and one.sent.method != "OPTIONS")
     return (one for one in own if not methods or one.sent.method in methods)
 
 
