@@ -5,7 +5,7 @@
   assay client --command "my-client --connect {url}"              the URL goes there, else at the end
   assay client --command "my-client --server-command {server}"    for clients that start stdio servers
   assay client --command "python my_client.py" --transport ws
-  assay client --attach --scenario tools_call     nothing is started: a client that nobody can script may come
+  assay client --attach           nothing is started: a client that nobody can script may come
   assay client --command "…" --watch src          again after every change
 
 The client finds the name of the scenario in MCP_CONFORMANCE_SCENARIO, the revision to speak in

@@ -8,14 +8,14 @@ import signal
 import sys
 from typing import Any
 
-from assay.lab.harness.hosting.client import Ended, Invitation
+from assay.lab.harness.hosting.client import ATTACHED, Ended, Invitation
 from assay.lab.harness.transport import Transport
 
 
 class AttachedClient:
     """Comes and goes by itself: the visit is over when its user says so, or when the time is."""
 
-    name = "an attached client"
+    name = ATTACHED
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport

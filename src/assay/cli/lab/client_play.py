@@ -26,6 +26,8 @@ from .attached import AttachedClient
 from .judging import check_named, revision_of
 from .subjects import argv
 
+OPEN_HOUSE: Final = "core.open-house"
+"""What an attached client meets unless its user wants something else."""
 TIMEOUT: Final = 30.0
 ATTACHED: Final = 600.0
 """Seconds for one scenario: of a program, and of somebody who clicks."""
@@ -41,16 +43,16 @@ class ClientPlay:
         """
         self._client = client_of(options)
         self._order = order_of(options)
+        cells = planned(self._order, [self._client.transport])
+        if options.attach:
+            self._order, cells = only_one(self._order, cells)
         self.suite = self._order.suite
         self.selection = self._order.selection
-        cells = planned(self._order, [self._client.transport])
         if not cells:
             problem = f"nothing of that is played on {self._client.transport}"
             raise CommandFailed(
                 ExitCode.USAGE, problem, "`assay list --client` shows where each scenario runs"
             )
-        if options.attach:
-            check_one(cells)
 
     def steady(self) -> None:
         """Nothing is shared by two scenarios, and order is kept by the plan."""
@@ -77,6 +79,9 @@ def keeping(archive: Archive) -> Keep:
 
 
 def client_of(options: argparse.Namespace) -> Client:
+    if options.attach and options.watch:
+        problem = "--watch starts the client anew, and --attach starts nothing"
+        raise CommandFailed(ExitCode.USAGE, problem, "leave one of them out")
     if bool(options.command) is options.attach:
         problem = "--attach starts nothing" if options.attach else "no client to judge"
         hint = "leave --command out" if options.attach else "give --command, or --attach"
@@ -93,21 +98,28 @@ def client_of(options: argparse.Namespace) -> Client:
     return CommandClient(words, wanted)
 
 
-def check_one(cells: list[Cell]) -> None:
-    """Somebody has to act for each cell of an attached client."""
+def only_one(order: ClientOrder, cells: list[Cell]) -> tuple[ClientOrder, list[Cell]]:
+    """Somebody has to act for each cell of an attached client: it gets one revision, unless wanted more."""
+    if not order.selection.revisions and cells:
+        revision = cells[0].revision
+        cells = [cell for cell in cells if cell.revision is revision]
+        selection = msgspec.structs.replace(order.selection, revisions=(revision,))
+        order = msgspec.structs.replace(order, selection=selection)
     if len(cells) > 1:
         places = ", ".join(f"{cell.scenario.id} at {cell.revision}" for cell in cells[:3])
         problem = f"--attach is for one scenario at one revision, and this is {len(cells)}: {places} …"
         raise CommandFailed(ExitCode.USAGE, problem, "choose with --scenario and --spec-version")
+    return order, cells
 
 
 def order_of(options: argparse.Namespace) -> ClientOrder:
     suite = group_of(options.suite)
     check_named(options.scenario, suite)
     revisions = tuple(revision_of(date) for date in dict.fromkeys(options.spec_version))
+    usual = (OPEN_HOUSE,) if options.attach else ()
     return ClientOrder(
         suite,
-        Selection(scenarios=tuple(options.scenario), revisions=revisions),
+        Selection(scenarios=tuple(options.scenario) or usual, revisions=revisions),
         limit=options.timeout or (ATTACHED if options.attach else TIMEOUT),
         jobs=options.jobs or os.cpu_count() or 1,
         repeat=options.repeat or 1,

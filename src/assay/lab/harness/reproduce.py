@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
+from assay.lab.harness.hosting.client import ATTACHED
+
 from .frame import Frame, Kind, Sender
 from .http_text import Head, body_of, parse_head
 from .trace import Trace
@@ -24,9 +26,13 @@ def reproduction(trace: Trace, numbers: Sequence[int]) -> str:
 def _visited(trace: Trace) -> str:
     """A client can only be let come again."""
     header = trace.header
-    where = " --transport ws" if header.transport == Transport.WEBSOCKET else ""
+    is_attached = header.subject == ATTACHED
+    who = "--attach" if is_attached else f"--command {shlex.quote(header.subject)}"
+    # The command of a stdio client says so itself.
+    plain = (Transport.HTTP,) if is_attached else (Transport.HTTP, Transport.STDIO)
+    where = "" if header.transport in plain else f" --transport {header.transport}"
     named = f"--scenario {shlex.quote(header.scenario)} --spec-version {header.revision}"
-    return f"assay client --command {shlex.quote(header.subject)} {named}{where}"
+    return f"assay client {who} {named}{where}"
 
 
 def _asked(trace: Trace, numbers: Sequence[int]) -> str:

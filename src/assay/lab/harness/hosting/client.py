@@ -22,6 +22,8 @@ URL, SERVER = "{url}", "{server}"
 SCENARIO: Final = "MCP_CONFORMANCE_SCENARIO"
 CONTEXT: Final = "MCP_CONFORMANCE_CONTEXT"
 VERSION: Final = "MCP_CONFORMANCE_PROTOCOL_VERSION"
+ATTACHED: Final = "an attached client"
+"""The name of one that nobody starts: it comes by itself."""
 GRACE: Final = 2.0
 """Seconds between SIGTERM and SIGKILL, and for what was written to arrive."""
 
