@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -18,6 +20,23 @@ class Call(Struct):
     id: Any
     method: str
     answer: asyncio.Future[Json]
+    limit: float | None = None
+    """Seconds that the answer may take."""
+    clock: asyncio.Timeout | None = None
+    """Runs while somebody waits for the answer."""
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """The clock stands still meanwhile, and begins anew after that: what the guest itself takes its time
+        for is no fault of the server."""
+        self._reschedule(None)
+        yield
+        if self.limit is not None:
+            self._reschedule(asyncio.get_running_loop().time() + self.limit)
+
+    def _reschedule(self, when: float | None) -> None:
+        if self.clock is not None and not self.clock.expired():
+            self.clock.reschedule(when)
 
 
 class Carrier(Protocol):

@@ -277,20 +277,22 @@ class Guest:
         message = {"jsonrpc": "2.0", "id": next(self._ids), "method": method}
         message["params"] = self._described(method, params, message["id"])
         items = self.mouth.altered(message)
-        call = Call(id_of(items, message), method, asyncio.get_running_loop().create_future())
+        limit = None if method == "subscriptions/listen" else timeout or self.manners.patience
+        call = Call(id_of(items, message), method, asyncio.get_running_loop().create_future(), limit)
         told(call.id)
         self.ears.expect(call)
         sending = self.task(self.mouth.speak(items, call))
-        limit = None if method == "subscriptions/listen" else timeout or self.manners.patience
         try:
-            async with asyncio.timeout(limit):
+            async with asyncio.timeout(limit) as call.clock:
                 return await self._answer(call, sending)
         except TimeoutError:
+            call.clock = None
             await self._give_up(call, sending)
             if timeout is None:
                 raise Failed(f"no answer to {method} within {limit} s") from None
             raise
         finally:
+            call.clock = None
             self.ears.forget(call)
             if not call.answer.done():
                 call.answer.cancel()

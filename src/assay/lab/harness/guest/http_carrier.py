@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin
 
@@ -73,12 +73,16 @@ class HttpCarrier:
         for _ in range(MOST_TRIES):
             async with self._call("POST", self._mirrored(message), body, url) as reply:
                 if reply.status in (401, 403) and reply.head.get("www-authenticate") is not None:
-                    await self.guest.authorize(await reply.read())
+                    await self._authorize(reply, call)
                 elif reply.status in (307, 308) and self.guest.manners.follows_redirects:
                     url = urljoin(url, reply.head.get("location") or "")
                 else:
                     return await self._take(reply, call)
         raise Failed(f"{url} sends the guest round in circles")
+
+    async def _authorize(self, reply: Reply, call: Call | None) -> None:
+        with nullcontext() if call is None else call.stopped():
+            await self.guest.authorize(await reply.read())
 
     def _mirrored(self, message: Any) -> dict[str, str]:
         guest = self.guest

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from assay.lab.harness.message_meta import CLIENT
+from assay.lab.harness.transport import ONE_CHANNEL
 from assay.model.error import HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION
 from assay.revisions.registry import BY_DATE, HANDSHAKE, PER_REQUEST
 from assay.revisions.revision import Opening
@@ -37,7 +38,10 @@ async def open_guest(guest: Guest) -> None:
 async def _probe(guest: Guest) -> None:
     """A server that knows no probe is one with a handshake, whatever words it has for that."""
     try:
-        guest.server = await guest.request(DISCOVER, timeout=PROBE)
+        # Over HTTP an old server answers something; elsewhere it may say nothing at all.
+        guest.server = await guest.request(
+            DISCOVER, timeout=PROBE if guest.transport in ONE_CHANNEL else None
+        )
     except (Refusal, NotServed, TimeoutError) as reason:
         stateless = isinstance(reason, Refusal) and reason.code in STATELESS
         if stateless or not guest.manners.falls_back:

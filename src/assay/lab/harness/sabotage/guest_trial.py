@@ -18,9 +18,9 @@ from assay.revisions.revision import Revision
 
 from .trial import Judged, Trial, scenarios_for
 
-LIMIT: Final = 20.0
+LIMIT: Final = 30.0
 """Seconds for a guest that ends by itself; one that does not says how long it is waited for."""
-PATIENCE: Final = 2.0
+PATIENCE: Final = 5.0
 """Seconds that a guest with a fault waits for an answer, which may be one that never comes."""
 
 
