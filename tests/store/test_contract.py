@@ -81,7 +81,7 @@ async def test_session_that_is_not_used_expires(make: MakeSessions) -> None:
     await store.save(record("used"))
     await store.save(record("unused"))
     clock.now += 59
-    assert await store.load("used") is not None
+    await store.touch("used")
     clock.now += 2
     assert await store.load("used") is not None
     assert await store.load("unused") is None
@@ -92,13 +92,25 @@ async def test_session_that_is_not_used_expires(make: MakeSessions) -> None:
 
 
 @each_session_store
+async def test_asking_for_a_session_is_no_use_of_it(make: MakeSessions) -> None:
+    clock = ManualClock()
+    store = make(clock, 60)
+    await store.save(record())
+    clock.now += 59
+    assert await store.load("s") is not None
+    clock.now += 2
+    assert await store.load("s") is None
+
+
+@each_session_store
 async def test_expired_session_stays_expired(make: MakeSessions) -> None:
-    """Asking for it is no use of it."""
     clock = ManualClock()
     store = make(clock, 60)
     await store.save(record())
     clock.now += 61
     assert await store.load("s") is None
+    await store.touch("s")
+    await store.touch("unknown")
     assert await store.load("s") is None
     assert await store.evict() == ["s"]
 

@@ -12,7 +12,7 @@ async def test_least_recently_used_sessions_go_first() -> None:
     store = MemorySessions(limit=3)
     for name in "abc":
         await store.save(record(name))
-    await store.load("a")
+    await store.touch("a")
     await store.save(record("d"))
     assert await store.evict() == ["b"]
     assert len(store) == 3

@@ -179,6 +179,18 @@ async def test_unused_session_expires() -> None:
         assert len(subject.server.audience) == 0
 
 
+async def test_a_stranger_does_not_keep_a_session_alive() -> None:
+    clock = ManualClock()
+    app = built(Subject(), MemorySessions(idle_timeout=60, clock=clock))
+    async with await opened(app, principal="ada") as ada, AsgiPeer(app, principal="eve") as eve:
+        eve.session, eve.version = ada.session, ada.version
+        clock.now += 59
+        for answer in (await eve.post(PING), await eve.send("GET"), await eve.send("DELETE")):
+            assert answer.status == 404
+        clock.now += 2
+        assert (await ada.post(PING)).status == 404
+
+
 async def test_sweep_ends_expired_sessions_that_nobody_asks_for() -> None:
     clock = ManualClock()
     app = built(Subject(), MemorySessions(idle_timeout=60, clock=clock), sweep_interval=0.001)

@@ -34,11 +34,16 @@ class MemorySessions:
         self._records.move_to_end(record.id)
 
     async def load(self, session_id: str) -> SessionRecord | None:
+        return self._fresh(session_id)
+
+    async def touch(self, session_id: str) -> None:
+        record = self._fresh(session_id)
+        if record is not None:
+            await self.save(record)
+
+    def _fresh(self, session_id: str) -> SessionRecord | None:
         kept = self._records.get(session_id)
-        if kept is None or kept[0] + self._idle_timeout < self._clock():
-            return None
-        await self.save(kept[1])
-        return kept[1]
+        return None if kept is None or kept[0] + self._idle_timeout < self._clock() else kept[1]
 
     async def delete(self, session_id: str) -> bool:
         return self._records.pop(session_id, None) is not None

@@ -20,7 +20,11 @@ class SessionStore(Protocol):
     async def save(self, record: SessionRecord) -> None: ...
 
     async def load(self, session_id: str) -> SessionRecord | None:
-        """The session, and note that it was used; none when it is unknown or has expired."""
+        """The session; none when it is unknown or has expired. To ask for it is no use of it."""
+        ...
+
+    async def touch(self, session_id: str) -> None:
+        """Note that a session is in use, unless it has expired."""
         ...
 
     async def delete(self, session_id: str) -> bool:

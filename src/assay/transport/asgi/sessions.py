@@ -85,7 +85,8 @@ class HttpSessions:
             await self._forget(session_id)
             return None
         if record.principal != principal:
-            return None
+            return None  # and a stranger does not keep it alive
+        await self._store.touch(session_id)
         live = self._live.get(session_id)
         if live is None:
             live = self._live[session_id] = HttpSession(session_id, self._events)
@@ -94,7 +95,7 @@ class HttpSessions:
 
     async def touch(self, session_id: str) -> None:
         """Note that a session is in use."""
-        await self._store.load(session_id)
+        await self._store.touch(session_id)
 
     async def end(self, live: HttpSession) -> None:
         await self._store.delete(live.id)
