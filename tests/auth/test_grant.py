@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -81,3 +83,27 @@ def test_a_proof_with_other_claims_is_refused_unless_they_do_not_matter(changes:
         assert denied.status == 401
         return
     assert {name: changes.get(name, right) for name, right in meaning.items()} == meaning
+
+
+def test_nobody_can_change_claims_that_are_remembered() -> None:
+    given = {**GOOD, "roles": ["reader"], "realm": {"roles": ["reader"]}}
+    claims: Any = TERMS.read(given, 1_900_000_000.0).claims
+    assert (claims["sub"], claims["roles"], claims["realm"]["roles"]) == ("ann", ("reader",), ("reader",))
+    for change in (
+        lambda: claims.update(sub="root"),
+        lambda: claims["roles"].append("admin"),
+        lambda: claims["realm"].update(roles=["admin"]),
+        lambda: claims["realm"]["roles"].append("admin"),
+    ):
+        with pytest.raises(AttributeError):
+            change()
+    with pytest.raises(TypeError):
+        claims["sub"] = "root"
+
+
+def test_claims_that_are_nested_without_end_are_refused() -> None:
+    deep: list[Any] = []
+    for _ in range(sys.getrecursionlimit()):
+        deep = [deep]
+    with pytest.raises(Denied, match="nested"):
+        TERMS.read({**GOOD, "deep": deep}, 1_900_000_000.0)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+from types import MappingProxyType
 from typing import Any
 
+import msgspec
 import pydantic
 import pytest
 
@@ -150,6 +152,11 @@ def test_pydantic_problem_is_one_line_without_links() -> None:
 
 def test_pydantic_model_writes_itself() -> None:
     assert write_custom(Tree(left=Leaf(value=1))) == {"left": {"value": 1}, "right": None}
+
+
+def test_read_only_mapping_is_an_object() -> None:
+    given = {"outer": MappingProxyType({"inner": (1, 2)})}
+    assert msgspec.json.encode(given, enc_hook=write_custom) == b'{"outer":{"inner":[1,2]}}'
 
 
 class Opaque: ...

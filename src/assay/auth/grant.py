@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from .address import canonical
 from .denial import bad_token
+from .json_object import read_only
 
 BINDINGS: Final = frozenset({"jkt", "x5t#S256"})
 """How a token may be bound to its owner: to a key (RFC 9449), to a certificate (RFC 8705)."""
@@ -21,6 +22,7 @@ class Grant:
     expires: float
     """When it ends, by the clock of the wall, with leeway."""
     claims: Mapping[str, Any]
+    """Read-only, however deep."""
     key: str | None = None
     """The thumbprint of the key that whoever shows the token must hold."""
     certificate: str | None = None
@@ -51,10 +53,18 @@ class Terms:
             principal_of(claims, self.issuer),
             self.with_included(scopes_of(claims)),
             self._check_times(claims, now),
-            claims,
+            self._kept(claims),
             key,
             certificate,
         )
+
+    def _kept(self, claims: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A grant is remembered: a handler that changed its claims would change them for others."""
+        try:
+            kept: Mapping[str, Any] = read_only(claims)
+        except RecursionError:
+            raise bad_token("its claims are nested without end") from None
+        return kept
 
     def _check_audience(self, given: Any) -> None:
         audiences = [given] if isinstance(given, str) else given

@@ -131,7 +131,9 @@ def read_custom(annotation: type, value: Any) -> Any:
 
 
 def write_custom(value: Any) -> Any:
-    """msgspec's `enc_hook`: pydantic models write themselves."""
+    """msgspec's `enc_hook`: pydantic models write themselves; any mapping is an object."""
+    if isinstance(value, Mapping):
+        return dict(value)
     dump = getattr(value, "model_dump", None)
     if dump is None:
         raise NotImplementedError(f"{_name(type(value))} is not a type that JSON can hold")
