@@ -56,6 +56,17 @@ def test_stdio_has_no_use_for_it(capsys: Output) -> None:
     assert "stdio has no use for --auth" in capsys.readouterr().err
 
 
+def test_without_its_extra_it_says_what_to_install() -> None:
+    """In a process of its own: here, what needs the extra has long been loaded."""
+    without = "import sys; sys.modules['jwt'] = None; from assay.cli.main import main; sys.exit(main())"
+    arguments = ["serve", "everything", "--transport", "http", "--port", "0", "--auth", NEEDED]
+    command = [sys.executable, "-c", without, *arguments]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    problem = 'authorization needs PyJWT and cryptography: pip install "assay[auth]"'
+    assert (done.returncode, done.stdout) == (ExitCode.NOT_STARTED, "")
+    assert done.stderr == f"assay: error: {problem}\n"
+
+
 def test_all_that_can_be_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SECRET, "hush")
     keys = tmp_path / "keys.json"

@@ -17,7 +17,7 @@ from .json_object import read_object
 
 try:
     import jwt
-except ImportError:  # pragma: no cover - the extra is there whenever this is tested
+except ImportError:
     raise MissingExtra('authorization needs PyJWT and cryptography: pip install "assay[auth]"') from None
 
 RSA: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512")
