@@ -117,9 +117,10 @@ class HttpServer:
         try:
             await self._serve(asked, reply)
         finally:
-            watching.cancel()
+            if not inbound.left.is_set():  # otherwise it has something to note
+                watching.cancel()
             await asyncio.gather(watching, return_exceptions=True)
-        if not reply.begun:
+        if not reply.begun and not inbound.left.is_set():
             await reply.whole(500, b"the host has no answer to this")
         return not inbound.left.is_set() and (head.get("connection") or "").lower() != "close"
 

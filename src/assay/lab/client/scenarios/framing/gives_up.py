@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER, ENDLESS
 from assay.lab.harness.hosting.answer import SILENCE, Answer
 from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call, tried
 from assay.lab.harness.hosting.hosting import Hosting
 from assay.lab.harness.hosting.turn import Turn
-from assay.lab.harness.transport import HTTP_ONLY, STDIO_ONLY
 
-LIMIT = 0.4
+LIMIT, PAUSE = 0.4, 0.3
+"""Seconds until the client gives up; and after that, in which it must have hung up where that is the way."""
 
 
 @client_scenario(
     "A call that is given up is cancelled",
     brief=Brief(steps=(LIST_TOOLS, tried({**call(ENDLESS), "timeout": LIMIT}), call(AFTER))),
-    exercises=("framing.cancelled", "streams.cancelled"),
-    transports=STDIO_ONLY | HTTP_ONLY,
+    exercises=("framing.cancelled", "streams.cancelled", "lifecycle.timeouts"),
 )
 async def drive(stage: Hosting) -> None:
     async def never(turn: Turn) -> Answer:
         return SILENCE
 
     stage.host.add_tool({"name": ENDLESS}, never)
-    stage.host.add_tool({"name": AFTER})
+
+    async def linger(turn: Turn) -> Answer:
+        await asyncio.sleep(PAUSE)
+        return {"content": [{"type": "text", "text": "done"}]}
+
+    stage.host.add_tool({"name": AFTER}, linger)

@@ -1,0 +1,13 @@
+"""A client that reads no schema of results."""
+
+from __future__ import annotations
+
+from assay.lab.client.declaring import CLIENTS
+from assay.lab.harness.client_saboteur import ill_mannered
+
+saboteur = ill_mannered(
+    "structured results are not held against their schema",
+    breaks="TL-16",
+    transports=CLIENTS,
+    validates_output=False,
+)

@@ -1,0 +1,15 @@
+"""A client that goes on, and leaves what it asked for hanging."""
+
+from __future__ import annotations
+
+from assay.lab.client.declaring import CLIENTS
+from assay.lab.harness.client_saboteur import ill_mannered
+from assay.revisions.registry import HANDSHAKE
+
+saboteur = ill_mannered(
+    "a request that took too long is not cancelled",
+    breaks="LIFE-16",
+    transports=CLIENTS,
+    window=lambda revision: revision in HANDSHAKE,
+    cancels=False,
+)

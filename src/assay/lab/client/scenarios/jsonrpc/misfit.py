@@ -1,0 +1,27 @@
+"""A tool gives something else than its schema says."""
+
+from __future__ import annotations
+
+from assay.lab.client.checks.jsonrpc.misfit import MISFIT
+from assay.lab.client.declaring import client_scenario
+from assay.lab.client.evidence import AFTER
+from assay.lab.harness.hosting.answer import Answer
+from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
+from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.hosting.turn import Turn
+
+SCHEMA = {"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]}
+
+
+@client_scenario(
+    "A result that does not fit its schema is not taken",
+    # Who finds the result wanting ends here, and is right.
+    brief=Brief(steps=(LIST_TOOLS, call(MISFIT), call(AFTER)), may_fail=True),
+    exercises=("jsonrpc.misfit",),
+)
+async def drive(stage: Hosting) -> None:
+    async def answer(turn: Turn) -> Answer:
+        return {"content": [{"type": "text", "text": "many"}], "structuredContent": {"count": "many"}}
+
+    stage.host.add_tool({"name": MISFIT, "outputSchema": SCHEMA}, answer)
+    stage.host.add_tool({"name": AFTER})
