@@ -168,6 +168,14 @@ def test_wrong_use_is_refused_in_one_line(
     assert words in capsys.readouterr().err
 
 
+def test_nothing_that_is_played_there_is_wrong_use(capsys: pytest.CaptureFixture[str]) -> None:
+    on_stdio = ["--transport", "stdio", "--spec-version", HANDSHAKE[-1].date]
+    assert (
+        main(["server", "everything", "--suite", "everything", "--scenario", "sse-polling", *on_stdio]) == 2
+    )
+    assert "no scenario was selected for what this server speaks" in capsys.readouterr().out
+
+
 def test_results_that_cannot_be_kept_end_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     hostile = f"sh -c 'rm -rf results; touch results; exec {sys.executable} -m assay serve everything'"
     assert main(["server", "--command", hostile, "--scenario", "ping"]) == 3

@@ -89,8 +89,16 @@ async def judge(play: Play, options: argparse.Namespace) -> int:
         raise not_kept(error) from error
     deliver(render(for_eyes(run, place, options.format)), options.format, beside=place.parent)
     print(f"stored: {place}", file=sys.stderr)
-    code = EXIT_CODES[conclude(run)]
+    code = exit_code(run)
     return code if golden is None else golden.finish(run, place, code)
+
+
+def exit_code(run: Run) -> ExitCode:
+    """To select nothing for a subject that is there is wrong use, and says nothing of it."""
+    conclusion = conclude(run)
+    met = any(subject.facts for subject in run.subjects)
+    nothing_selected = conclusion is Conclusion.INCOMPLETE and bool(run.problem) and met
+    return ExitCode.USAGE if nothing_selected else EXIT_CODES[conclusion]
 
 
 def not_kept(error: CannotKeep) -> CommandFailed:
