@@ -52,6 +52,13 @@ class Hosting:
         self._rooms.append(server)
         return await server.start()
 
+    @property
+    def fault(self) -> Exception | None:
+        """The first error of the lab itself, wherever it was."""
+        servers = self._rooms if isinstance(self._door, PipeDoor) else [self._door.server, *self._rooms]
+        faults = (self.host.fault, *(one.fault for one in servers))
+        return next((one for one in faults if one is not None), None)
+
     async def open(self) -> None:
         await self._door.start()
 

@@ -62,21 +62,21 @@ class HttpDoor:
         self._host = host
         self._path = path
         self._name = name
-        self._server = HttpServer(host.recorder, self._serve, name=name, endpoint=path or "/")
+        self.server = HttpServer(host.recorder, self._serve, name=name, endpoint=path or "/")
 
     @property
     def origin(self) -> str:
-        return self._server.origin
+        return self.server.origin
 
     @property
     def url(self) -> str:
         return f"{self.origin}{self._path}"
 
     async def start(self) -> None:
-        await self._server.start()
+        await self.server.start()
 
     async def stop(self) -> None:
-        await self._server.stop()
+        await self.server.stop()
 
     async def _serve(self, asked: Asked, reply: HttpReply) -> None:
         for hook in self._host.hooks:

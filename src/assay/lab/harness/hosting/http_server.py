@@ -65,6 +65,8 @@ class HttpServer:
         self._servers: list[asyncio.Server] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self.port = 0
+        self.fault: Exception | None = None
+        """The first error in whoever serves: a fault of the lab, never of the client."""
 
     @property
     def origin(self) -> str:
@@ -115,7 +117,7 @@ class HttpServer:
         reply = HttpReply(writer, self._recorder, channel, inbound.left, bodiless=head.method == "HEAD")
         watching = asyncio.create_task(self._note_leaving(reply))
         try:
-            await self._serve(asked, reply)
+            await self._answer(asked, reply)
         finally:
             if not inbound.left.is_set():  # otherwise it has something to note
                 watching.cancel()
@@ -123,6 +125,16 @@ class HttpServer:
         if not reply.begun and not inbound.left.is_set():
             await reply.whole(500, b"the host has no answer to this")
         return not inbound.left.is_set() and (head.get("connection") or "").lower() != "close"
+
+    async def _answer(self, asked: Asked, reply: HttpReply) -> None:
+        try:
+            await self._serve(asked, reply)
+        except (ConnectionError, Flooded):
+            raise
+        except Exception as fault:  # the visit ends with it
+            self.fault = self.fault or fault
+            reply.begun = True
+            reply.cut()
 
     async def _note_leaving(self, reply: HttpReply) -> None:
         await reply.left.wait()

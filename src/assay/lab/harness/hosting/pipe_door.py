@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from assay.lab.harness.frame import Kind, Sender
+from assay.lab.harness.recorder import Flooded
 from assay.protocol.framing import lines
 
 from .conversing import Conversing, LineChannel
@@ -49,7 +50,7 @@ class PipeDoor:
         assert task is not None
         self._tasks.add(task)
         try:
-            with contextlib.suppress(ConnectionError, asyncio.CancelledError):
+            with contextlib.suppress(ConnectionError, Flooded, asyncio.CancelledError):
                 await Piped(self._host, reader, writer, str(next(self._names))).serve()
         finally:
             self._tasks.discard(task)

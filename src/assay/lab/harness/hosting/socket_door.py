@@ -24,22 +24,22 @@ class SocketDoor:
     def __init__(self, host: Host, path: str) -> None:
         self._host = host
         self._path = path
-        self._server = HttpServer(host.recorder, self._serve, name="http")
+        self.server = HttpServer(host.recorder, self._serve, name="http")
         self._names = count(1)
 
     @property
     def origin(self) -> str:
-        return self._server.origin
+        return self.server.origin
 
     @property
     def url(self) -> str:
         return f"ws://{self.origin.removeprefix('http://')}{self._path}"
 
     async def start(self) -> None:
-        await self._server.start()
+        await self.server.start()
 
     async def stop(self) -> None:
-        await self._server.stop()
+        await self.server.stop()
 
     async def _serve(self, asked: Asked, reply: HttpReply) -> None:
         for hook in self._host.hooks:

@@ -74,8 +74,8 @@ async def _received(cell: Cell, client: Client, recorder: Recorder, limit: float
         ended = await client.run(_invitation(cell, hosting), limit)
     finally:
         await hosting.close()
-    if hosting.host.fault is not None:
-        raise hosting.host.fault
+    if hosting.fault is not None:
+        raise hosting.fault
     return ended
 
 
