@@ -1,0 +1,15 @@
+"""A client that knows one address."""
+
+from __future__ import annotations
+
+from assay.lab.client.checks.streams.old_server import MESSAGES
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request("messages do not go to the address that was told", breaks="SSE-03")
+def change(request: Request, guest: Guest) -> Request:
+    if request.target.endswith(MESSAGES):
+        request.target = request.target.removesuffix(MESSAGES) + "/mcp"
+    return request
