@@ -69,7 +69,7 @@ def _finding(run: Run, found: list[Place]) -> Iterator[str]:
     at = dict.fromkeys(f"{cell.scenario} ({cell.transport}, {cell.revision})" for cell, _, _ in found)
     yield f"  in        {_named(list(at))}"
     if cell.trace:
-        yield f"  trace     {cell.trace.removeprefix('../')}"
+        yield f"  trace     {cell.trace}"
 
 
 def _named(places: list[str]) -> str:
