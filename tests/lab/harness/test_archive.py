@@ -1,12 +1,16 @@
 """Results on disk: one place a run, whatever else runs beside it."""
 
+import json
 import shutil
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from assay.lab.harness import archive as module
-from assay.lab.harness.archive import Archive, CannotKeep, located, read_run
+from assay.lab.harness.archive import Archive, CannotKeep, Output, located, read_run
+from assay.lab.harness.scenario import Role
+from assay.lab.harness.trace import Trace
 from assay.lab.harness.trace_file import read_trace
 from assay.lab.harness.verdict import Verdict
 from tests.lab.runs import cell, run_of
@@ -76,3 +80,36 @@ def test_discarding_a_run_leaves_others_alone(tmp_path: Path) -> None:
     Archive(tmp_path).discard()
     assert [place.exists() for place in places] == [True, False]
     assert len(list(tmp_path.glob("server-*"))) == 1
+
+
+def test_output_of_one_client_is_kept_as_it_is(tmp_path: Path) -> None:
+    archive = Archive(tmp_path, Role.CLIENT)
+    found = cell("auth/basic-cimd", ("x", Verdict.SUCCESS))
+    archive.keep_output(found, Output(b"out\xff", b""))
+    archive.finish(run_of(found))
+    (folder,) = tmp_path.glob("auth-basic-cimd-*")
+    assert (folder / "stdout.txt").read_bytes() == b"out\xff"
+    assert (folder / "stderr.txt").read_bytes() == b""
+
+
+def test_output_of_several_clients_stands_below_their_places(tmp_path: Path) -> None:
+    archive = Archive(tmp_path, Role.CLIENT)
+    plain = cell("tools_call", ("x", Verdict.SUCCESS))
+    cells = [msgspec.structs.replace(plain, revision=date) for date in ("2001-01-01", "2000-01-01")]
+    for found in cells:
+        archive.keep_output(found, Output(b"no newline", f"{found.revision}\n".encode()))
+    archive.finish(run_of(*cells))
+    (folder,) = tmp_path.glob("tools_call-*")
+    said = "--- stdio 2000-01-01\n2000-01-01\n--- stdio 2001-01-01\n2001-01-01\n"
+    assert (folder / "stderr.txt").read_text() == said
+    assert (folder / "stdout.txt").read_text().count("no newline\n") == 2
+
+
+def test_protocol_of_a_client_is_told_beside_its_checks(tmp_path: Path) -> None:
+    archive = Archive(tmp_path, Role.CLIENT)
+    trace = stdio_trace(("<", request(1, "ping")))
+    header = msgspec.structs.replace(trace.header, role="client")
+    found = archive.keep(cell("tools_call", ("x", Verdict.SUCCESS)), Trace(header, trace.frames))
+    archive.finish(run_of(found))
+    (path,) = tmp_path.glob("tools_call-*/checks.json")
+    assert [entry["id"] for entry in json.loads(path.read_text())] == ["x", "incoming-request"]

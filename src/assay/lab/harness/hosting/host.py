@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from itertools import count
 from typing import Any, Final
 
@@ -141,10 +142,11 @@ class Host:
             self._ears.remove(channel)
 
     async def announce(self, method: str, params: Json | None = None) -> None:
-        """A notification for whoever listens, where the revision wants it sent."""
+        """A notification for whoever listens, where the revision wants it sent; nobody has to."""
         params = params or {}
         if self.revision.opening is Opening.HANDSHAKE:
-            await (await self.ear()).send(encode({"jsonrpc": "2.0", "method": method, "params": params}))
+            with suppress(TimeoutError):
+                await (await self.ear()).send(encode({"jsonrpc": "2.0", "method": method, "params": params}))
             return
         for number, turn in self.listeners.items():
             meta = {SUBSCRIPTION_KEY: number, **params.get("_meta", {})}

@@ -1,0 +1,115 @@
+"""The client's process: what it is given, what is kept of it, and that nothing of it stays."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from assay.lab.harness.broken_off import Unreachable
+from assay.lab.harness.hosting import standard_stream
+from assay.lab.harness.hosting.client import CommandClient, Ended, Invitation, arguments
+from assay.lab.harness.transport import Transport
+
+AT_URL = Invitation("a/b", "2000-01-01", {"steps": [1]}, url="http://localhost:1/mcp")
+AT_SERVER = Invitation("a/b", "2000-01-01", {}, server="python pipe.py 1")
+
+
+async def run(source: str, limit: float = 20.0, invitation: Invitation = AT_URL) -> Ended:
+    return await CommandClient([sys.executable, "-c", source], Transport.HTTP).run(invitation, limit)
+
+
+@pytest.mark.parametrize(
+    ("command", "invitation", "words"),
+    [
+        (["x"], AT_URL, ["x", "http://localhost:1/mcp"]),
+        (["x", "--at={url}", "y"], AT_URL, ["x", "--at=http://localhost:1/mcp", "y"]),
+        (["x", "{server}"], AT_SERVER, ["x", "python pipe.py 1"]),
+        (["x"], AT_SERVER, ["x"]),
+    ],
+)
+def test_the_address_is_put_in_its_place(
+    command: list[str], invitation: Invitation, words: list[str]
+) -> None:
+    assert arguments(command, invitation) == words
+
+
+def test_name_is_what_a_user_would_write() -> None:
+    client = CommandClient(["my client", "{server}", "{url}"], Transport.STDIO)
+    assert client.name == "'my client' {server} {url}"
+
+
+async def test_client_learns_scenario_revision_and_context_from_its_environment() -> None:
+    ended = await run("import json, os; print(json.dumps(dict(os.environ)))")
+    environment = json.loads(ended.stdout)
+    assert environment["MCP_CONFORMANCE_SCENARIO"] == "a/b"
+    assert environment["MCP_CONFORMANCE_PROTOCOL_VERSION"] == "2000-01-01"
+    assert json.loads(environment["MCP_CONFORMANCE_CONTEXT"]) == {"name": "a/b", "steps": [1]}
+    assert environment["PATH"] == os.environ["PATH"]
+
+
+async def test_what_is_written_is_kept_with_the_status() -> None:
+    ended = await run("import sys; print('out'); print('err', file=sys.stderr); sys.exit(7)")
+    assert ended == Ended(7, b"out\n", b"err\n")
+
+
+async def test_input_is_empty() -> None:
+    assert (await run("import sys; print(sys.stdin.read() == '')")).stdout == b"True\n"
+
+
+async def test_signal_is_a_negative_status() -> None:
+    ended = await run("import os; os.kill(os.getpid(), 11)")
+    assert (ended.status, ended.stopped) == (-signal.SIGSEGV, False)
+
+
+async def test_time_over_is_told() -> None:
+    ended = await run("import time; time.sleep(600)", limit=0.2)
+    assert (ended.status, ended.stopped) == (None, True)
+
+
+async def test_endless_output_is_cut_and_harms_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(standard_stream, "MOST", 1000)
+    ended = await run("print('x' * 1_000_000)")
+    assert (ended.status, len(ended.stdout)) == (0, 1000)
+
+
+async def test_client_has_ended_though_somebody_it_started_holds_its_output() -> None:
+    child = "import subprocess, sys; print('mine'); subprocess.Popen([sys.executable, '-c', {!r}], **{})"
+    ended = await run(child.format("import time; time.sleep(600)", "{}"))
+    assert ended == Ended(0, b"mine\n")
+
+
+async def test_child_that_left_the_group_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assay.lab.harness.hosting.client.GRACE", 0.1)
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    source = (
+        "import subprocess, sys; print('mine', flush=True);"
+        f"subprocess.Popen([sys.executable, '-c', 'open({str(fifo)!r}).read()'], start_new_session=True)"
+    )
+    ended = await run(source.replace("'open(", '"open(').replace(".read()'", '.read()"'))
+    assert ended == Ended(0, b"mine\n")
+    fifo.write_text("end")  # the child reads it, and ends
+
+
+async def test_cancelled_visit_leaves_no_process(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    source = f"import os, time; open({str(fifo)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
+    visiting = asyncio.create_task(run(source))
+    process = int(await asyncio.to_thread(fifo.read_text))
+    visiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await visiting
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+
+
+async def test_command_that_is_not_there_is_told() -> None:
+    with pytest.raises(Unreachable, match="cannot run /no/such/client: No such file or directory"):
+        await CommandClient(["/no/such/client"], Transport.HTTP).run(AT_URL, 1.0)

@@ -1,0 +1,149 @@
+"""The host on stdio: what a client starts is a server like any other."""
+
+import asyncio
+import json
+import shlex
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from assay.lab.harness.frame import Kind, Sender
+from assay.lab.harness.hosting.answer import DONE, Answer, Raw
+from assay.lab.harness.hosting.conversing import LineChannel
+from assay.lab.harness.hosting.pipe_door import ENDED, KILLED, SIGNALLED, STARTED
+from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.transport import Transport
+
+from .callers import PATIENCE, Hosted, hosted, message
+
+assert ENDED  # a label that checks read
+
+
+class Server:
+    """The process that a client has."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+        self.process, self.input = process, process.stdin
+        self.output, self.errors = process.stdout, process.stderr
+
+    async def ask(self, body: bytes) -> Any:
+        self.input.write(body + b"\n")
+        return json.loads(await self.line())
+
+    async def line(self) -> bytes:
+        async with asyncio.timeout(PATIENCE):
+            return await self.output.readline()
+
+    async def ended(self) -> int:
+        async with asyncio.timeout(PATIENCE):
+            return await self.process.wait()
+
+
+@asynccontextmanager
+async def served(one: Hosted) -> AsyncIterator[Server]:
+    pipe = asyncio.subprocess.PIPE
+    words = shlex.split(one.hosting.command)
+    process = await asyncio.create_subprocess_exec(*words, stdin=pipe, stdout=pipe, stderr=pipe)
+    try:
+        yield Server(process)
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+async def test_messages_are_lines_both_ways_and_recorded() -> None:
+    async with hosted(Transport.STDIO) as one, served(one) as server:
+        assert one.hosting.url == one.hosting.origin == ""
+        assert await server.ask(message("ping", 1)) == {"jsonrpc": "2.0", "id": 1, "result": {}}
+        server.input.write(b"\nno json\n[" + message("ping", 2) + b"]\n")
+        assert json.loads(await server.line())["id"] == 2
+        frames = one.frames("1/lines")
+        assert frames[0] == (Sender.DRIVER, Kind.MARK)
+        assert frames.count((Sender.SUBJECT, Kind.LINE)) == 4
+    assert one.labels("1/lines")[0] == STARTED
+
+
+async def test_server_ends_with_its_input_unless_the_scenario_holds_it() -> None:
+    async with hosted(Transport.STDIO) as one:
+        async with served(one) as server:
+            await server.ask(message("ping", 1))
+            server.input.close()
+            assert await server.ended() == 0
+        one.hosting.host.exit_on_end = False
+        async with served(one) as server:
+            await server.ask(message("ping", 1))
+            server.input.close()
+            server.process.send_signal(signal.SIGTERM)
+            assert await server.ended() == 0
+    assert (Sender.SUBJECT, Kind.END) in one.frames("1/lines")
+    assert SIGNALLED in one.labels("2/lines")
+
+
+async def test_server_that_heeds_nothing_has_to_be_killed() -> None:
+    async with hosted(Transport.STDIO) as one, served(one) as server:
+        one.hosting.host.exit_on_end = one.hosting.host.exit_on_signal = False
+        await server.ask(message("ping", 1))
+        server.input.close()
+        server.process.terminate()
+        while SIGNALLED not in one.labels("1/lines"):
+            await asyncio.sleep(0)
+        assert server.process.returncode is None
+        server.process.kill()
+        assert await server.ended() == -signal.SIGKILL
+        while KILLED not in one.labels("1/lines"):
+            await asyncio.sleep(0)
+
+
+async def test_unfinished_line_is_in_the_trace_and_gets_no_answer() -> None:
+    async with hosted(Transport.STDIO) as one, served(one) as server:
+        await server.ask(message("ping", 1))
+        server.input.write(message("ping", 2))
+        server.input.close()
+        assert await server.ended() == 0
+        assert await server.line() == b""
+    last = [frame for frame in one.recorder.trace(closed=True).frames if frame.kind is Kind.END]
+    assert [frame.info["clean"] for frame in last] == [False]
+
+
+async def test_scenario_may_write_rubbish_complain_and_die() -> None:
+    async with hosted(Transport.STDIO) as one, served(one) as server:
+        host = one.hosting.host
+
+        @host.on("odd")
+        async def odd(turn: Turn) -> Answer:
+            channel = turn.channel
+            assert isinstance(channel, LineChannel) and channel.complain is not None
+            await channel.raw(b"rubbish\n")
+            await channel.complain(b"a complaint\n")
+            return Raw(b'{"odd": true}')
+
+        @host.on("die")
+        async def die(turn: Turn) -> Answer:
+            turn.channel.cut()
+            return DONE
+
+        server.input.write(message("odd", 1) + b"\n")
+        assert await server.line() == b"rubbish\n"
+        assert json.loads(await server.line()) == {"odd": True}
+        assert await server.errors.readline() == b"a complaint\n"
+        server.input.write(message("die", 2) + b"\n")
+        assert await server.ended() == 0
+
+
+async def test_each_process_is_a_connection_of_its_own() -> None:
+    async with hosted(Transport.STDIO) as one, served(one) as first, served(one) as second:
+        await first.ask(message("ping", 1))
+        await second.ask(message("ping", 1))
+        assert {frame.channel for frame in one.recorder.trace(closed=True).frames} == {"1/lines", "2/lines"}
+
+
+async def test_processes_end_with_the_host() -> None:
+    async with hosted(Transport.STDIO) as one:
+        one.hosting.host.exit_on_end = one.hosting.host.exit_on_signal = False
+        async with served(one) as server:
+            await server.ask(message("ping", 1))
+            await one.hosting.close()
+            assert await server.ended() == 0

@@ -1,0 +1,32 @@
+"""An ASGI application beside the endpoint."""
+
+from typing import Any
+
+from assay.lab.harness.hosting.http_reply import HttpReply
+from assay.lab.harness.hosting.http_server import Asked
+from assay.lab.harness.hosting.room import serve_asgi
+
+from .callers import hosted
+
+
+async def echo(scope: Any, receive: Any, send: Any) -> None:
+    given = await receive()
+    told = f"{scope['method']} {scope['path']} {scope['query_string'].decode()} {given['body'].decode()}"
+    headers = [(b"content-type", b"text/plain"), (b"content-length", b"999")]
+    await send({"type": "http.response.start", "status": 201, "headers": headers})
+    await send({"type": "http.response.body", "body": told.encode(), "more_body": True})
+    await send({"type": "http.response.body", "body": b"!"})
+
+
+async def test_application_answers_and_the_scenario_is_told() -> None:
+    told: list[tuple[str, int, bytes]] = []
+
+    async def serve(asked: Asked, reply: HttpReply) -> None:
+        await serve_asgi(echo, asked, reply, lambda asked, *more: told.append((asked.path, *more)))
+
+    async with hosted() as one:
+        origin = await one.hosting.room("shop", serve)
+        answer = await (await one.call(origin)).ask("POST", "/a%20b?c=d", b"body")
+    assert (answer.head.status, answer.body) == (201, b"POST /a b c=d body!")
+    assert answer.head.get("content-type") == "text/plain"
+    assert told == [("/a%20b", 201, answer.body)]
