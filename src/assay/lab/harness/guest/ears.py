@@ -39,7 +39,7 @@ class Ears:
         """Whatever the server sent. What is no message is left alone: a request it was to answer fails."""
         try:
             value = msgspec.json.decode(body)
-        except (msgspec.DecodeError, RecursionError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return self._guest.say(f"the server sent what is no JSON: {body[:80]!r}")
         batch = isinstance(value, list) and self._guest.revision.batching is Batching.ACCEPTED
         for one in value if batch else [value]:
