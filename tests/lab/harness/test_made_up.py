@@ -56,6 +56,17 @@ def test_ports_names_and_tokens_of_chance_make_no_difference() -> None:
     assert {"port", "client", "state", "token"} <= one.touched.keys()
 
 
+def test_values_are_the_same_however_they_are_escaped() -> None:
+    def way(state: str, escaped: str) -> Trace:
+        asked = apart("authority/get-1", f"GET /authorize?state={escaped} HTTP/1.1\r\n\r\n")
+        told = {"label": "expects", "state": state}
+        return trace_of(asked, (THE_HOST, "host/marks", Kind.MARK, b"", told))
+
+    one, other = canonical(way("abcd~efgh", "abcd%7Eefgh")), canonical(way("ijklmnop", "ijklmnop"))
+    assert list(frame_differences(one, other)) == []
+    assert {frame.info.get("state") for frame in one.trace.frames} >= {"(state-1)"}
+
+
 def test_what_a_client_chose_makes_a_difference() -> None:
     before, after = canonical(visit(40001, "abcdefgh")), canonical(visit(50002, "ijklmnop", "write"))
     (found,) = frame_differences(before, after)

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from json import dumps, loads
 from typing import Any, Final
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import msgspec
 
@@ -22,7 +22,7 @@ _KEYS: Final = {key: rule.name for rule in MADE_UP for key in rule.keys}
 _HEADERS: Final = {header: rule.name for rule in MADE_UP for header in rule.headers}
 _PATTERNS: Final = {rule.name: re.compile(rule.pattern.encode()) for rule in MADE_UP if rule.pattern}
 _Found = Iterator[tuple[str, str]]
-"""Names of rules, and values."""
+"""Names of rules, and values as they are spelled."""
 
 
 class Disguise:
@@ -30,19 +30,21 @@ class Disguise:
 
     def __init__(self, trace: Trace, frames: Iterable[Frame], touched: Counter[str]) -> None:
         self._touched = touched
-        self._names: dict[str, dict[bytes, bytes]] = defaultdict(dict)
-        self._rules: dict[bytes, str] = {}
+        self._names: dict[str, dict[str, bytes]] = defaultdict(dict)
+        self._values: dict[bytes, tuple[str, str]] = {}
+        """Rules and values, by every way in which the values are spelled."""
         apart = {one.channel for one in trace.frames if one.kind is Kind.REQUEST and "at" in one.info}
         for frame in frames:
-            for rule, value in _found(frame, apart=frame.channel in apart):
-                self._note(rule, value)
-        every = sorted(self._rules, key=len, reverse=True)
+            for rule, spelled in _found(frame, apart=frame.channel in apart):
+                self._note(rule, spelled)
+        every = sorted(self._values, key=len, reverse=True)
         self._literal = re.compile(b"|".join(map(re.escape, every))) if every else None
 
-    def _note(self, rule: str, value: str) -> None:
+    def _note(self, rule: str, spelled: str) -> None:
+        value = unquote(spelled)
         if len(value) >= SHORTEST and not value.startswith("(") and "://" not in value:
-            for spelling in {value, quote(value, safe="")}:
-                self._rules.setdefault(spelling.encode(), rule)
+            for spelling in {spelled, value, quote(value, safe="")}:
+                self._values.setdefault(spelling.encode(), (rule, value))
 
     def rewritten(self, frame: Frame) -> Frame:
         info = frame.info
@@ -52,7 +54,7 @@ class Disguise:
 
     def _text(self, raw: bytes) -> bytes:
         if self._literal is not None:
-            raw = self._literal.sub(lambda found: self._name(self._rules[found[0]], found[0]), raw)
+            raw = self._literal.sub(lambda found: self._name(*self._values[found[0]]), raw)
         for rule, pattern in _PATTERNS.items():
             raw = pattern.sub(lambda found, rule=rule: self._inside(rule, found), raw)  # type: ignore[misc]
         return raw
@@ -60,9 +62,10 @@ class Disguise:
     def _inside(self, rule: str, found: re.Match[bytes]) -> bytes:
         """What matched, with its last group named."""
         begin, end = (at - found.start() for at in found.span(found.lastindex or 0))
-        return found[0][:begin] + self._name(rule, found[0][begin:end]) + found[0][end:]
+        value = found[0][begin:end].decode("utf-8", "replace")
+        return found[0][:begin] + self._name(rule, value) + found[0][end:]
 
-    def _name(self, rule: str, value: bytes) -> bytes:
+    def _name(self, rule: str, value: str) -> bytes:
         self._touched[rule] += 1
         names = self._names[rule]
         # Without a blank: the name may stand in the first line of a request.
@@ -94,7 +97,9 @@ def _in_head(head: Head) -> _Found:
 
 
 def _parameters(text: str) -> _Found:
-    yield from ((_KEYS[key], value) for key, value in parse_qsl(text) if key in _KEYS)
+    """As they are spelled there: which characters are escaped is for each client to choose."""
+    pairs = (pair.partition("=") for pair in text.split("&"))
+    yield from ((_KEYS[key], value) for key, _, value in pairs if key in _KEYS)
 
 
 def _members(value: Any) -> _Found:

@@ -133,6 +133,11 @@ CLIENT_VALUES: Final = (
         pointers=("/params/_meta/progressToken", "/params/progressToken"),
     ),
     Volatile(
+        "tool use id",
+        "a model makes them up; the result must name the same",
+        pointers=("/**/content/id", "/**/content/*/id", "/**/toolUseId"),
+    ),
+    Volatile(
         "subscription id",
         "the id of the request that opened it, which a client makes up",
         pointers=("/**/io.modelcontextprotocol~1subscriptionId",),
