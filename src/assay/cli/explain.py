@@ -43,7 +43,7 @@ def near(name: str, suites: Iterable[Suite]) -> str:
     known = {
         known
         for suite in suites
-        for known in (*suite.requirements, *suite.scenarios, *suite.checks, *suite.saboteurs)
+        for known in (*suite.requirements, *suite.scenarios, *suite.checks, *suite.faults)
     }
     alike = get_close_matches(name, known, cutoff=0.7) or sorted(one for one in known if name in one)[:3]
     return f"did you mean {', '.join(alike)}?" if alike else "`assay list` shows scenarios"
@@ -67,7 +67,7 @@ def explain(name: str, suite: Suite) -> Iterator[str]:
             yield f"check {check.id}: {check.title}"
             for cited in check.rows:
                 yield from (f"  {line}" for line in requirement_lines(suite.requirements[cited], suite))
-    for saboteur in suite.saboteurs.values():
+    for saboteur in suite.faults.values():
         if matches(name, saboteur.id):
             yield f"saboteur {saboteur.id}: {saboteur.fault}"
             yield f"  breaks {saboteur.breaks}: {suite.requirements[saboteur.breaks].statement}"
@@ -83,6 +83,6 @@ def requirement_lines(row: Requirement, suite: Suite) -> Iterator[str]:
     for check in suite.checks.values():
         if row.id in check.rows:
             yield f"  check {check.id}: {check.title}"
-    for saboteur in suite.saboteurs.values():
+    for saboteur in suite.faults.values():
         if saboteur.breaks == row.id:
             yield f"  saboteur {saboteur.id}: {saboteur.fault}"
