@@ -62,6 +62,13 @@ class Session:
         self.process.communicate()
         return self.process.returncode
 
+    def ends_within(self, seconds: float) -> bool:
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
 
 def write(folder: Path, text: str) -> None:
     """As editors do: a new file in the place of the old one."""
@@ -128,6 +135,17 @@ def test_only_the_last_round_stays_stored_and_a_pipe_gets_text_alone(
     (stored,) = runs(tmp_path)
     assert {cell.outcome for cell in parse_run(stored.read_bytes()).cells} == {"passed"}
     assert len(list(tmp_path.glob("results/server-*"))) == 2
+
+
+@pytest.mark.parametrize("words", ["waiting for a change", "stdio: "], ids=["at rest", "at work"])
+def test_impatience_ends_it_no_less_in_order(tmp_path: Path, sessions: list[Session], words: str) -> None:
+    sessions.append(session := watched(tmp_path, "none"))
+    session.until(words)
+    while not session.ends_within(0.01):
+        session.process.send_signal(signal.SIGINT)
+    said = session.process.communicate()[0].decode()
+    assert session.process.returncode == 130
+    assert "Traceback" not in said and "ignored" not in said
 
 
 def test_server_that_does_not_start_is_shown_and_waited_for(tmp_path: Path, sessions: list[Session]) -> None:

@@ -41,12 +41,23 @@ class Changes:
                 group.create_task(self._watch(places, recursive))
 
     async def _watch(self, places: Iterable[Path], recursive: bool) -> None:
+        stopped = asyncio.Event()
+        noting = asyncio.create_task(self._note(places, recursive, stopped))
+        try:
+            await asyncio.shield(noting)
+        finally:
+            # A thread looks for changes: unless it is told and waited for, it keeps the process from ending.
+            stopped.set()
+            await asyncio.wait({noting})
+
+    async def _note(self, places: Iterable[Path], recursive: bool, stopped: asyncio.Event) -> None:
         bursts = awatch(
             *places,
             watch_filter=self.is_meant,
             step=QUIET,
             recursive=recursive,
             ignore_permission_denied=True,
+            stop_event=stopped,
         )
         try:
             async for burst in bursts:

@@ -111,11 +111,19 @@ def for_eyes(run: Run, place: Path, form: str) -> Run:
 
 
 def stop_on_request() -> None:
-    """SIGTERM ends the run as Ctrl-C does: with what is known, and without leaving the server behind."""
-    task = asyncio.current_task()
+    """SIGTERM and Ctrl-C end the run with what is known, and without leaving the server behind."""
+    task, loop = asyncio.current_task(), asyncio.get_running_loop()
     assert task is not None
+
+    def interrupt() -> None:
+        """Once is enough: a second Ctrl-C would tear down what just ends in order."""
+        loop.remove_signal_handler(signal.SIGINT)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        task.cancel()
+
     with contextlib.suppress(NotImplementedError, RuntimeError):  # not on Windows, not beside the main thread
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        loop.add_signal_handler(signal.SIGTERM, task.cancel)
+        loop.add_signal_handler(signal.SIGINT, interrupt)
 
 
 def archive_at(options: argparse.Namespace, role: Role = Role.SERVER) -> Archive:
