@@ -107,12 +107,13 @@ def given_up(row: str, trace: Trace) -> Iterator[Observation]:
     later = calls_of(trace, AFTER)
     for exchange in calls_of(trace, ENDLESS) if later else ():
         if exchange.answer is None:
-            said = [one for one in trace.received if _cancels(one, exchange)]
+            said = [one for one in trace.received if cancels(one, exchange)]
             expected = f"notifications/cancelled for id {exchange.request.id!r}"
             observed = "other requests, and no word about this one"
             yield observe(row, bool(said), exchange, *said, later[0], expected=expected, observed=observed)
 
 
-def _cancels(message: Message, exchange: Exchange) -> bool:
+def cancels(message: Message, exchange: Exchange) -> bool:
+    """Whether it says that an answer is not wanted any more."""
     named = same_id(message.params.get("requestId"), exchange.request.id)
     return named and message.method == "notifications/cancelled"

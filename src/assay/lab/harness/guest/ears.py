@@ -35,6 +35,11 @@ class Ears:
     def forget(self, call: Call) -> None:
         self._calls.pop(encode(call.id), None)
 
+    @property
+    def waiting(self) -> list[Call]:
+        """The requests that have no answer yet, the latest last."""
+        return [call for call in self._calls.values() if not call.answer.done()]
+
     def hear(self, body: bytes) -> None:
         """Whatever the server sent. What is no message is left alone: a request it was to answer fails."""
         try:

@@ -210,6 +210,8 @@ class Guest:
                 if method == "initialize" or tries == MOST_TRIES:
                     raise
                 await self._begin_again(life)
+                if "cursor" in params and self.manners.forgets_cursors:
+                    raise  # the cursor went with the session: the list is read from its beginning
             except Broken:
                 if tries == MOST_TRIES or not self._reissues or self._is_mending(method):
                     raise

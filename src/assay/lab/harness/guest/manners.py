@@ -82,6 +82,8 @@ class Manners(Struct, frozen=True):
     """Reads a list to its end."""
     most_pages: int = 100
     """Pages of one list that it reads."""
+    forgets_cursors: bool = True
+    """Reads a list from its beginning where a new session had to be begun."""
     caches: bool = True
     """Keeps an answer for as long as the server says."""
     heeds_changes: bool = True

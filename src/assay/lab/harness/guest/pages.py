@@ -6,18 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 from assay.model.error import INVALID_PARAMS
 
-from .failure import Failed, Refusal
+from .failure import Failed, Refusal, SessionLost
 
 if TYPE_CHECKING:
     from .guest import Guest
 
 
 async def list_all(guest: Guest, method: str, key: str) -> list[Any]:
-    """Every page; from the beginning again, once, where a cursor is not good any more."""
+    """Every page; from the beginning again, once, where a cursor is not good any more, or went with its
+    session."""
     try:
         return await _pages(guest, method, key)
-    except Refusal as refusal:
-        if refusal.code != INVALID_PARAMS or guest.cursors.pop(method, None) is None:
+    except (Refusal, SessionLost) as reason:
+        stale = isinstance(reason, SessionLost) or reason.code == INVALID_PARAMS
+        if not stale or guest.cursors.pop(method, None) is None:
             raise
         guest.cache.forget(method)
         return await _pages(guest, method, key)

@@ -1,0 +1,105 @@
+"""Hosts that do not behave: calls that are answered in an evil way, and what a client made of that."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from typing import Any, Final
+
+import msgspec
+
+from assay.lab.harness.frame import Kind
+from assay.lab.harness.hosting.answer import Answer, Json
+from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call, step, tried
+from assay.lab.harness.hosting.host import Host
+from assay.lab.harness.hosting.http_server import Asked
+from assay.lab.harness.hosting.turn import Turn, encode
+from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.verdict import Observation, observe
+
+from .evidence import AFTER, calls_of, cancels, is_over
+
+PATIENCE: Final = 1.5
+"""Seconds after which the client should give up a call whose answer it does not understand."""
+SHAPED: Final = "shaped"
+"""The tool by whose schema a client shows which list it believed."""
+TAKING: Final = "taking"
+"""The tool that is given that schema."""
+ECHO: Final = step("echo_schema", **{"of": SHAPED, "with": TAKING})
+WELL: Final[Json] = {"content": [{"type": "text", "text": "well done"}]}
+
+Evil = Callable[[Turn], Awaitable[Answer]]
+
+
+def trying(kinds: Iterable[str], oauth: Json | None = None) -> Brief:
+    """One call of each kind, which may fail, and one that should do well in the end."""
+    evil = (tried({**call(kind), "timeout": PATIENCE}) for kind in kinds)
+    return Brief(steps=(LIST_TOOLS, *evil, call(AFTER)), may_fail=True, oauth=oauth or {})
+
+
+def shaped(title: str) -> list[Json]:
+    """Tools, one of which has this title in its schema."""
+    schema = {"type": "object", "title": title}
+    return [
+        {"name": SHAPED, "inputSchema": schema},
+        {"name": TAKING, "inputSchema": {"type": "object", "properties": {"schema": {"type": "object"}}}},
+        {"name": AFTER, "inputSchema": {"type": "object"}},
+    ]
+
+
+def add_shaped(host: Host, title: str) -> None:
+    for tool in shaped(title):
+        host.add_tool(tool)
+
+
+def answer_to(turn: Turn, result: Json, number: Any = None) -> bytes:
+    """A whole response, under the id of the request or another."""
+    named = turn.id if number is None else number
+    return encode({"jsonrpc": "2.0", "id": named, "result": turn.host.shaped(turn.method, result)})
+
+
+def called(asked: Asked) -> tuple[Any, str]:
+    """The id of the call in an HTTP request, and the tool; no name where there is no call."""
+    try:
+        message = msgspec.json.decode(asked.body)
+        return message["id"], message["params"]["name"]
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, LookupError, TypeError):
+        return None, ""
+
+
+# -- what became of it ---------------------------------------------------------------------------------------
+
+
+def echoed(trace: Trace) -> Iterator[tuple[Exchange, Any]]:
+    """Each call that gives a schema back, with its title."""
+    for one in calls_of(trace, TAKING):
+        given = one.params.get("arguments")
+        schema = given.get("schema") if isinstance(given, dict) else None
+        yield one, schema.get("title") if isinstance(schema, dict) else None
+
+
+def undeterred(
+    row: str, trace: Trace, kinds: Iterable[str], expected: str, *, heard: bool = False
+) -> Iterator[Observation]:
+    """Whether another call came after each of these, and the last one was understood as well. Where they are
+    to be heard, none of them may be given up."""
+    every = list(trace.inquiries("tools/call"))
+    for kind in kinds:
+        for one in calls_of(trace, kind)[:1]:
+            others = (other for other in every if other.params.get("name") != kind)
+            later = [other for other in others if other.request.frame.n > one.request.frame.n]
+            lost = [said for said in trace.received if heard and cancels(said, one)]
+            if later or is_over(trace):
+                observed = "the answer was not heard" if later else f"nothing was called after {kind!r}"
+                holds = bool(later) and not lost
+                yield observe(row, holds, one, *lost[:1], *later[:1], expected=expected, observed=observed)
+    yield from _ended(row, trace, expected)
+
+
+def _ended(row: str, trace: Trace, expected: str) -> Iterator[Observation]:
+    """Who called the last tool has nothing left to fail at but its answer."""
+    last = calls_of(trace, AFTER)
+    for frame in (one for one in trace.frames if last and one.kind is Kind.EXIT):
+        observed = f"the last call was answered, and the client ended with status {frame.info.get('status')}"
+        yield observe(
+            row, frame.info.get("status") == 0, last[-1], frame, expected=expected, observed=observed
+        )

@@ -1,0 +1,20 @@
+"""An error of HTTP ends the client."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import misbehaving
+from assay.lab.harness.guest.failure import Failed
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.transport import HTTP_ONLY
+
+
+@misbehaving(
+    "an HTTP error ends the client",
+    breaks="HOSTILE-06",
+    scenario="hostile.bad-responses",
+    transports=HTTP_ONLY,
+)
+async def behave(guest: Guest) -> None:
+    await guest.open()
+    await guest.play(guest.context["steps"][:2])
+    raise Failed("the server answered with HTTP status 500")

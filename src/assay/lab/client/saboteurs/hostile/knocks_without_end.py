@@ -1,0 +1,23 @@
+"""A client that does not believe that nobody is there."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from assay.lab.client.checks.hostile.hung_up import MOST
+from assay.lab.harness.client_saboteur import misbehaving
+from assay.lab.harness.guest.failure import Failed
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.transport import GUARDED
+
+
+@misbehaving(
+    "a server that hangs up is called over and over",
+    breaks="HOSTILE-07",
+    scenario="hostile.never-up",
+    transports=GUARDED,
+)
+async def behave(guest: Guest) -> None:
+    for _ in range(MOST + 1):
+        with suppress(Failed):
+            await guest.open()

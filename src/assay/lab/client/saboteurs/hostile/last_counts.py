@@ -1,0 +1,16 @@
+"""Of two answers, the last counts."""
+
+from __future__ import annotations
+
+from assay.lab.client.checks.hostile.stray_answers import TRUE
+from assay.lab.harness.client_saboteur import on_hearing
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_hearing("the second answer to a request replaces the first", breaks="HOSTILE-02")
+def change(message: Json, guest: Guest) -> Json | None:
+    result = message.get("result")
+    if not isinstance(result, dict) or "tools" not in result:
+        return message
+    return None if TRUE in str(result) else message

@@ -1,0 +1,14 @@
+"""Lines end in one way only."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import on_hearing
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+from assay.lab.harness.transport import HTTP_ONLY
+
+
+@on_hearing("a stream whose lines end with CR is not understood", breaks="HOSTILE-09", transports=HTTP_ONLY)
+def change(message: Json, guest: Guest) -> Json | None:
+    result = message.get("result")
+    return None if isinstance(result, dict) and result.get("nextCursor") == "comments" else message

@@ -1,0 +1,28 @@
+"""A client that does nothing but open streams."""
+
+from __future__ import annotations
+
+from assay.lab.client.checks.hostile.fleeting_stream import BUSY, MOST
+from assay.lab.harness.client_saboteur import misbehaving
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.guest.web import Web
+from assay.lab.harness.hosting.brief import LIST_TOOLS, call
+from assay.lab.harness.transport import HTTP_ONLY
+
+
+@misbehaving(
+    "a stream that ended is opened at once, over and over",
+    breaks="HOSTILE-14",
+    scenario="hostile.fleeting-stream",
+    transports=HTTP_ONLY,
+)
+async def behave(guest: Guest) -> None:
+    await guest.open()
+    await guest.play([LIST_TOOLS])
+    guest.task(_open(guest))
+    await guest.play([call(BUSY)])
+
+
+async def _open(guest: Guest) -> None:
+    for _ in range(2 * MOST):
+        await Web(guest).fetch("GET", guest.invitation.url, [("Accept", "text/event-stream")])

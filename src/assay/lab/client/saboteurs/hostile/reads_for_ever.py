@@ -1,0 +1,15 @@
+"""A list is read to its end, though it has none."""
+
+from __future__ import annotations
+
+from assay.lab.client.endless import MOST
+from assay.lab.harness.client_saboteur import ill_mannered
+from assay.lab.harness.transport import ONE_CHANNEL
+
+saboteur = ill_mannered(
+    "a list is read for as long as there is more",
+    breaks="HOSTILE-11",
+    scenario="hostile.ever-more-pages",
+    transports=ONE_CHANNEL,
+    most_pages=2 * MOST,
+)

@@ -1,0 +1,14 @@
+"""A notification of a kind that it does not know ends the client."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import misbehaving
+from assay.lab.harness.guest.failure import Failed
+from assay.lab.harness.guest.guest import Guest
+
+
+@misbehaving("an unknown notification ends the client", breaks="HOSTILE-16", scenario="hostile.unknown")
+async def behave(guest: Guest) -> None:
+    await guest.open()
+    await guest.play(guest.context["steps"][:2])
+    raise Failed("the server told something that is not known here")

@@ -1,0 +1,16 @@
+"""Roots that it does not have are a failure."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message(
+    "roots that are not supported are refused as a failure", breaks="RT-04", scenario="hostile.unknown"
+)
+def change(message: Json, guest: Guest) -> Json:
+    if "error" not in message:
+        return message
+    return {**message, "error": {**message["error"], "code": -32603}}

@@ -1,0 +1,17 @@
+"""The same page over and over."""
+
+from __future__ import annotations
+
+from assay.lab.client.endless import MOST_SAME, SAME
+from assay.lab.harness.client_saboteur import misbehaving
+from assay.lab.harness.guest.guest import Guest
+
+
+@misbehaving(
+    "a page is read as often as the list leads to it", breaks="HOSTILE-10", scenario="hostile.same-cursor"
+)
+async def behave(guest: Guest) -> None:
+    await guest.open()
+    await guest.request("tools/list")
+    for _ in range(MOST_SAME):
+        await guest.request("tools/list", {"cursor": SAME})

@@ -1,0 +1,14 @@
+"""A line of text ends the client."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import misbehaving
+from assay.lab.harness.guest.failure import Failed
+from assay.lab.harness.guest.guest import Guest
+
+
+@misbehaving("what is no message ends the client", breaks="HOSTILE-04", scenario="hostile.rubbish")
+async def behave(guest: Guest) -> None:
+    await guest.open()
+    await guest.play(guest.context["steps"][:2])
+    raise Failed("the server wrote what is no JSON")

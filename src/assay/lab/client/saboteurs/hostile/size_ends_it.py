@@ -1,0 +1,16 @@
+"""A large answer ends the client."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import misbehaving
+from assay.lab.harness.guest.failure import Failed
+from assay.lab.harness.guest.guest import Guest
+
+
+@misbehaving(
+    "an answer of some megabytes ends the client", breaks="HOSTILE-05", scenario="hostile.large-answers"
+)
+async def behave(guest: Guest) -> None:
+    await guest.open()
+    await guest.play(guest.context["steps"][:2])
+    raise Failed("the answer is too large")

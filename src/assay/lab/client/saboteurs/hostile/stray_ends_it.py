@@ -1,0 +1,16 @@
+"""An answer that nobody waits for ends the client."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import misbehaving
+from assay.lab.harness.guest.failure import Failed
+from assay.lab.harness.guest.guest import Guest
+
+
+@misbehaving(
+    "an answer that answers nothing ends the client", breaks="HOSTILE-03", scenario="hostile.stray-answers"
+)
+async def behave(guest: Guest) -> None:
+    await guest.open()
+    await guest.play(guest.context["steps"][:2])
+    raise Failed("an answer came that nobody waits for")

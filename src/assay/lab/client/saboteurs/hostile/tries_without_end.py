@@ -1,0 +1,26 @@
+"""A client that never gives up."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from assay.lab.client.checks.hostile.bad_responses import MOST
+from assay.lab.harness.client_saboteur import misbehaving
+from assay.lab.harness.guest.failure import Failed
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.hosting.brief import LIST_TOOLS, call
+from assay.lab.harness.transport import HTTP_ONLY
+
+
+@misbehaving(
+    "a call that fails is made over and over",
+    breaks="HOSTILE-07",
+    scenario="hostile.bad-responses",
+    transports=HTTP_ONLY,
+)
+async def behave(guest: Guest) -> None:
+    await guest.open()
+    await guest.play([LIST_TOOLS])
+    for _ in range(MOST + 1):
+        with suppress(Failed):
+            await guest.play([call("error_500")])

@@ -1,0 +1,16 @@
+"""What it does not know is called invalid."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message(
+    "an unknown request is refused as an invalid one", breaks="HOSTILE-15", scenario="hostile.unknown"
+)
+def change(message: Json, guest: Guest) -> Json:
+    if "error" not in message:
+        return message
+    return {**message, "error": {**message["error"], "code": -32600}}

@@ -1,0 +1,19 @@
+"""Half an answer is waited for."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+from assay.lab.harness.client_saboteur import misbehaving
+from assay.lab.harness.guest.failure import Failed
+from assay.lab.harness.guest.guest import Guest
+
+
+@misbehaving(
+    "an answer that cannot come is waited for", breaks="HOSTILE-17", scenario="hostile.never-up", limit=1.0
+)
+async def behave(guest: Guest) -> None:
+    with suppress(Failed):
+        await guest.open()
+    await asyncio.Event().wait()

@@ -1,0 +1,40 @@
+"""The GET stream ends as soon as it is open, each time."""
+
+from __future__ import annotations
+
+import asyncio
+
+from assay.lab.client.checks.hostile.fleeting_stream import BUSY, SECONDS
+from assay.lab.client.declaring import client_scenario
+from assay.lab.client.evidence import AFTER
+from assay.lab.client.hostility import WELL
+from assay.lab.harness.hosting.answer import Answer
+from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
+from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.hosting.http_reply import HttpReply
+from assay.lab.harness.hosting.http_server import Asked
+from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.transport import HTTP_ONLY
+
+
+@client_scenario(
+    "A stream that ends at once is not opened over and over",
+    brief=Brief(steps=(LIST_TOOLS, call(BUSY), call(AFTER)), may_fail=True),
+    exercises=("hostile.fleeting-stream",),
+    transports=HTTP_ONLY,
+    window=lambda revision: revision.http.resumable,
+)
+async def drive(stage: Hosting) -> None:
+    async def busy(turn: Turn) -> Answer:
+        await asyncio.sleep(SECONDS)
+        return WELL
+
+    stage.host.add_tool({"name": BUSY}, busy)
+    stage.host.add_tool({"name": AFTER})
+
+    @stage.host.on_http
+    async def end(asked: Asked, reply: HttpReply) -> bool:
+        if asked.method == "GET":
+            await reply.stream()
+            await reply.end()
+        return asked.method == "GET"

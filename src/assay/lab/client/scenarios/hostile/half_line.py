@@ -1,0 +1,28 @@
+"""The server writes half of an answer, and ends."""
+
+from __future__ import annotations
+
+from assay.lab.client.declaring import client_scenario
+from assay.lab.client.evidence import AFTER
+from assay.lab.client.hostility import WELL, answer_to, trying
+from assay.lab.harness.hosting.answer import SILENCE, Answer
+from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.transport import STDIO_ONLY
+
+
+@client_scenario(
+    "A server that ends in the middle of a line leaves nobody waiting",
+    brief=trying(("half_line",)),
+    exercises=("hostile.hung-up",),
+    transports=STDIO_ONLY,
+)
+async def drive(stage: Hosting) -> None:
+    async def half(turn: Turn) -> Answer:
+        answer = answer_to(turn, WELL)
+        await turn.channel.raw(answer[: len(answer) // 2])
+        turn.channel.cut()
+        return SILENCE
+
+    stage.host.add_tool({"name": "half_line"}, half)
+    stage.host.add_tool({"name": AFTER})

@@ -1,0 +1,32 @@
+"""Answers that are larger, and deeper, than any client needs."""
+
+from __future__ import annotations
+
+from assay.lab.client.checks.hostile.large_answers import DEEP, LARGE
+from assay.lab.client.declaring import client_scenario
+from assay.lab.client.evidence import AFTER
+from assay.lab.client.hostility import answer_to, trying
+from assay.lab.harness.hosting.answer import Answer, Raw
+from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.hosting.turn import Turn
+
+BYTES = 4 * 1024 * 1024
+DEPTH = 100_000
+
+
+@client_scenario(
+    "An answer that is too much is no reason to end",
+    brief=trying((LARGE, DEEP)),
+    exercises=("hostile.large-answers",),
+)
+async def drive(stage: Hosting) -> None:
+    async def large(turn: Turn) -> Answer:
+        return {"content": [{"type": "text", "text": "x" * BYTES}]}
+
+    async def deep(turn: Turn) -> Answer:
+        answer = answer_to(turn, {"content": [], "_meta": {"lab/deep": []}})
+        return Raw(answer.replace(b"[]}", b"[" * DEPTH + b"]" * DEPTH + b"}", 1))
+
+    stage.host.add_tool({"name": LARGE}, large)
+    stage.host.add_tool({"name": DEEP}, deep)
+    stage.host.add_tool({"name": AFTER})

@@ -1,0 +1,24 @@
+"""Whoever comes is hung up on before anything is said."""
+
+from __future__ import annotations
+
+from assay.lab.client.declaring import client_scenario
+from assay.lab.client.evidence import FIRST
+from assay.lab.harness.hosting.answer import DONE, Answer
+from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief
+from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.hosting.turn import Turn
+
+
+@client_scenario(
+    "A server that hangs up at once leaves nobody waiting",
+    brief=Brief(steps=(LIST_TOOLS,), may_fail=True),
+    exercises=("hostile.hung-up",),
+)
+async def drive(stage: Hosting) -> None:
+    async def hang_up(turn: Turn) -> Answer:
+        turn.channel.cut()
+        return DONE
+
+    for method in (FIRST, "server/discover", "tools/list"):
+        stage.host.on(method)(hang_up)

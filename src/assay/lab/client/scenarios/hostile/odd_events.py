@@ -1,0 +1,40 @@
+"""A list on several pages, each of them an event stream that is right, and unusual in another way."""
+
+from __future__ import annotations
+
+from assay.lab.client.checks.hostile.odd_events import STYLE, STYLES
+from assay.lab.client.declaring import client_scenario
+from assay.lab.client.evidence import AFTER
+from assay.lab.client.hostility import answer_to
+from assay.lab.harness.hosting.answer import DONE, Answer, Refused
+from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
+from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.transport import HTTP_ONLY
+from assay.model.error import INVALID_PARAMS
+
+
+@client_scenario(
+    "Event streams are read as their standard says",
+    brief=Brief(steps=(LIST_TOOLS, call(AFTER)), may_fail=True),
+    exercises=("hostile.odd-events",),
+    transports=HTTP_ONLY,
+)
+async def drive(stage: Hosting) -> None:
+    host = stage.host
+    styles = list(STYLES)
+    host.add_tool({"name": AFTER})
+
+    @host.on("tools/list")
+    async def pages(turn: Turn) -> Answer:
+        cursor = turn.params.get("cursor", styles[0])
+        if cursor not in styles:
+            raise Refused(INVALID_PARAMS, "no such cursor")
+        place = styles.index(cursor)
+        more = {"nextCursor": styles[place + 1]} if place + 1 < len(styles) else {}
+        page = answer_to(turn, {"tools": [] if more else host.items["tools"], **more})
+        wrong = answer_to(turn, {"tools": []})
+        host.mark(STYLE, style=cursor)
+        await turn.channel.raw(STYLES[cursor](page, wrong))
+        await turn.channel.finish()
+        return DONE

@@ -1,0 +1,16 @@
+"""A list that leads to its own page again and again."""
+
+from __future__ import annotations
+
+from assay.lab.client.declaring import client_scenario
+from assay.lab.client.endless import IN_VAIN, MOST_SAME, SAME, add_endless
+from assay.lab.harness.hosting.hosting import Hosting
+
+
+@client_scenario(
+    "A cursor that comes again and again leads nowhere",
+    brief=IN_VAIN,
+    exercises=("hostile.endless-lists",),
+)
+async def drive(stage: Hosting) -> None:
+    add_endless(stage.host, lambda number: SAME, MOST_SAME)

@@ -1,0 +1,60 @@
+"""A list of tools comes one byte at a time, and its letters have several."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from assay.lab.client.checks.hostile.slow_bytes import TITLE
+from assay.lab.client.declaring import client_scenario
+from assay.lab.client.hostility import ECHO, add_shaped, answer_to
+from assay.lab.harness.frame import Kind, Sender
+from assay.lab.harness.hosting.answer import DONE, Answer
+from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief
+from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.hosting.http_door import HttpChannel
+from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.transport import Transport
+from assay.protocol.framing import lines, sse, websocket
+
+PAUSE = 0.001
+"""Seconds between two bytes."""
+
+
+@client_scenario(
+    "A message that comes byte by byte is understood",
+    brief=Brief(steps=(LIST_TOOLS, ECHO)),
+    exercises=("hostile.slow-bytes",),
+)
+async def drive(stage: Hosting) -> None:
+    add_shaped(stage.host, TITLE)
+
+    @stage.host.on("tools/list")
+    async def tools(turn: Turn) -> Answer:
+        whole, write = await _way(turn, answer_to(turn, {"tools": turn.host.items["tools"]}))
+        for place in range(len(whole)):
+            await write(whole[place : place + 1])
+            await asyncio.sleep(PAUSE)
+        await turn.channel.finish()
+        return DONE
+
+
+async def _way(turn: Turn, body: bytes) -> tuple[bytes, Callable[[bytes], Awaitable[None]]]:
+    """The message as the transport frames it, and how to send it in pieces. The trace has it whole."""
+    channel, record = turn.channel, turn.host.recorder.record
+    if isinstance(channel, HttpChannel):
+        await channel.http.stream()
+        block = sse.event(body)
+        record(Sender.DRIVER, channel.http.channel, Kind.EVENT, block)
+        return b"%x\r\n%b\r\n" % (len(block), block), channel.http.write
+    if turn.host.transport is Transport.WEBSOCKET:
+        record(Sender.DRIVER, f"{channel.connection}/ws", Kind.TEXT, body)
+        return websocket.text_frame(body), _written(channel.raw)
+    return lines.frame(body), _written(channel.raw)
+
+
+def _written(raw: Callable[[bytes], Awaitable[None]]) -> Callable[[bytes], Awaitable[None]]:
+    async def write(data: bytes) -> None:
+        await raw(data)
+
+    return write

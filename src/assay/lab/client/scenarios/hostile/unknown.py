@@ -1,0 +1,31 @@
+"""In the middle of a call, the host says and asks what no client knows."""
+
+from __future__ import annotations
+
+from assay.lab.client.checks.hostile.unknown import REMARK, TELLING
+from assay.lab.client.declaring import client_scenario
+from assay.lab.client.evidence import AFTER
+from assay.lab.client.hostility import WELL
+from assay.lab.harness.hosting.answer import Answer
+from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
+from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.hosting.turn import Turn
+from assay.revisions.revision import Asking
+
+
+@client_scenario(
+    "What a client does not know is ignored, or refused",
+    brief=Brief(steps=(LIST_TOOLS, call(TELLING), call(AFTER)), may_fail=True),
+    exercises=("hostile.unknown",),
+)
+async def drive(stage: Hosting) -> None:
+    async def tell(turn: Turn) -> Answer:
+        await turn.notify(REMARK, {"text": "nobody knows this one"})
+        await turn.notify("notifications/cancelled", {"requestId": "never-asked", "reason": "none"})
+        if turn.revision.asking is Asking.BY_REQUEST:
+            await turn.ask("lab/no-such-method", {})
+            await turn.ask("roots/list", {})
+        return WELL
+
+    stage.host.add_tool({"name": TELLING}, tell)
+    stage.host.add_tool({"name": AFTER})
