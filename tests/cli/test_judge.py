@@ -151,7 +151,7 @@ def test_unknown_id_is_a_mistake(capsys: Output) -> None:
 
 @pytest.mark.parametrize(
     ("typed", "meant"),
-    [("tools.unknown-names", "tools.unknown-name"), ("foreign", "http.foreign-origin"), ("TL19", "TL-19")],
+    [("tools.unknown-names", "tools.unknown-name"), ("foreign-ori", "http.foreign-origin"), ("TL19", "TL-19")],
 )
 def test_what_may_have_been_meant_is_named(typed: str, meant: str, capsys: Output) -> None:
     assert main(["explain", typed]) == 2

@@ -4,7 +4,8 @@
   assay judge results/run-…
   assay judge results/
 
-A trace that was changed after it was written is refused. Exit codes are those of `assay server`.
+Traces of servers and of clients, each judged by its suite. A trace that was changed after it was written is
+refused. Exit codes are those of `assay server`.
 """
 
 from __future__ import annotations
@@ -57,12 +58,12 @@ def read_all(paths: list[Path]) -> list[tuple[str, Trace]]:
             raise CommandFailed(ExitCode.USAGE, "no trace found", "traces end in .ndjson")
         return [(str(file), read_trace(file)) for file in files]
     except BadTrace as error:
-        hint = "judge a trace as it was recorded, or record it again with `assay server`"
+        hint = "judge a trace as it was recorded, or record it again"
         raise CommandFailed(ExitCode.USAGE, str(error), hint) from error
     except BadRun as error:
         raise CommandFailed(ExitCode.USAGE, str(error)) from error
     except OSError as error:
-        hint = "give traces, or a directory results/… of `assay server`"
+        hint = "give traces, or a directory results/… of `assay server` or `assay client`"
         raise CommandFailed(ExitCode.USAGE, f"{error.filename}: {error.strerror}", hint) from error
 
 
