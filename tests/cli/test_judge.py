@@ -5,11 +5,14 @@ import shutil
 from pathlib import Path
 
 import jsonschema_rs
+import msgspec
 import pytest
 
 from assay.cli.main import main
+from assay.lab.harness.trace import Trace
 from assay.lab.harness.trace_file import dump_trace
 from assay.lab.suites import protocol_suite, suite_named
+from assay.revisions.registry import HANDSHAKE
 from tests.lab.traces import request, result, stdio_trace
 from tests.meta.tree import ROOT
 
@@ -77,6 +80,36 @@ def test_traffic_of_unknown_origin_is_judged_by_every_check(tmp_path: Path, caps
     path.write_bytes(dump_trace(stdio_trace((">", request(1, "ping")), ("<", result("1")))))
     assert main(["judge", str(path)]) == 1
     assert "FAILURE jsonrpc.reply-id" in capsys.readouterr().out
+
+
+VERSION = HANDSHAKE[-1].date
+ABOUT = {"protocolVersion": VERSION, "capabilities": {}}
+INFO = {"name": "x", "version": "1"}
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "words"),
+    [
+        (2, 0, "conforms: 1 passed"),
+        (1, 1, "FAILURE jsonrpc.fresh-ids"),
+        (None, 1, "FAILURE jsonrpc.request-ids"),
+    ],
+)
+def test_traffic_of_a_client_is_judged_by_what_any_traffic_shows(
+    number: int | None, code: int, words: str, tmp_path: Path, capsys: Output
+) -> None:
+    trace = stdio_trace(
+        ("<", request(1, "initialize", **ABOUT, clientInfo=INFO)),
+        (">", result(1, **ABOUT, serverInfo=INFO)),
+        ("<", {"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        ("<", request(number, "tools/list")),
+        (">", result(number, tools=[])),
+    )
+    header = msgspec.structs.replace(trace.header, role="client")
+    path = tmp_path / "foreign.ndjson"
+    path.write_bytes(dump_trace(Trace(header, trace.frames)))
+    assert main(["judge", str(path)]) == code
+    assert words in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["missing.ndjson", "."])
@@ -151,7 +184,11 @@ def test_unknown_id_is_a_mistake(capsys: Output) -> None:
 
 @pytest.mark.parametrize(
     ("typed", "meant"),
-    [("tools.unknown-names", "tools.unknown-name"), ("foreign-ori", "http.foreign-origin"), ("TL19", "TL-19")],
+    [
+        ("tools.unknown-names", "tools.unknown-name"),
+        ("foreign-ori", "http.foreign-origin"),
+        ("TL19", "TL-19"),
+    ],
 )
 def test_what_may_have_been_meant_is_named(typed: str, meant: str, capsys: Output) -> None:
     assert main(["explain", typed]) == 2

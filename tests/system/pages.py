@@ -114,3 +114,11 @@ def hostile(home: Path) -> Path:
 
 
 LINK = f"#run=tools.unknown-name/stdio/{REVISION}&check=tools.unknown-name"
+
+
+def of_a_client(home: Path) -> Path:
+    """One finding about a client that asks twice."""
+    trace = stdio_trace(("<", request(1, "initialize")), (">", result(1)), ("<", request(1, "tools/list")))
+    failed = with_finding(cell("tools_call", ("jsonrpc.fresh-ids", Verdict.FAILURE)), frames=[0, 2])
+    path = home / "client.html"
+    return write(path, with_trace(home, failed, trace), role="client", suite="client")

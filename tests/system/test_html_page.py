@@ -281,3 +281,12 @@ def test_hostile_text_is_text(browser: Browser, hostile: Path) -> None:
         page.click(".cited .arrow")
         assert page.value("window.caught") is None
         assert page.complaints == []
+
+
+def test_client_stands_on_the_left_and_its_requests_go_to_the_right(browser: Browser, home: Path) -> None:
+    with browser.page(pages.of_a_client(home)) as opened:
+        go(opened, ".check.failure .opener")
+        assert opened.texts(".parties b") == ["client", "lab"]
+        assert opened.texts(".sequence .rightward .text") == ["initialize", "tools/list"]
+        assert opened.texts(".sequence .leftward .text") == ["result"]
+        assert opened.complaints == []

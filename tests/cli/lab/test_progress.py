@@ -49,6 +49,15 @@ def test_many_places_are_counted_by_transport() -> None:
     assert line == "ok         a.b (stdio 3)"
 
 
+def test_on_a_terminal_a_client_is_waited_for(tmp_path: Path) -> None:
+    line = [sys.executable, "-m", "assay", "client", "--command", f"{sys.executable} -c 0", "--suite", "core"]
+    line += ["--spec-version", HANDSHAKE[-1].date, "--scenario", "tools_call"]
+    environment = {**os.environ, "TERM": "xterm", "PYTHONPATH": os.pathsep.join(sys.path)}
+    shown = on_terminal(line, tmp_path, environment, code=3)
+    assert "waiting for the client" in shown and "1/1" in shown
+    assert f"incomplete tools_call (http {HANDSHAKE[-1].date}): the client never connected" in shown
+
+
 @pytest.mark.parametrize("plain", [True, False])
 def test_on_a_terminal_there_is_a_bar_and_colour_unless_it_is_unwanted(tmp_path: Path, plain: bool) -> None:
     line = [sys.executable, "-m", "assay", "server", "--command", f"{sys.executable} {SUBJECT} wrong-code"]
@@ -64,7 +73,7 @@ def test_on_a_terminal_there_is_a_bar_and_colour_unless_it_is_unwanted(tmp_path:
     assert bool(COLOUR.search(shown)) is not plain
 
 
-def on_terminal(line: list[str], directory: Path, environment: dict[str, str]) -> str:
+def on_terminal(line: list[str], directory: Path, environment: dict[str, str], code: int = 1) -> str:
     """All that a command writes when both its streams are a terminal."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(line, stdout=theirs, stderr=theirs, cwd=directory, env=environment) as process:
@@ -77,5 +86,5 @@ def on_terminal(line: list[str], directory: Path, environment: dict[str, str]) -
             pass  # how the other end of a terminal closes
         finally:
             os.close(ours)
-    assert process.returncode == 1
+    assert process.returncode == code
     return shown.decode()

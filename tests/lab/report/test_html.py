@@ -137,6 +137,16 @@ def test_frames_say_what_passed_in_words_and_bytes(tmp_path: Path) -> None:
     assert "excerpt" not in page.data["cells"][0]["checks"][0]["findings"][0]
 
 
+def test_frames_of_a_client_name_what_its_answers_answer(tmp_path: Path) -> None:
+    trace = stdio_trace(("<", request(1, "ping")), (">", result(1)))
+    page = page_of(kept(tmp_path, FAILED, trace), role="client", suite="client")
+    asked, answered = json.loads(page.scripts["trace-0"])
+    assert (asked["from"], asked["text"]) == ("subject", "ping")
+    assert (answered["from"], answered["note"]) == ("driver", "id 1 · ping")
+    assert page.data["role"] == "client"
+    assert "Coverage" in page.texts
+
+
 def run_with(tmp_path: Path, *cells: CellResult) -> Run:
     return run_of(*(kept(tmp_path, one, PING) for one in cells))
 

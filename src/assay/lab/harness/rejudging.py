@@ -72,9 +72,12 @@ def _broke_off(trace: Trace) -> str:
 
 
 def _checks(suite: Suite, name: str) -> list[Check]:
-    """Those of the scenario; for traffic of unknown origin, all there are."""
+    """Those of the scenario; for traffic of unknown origin, all there are. Of those for clients, only what
+    reads every trace: the others ask whether a client did what its scenario wanted."""
     scenario = suite.scenarios.get(name)
-    return list(suite.checks.values()) if scenario is None else suite.judging(scenario)
+    if scenario is not None:
+        return suite.judging(scenario)
+    return [one for one in suite.checks.values() if one.everywhere or suite.role is Role.SERVER]
 
 
 def _seen(checks: list[CheckResult]) -> list[CheckResult]:
