@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from assay.lab.harness.saboteur import Json, Turn
+
+SCHEMA_TOOL: Final = "json_schema_2020_12_tool"
 
 
 def names(message: Json, name: str) -> bool:
@@ -17,6 +19,13 @@ def result_for(reply: Json, turn: Turn, name: str) -> Json | None:
     """The result of a call of that tool or prompt, to be changed in place; none elsewhere."""
     result: Any = reply.get("result")
     return result if turn.params.get("name") == name and isinstance(result, dict) else None
+
+
+def listed_schema(reply: Json, turn: Turn) -> Json:
+    """The schema with all keywords where tools are listed, to be changed in place; an empty one elsewhere."""
+    listed = reply.get("result", {}).get("tools", ()) if turn.method == "tools/list" else ()
+    found: Json = next((tool["inputSchema"] for tool in listed if tool["name"] == SCHEMA_TOOL), {})
+    return found
 
 
 def forget_answers(message: Json, name: str) -> Json:

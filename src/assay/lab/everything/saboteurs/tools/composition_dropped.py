@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from assay.lab.everything.spoiling import listed_schema
 from assay.lab.harness.saboteur import Json, Turn, on_reply
 from assay.revisions.revision import Structured
 
@@ -12,7 +13,5 @@ from assay.revisions.revision import Structured
     window=lambda revision: revision.structured is Structured.ANY,
 )
 def change(reply: Json, turn: Turn) -> Json:
-    if turn.method == "tools/list" and "result" in reply:
-        tools = {tool["name"]: tool for tool in reply["result"]["tools"]}
-        tools["json_schema_2020_12_tool"]["inputSchema"].pop("allOf")
+    listed_schema(reply, turn).pop("allOf", None)
     return reply

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from assay.lab.everything.spoiling import listed_schema
 from assay.lab.harness.saboteur import Json, Turn, on_reply
 
 
 @on_reply("`$defs` has become `definitions`", breaks="json-schema-2020-12-$defs")
 def change(reply: Json, turn: Turn) -> Json:
-    if turn.method == "tools/list" and "result" in reply:
-        tools = {tool["name"]: tool for tool in reply["result"]["tools"]}
-        tools["json_schema_2020_12_tool"]["inputSchema"]["definitions"] = tools["json_schema_2020_12_tool"][
-            "inputSchema"
-        ].pop("$defs")
+    if schema := listed_schema(reply, turn):
+        schema["definitions"] = schema.pop("$defs")
     return reply

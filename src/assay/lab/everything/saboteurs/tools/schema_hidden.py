@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from assay.lab.everything.spoiling import SCHEMA_TOOL
 from assay.lab.harness.saboteur import Json, Turn, on_reply
 
 
@@ -9,5 +10,5 @@ from assay.lab.harness.saboteur import Json, Turn, on_reply
 def change(reply: Json, turn: Turn) -> Json:
     if turn.method == "tools/list" and "result" in reply:
         listed = reply["result"]["tools"]
-        reply["result"]["tools"] = [one for one in listed if one["name"] != "json_schema_2020_12_tool"]
+        reply["result"]["tools"] = [one for one in listed if one["name"] != SCHEMA_TOOL]
     return reply

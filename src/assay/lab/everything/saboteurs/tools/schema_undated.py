@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from assay.lab.everything.spoiling import listed_schema
 from assay.lab.harness.saboteur import Json, Turn, on_reply
 
 
 @on_reply("a schema has lost `$schema`", breaks="json-schema-2020-12-$schema")
 def change(reply: Json, turn: Turn) -> Json:
-    if turn.method == "tools/list" and "result" in reply:
-        tools = {tool["name"]: tool for tool in reply["result"]["tools"]}
-        tools["json_schema_2020_12_tool"]["inputSchema"].pop("$schema")
+    listed_schema(reply, turn).pop("$schema", None)
     return reply
