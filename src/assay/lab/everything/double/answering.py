@@ -79,6 +79,17 @@ def check_headers(asked: Asked, name: Any) -> None:
             raise Refused(HEADER_MISMATCH, f"{header} is not {said}", status=400)
 
 
+def extended(reply: Json, turn: Turn, name: str, settings: Json, items: Mapping[str, list[Json]]) -> Json:
+    """What a server says that has this extension: discovery declares it, and lists have more items."""
+    if "result" not in reply:
+        return reply
+    if turn.method == "server/discover":
+        return with_extension(reply, name, settings)
+    key = turn.method.removesuffix("/list")
+    lists = key in items and Asked(turn.asked or {}, turn).describes_itself
+    return with_items(reply, key, items[key]) if lists else reply
+
+
 def with_extension(reply: Json, name: str, settings: Json) -> Json:
     """The answer to `server/discover`, with one more extension in it."""
     capabilities = reply["result"]["capabilities"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from assay.lab.everything.extension import SKILLS
 from assay.lab.harness.saboteur import Double, Json, Turn
 from assay.model.error import INVALID_PARAMS
 
-from .answering import Asked, Refused, answering, check_headers, with_extension, with_items
+from .answering import Asked, Refused, answering, check_headers, extended
 from .skill_files import FIELDS, FILES, MARKDOWN, children, entry, resource
 
 PAGE: Final = 2
@@ -51,14 +51,9 @@ def _page(asked: Asked, key: str, items: list[Json]) -> Json:
     return {key: items[int(cursor) : end], **more}
 
 
-def _reply(message: Json, turn: Turn) -> Any:
-    if "result" not in message:
-        return message
-    if turn.method == "server/discover":
-        return with_extension(message, SKILLS, {"directoryRead": True})
-    if turn.method == "resources/list" and Asked(turn.asked or {}, turn).describes_itself:
-        return with_items(message, "resources", [resource(uri) for uri in FIELDS])
-    return message
+def _reply(message: Json, turn: Turn) -> Json:
+    more = {"resources": [resource(uri) for uri in FIELDS]}
+    return extended(message, turn, SKILLS, {"directoryRead": True}, more)
 
 
 DOUBLE: Final = Double(

@@ -10,7 +10,7 @@ from assay.lab.harness.saboteur import Double, Json, Turn
 from assay.lab.suite.listening import ACKNOWLEDGED
 from assay.model.error import INVALID_PARAMS, MISSING_CAPABILITY
 
-from .answering import Asked, Refused, answering, check_headers, with_extension, with_items
+from .answering import Asked, Refused, answering, check_headers, extended
 from .job import Job
 from .task_tools import TOOLS
 
@@ -85,13 +85,7 @@ def _listeners(turn: Turn) -> dict[str, list[str]]:
 def _reply(message: Json, turn: Turn) -> Any:
     if message.get("method") == ACKNOWLEDGED:
         return _told(message, turn)
-    if "result" not in message:
-        return message
-    if turn.method == "server/discover":
-        return with_extension(message, TASKS, {})
-    if turn.method == "tools/list" and Asked(turn.asked or {}, turn).describes_itself:
-        return with_items(message, "tools", [tool.definition for tool in TOOLS.values()])
-    return message
+    return extended(message, turn, TASKS, {}, {"tools": [tool.definition for tool in TOOLS.values()]})
 
 
 def _told(acknowledged: Json, turn: Turn) -> list[Json]:
