@@ -8,16 +8,32 @@ from typing import Any, Final
 from assay.lab.harness.argument import arguments_for
 from assay.lab.harness.changing import UPDATED
 from assay.lab.harness.choosing import CHANGING, tools_that
+from assay.lab.harness.ears import open_ears
 from assay.lab.harness.facts import Facts
+from assay.lab.harness.need import declares
 from assay.lab.harness.peer import Peer
+from assay.lab.harness.stage import Stage
+
+from .fixture import fixture_resource
 
 WATCHED: Final = "test://watched-resource"
+NEEDS: Final = (declares("resources", "subscribe"), fixture_resource(WATCHED))
 
 
 def changing_tool(facts: Facts) -> dict[str, Any] | None:
     """A tool that says it changes the resource; it is no fixture of the official suite."""
     found = tools_that(CHANGING, facts)
     return next((tool for tool in found if "watched" in f"{tool['name']} {tool.get('description')}"), None)
+
+
+async def watch(stage: Stage) -> tuple[Peer, dict[str, Any] | None]:
+    """Subscribe to the resource, and change it; the tool that did, if that was heard of."""
+    peer = await stage.open()
+    hears = await open_ears(stage, peer)
+    await peer.request("resources/subscribe", {"uri": WATCHED})
+    tool = changing_tool(stage.facts)
+    heard = hears and tool is not None and await heard_of_change(peer, tool)
+    return peer, tool if heard else None
 
 
 async def change(peer: Peer, tool: dict[str, Any]) -> bool:
