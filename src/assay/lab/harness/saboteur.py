@@ -84,8 +84,11 @@ class Turn(Struct):
 
     @property
     def params(self) -> Json:
-        params = (self.asked or {}).get("params")
-        return params if isinstance(params, dict) else {}
+        return params_of(self.asked or {})
+
+    @property
+    def meta(self) -> Json:
+        return meta_of(self.asked or {})
 
 
 class Answered(Struct):
@@ -144,6 +147,18 @@ class Saboteur(Fault, frozen=True):
     response: OnResponse | None = None
     block: OnBlock | None = None
     script: Script | None = None
+
+
+def params_of(message: Json) -> Json:
+    """What a message is sent with, to read or to change; what has no parameters is left alone that way."""
+    params = message.get("params")
+    return params if isinstance(params, dict) else {}
+
+
+def meta_of(message: Json) -> Json:
+    """The same for what a message says of itself."""
+    meta = params_of(message).get("_meta")
+    return meta if isinstance(meta, dict) else {}
 
 
 def newest_of_each_kind(revision: Revision) -> bool:

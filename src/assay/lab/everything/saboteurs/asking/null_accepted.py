@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from assay.lab.everything.answering import ALICE
 from assay.lab.everything.input_round import USER_NAME
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.saboteur import Json, Turn, on_request, params_of
 
 
 @on_request("`inputResponses: null` passes for answers", breaks="sep-2322-error-on-protocol-error")
 def change(message: Json, turn: Turn) -> Json:
-    params = message.get("params", {})
+    params = params_of(message)
     if "inputResponses" in params and params["inputResponses"] is None:
         params["inputResponses"] = {USER_NAME: ALICE}
     return message

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from assay.lab.everything.answering import ALICE
 from assay.lab.everything.input_round import USER_NAME
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.saboteur import Json, Turn, on_request, params_of
 
 
 @on_request("a number passes for a form", breaks="sep-2322-validate-input-responses")
 def change(message: Json, turn: Turn) -> Json:
-    given = message.get("params", {}).get("inputResponses")
+    given = params_of(message).get("inputResponses")
     if isinstance(given, dict) and isinstance(given.get(USER_NAME), int):
         given[USER_NAME] = ALICE
     return message

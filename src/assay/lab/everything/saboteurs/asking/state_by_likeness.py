@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.saboteur import Json, Turn, on_request, params_of
 
 
 def remember(reply: Json, turn: Turn) -> Json:
@@ -13,7 +13,7 @@ def remember(reply: Json, turn: Turn) -> Json:
 
 @on_request("changed state is believed", breaks="sep-2322-reject-tampered-state", reply=remember)
 def change(message: Json, turn: Turn) -> Json:
-    params = message.get("params", {})
+    params = params_of(message)
     state, issued = params.get("requestState"), turn.memory.get("issued", [])
     if state is not None and len(state) == len(issued[-1] if issued else ""):
         params["requestState"] = max(issued, key=lambda one: sum(map(str.__eq__, one, state)))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.saboteur import Json, Turn, on_request, params_of
 
 
 @on_request("state with something appended is believed", breaks="sep-2322-reject-tampered-state")
 def change(message: Json, turn: Turn) -> Json:
-    params = message.get("params", {})
+    params = params_of(message)
     if "requestState" in params:
         params["requestState"] = params["requestState"].removesuffix("-TAMPERED")
     return message

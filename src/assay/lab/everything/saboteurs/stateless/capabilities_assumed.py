@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.harness.message_meta import CAPABILITIES_KEY
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.saboteur import Json, Turn, on_request, params_of
 
 
 @on_request(
@@ -11,7 +11,7 @@ from assay.lab.harness.saboteur import Json, Turn, on_request
     breaks="sep-2575-request-meta-invalid-missing-client-capabilities",
 )
 def change(message: Json, turn: Turn) -> Json:
-    meta = message.get("params", {}).get("_meta")
+    meta = params_of(message).get("_meta")
     if message.get("method") == "server/discover" and meta is not None:
         meta.setdefault(CAPABILITIES_KEY, {})
     return message

@@ -9,6 +9,6 @@ from assay.lab.harness.saboteur import Request, Turn, on_call
 
 @on_call("a version in the header overrides the body's", breaks="sep-2575-http-server-header-mismatch-400")
 def change(request: Request, turn: Turn) -> None:
-    told = turn.params.get("_meta", {}).get(VERSION_KEY)
+    told = turn.meta.get(VERSION_KEY)
     if told == NO_VERSION and request.header("mcp-protocol-version") != told:
         request.body = request.body.replace(NO_VERSION.encode(), turn.revision.date.encode())

@@ -11,5 +11,5 @@ from assay.lab.harness.saboteur import Response, Turn, on_response
     breaks="sep-2575-http-server-meta-invalid-400",
 )
 def change(response: Response, turn: Turn) -> None:
-    if CAPABILITIES_KEY not in turn.params.get("_meta", {}):
+    if CAPABILITIES_KEY not in turn.meta:
         response.status = 200

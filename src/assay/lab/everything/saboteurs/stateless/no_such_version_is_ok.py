@@ -12,5 +12,5 @@ from assay.lab.harness.saboteur import Response, Turn, on_response
     breaks="sep-2575-http-server-unsupported-version-400",
 )
 def change(response: Response, turn: Turn) -> None:
-    if turn.params.get("_meta", {}).get(VERSION_KEY) == NO_VERSION:
+    if turn.meta.get(VERSION_KEY) == NO_VERSION:
         response.status = 200

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from assay.lab.harness.message_meta import CAPABILITIES_KEY, VERSION_KEY
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.saboteur import Json, Turn, on_request, params_of
 
 
 @on_request("a request without `_meta` is served", breaks="sep-2575-request-meta-invalid-missing-meta")
 def change(message: Json, turn: Turn) -> Json:
-    if message.get("method") == "server/discover" and "_meta" not in message["params"]:
-        message["params"]["_meta"] = {VERSION_KEY: turn.revision.date, CAPABILITIES_KEY: {}}
+    if message.get("method") == "server/discover":
+        declared = {VERSION_KEY: turn.revision.date, CAPABILITIES_KEY: {}}
+        params_of(message).setdefault("_meta", declared)
     return message

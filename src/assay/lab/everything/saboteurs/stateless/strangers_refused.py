@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.harness.message_meta import CAPABILITIES_KEY, CLIENT_KEY
-from assay.lab.harness.saboteur import Answered, Json, Turn, on_request
+from assay.lab.harness.saboteur import Answered, Json, Turn, meta_of, on_request
 from assay.model.error import INVALID_PARAMS
 
 
@@ -11,7 +11,7 @@ from assay.model.error import INVALID_PARAMS
     "a client that does not name itself is refused", breaks="sep-2575-request-meta-client-info-optional"
 )
 def change(message: Json, turn: Turn) -> Json | Answered:
-    meta = message.get("params", {}).get("_meta", {})
+    meta = meta_of(message)
     if CAPABILITIES_KEY not in meta or CLIENT_KEY in meta:
         return message
     error = {"code": INVALID_PARAMS, "message": "who are you?"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.lab.everything.double.tasks import DOUBLE
 from assay.lab.harness.message_meta import CAPABILITIES_KEY
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.saboteur import Json, Turn, meta_of, on_request
 
 
 @on_request(
@@ -15,5 +15,5 @@ from assay.lab.harness.saboteur import Json, Turn, on_request
 )
 def change(message: Json, turn: Turn) -> Json:
     if message.get("method") == "tools/call":
-        message["params"]["_meta"][CAPABILITIES_KEY] = {}
+        meta_of(message)[CAPABILITIES_KEY] = {}
     return message

@@ -13,6 +13,7 @@ from assay.lab.harness.saboteur import Json, Turn, on_reply
     double=DOUBLE,
 )
 def change(reply: Json, turn: Turn) -> Json:
-    if turn.params.get("arguments", {}).get("seconds") == 0:
+    given = turn.params.get("arguments")
+    if isinstance(given, dict) and given.get("seconds") == 0:
         reply["result"] = {"resultType": "complete", "content": []}
     return reply

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from assay.lab.everything.double.tasks import DOUBLE
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.saboteur import Json, Turn, on_request, params_of
 
 
 @on_request("a task goes on with a part of its input", breaks="tasks-mrtr-partial-fulfillment", double=DOUBLE)
 def change(message: Json, turn: Turn) -> Json:
     if message.get("method") == "tasks/update":
-        given = message["params"]["inputResponses"]
-        message["params"]["inputResponses"] = {"name": {}, "confirm": {}, **given}
+        params = params_of(message)
+        params["inputResponses"] = {"name": {}, "confirm": {}, **params.get("inputResponses", {})}
     return message

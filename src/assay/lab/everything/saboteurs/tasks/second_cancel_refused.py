@@ -15,7 +15,7 @@ from assay.lab.harness.saboteur import Json, Turn, on_reply
 def change(reply: Json, turn: Turn) -> Json:
     ended = turn.memory.setdefault("ended", set())
     if turn.method == "tasks/get" and "result" in reply and reply["result"]["status"] in ENDS:
-        ended.add(turn.params["taskId"])
-    if turn.method == "tasks/cancel" and turn.params["taskId"] in ended:
+        ended.add(turn.params.get("taskId"))
+    if turn.method == "tasks/cancel" and turn.params.get("taskId") in ended:
         return {"jsonrpc": "2.0", "id": reply["id"], "error": {"code": -32602, "message": "it has ended"}}
     return reply

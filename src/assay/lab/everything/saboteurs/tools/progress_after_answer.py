@@ -7,7 +7,7 @@ from assay.lab.harness.saboteur import Json, Turn, on_reply
 
 @on_reply("progress comes after the answer", breaks="tools-call-with-progress")
 def change(reply: Json, turn: Turn) -> list[Json]:
-    token = turn.params.get("_meta", {}).get("progressToken")
+    token = turn.meta.get("progressToken")
     if turn.method != "tools/call" or token is None:
         return [reply]
     params = {"progressToken": token, "progress": 1000}

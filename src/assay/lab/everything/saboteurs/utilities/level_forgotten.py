@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.saboteur import Json, Turn, on_request, params_of
 
 
 @on_request("messages below the level are sent", breaks="logging-set-level")
 def change(message: Json, turn: Turn) -> Json:
     if message.get("method") == "logging/setLevel":
-        message["params"]["level"] = "debug"
+        params_of(message)["level"] = "debug"
     return message

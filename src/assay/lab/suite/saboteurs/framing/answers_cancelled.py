@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.saboteur import Json, Turn, on_reply, params_of
 from assay.lab.harness.transport import STDIO_ONLY
 
 
 def note(message: Json, turn: Turn) -> Json:
-    if message.get("method") == "notifications/cancelled":
-        turn.memory["late"] = message["params"]["requestId"]
+    params = params_of(message)
+    if message.get("method") == "notifications/cancelled" and "requestId" in params:
+        turn.memory["late"] = params["requestId"]
     return message
 
 

@@ -9,5 +9,5 @@ from assay.revisions.registry import BY_DATE
 
 @on_response("an unsupported version gets status 200", breaks="HTTP-51")
 def change(response: Response, turn: Turn) -> None:
-    if response.status == 400 and turn.params.get("_meta", {}).get(VERSION_KEY) not in BY_DATE:
+    if response.status == 400 and turn.meta.get(VERSION_KEY) not in BY_DATE:
         response.status = 200

@@ -8,6 +8,6 @@ from assay.lab.harness.saboteur import Request, Turn, on_call
 
 @on_call("a version header that differs from the body is served", breaks="HTTP-50")
 def change(request: Request, turn: Turn) -> None:
-    told = turn.params.get("_meta", {}).get(VERSION_KEY)
+    told = turn.meta.get(VERSION_KEY)
     if told is not None and request.header("mcp-protocol-version") is not None:
         request.set("MCP-Protocol-Version", told)

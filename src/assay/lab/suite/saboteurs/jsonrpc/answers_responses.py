@@ -10,7 +10,7 @@ from assay.model.error import INVALID_REQUEST
     "a response that nobody asked for is answered", breaks="BASE-06", scenario="jsonrpc.stray-response"
 )
 def change(message: Json, turn: Turn) -> Json | Answered:
-    if "method" in message:
+    if "method" in message or "id" not in message:
         return message
     error = {"code": INVALID_REQUEST, "message": "there is no method in this request"}
     return Answered([{"jsonrpc": "2.0", "id": message["id"], "error": error} for _ in range(2)])

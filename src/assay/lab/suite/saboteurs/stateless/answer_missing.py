@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Answered, Json, Turn, on_request
+from assay.lab.harness.saboteur import Answered, Json, Turn, on_request, params_of
 from assay.model.error import INVALID_PARAMS
 
 
 @on_request("a missing answer is an error", breaks="MR-23", scenario="stateless.asking")
 def change(message: Json, turn: Turn) -> Json | Answered:
-    if message.get("params", {}).get("inputResponses") != {}:
+    if params_of(message).get("inputResponses") != {}:
         return message
     error = {"code": INVALID_PARAMS, "message": "missing input response"}
     return Answered([{"jsonrpc": "2.0", "id": message["id"], "error": error}])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Answered, Json, Turn, on_request
+from assay.lab.harness.saboteur import Answered, Json, Turn, on_request, params_of
 from assay.model.error import INVALID_PARAMS
 
 
 @on_request("an answer that was not asked for is refused", breaks="MR-22", scenario="stateless.asking")
 def change(message: Json, turn: Turn) -> Json | Answered:
-    given = message.get("params", {}).get("inputResponses")
+    given = params_of(message).get("inputResponses")
     if not isinstance(given, dict) or "nobody-asked" not in given:
         return message
     error = {"code": INVALID_PARAMS, "message": "unexpected input response: nobody-asked"}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.saboteur import Json, Turn, on_request, params_of
 
 
 @on_request("an answer that is a number is taken for `cancel`", breaks="MR-20", scenario="stateless.asking")
 def change(message: Json, turn: Turn) -> Json:
-    given = message.get("params", {}).get("inputResponses")
+    given = params_of(message).get("inputResponses")
     if isinstance(given, dict):
         read = {key: one if isinstance(one, dict) else {"action": "cancel"} for key, one in given.items()}
         message["params"]["inputResponses"] = read

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.saboteur import Json, Turn, on_request, params_of
 
 
 @on_request("`inputResponses` that is a list is ignored", breaks="MR-21", scenario="stateless.asking")
 def change(message: Json, turn: Turn) -> Json:
-    params = message.get("params", {})
+    params = params_of(message)
     if isinstance(params.get("inputResponses"), list):
         del params["inputResponses"]
     return message

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from assay.lab.harness.message_meta import VERSION_KEY
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.saboteur import Json, Turn, meta_of, on_request
 from assay.lab.harness.transport import STDIO_ONLY
 
 
 @on_request("a version that does not exist is served", breaks="VER-01", transports=STDIO_ONLY)
 def change(message: Json, turn: Turn) -> Json:
-    meta = message.get("params", {}).get("_meta", {})
+    meta = meta_of(message)
     if VERSION_KEY in meta:
         meta[VERSION_KEY] = turn.revision.date
     return message

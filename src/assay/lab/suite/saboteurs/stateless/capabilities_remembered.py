@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from assay.lab.harness.message_meta import CAPABILITIES_KEY
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.saboteur import Json, Turn, meta_of, on_request
 
 
 @on_request("capabilities of earlier requests are taken to hold", breaks="META-09")
 def change(message: Json, turn: Turn) -> Json:
-    meta = message.get("params", {}).get("_meta", {})
+    meta = meta_of(message)
     if CAPABILITIES_KEY in meta:
         turn.memory.update(meta[CAPABILITIES_KEY])
         meta[CAPABILITIES_KEY] = dict(turn.memory)

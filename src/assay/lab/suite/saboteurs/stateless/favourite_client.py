@@ -8,7 +8,7 @@ from assay.lab.harness.saboteur import Json, Turn, on_reply
 
 @on_reply("what is declared depends on the name of the client", breaks="META-12")
 def change(reply: Json, turn: Turn) -> Json:
-    client = turn.params.get("_meta", {}).get(CLIENT_KEY)
+    client = turn.meta.get(CLIENT_KEY)
     if turn.method == "server/discover" and "result" in reply and client != CLIENT:
         reply["result"]["capabilities"] = {"tools": {}}
     return reply

@@ -9,7 +9,7 @@ from assay.model.error import INVALID_PARAMS
 
 @on_reply("a request without `clientInfo` is refused", breaks="META-12")
 def change(reply: Json, turn: Turn) -> Json:
-    if turn.asked is None or CLIENT_KEY in turn.params.get("_meta", {}):
+    if turn.asked is None or CLIENT_KEY in turn.meta:
         return reply
     error = {"code": INVALID_PARAMS, "message": "clientInfo is required"}
     return {"jsonrpc": "2.0", "id": reply["id"], "error": error}

@@ -11,7 +11,7 @@ from assay.model.error import INVALID_PARAMS
 def change(message: Json, turn: Turn) -> Json | Answered:
     if message.get("method") == "server/discover":
         turn.memory["discovered"] = True
-    if "discovered" in turn.memory:
+    if "discovered" in turn.memory or "id" not in message:
         return message
     error = {"code": INVALID_PARAMS, "message": "not initialized"}
     return Answered([{"jsonrpc": "2.0", "id": message["id"], "error": error}])

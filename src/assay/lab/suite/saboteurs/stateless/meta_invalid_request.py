@@ -9,7 +9,7 @@ from assay.model.error import INVALID_REQUEST
 
 @on_reply("a request without version or capabilities gets -32600", breaks="META-08")
 def change(reply: Json, turn: Turn) -> Json:
-    meta = turn.params.get("_meta", {})
+    meta = turn.meta
     if "error" in reply and not {VERSION_KEY, CAPABILITIES_KEY} <= meta.keys():
         reply["error"]["code"] = INVALID_REQUEST
     return reply

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from assay.lab.harness.message_meta import CAPABILITIES_KEY, VERSION_KEY
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.saboteur import Json, Turn, meta_of, on_request, params_of
 
 
 @on_request("a request without version or capabilities is served", breaks="META-08")
 def change(message: Json, turn: Turn) -> Json:
     if message.get("method") == "server/discover":
-        params = message.setdefault("params", {})
-        params["_meta"] = {VERSION_KEY: turn.revision.date, CAPABILITIES_KEY: {}, **params.get("_meta", {})}
+        meta = {VERSION_KEY: turn.revision.date, CAPABILITIES_KEY: {}, **meta_of(message)}
+        message["params"] = {**params_of(message), "_meta": meta}
     return message

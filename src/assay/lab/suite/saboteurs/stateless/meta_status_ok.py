@@ -8,5 +8,5 @@ from assay.lab.harness.saboteur import Response, Turn, on_response
 
 @on_response("a request without capabilities is refused with status 200", breaks="META-08")
 def change(response: Response, turn: Turn) -> None:
-    if CAPABILITIES_KEY not in turn.params.get("_meta", {}):
+    if CAPABILITIES_KEY not in turn.meta:
         response.status = 200

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from assay.lab.harness.message_meta import CAPABILITIES_KEY, VERSION_KEY
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.saboteur import Json, Turn, meta_of, on_request, params_of
 
 
 @on_request("what a request lacks is taken from an earlier one", breaks="BASE-27")
 def change(message: Json, turn: Turn) -> Json:
-    meta = message.get("params", {}).get("_meta", {})
+    meta = meta_of(message)
     if VERSION_KEY in meta and CAPABILITIES_KEY in meta:
         turn.memory.update(meta)
     elif turn.memory:
-        message["params"]["_meta"] = {**turn.memory, **meta}
+        params_of(message)["_meta"] = {**turn.memory, **meta}
     return message

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.saboteur import Json, Turn, on_request, params_of
 
 
 def remember(reply: Json, turn: Turn) -> Json:
@@ -19,7 +19,7 @@ def remember(reply: Json, turn: Turn) -> Json:
     reply=remember,
 )
 def change(message: Json, turn: Turn) -> Json:
-    params = message.get("params", {})
+    params = params_of(message)
     if params.get("requestState") in turn.memory.get("issued", ()):
         params["requestState"] = turn.memory[params["name"]]
     return message

@@ -6,7 +6,7 @@ import contextlib
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.saboteur import Json, Turn, on_request, params_of
 
 
 def open_up(reply: Json, turn: Turn) -> Json:
@@ -26,7 +26,7 @@ def open_up(reply: Json, turn: Turn) -> Json:
     reply=open_up,
 )
 def change(message: Json, turn: Turn) -> Json:
-    state = message.get("params", {}).get("requestState")
+    state = params_of(message).get("requestState", "")
     with contextlib.suppress(ValueError, TypeError, KeyError):  # unreadable: refused by the server behind
         message["params"]["requestState"] = turn.memory["issued"][
             json.loads(urlsafe_b64decode(state))["step"]

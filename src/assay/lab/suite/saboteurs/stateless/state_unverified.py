@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.saboteur import Json, Turn, on_request, params_of
 
 
 def remember(reply: Json, turn: Turn) -> Json:
@@ -19,7 +19,7 @@ def remember(reply: Json, turn: Turn) -> Json:
     reply=remember,
 )
 def change(message: Json, turn: Turn) -> Json:
-    state = message.get("params", {}).get("requestState")
+    state = params_of(message).get("requestState")
     if state is not None and turn.memory:
         # The one that was changed is the one it is most like.
         alike = max(turn.memory["issued"], key=lambda one: sum(map(str.__eq__, one, state)))

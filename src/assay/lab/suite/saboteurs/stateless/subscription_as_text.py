@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from assay.lab.harness.message_meta import SUBSCRIPTION_KEY
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.saboteur import Json, Turn, meta_of, on_reply
 
 
 @on_reply("the id of a subscription is a string where the request's was a number", breaks="SUB-05")
 def change(reply: Json, turn: Turn) -> Json:
-    if "method" in reply:
-        meta = reply["params"]["_meta"]
+    meta = meta_of(reply)
+    if SUBSCRIPTION_KEY in meta:
         meta[SUBSCRIPTION_KEY] = str(meta[SUBSCRIPTION_KEY])
     return reply

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.saboteur import Json, Turn, on_reply, params_of
 
 
 @on_reply("notifications do not name their subscription", breaks="SUB-05")
 def change(reply: Json, turn: Turn) -> Json:
-    if "method" in reply:
-        reply["params"].pop("_meta", None)
+    params_of(reply).pop("_meta", None)
     return reply

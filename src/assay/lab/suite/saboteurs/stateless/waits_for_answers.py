@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Answered, Json, Turn, on_request
+from assay.lab.harness.saboteur import Answered, Json, Turn, on_request, params_of
 from assay.model.error import INVALID_REQUEST
 
 
 def remember(reply: Json, turn: Turn) -> Json:
     waits = reply.get("result", {}).get("resultType") == "input_required"
     if turn.method == "tools/call":
-        turn.memory[turn.params["name"]] = waits
+        turn.memory[turn.params.get("name", "")] = waits
     return reply
 
 
@@ -20,8 +20,8 @@ def remember(reply: Json, turn: Turn) -> Json:
     reply=remember,
 )
 def change(message: Json, turn: Turn) -> Json | Answered:
-    params = message.get("params", {})
-    if not turn.memory.get(params.get("name")) or "inputResponses" in params:
+    params = params_of(message)
+    if not turn.memory.get(params.get("name", "")) or "inputResponses" in params:
         return message
     error = {"code": INVALID_REQUEST, "message": "waiting for input"}
     return Answered([{"jsonrpc": "2.0", "id": message["id"], "error": error}])

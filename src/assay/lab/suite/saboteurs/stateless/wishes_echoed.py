@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.harness.message_meta import SUBSCRIPTION_KEY
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.saboteur import Json, Turn, on_request, params_of
 from assay.lab.suite.listening import ACKNOWLEDGED
 from assay.lab.suite.subscription import LISTEN
 
@@ -17,5 +17,5 @@ def echo(reply: Json, turn: Turn) -> Json:
 @on_request("the acknowledgement repeats what was asked for", breaks="SUB-04", reply=echo)
 def change(message: Json, turn: Turn) -> Json:
     if message.get("method") == LISTEN:
-        turn.memory[repr(message["id"])] = message["params"]["notifications"]
+        turn.memory[repr(message["id"])] = params_of(message).get("notifications")
     return message

@@ -11,7 +11,7 @@ STREAM = [("Content-Type", "text/event-stream")]
 
 @on_call("progress of a request comes on the stream of no request", breaks="HTTP-29")
 def change(request: Request, turn: Turn) -> Response | None:
-    if (token := turn.params.get("_meta", {}).get("progressToken")) is not None:
+    if (token := turn.meta.get("progressToken")) is not None:
         turn.memory["token"] = token
     if request.method != "GET":
         return None

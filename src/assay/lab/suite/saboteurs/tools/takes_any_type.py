@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.saboteur import Json, Turn, on_request, params_of
 
 
 @on_request("an object is taken for a text", breaks="TL-23")
 def change(message: Json, turn: Turn) -> Json:
-    arguments = message.get("params", {}).get("arguments")
+    arguments = params_of(message).get("arguments")
     if message.get("method") == "tools/call" and isinstance(arguments, dict):
         for name, value in arguments.items():
             arguments[name] = str(value) if isinstance(value, dict) else value

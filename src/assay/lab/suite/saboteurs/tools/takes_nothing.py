@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.saboteur import Json, Turn, on_request, params_of
 
 
 @on_request("a missing argument is filled in", breaks="TL-23")
 def change(message: Json, turn: Turn) -> Json:
-    if message.get("method") == "tools/call" and message["params"].get("arguments") == {}:
+    if message.get("method") == "tools/call" and params_of(message).get("arguments") == {}:
         message["params"]["arguments"] = {"message": "undefined"}
     return message

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from assay.lab.harness.log_level import LEVELS
 from assay.lab.harness.message_meta import LOG_LEVEL_KEY
-from assay.lab.harness.saboteur import Answered, Json, Turn, on_request
+from assay.lab.harness.saboteur import Answered, Json, Turn, meta_of, on_request, params_of
 
 
 @on_request("a log level that does not exist is accepted", breaks="LOG-03")
 def change(message: Json, turn: Turn) -> Json | Answered:
-    params = message.get("params", {})
-    if message.get("method") == "logging/setLevel" and params["level"] not in LEVELS:
+    params = params_of(message)
+    if message.get("method") == "logging/setLevel" and params.get("level", "debug") not in LEVELS:
         return Answered([{"jsonrpc": "2.0", "id": message["id"], "result": {}}])
-    if params.get("_meta", {}).get(LOG_LEVEL_KEY, "debug") not in LEVELS:
-        params["_meta"].pop(LOG_LEVEL_KEY)
+    meta = meta_of(message)
+    if meta.get(LOG_LEVEL_KEY, "debug") not in LEVELS:
+        meta.pop(LOG_LEVEL_KEY)
     return message

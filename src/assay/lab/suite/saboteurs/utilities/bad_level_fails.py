@@ -10,7 +10,7 @@ from assay.model.error import INTERNAL_ERROR
 
 @on_reply("a log level that does not exist gets -32603", breaks="LOG-03")
 def change(reply: Json, turn: Turn) -> Json:
-    level = turn.params.get("level", turn.params.get("_meta", {}).get(LOG_LEVEL_KEY, "debug"))
+    level = turn.params.get("level", turn.meta.get(LOG_LEVEL_KEY, "debug"))
     if level not in LEVELS and "error" in reply:
         reply["error"]["code"] = INTERNAL_ERROR
     return reply

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Answered, Json, Turn, on_request
+from assay.lab.harness.saboteur import Answered, Json, Turn, on_request, params_of
 from assay.lab.harness.transport import STDIO_ONLY
 
 
 @on_request("a cancelled request is answered with an error", breaks="CAN-06", transports=STDIO_ONLY)
 def change(message: Json, turn: Turn) -> Json | Answered:
-    if message.get("method") != "notifications/cancelled":
+    cancelled = params_of(message).get("requestId")
+    if message.get("method") != "notifications/cancelled" or cancelled is None:
         return message
     error = {"code": 0, "message": "Request cancelled"}
-    return Answered([{"jsonrpc": "2.0", "id": message["params"]["requestId"], "error": error}])
+    return Answered([{"jsonrpc": "2.0", "id": cancelled, "error": error}])

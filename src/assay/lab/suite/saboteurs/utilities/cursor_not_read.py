@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.saboteur import Json, Turn, on_request, params_of
 
 
 @on_request("an invalid cursor gives the first page", breaks="PAG-03")
 def change(message: Json, turn: Turn) -> Json:
     if str(message.get("method")).endswith("/list"):
-        message.get("params", {}).pop("cursor", None)
+        params_of(message).pop("cursor", None)
     return message

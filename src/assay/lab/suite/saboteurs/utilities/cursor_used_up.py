@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Answered, Json, Turn, on_request
+from assay.lab.harness.saboteur import Answered, Json, Turn, on_request, params_of
 from assay.model.error import INVALID_PARAMS
 
 
 @on_request("a cursor works once", breaks="PAG-02")
 def change(message: Json, turn: Turn) -> Json | Answered:
-    cursor = message.get("params", {}).get("cursor")
-    if cursor is None or cursor not in turn.memory:
-        turn.memory[cursor] = True
+    cursor = params_of(message).get("cursor")
+    used = turn.memory.setdefault("used", [])
+    if cursor is None or cursor not in used:
+        used.append(cursor)
         return message
     error = {"code": INVALID_PARAMS, "message": "cursor expired"}
     return Answered([{"jsonrpc": "2.0", "id": message["id"], "error": error}])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from assay.lab.harness.log_level import LEVELS, severity
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.saboteur import Json, Turn, on_request, params_of
 
 
 @on_request("the level is taken for the one as far from the other end", breaks="LOG-02")
 def change(message: Json, turn: Turn) -> Json:
-    if message.get("method") == "logging/setLevel":
-        level = severity(message["params"]["level"])
-        message["params"]["level"] = LEVELS[-1 - level] if level is not None else "debug"
+    params = params_of(message)
+    if message.get("method") == "logging/setLevel" and "level" in params:
+        level = severity(params["level"])
+        params["level"] = LEVELS[-1 - level] if level is not None else "debug"
     return message

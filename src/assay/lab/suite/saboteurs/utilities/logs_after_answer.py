@@ -8,7 +8,7 @@ from assay.lab.harness.saboteur import Json, Turn, on_reply
 
 @on_reply("log messages come after the final response", breaks="LOG-06", scenario="utilities.working")
 def change(reply: Json, turn: Turn) -> list[Json]:
-    if turn.method != "tools/call" or LOG_LEVEL_KEY not in turn.params["_meta"]:
+    if turn.method != "tools/call" or LOG_LEVEL_KEY not in turn.meta:
         return [reply]
     params = {"level": "info", "data": "done"}
     return [reply, {"jsonrpc": "2.0", "method": "notifications/message", "params": params}]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from assay.lab.harness.log_level import LEVELS
 from assay.lab.harness.message_meta import LOG_LEVEL_KEY
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.saboteur import Json, Turn, meta_of, on_request
 
 
 @on_request("log messages below the level that the request asks for", breaks="LOG-06")
 def change(message: Json, turn: Turn) -> Json:
-    meta = message.get("params", {}).get("_meta", {})
+    meta = meta_of(message)
     if meta.get(LOG_LEVEL_KEY) in LEVELS:
         meta[LOG_LEVEL_KEY] = LEVELS[0]
     return message

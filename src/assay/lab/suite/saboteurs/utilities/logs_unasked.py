@@ -8,7 +8,7 @@ from assay.lab.harness.saboteur import Json, Turn, on_reply
 
 @on_reply("log messages for a request that did not ask for them", breaks="LOG-05")
 def change(reply: Json, turn: Turn) -> list[Json]:
-    if turn.method != "tools/call" or LOG_LEVEL_KEY in turn.params["_meta"]:
+    if turn.method != "tools/call" or LOG_LEVEL_KEY in turn.meta:
         return [reply]
     params = {"level": "info", "data": "called"}
     return [{"jsonrpc": "2.0", "method": "notifications/message", "params": params}, reply]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Answered, Json, Turn, on_request
+from assay.lab.harness.saboteur import Answered, Json, Turn, on_request, params_of
 from assay.model.error import INVALID_PARAMS
 
 
 @on_request("a malformed cancellation is answered with an error", breaks="CAN-09")
 def change(message: Json, turn: Turn) -> Json | Answered:
-    named = message.get("params", {}).get("requestId")
+    named = params_of(message).get("requestId")
     if message.get("method") != "notifications/cancelled" or isinstance(named, int | str):
         return message
     error = {"code": INVALID_PARAMS, "message": "requestId: Field required"}

@@ -7,7 +7,7 @@ from assay.lab.harness.saboteur import Json, Turn, on_reply
 
 @on_reply("progress for a request without a token", breaks="PRG-04")
 def change(reply: Json, turn: Turn) -> list[Json]:
-    if turn.method != "tools/call" or "progressToken" in turn.params.get("_meta", {}):
+    if turn.method != "tools/call" or "progressToken" in turn.meta:
         return [reply]
     params = {"progressToken": f"request-{reply['id']}", "progress": 1}
     return [{"jsonrpc": "2.0", "method": "notifications/progress", "params": params}, reply]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Answered, Json, Turn, on_request
+from assay.lab.harness.saboteur import Answered, Json, Turn, on_request, params_of
 from assay.model.error import INVALID_PARAMS
 
 
@@ -11,7 +11,7 @@ def change(message: Json, turn: Turn) -> Json | Answered:
     if message.get("method") != "notifications/cancelled":
         turn.memory[repr(message.get("id"))] = True
         return message
-    named = message.get("params", {}).get("requestId")
+    named = params_of(message).get("requestId")
     if not isinstance(named, int | str) or repr(named) in turn.memory:
         return message
     error = {"code": INVALID_PARAMS, "message": "no such request"}
