@@ -1,6 +1,5 @@
 """A TCP relay that keeps every byte, and the secrets that were in them: they are known, not guessed."""
 
-import asyncio
 import base64
 import binascii
 import re
@@ -9,8 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from urllib.parse import unquote, unquote_plus
 
-CHUNK = 65536
-HOST = "127.0.0.1"
+from interop.between import Between, Look
 
 
 @dataclass(frozen=True, order=True)
@@ -75,62 +73,30 @@ def found(said: bytes) -> Iterator[Secret]:
             yield Secret("client secret", unquote(secret))
 
 
-class Recorder:
-    """Relays to one server, which may be told later, and keeps what is said."""
+class Recorder(Between):
+    """Keeps what is said."""
 
     def __init__(self) -> None:
-        self.port = 0
-        self.target = 0
+        super().__init__()
         self.talks: list[Talk] = []
-        self._tasks: set[asyncio.Task[None]] = set()
 
-    async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
-        try:
-            await self._relay(reader, writer)
-        except (OSError, asyncio.CancelledError):
-            pass  # either end is gone, or the recorder stops: the other end learns it by the close below
-        finally:
-            self._tasks.discard(task)
-            writer.close()
-
-    async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def looks(self) -> tuple[Look, Look]:
         talk = Talk()
         self.talks.append(talk)
-        upstream, upstream_writer = await asyncio.open_connection(HOST, self.target)
-        asking = asyncio.create_task(copy(reader, upstream_writer, talk.asked))
-        try:
-            await copy(upstream, writer, talk.answered)
-        finally:
-            asking.cancel()
-            await asyncio.gather(asking, return_exceptions=True)
-            upstream_writer.close()
-
-    async def stop(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        return kept_in(talk.asked), kept_in(talk.answered)
 
 
-async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, record: bytearray) -> None:
-    while chunk := await reader.read(CHUNK):
-        record += chunk
-        writer.write(chunk)
-        await writer.drain()
-    writer.write_eof()
+def kept_in(record: bytearray) -> Look:
+    def keep(chunk: bytes) -> bool:
+        record.extend(chunk)
+        return False
+
+    return keep
 
 
 @asynccontextmanager
 async def recording() -> AsyncIterator[Recorder]:
     """A recorder that listens on `port`; its `target` must be told before somebody connects."""
     recorder = Recorder()
-    server = await asyncio.start_server(recorder.accept, HOST, 0)
-    recorder.port = server.sockets[0].getsockname()[1]
-    try:
+    async with recorder.listening():
         yield recorder
-    finally:
-        server.close()
-        await recorder.stop()
-        await server.wait_closed()

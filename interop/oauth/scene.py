@@ -19,8 +19,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from assay.authority.record import StoredKey
 from assay.authority.sqlite import SqliteStore
 from assay.authority.store import Shelf
+from interop.between import HOST
 from interop.children import START_TIMEOUT, child
-from interop.oauth.recorder import HOST, Recorder, Secret, recording, secrets_in
+from interop.oauth.recorder import Recorder, Secret, recording, secrets_in
 from interop.official import Aborted, Exit, tail
 from interop.official_authority import CLIENT, free_port
 

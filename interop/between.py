@@ -1,0 +1,74 @@
+"""A TCP relay between clients and one server: it passes on what both say, and what passes is looked at."""
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+CHUNK = 65536
+HOST = "127.0.0.1"
+Look = Callable[[bytes], bool]
+"""Sees each piece on its way; true ends the connection behind it."""
+
+
+class Between(ABC):
+    """`target` is the server's port, which may be told later; `port` is where it listens itself."""
+
+    def __init__(self, host: str = HOST, target: int = 0) -> None:
+        self.host = host
+        self.target = target
+        self.port = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @abstractmethod
+    def looks(self) -> tuple[Look, Look]:
+        """How one more connection is looked at: what is asked, and what is answered."""
+
+    @asynccontextmanager
+    async def listening(self) -> AsyncIterator[None]:
+        server = await asyncio.start_server(self._accept, HOST, 0)
+        self.port = server.sockets[0].getsockname()[1]
+        try:
+            yield
+        finally:
+            server.close()
+            await self._stop()
+            await server.wait_closed()
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        try:
+            await self._relay(reader, writer)
+        except (OSError, asyncio.CancelledError):
+            pass  # either end is gone, or the relay stops: the other end learns it by the close below
+        finally:
+            self._tasks.discard(task)
+            writer.close()
+
+    async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked, answered = self.looks()
+        upstream, upstream_writer = await asyncio.open_connection(self.host, self.target)
+        asking = asyncio.create_task(copy(reader, upstream_writer, asked))
+        try:
+            await copy(upstream, writer, answered)
+        finally:
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+            upstream_writer.close()
+
+    async def _stop(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, look: Look) -> None:
+    while chunk := await reader.read(CHUNK):
+        is_last = look(chunk)
+        writer.write(chunk)
+        await writer.drain()
+        if is_last:
+            return
+    writer.write_eof()
