@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from assay.lab.harness.frame import Header
+from assay.lab.harness.hosting.client import ATTACHED
 from assay.lab.harness.reproduce import reproduction
 from assay.lab.harness.trace import Trace
 from assay.revisions.registry import REVISIONS
@@ -43,3 +44,11 @@ def test_a_client_is_let_come_again() -> None:
         *("python 'my client.py'", "--scenario", "tools_call"),
         *("--spec-version", REVISIONS[-1].date, "--transport", "ws"),
     ]
+
+
+@pytest.mark.parametrize(("transport", "more"), [("http", ""), ("stdio", " --transport stdio")])
+def test_client_that_nobody_started_is_waited_for_again(transport: str, more: str) -> None:
+    date = REVISIONS[-1].date
+    header = Header(date, transport, ATTACHED, "core.open-house", role="client")
+    line = f"assay client --attach --scenario core.open-house --spec-version {date}{more}"
+    assert reproduction(Trace(header, []), []) == line

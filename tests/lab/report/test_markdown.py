@@ -6,7 +6,7 @@ import pytest
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
-from assay.lab.harness.run import CellResult
+from assay.lab.harness.run import CellResult, SubjectRecord
 from assay.lab.harness.verdict import Outcome, Verdict
 from assay.lab.report.markdown import code, render, tag
 from tests.lab.runs import REVISION, cell, run_of
@@ -35,6 +35,12 @@ def test_it_begins_with_the_verdict_and_a_table() -> None:
     lines = render(run_of(FAILED, cell("tools.a", ("b.c", Verdict.SUCCESS)))).splitlines()
     assert lines[0] == "## ❌ does not conform: 1 passed, 1 failed"
     assert "| tools | ❌ 1 of 2 failed |" in lines
+
+
+def test_client_is_not_asked_which_revisions_it_speaks() -> None:
+    subject = SubjectRecord("python client.py", "http")
+    lines = render(replace(run_of(FAILED, role="client"), subjects=[subject])).splitlines()
+    assert "- `python client.py` on http" in lines
 
 
 @pytest.mark.parametrize(
