@@ -7,18 +7,16 @@ completion, subscriptions, changes of lists, resumed streams, and a schema given
 
 from __future__ import annotations
 
-import argparse
 import json
-import socket
 from base64 import b64decode
 from collections.abc import Callable
 from typing import Any
 
 import anyio
-import uvicorn
 from everything import FIXTURES, filled
 from mcp import types
 from minimcp import MiniMCP, StdioTransport, StreamableHTTPTransport
+from serving import serve
 
 PAUSE = 0.05
 
@@ -121,22 +119,12 @@ def test_prompt_with_image() -> Any:
     return MESSAGES["test_prompt_with_image"]
 
 
-def serve_http(port: int) -> None:
-    app = StreamableHTTPTransport(mcp).as_starlette("/mcp")
-    listening = socket.create_server(("127.0.0.1", port))
-    print(f"MCP endpoint: http://localhost:{listening.getsockname()[1]}/mcp", flush=True)
-    uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listening])
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--stdio", action="store_true")
-    parser.add_argument("--port", type=int, default=0)
-    options = parser.parse_args()
-    if options.stdio:
-        anyio.run(StdioTransport(mcp).run)
-    else:
-        serve_http(options.port)
+    serve(
+        __doc__,
+        on_stdio=lambda: anyio.run(StdioTransport(mcp).run),
+        make_app=lambda: StreamableHTTPTransport(mcp).as_starlette("/mcp"),
+    )
 
 
 if __name__ == "__main__":

@@ -7,17 +7,14 @@ handshake revisions, which its HTTP application cannot declare.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
-import socket
 import warnings
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import jsonschema
-import uvicorn
 from everything import CAPABILITIES, FIXTURES, fields_of, filled
 from mcp import types
 from mcp.server import CacheHint, Server, ServerRequestContext
@@ -28,6 +25,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata
 from mcp.shared.subscriptions import PromptsListChanged, ResourceUpdated, ToolsListChanged
+from serving import serve
 
 Json = dict[str, Any]
 Ctx = ServerRequestContext[Any, Any]
@@ -348,22 +346,12 @@ async def serve_stdio(server: Server[Any]) -> None:
         await server.run(read, write, server.create_initialization_options())
 
 
-def serve_http(server: Server[Any], port: int) -> None:
-    app = server.streamable_http_app(event_store=Events(), retry_interval=100)
-    listening = socket.create_server(("127.0.0.1", port))
-    print(f"MCP endpoint: http://localhost:{listening.getsockname()[1]}/mcp", flush=True)
-    uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listening])
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--stdio", action="store_true")
-    parser.add_argument("--port", type=int, default=0)
-    options = parser.parse_args()
-    if options.stdio:
-        asyncio.run(serve_stdio(build()))
-    else:
-        serve_http(build(), options.port)
+    serve(
+        __doc__,
+        on_stdio=lambda: asyncio.run(serve_stdio(build())),
+        make_app=lambda: build().streamable_http_app(event_store=Events(), retry_interval=100),
+    )
 
 
 if __name__ == "__main__":

@@ -1,0 +1,27 @@
+"""How fixture servers in Python are started: with --stdio, or over HTTP, where they say at which URL."""
+
+from __future__ import annotations
+
+import argparse
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import uvicorn
+
+
+def serve(about: str | None, on_stdio: Callable[[], object], make_app: Callable[[], Any]) -> None:
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("--stdio", action="store_true")
+    parser.add_argument("--port", type=int, default=0)
+    options = parser.parse_args()
+    if options.stdio:
+        on_stdio()
+    else:
+        serve_http(make_app(), options.port)
+
+
+def serve_http(app: Any, port: int) -> None:
+    listening = socket.create_server(("127.0.0.1", port))
+    print(f"MCP endpoint: http://localhost:{listening.getsockname()[1]}/mcp", flush=True)
+    uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listening])
