@@ -11,7 +11,6 @@ import asyncio
 import json
 import os
 import shutil
-import signal
 import sys
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -20,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from interop.children import child, http_server, lines_until_end
+from interop.ending import check_names, exit_code, stop_on_request
 from interop.matrix import (
     HANDSHAKE,
     RESUME,
@@ -169,10 +169,7 @@ async def run_jobs(jobs: Sequence[Job], results: Path, at_once: int) -> list[Col
 
 
 async def run_all(jobs: Sequence[Job], options: argparse.Namespace) -> Exit:
-    # SIGINT reaches us as a cancellation already; SIGTERM should too, so that the children are ended.
-    this = asyncio.current_task()
-    assert this is not None
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
+    stop_on_request()
     began = time.monotonic()
     shutil.rmtree(options.results, ignore_errors=True)
     options.results.mkdir(parents=True)
@@ -202,8 +199,7 @@ def parse() -> argparse.Namespace:
     add("--docs", type=Path, help="the page to write the table to; needs all clients")
     add("--jobs", type=int, default=max(2, min(4, os.cpu_count() or 2)), help="clients at once")
     options = parser.parse_args()
-    if unknown := set(options.names) - {*names}:
-        parser.error(f"unknown client: {', '.join(sorted(unknown))}; one of {', '.join(names)}")
+    check_names(parser, options.names, names, "client")
     if options.docs is not None and (options.names or options.quick or options.revision or options.transport):
         parser.error("--docs needs all clients, revisions and transports: the page would lose the others")
     return options
@@ -223,18 +219,7 @@ def chosen(options: argparse.Namespace) -> list[Job]:
 
 def main() -> int:
     options = parse()
-    try:
-        return asyncio.run(run_all(chosen(options), options))
-    except* Aborted as group:
-        first = group.exceptions[0]
-        while isinstance(first, ExceptionGroup):
-            first = first.exceptions[0]
-        assert isinstance(first, Aborted)
-        print(f"error: {first}", file=sys.stderr)
-        code = first.code
-    except* (KeyboardInterrupt, asyncio.CancelledError):
-        code = Exit.INTERRUPTED
-    return code
+    return exit_code(lambda: asyncio.run(run_all(chosen(options), options)))
 
 
 if __name__ == "__main__":

@@ -9,14 +9,14 @@ import argparse
 import asyncio
 import os
 import shutil
-import signal
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
-from interop.official import Aborted, Exit, check_tools
+from interop.ending import check_names, exit_code, stop_on_request
+from interop.official import Exit, check_tools
 
 from .page import page, terminal
 from .record import Judged, Record
@@ -49,10 +49,7 @@ def report(side: Side) -> Exit:
 
 
 async def judge_all(side: Side, wanted: Sequence[Fixture], options: argparse.Namespace) -> Exit:
-    # SIGINT reaches us as a cancellation already; SIGTERM should too, so that no server is left behind.
-    this = asyncio.current_task()
-    assert this is not None
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
+    stop_on_request()
     told = check_tools(options.node)
     print(told)
     results = options.results / side.word
@@ -80,27 +77,23 @@ def parse() -> argparse.Namespace:
     add("--offline", action="store_true", help="write the page again from the record and the explanations")
     options = parser.parse_args()
     options.side = CLIENTS if options.clients else SERVERS
-    names = options.side.fixtures
-    if unknown := set(options.names) - {*names}:
-        parser.error(f"no such {options.side.word}: {', '.join(sorted(unknown))}; one of {', '.join(names)}")
+    check_names(parser, options.names, options.side.fixtures, options.side.word)
     return options
+
+
+def execute(options: argparse.Namespace) -> Exit:
+    side: Side = options.side
+    if options.offline:
+        keep(side, side.record().suite, [])
+        return report(side)
+    wanted = [one for one in side.fixtures.values() if one.name in options.names or not options.names]
+    return asyncio.run(judge_all(side, wanted, options))
 
 
 def main() -> int:
     options = parse()
     os.chdir(ROOT)
-    side: Side = options.side
-    wanted = [one for one in side.fixtures.values() if one.name in options.names or not options.names]
-    try:
-        if options.offline:
-            keep(side, side.record().suite, [])
-            return report(side)
-        return asyncio.run(judge_all(side, wanted, options))
-    except Aborted as aborted:
-        print(f"error: {aborted}", file=sys.stderr)
-        return aborted.code
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        return Exit.INTERRUPTED
+    return exit_code(lambda: execute(options))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ import argparse
 import asyncio
 import json
 import shutil
-import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -21,6 +20,7 @@ from pathlib import Path
 
 from interop.children import child, lines_until_end
 from interop.clients import PEERS, PROGRAM_TIMEOUT, PROGRAMS, ROOT
+from interop.ending import exit_code, stop_on_request
 from interop.matrix import (
     CLOSE,
     HANDSHAKE,
@@ -38,7 +38,7 @@ from interop.oauth.misuse import misuse
 from interop.oauth.recorder import KINDS, Secret
 from interop.oauth.scene import LIFETIME, ROBOT, Scene, staged
 from interop.oauth.searching import Search, files_below, search, shown
-from interop.official import Aborted, Exit
+from interop.official import Exit
 
 FEATURES = (
     *("discovery", "registration", "authorization", "token", "tools", "refresh", "reuse"),
@@ -118,10 +118,7 @@ def searches(results: Path, acts: Sequence[Act]) -> Iterator[Search]:
 
 
 async def run_all(options: argparse.Namespace, python: Path) -> Exit:
-    # SIGINT reaches us as a cancellation already; SIGTERM should too, so that the children are ended.
-    this = asyncio.current_task()
-    assert this is not None
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
+    stop_on_request()
     began = time.monotonic()
     shutil.rmtree(options.results, ignore_errors=True)
     async with asyncio.TaskGroup() as group:
@@ -154,21 +151,14 @@ def parse() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def execute(options: argparse.Namespace) -> Exit:
+    python, _ = SDK.command("", options.environments)
+    return asyncio.run(run_all(options, Path(python)))
+
+
 def main() -> int:
     options = parse()
-    try:
-        python, _ = SDK.command("", options.environments)
-        return asyncio.run(run_all(options, Path(python)))
-    except* Aborted as group:
-        first: BaseException = group
-        while isinstance(first, BaseExceptionGroup):
-            first = first.exceptions[0]
-        assert isinstance(first, Aborted)
-        print(f"error: {first}", file=sys.stderr)
-        code = first.code
-    except* (KeyboardInterrupt, asyncio.CancelledError):
-        code = Exit.INTERRUPTED
-    return code
+    return exit_code(lambda: execute(options))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ import argparse
 import asyncio
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -24,6 +23,7 @@ from assay.lab.harness.redaction import Redaction
 from assay.lab.harness.run import Run
 from assay.lab.harness.runner import Order, Runner, SubjectDown
 from assay.lab.suites import protocol_suite
+from interop.ending import check_names, exit_code, stop_on_request
 from interop.official import Aborted, Exit
 
 from .page import page
@@ -137,10 +137,7 @@ def install(servers: Sequence[PublicServer]) -> None:
 
 
 async def judge_all(servers: Sequence[PublicServer], options: argparse.Namespace) -> Exit:
-    # SIGINT reaches us as a cancellation already; SIGTERM should too, so that no server is left behind.
-    this = asyncio.current_task()
-    assert this is not None
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
+    stop_on_request()
     for server in servers:
         keep([await judged(server, options)])
     return report()
@@ -158,28 +155,25 @@ def parse() -> argparse.Namespace:
     add("--jobs", type=int, default=os.cpu_count() or 1, help="scenarios at once")
     add("--offline", action="store_true", help="judge the traces that are kept, and write the page again")
     options = parser.parse_args()
-    if unknown := set(options.names) - {*names}:
-        parser.error(f"unknown server: {', '.join(sorted(unknown))}; one of {', '.join(names)}")
+    check_names(parser, options.names, names, "server")
     return options
+
+
+def execute(options: argparse.Namespace) -> Exit:
+    if options.offline:
+        keep([judged_again(one) for one in read_record().judged])
+        return report()
+    wanted = [
+        server for name, server in public_servers().items() if name in options.names or not options.names
+    ]
+    install(wanted)
+    return asyncio.run(judge_all(wanted, options))
 
 
 def main() -> int:
     options = parse()
     os.chdir(ROOT)
-    wanted = [
-        server for name, server in public_servers().items() if name in options.names or not options.names
-    ]
-    try:
-        if options.offline:
-            keep([judged_again(one) for one in read_record().judged])
-            return report()
-        install(wanted)
-        return asyncio.run(judge_all(wanted, options))
-    except Aborted as aborted:
-        print(f"error: {aborted}", file=sys.stderr)
-        return aborted.code
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        return Exit.INTERRUPTED
+    return exit_code(lambda: execute(options))
 
 
 if __name__ == "__main__":
