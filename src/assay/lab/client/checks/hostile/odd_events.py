@@ -26,13 +26,14 @@ STYLES: Final[Mapping[str, Callable[[bytes, bytes], bytes]]] = {
     "usual": lambda page, wrong: b"event: message\ndata: " + page + b"\n\n",
     "no space": lambda page, wrong: b"data:" + page + b"\n\n",
     "CRLF": lambda page, wrong: b"event: message\r\ndata: " + page + b"\r\n\r\n",
-    "CR": lambda page, wrong: b"event: message\rdata: " + page + b"\r\r",
+    "CR": lambda page, wrong: b"event: message\rdata: " + page + b"\r\r: more\r",
     "comments": lambda page, wrong: b": one\n:\n:two\ndata: " + page + b"\n: three\n\n",
     "unknown fields": lambda page, wrong: b"colour: red\nplain\nretry: soon\ndata: " + page + b"\n\n",
     "unknown event": lambda page, wrong: b"event: remark\ndata: " + wrong + b"\n\ndata: " + page + b"\n\n",
     "empty events": lambda page, wrong: b"event: message\n\ndata:\n\n\n\ndata: " + page + b"\n\n",
     "several lines": _parted,
     "long comment": lambda page, wrong: b":" + b"x" * LONG + b"\n\ndata: " + page + b"\n\n",
+    "CR at the end": lambda page, wrong: b"data: " + page + b"\r\r",
 }
 """How a page is written, by the way in which that is unusual; and an answer that is none by the standard."""
 

@@ -29,6 +29,7 @@ async def drive(stage: Hosting) -> None:
         await asyncio.sleep(SECONDS)
         return WELL
 
+    stage.host.sessions = True  # without one, some clients open no stream
     stage.host.add_tool({"name": BUSY}, busy)
     stage.host.add_tool({"name": AFTER})
 

@@ -40,4 +40,5 @@ async def drive(stage: Hosting) -> None:
 
 
 def _tools(turn: Turn, title: str, number: object) -> bytes:
-    return answer_to(turn, turn.host.shaped("tools/list", {"tools": shaped(title)}), number)
+    """It would do as an answer to either kind of request."""
+    return answer_to(turn, turn.host.shaped("tools/list", {**WELL, "tools": shaped(title)}), number)

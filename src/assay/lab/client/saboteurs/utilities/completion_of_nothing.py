@@ -1,0 +1,15 @@
+"""Completion of an argument that is none."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import within
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("completion is asked for an argument that was not listed", breaks="USE-03")
+def change(message: Json, guest: Guest) -> Json:
+    if message.get("method") != "completion/complete":
+        return message
+    return within(message, ("params", "argument"), lambda fields: {**fields, "name": "name"})

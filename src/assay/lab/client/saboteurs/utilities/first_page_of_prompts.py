@@ -1,0 +1,13 @@
+"""Only the first page of a list."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import EVERY, ill_mannered
+
+saboteur = ill_mannered(
+    "only the first page of prompts is read",
+    breaks="PR-13",
+    scenario="utilities.all-used",
+    transports=EVERY,
+    follows_pages=False,
+)

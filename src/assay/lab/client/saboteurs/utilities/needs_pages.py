@@ -1,0 +1,14 @@
+"""A list without pages is not understood."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import misbehaving
+from assay.lab.harness.guest.failure import Failed
+from assay.lab.harness.guest.guest import Guest
+
+
+@misbehaving("a list on one page ends the client", breaks="PAG-05", scenario="utilities.all-used")
+async def behave(guest: Guest) -> None:
+    await guest.open()
+    await guest.play(guest.context["steps"][:1])
+    raise Failed("there is no cursor")

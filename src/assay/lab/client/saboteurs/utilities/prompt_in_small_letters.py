@@ -1,0 +1,15 @@
+"""Names in small letters."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import within
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("the name of a prompt is written in small letters", breaks="USE-02")
+def change(message: Json, guest: Guest) -> Json:
+    if message.get("method") != "prompts/get":
+        return message
+    return within(message, ("params",), lambda fields: {**fields, "name": fields["name"].lower()})

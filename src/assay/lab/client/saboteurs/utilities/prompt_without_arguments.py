@@ -1,0 +1,15 @@
+"""A prompt without what it requires."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import within, without
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("a required argument of a prompt is left out", breaks="USE-02")
+def change(message: Json, guest: Guest) -> Json:
+    if message.get("method") != "prompts/get":
+        return message
+    return within(message, ("params", "arguments"), lambda fields: without(fields, "to"))

@@ -1,0 +1,15 @@
+"""URIs are tidied up."""
+
+from __future__ import annotations
+
+from assay.lab.client.altered import within
+from assay.lab.harness.client_saboteur import on_message
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+
+
+@on_message("a URI gets a slash at its end before it is read", breaks="USE-01")
+def change(message: Json, guest: Guest) -> Json:
+    if message.get("method") != "resources/read":
+        return message
+    return within(message, ("params",), lambda fields: {**fields, "uri": f"{fields['uri']}/"})
