@@ -27,8 +27,9 @@ nobody edits it.
 
 A rule is **covered** at a revision if a check cites it and a scenario meets a *saboteur* there: a healthy
 subject with one fault that breaks this very rule. That each saboteur is caught, for the right reason, is
-shown by `assay prove` and by the tests. **Cited** is a rule that a check cites without that proof. **Excluded** is
-what cannot be seen from outside, or is not judged by this suite: each with its reason, at the end.
+shown by `assay prove` and by the tests. **Cited** is a rule that a check cites without that proof.
+**Excluded** is what cannot be seen from outside, or is not judged by this suite: each with its reason, at the
+end.
 
 # Servers
 """

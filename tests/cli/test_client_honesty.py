@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 from assay.cli.main import main
+from assay.lab.harness.hosting.answer import Answer
+from assay.lab.harness.hosting.host import _HANDLERS
+from assay.lab.harness.hosting.turn import Turn
 from assay.lab.harness.run import Run, parse_run
 from assay.lab.harness.verdict import Outcome
 from assay.revisions.registry import HANDSHAKE
@@ -146,3 +149,15 @@ def test_interruption_leaves_no_client_behind(tmp_path: Path, numbers: list[sign
     assert not any(is_running(int(one)) for one in processes)
     if len(numbers) == 1:
         assert b"interrupted: " in out and stored(tmp_path).interrupted
+
+
+def test_fault_of_the_lab_is_never_held_against_the_client(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def fail(turn: Turn) -> Answer:
+        raise ZeroDivisionError("ours")
+
+    monkeypatch.setitem(_HANDLERS, "tools/list", fail)
+    assert judged(shlex.join((sys.executable, str(VISITOR)))) == 70
+    out, err = capsys.readouterr()
+    assert out == "" and "ZeroDivisionError: ours" in err

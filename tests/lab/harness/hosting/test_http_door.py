@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from assay.lab.harness.frame import Kind, Sender
+from assay.lab.harness.hosting import host
 from assay.lab.harness.hosting.answer import SILENCE, Answer, Raw, Refused
 from assay.lab.harness.hosting.http_door import SESSION
 from assay.lab.harness.hosting.http_reply import HttpReply
@@ -57,9 +58,8 @@ async def test_what_has_no_place_is_turned_away(method: str, path: str, body: by
 
 async def test_unknown_methods_and_refusals_are_errors() -> None:
     async with hosted(revision=PER_REQUEST[-1]) as one:
-        host = one.hosting.host
 
-        @host.on("odd")
+        @one.hosting.host.on("odd")
         async def refuse(turn: Turn) -> Answer:
             raise Refused(-32099, "no", {"why": "odd"}, status=418)
 
@@ -223,3 +223,17 @@ async def test_fault_of_ours_is_kept_and_hangs_up(where: str) -> None:
         caller.send("POST", "/mcp", message("ping", 1))
         assert await caller.is_cut()
     assert str(one.hosting.fault) == "ours"
+
+
+async def test_announcement_that_nobody_waits_for_harms_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host, "PATIENCE", 0.01)
+    async with hosted() as one:
+
+        @one.hosting.host.on("tools/call")
+        async def call(turn: Turn) -> Answer:
+            await turn.host.announce("notifications/tools/list_changed")
+            return {"content": []}
+
+        answer = await (await one.call()).ask("POST", "/mcp", message("tools/call", 1))
+        assert data_of(answer.body)[0]["result"] == {"content": []}
+    assert one.hosting.fault is None
