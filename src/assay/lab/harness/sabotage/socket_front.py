@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from base64 import b64encode
-from hashlib import sha1
 from typing import Final
 
 import msgspec
@@ -13,6 +11,7 @@ from assay.lab.harness.broken_off import TurnedAway
 from assay.lab.harness.http_text import HEAD_END, parse_head
 from assay.lab.harness.recorder import MAX_BYTES
 from assay.lab.harness.saboteur import Request, Saboteur, Turn
+from assay.lab.harness.switching import SUBPROTOCOL, accepting
 from assay.protocol.framing import websocket as ws
 
 from .altering import Altering
@@ -21,7 +20,6 @@ from .listener import Listener
 from .socket_wire import SocketWire
 from .wire import LayeredWire
 
-MAGIC: Final = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 PIECE: Final = 64 * 1024
 
 
@@ -79,12 +77,5 @@ def _credentials(upgrade: Request) -> dict[str, str]:
 
 
 def _switching(key: str) -> bytes:
-    accepted = b64encode(sha1(key.encode() + MAGIC).digest())
-    lines = (
-        b"HTTP/1.1 101 Switching Protocols",
-        b"Upgrade: websocket",
-        b"Connection: Upgrade",
-        b"Sec-WebSocket-Accept: " + accepted,
-        b"Sec-WebSocket-Protocol: mcp",
-    )
-    return b"\r\n".join(lines) + HEAD_END
+    headers = [f"{name}: {value}" for name, value in accepting(key, SUBPROTOCOL)]
+    return "\r\n".join(("HTTP/1.1 101 Switching Protocols", *headers)).encode() + HEAD_END
