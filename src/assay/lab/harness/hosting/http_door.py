@@ -13,9 +13,10 @@ from assay.model.error import PARSE_ERROR
 from assay.protocol.framing import sse
 
 from .answer import Json
+from .door import Door
 from .host import Host
 from .http_reply import HttpReply
-from .http_server import Asked, HttpServer
+from .http_server import Asked
 from .turn import Turn, encode
 
 SESSION: Final = "Mcp-Session-Id"
@@ -57,32 +58,17 @@ class HttpChannel:
         self.http.cut()
 
 
-class HttpDoor:
+class HttpDoor(Door):
     def __init__(self, host: Host, path: str, *, name: str = "1") -> None:
-        self._host = host
-        self._path = path
+        super().__init__(host, path, name=name, endpoint=path or "/")
         self._name = name
-        self.server = HttpServer(host.recorder, self._serve, name=name, endpoint=path or "/")
-
-    @property
-    def origin(self) -> str:
-        return self.server.origin
 
     @property
     def url(self) -> str:
         return f"{self.origin}{self._path}"
 
-    async def start(self) -> None:
-        await self.server.start()
-
-    async def stop(self) -> None:
-        await self.server.stop()
-
-    async def _serve(self, asked: Asked, reply: HttpReply) -> None:
-        for hook in self._host.hooks:
-            if await hook(asked, reply):
-                return
-        if asked.path != (self._path or "/"):
+    async def answer(self, asked: Asked, reply: HttpReply) -> None:
+        if self.leads_elsewhere(asked):
             await reply.whole(404)
         elif self._is_lost(asked):
             await reply.whole(404 if asked.header(SESSION) else 400)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -12,6 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from msgspec import Struct
 
+from assay.lab.harness.connections import Connections
 from assay.lab.harness.frame import Kind, Sender
 from assay.lab.harness.http_text import Head
 from assay.lab.harness.recorder import Flooded, Recorder
@@ -62,8 +62,7 @@ class HttpServer:
         self._endpoint = endpoint
         """The path whose requests hold messages of the protocol; none where none does."""
         self._counts: Counter[str] = Counter()
-        self._servers: list[asyncio.Server] = []
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._connections = Connections(self._talk)
         self.port = 0
         self.fault: Exception | None = None
         """The first error in whoever serves: a fault of the lab, never of the client."""
@@ -75,35 +74,22 @@ class HttpServer:
     async def start(self) -> str:
         """Returns the origin. Both families of addresses are served where the machine has them: which one
         `localhost` means is for each client to find out."""
-        first = await asyncio.start_server(self._accept, "127.0.0.1", 0)
-        self._servers.append(first)
-        self.port = first.sockets[0].getsockname()[1]
+        self.port = await self._connections.listen()
         with contextlib.suppress(OSError):
-            self._servers.append(
-                await asyncio.start_server(self._accept, "::1", self.port, family=socket.AF_INET6)
-            )
+            await self._connections.listen("::1", self.port)
         return self.origin
 
     async def stop(self) -> None:
-        for server in self._servers:
-            server.close()
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._connections.stop()
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         inbound = Inbound(reader)
         try:
-            with contextlib.suppress(ConnectionError, EOFError, ValueError, Flooded, asyncio.CancelledError):
+            with contextlib.suppress(ValueError, Flooded):
                 while await self._exchange(inbound, writer):
                     pass
         finally:
-            self._tasks.discard(task)
             await inbound.close()
-            writer.close()
 
     async def _exchange(self, inbound: Inbound, writer: asyncio.StreamWriter) -> bool:
         """One request and its response; returns whether the connection serves another."""

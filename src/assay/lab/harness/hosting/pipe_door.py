@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
+from assay.lab.harness.connections import Connections
 from assay.lab.harness.frame import Kind, Sender
 from assay.lab.harness.recorder import Flooded
 from assay.protocol.framing import lines
@@ -26,35 +27,22 @@ class PipeDoor:
     def __init__(self, host: Host) -> None:
         self._host = host
         self._names = count(1)
-        self._server: asyncio.Server | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._connections = Connections(self._talk)
+        self._port = 0
 
     @property
     def command(self) -> list[str]:
-        assert self._server is not None
-        port = self._server.sockets[0].getsockname()[1]
-        return [sys.executable, "-I", "-S", str(PIPE), str(port)]
+        return [sys.executable, "-I", "-S", str(PIPE), str(self._port)]
 
     async def start(self) -> None:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        self._port = await self._connections.listen()
 
     async def stop(self) -> None:
-        if self._server is not None:
-            self._server.close()
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._connections.stop()
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
-        try:
-            with contextlib.suppress(ConnectionError, Flooded, asyncio.CancelledError):
-                await Piped(self._host, reader, writer, str(next(self._names))).serve()
-        finally:
-            self._tasks.discard(task)
-            writer.close()
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(Flooded):
+            await Piped(self._host, reader, writer, str(next(self._names))).serve()
 
 
 class Piped:

@@ -2,53 +2,34 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
-from hashlib import sha1
 from itertools import count
-from typing import Final
 
 from assay.lab.harness.frame import Kind, Sender
 from assay.lab.harness.recorder import MAX_BYTES
+from assay.lab.harness.switching import SUBPROTOCOL, accepting
 from assay.protocol.framing import websocket as ws
 
 from .conversing import Conversing, LineChannel
+from .door import Door
 from .host import Host
 from .http_reply import HttpReply
-from .http_server import Asked, HttpServer
-
-MAGIC: Final = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
-SUBPROTOCOL: Final = "mcp"
+from .http_server import Asked
 
 
-class SocketDoor:
+class SocketDoor(Door):
     def __init__(self, host: Host, path: str) -> None:
-        self._host = host
-        self._path = path
-        self.server = HttpServer(host.recorder, self._serve, name="http")
+        super().__init__(host, path, name="http")
         self._names = count(1)
-
-    @property
-    def origin(self) -> str:
-        return self.server.origin
 
     @property
     def url(self) -> str:
         return f"ws://{self.origin.removeprefix('http://')}{self._path}"
 
-    async def start(self) -> None:
-        await self.server.start()
-
-    async def stop(self) -> None:
-        await self.server.stop()
-
-    async def _serve(self, asked: Asked, reply: HttpReply) -> None:
-        for hook in self._host.hooks:
-            if await hook(asked, reply):
-                return
+    async def answer(self, asked: Asked, reply: HttpReply) -> None:
         key = asked.header("sec-websocket-key")
-        if asked.path != (self._path or "/") or key is None:
+        if self.leads_elsewhere(asked) or key is None:
             return await reply.whole(404 if key else 426)
-        await reply.switch(_accepting(key, asked.header("sec-websocket-protocol")))
+        await reply.switch(accepting(key, *_chosen(asked.header("sec-websocket-protocol"))))
         return await self._converse(asked, reply)
 
     async def _converse(self, asked: Asked, reply: HttpReply) -> None:
@@ -83,8 +64,5 @@ class SocketDoor:
             reply.cut()
 
 
-def _accepting(key: str, offered: str | None) -> list[tuple[str, str]]:
-    accepted = b64encode(sha1(key.encode() + MAGIC).digest()).decode()
-    wants = SUBPROTOCOL in [one.strip() for one in (offered or "").split(",")]
-    chosen = [("Sec-WebSocket-Protocol", SUBPROTOCOL)] if wants else []
-    return [("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Accept", accepted), *chosen]
+def _chosen(offered: str | None) -> list[str]:
+    return [SUBPROTOCOL] if SUBPROTOCOL in [one.strip() for one in (offered or "").split(",")] else []

@@ -7,6 +7,7 @@ import contextlib
 from abc import ABC, abstractmethod
 
 from assay.lab.harness.broken_off import BrokenOff
+from assay.lab.harness.connections import Connections
 
 
 class Listener(ABC):
@@ -15,8 +16,7 @@ class Listener(ABC):
     def __init__(self, scheme: str, path: str) -> None:
         self._scheme = scheme
         self._path = path
-        self._server: asyncio.Server | None = None
-        self._open: set[asyncio.Task[None]] = set()
+        self._connections = Connections(self._talk)
 
     @abstractmethod
     async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -24,27 +24,12 @@ class Listener(ABC):
 
     async def start(self) -> str:
         """Returns the URL of the endpoint."""
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
-        port = self._server.sockets[0].getsockname()[1]
-        return f"{self._scheme}://127.0.0.1:{port}{self._path}"
+        return f"{self._scheme}://127.0.0.1:{await self._connections.listen()}{self._path}"
 
     async def stop(self) -> None:
-        if self._server is None:
-            return
-        self._server.close()
-        for task in list(self._open):
-            task.cancel()
-        await asyncio.gather(*self._open, return_exceptions=True)
+        await self._connections.stop()
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._open.add(task)
-        try:
-            # Hanging up on either side ends the exchange, as it would without us in between; so does `stop`,
-            # which nobody else has to hear of.
-            with contextlib.suppress(ConnectionError, EOFError, BrokenOff, asyncio.CancelledError):
-                await self.talk(reader, writer)
-        finally:
-            self._open.discard(task)
-            writer.close()
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # Hanging up on the other side ends the exchange, as it would without us in between.
+        with contextlib.suppress(BrokenOff):
+            await self.talk(reader, writer)
