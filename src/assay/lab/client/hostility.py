@@ -81,25 +81,33 @@ def undeterred(
     row: str, trace: Trace, kinds: Iterable[str], expected: str, *, heard: bool = False
 ) -> Iterator[Observation]:
     """Whether another call came after each of these, and the last one was understood as well. Where they are
-    to be heard, none of them may be given up."""
-    every = list(trace.inquiries("tools/call"))
-    for kind in kinds:
-        for one in calls_of(trace, kind)[:1]:
-            others = (other for other in every if other.params.get("name") != kind)
-            later = [other for other in others if other.request.frame.n > one.request.frame.n]
-            lost = [said for said in trace.received if heard and cancels(said, one)]
-            if later or is_over(trace):
-                observed = "the answer was not heard" if later else f"nothing was called after {kind!r}"
-                holds = bool(later) and not lost
-                yield observe(row, holds, one, *lost[:1], *later[:1], expected=expected, observed=observed)
+    to be heard, none of them may be given up. What comes after the first that broke the client shows no more.
+    """
+    for one in (first for kind in kinds for first in calls_of(trace, kind)[:1]):
+        seen = _after(row, trace, one, expected, heard=heard)
+        if seen is not None:
+            yield seen
+        if seen is None or not seen.holds:
+            return
     yield from _ended(row, trace, expected)
+
+
+def _after(row: str, trace: Trace, one: Exchange, expected: str, *, heard: bool) -> Observation | None:
+    kind = one.params.get("name")
+    others = (other for other in trace.inquiries("tools/call") if other.params.get("name") != kind)
+    later = [other for other in others if other.request.frame.n > one.request.frame.n]
+    lost = [said for said in trace.received if heard and cancels(said, one)]
+    if not later and not is_over(trace):
+        return None
+    observed = f"the answer after {kind!r} was not heard" if lost else f"nothing was called after {kind!r}"
+    holds = bool(later) and not lost
+    return observe(row, holds, one, *lost[:1], *later[:1], expected=expected, observed=observed)
 
 
 def _ended(row: str, trace: Trace, expected: str) -> Iterator[Observation]:
     """Who called the last tool has nothing left to fail at but its answer."""
     last = calls_of(trace, AFTER)
     for frame in (one for one in trace.frames if last and one.kind is Kind.EXIT):
-        observed = f"the last call was answered, and the client ended with status {frame.info.get('status')}"
-        yield observe(
-            row, frame.info.get("status") == 0, last[-1], frame, expected=expected, observed=observed
-        )
+        status = frame.info.get("status")
+        observed = f"the last call was answered, and the client ended with status {status}"
+        yield observe(row, status == 0, last[-1], frame, expected=expected, observed=observed)

@@ -24,8 +24,8 @@ RUBBISH: Final = {
     "empty_object": b"{}",
     "no_message": b'{"hello":"world"}',
     "params_of_text": b'{"jsonrpc":"2.0","method":"notifications/message","params":"none"}',
-    NOT_UTF8: _LOG % b'"\xff\xfe"',
     "too_deep": _LOG % (b"[" * DEPTH + b"]" * DEPTH),
+    NOT_UTF8: _LOG % b'"\xff\xfe"',
 }
 """What the host says before it answers the call of that name."""
 
