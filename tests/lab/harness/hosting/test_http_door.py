@@ -11,6 +11,7 @@ from assay.lab.harness.hosting.http_door import SESSION
 from assay.lab.harness.hosting.http_reply import HttpReply
 from assay.lab.harness.hosting.http_server import Asked
 from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.message_meta import SUBSCRIPTION_KEY
 from assay.revisions.registry import PER_REQUEST
 
 from .callers import data_of, hosted, message
@@ -113,6 +114,18 @@ async def test_announcement_comes_on_the_stream_of_a_get() -> None:
         await one.hosting.host.announce("notifications/tools/list_changed")
         heard = await anext(caller.chunks())
         assert data_of(heard)[0]["method"] == "notifications/tools/list_changed"
+
+
+async def test_listener_with_an_odd_id_is_announced_to_by_that_id() -> None:
+    async with hosted(revision=PER_REQUEST[-1]) as one:
+        caller = await one.call()
+        caller.send("POST", "/mcp", b'{"jsonrpc":"2.0","id":[1],"method":"subscriptions/listen"}')
+        await caller.head()
+        stream = caller.chunks()
+        assert data_of(await anext(stream))[0]["method"] == "notifications/subscriptions/acknowledged"
+        await one.hosting.host.announce("notifications/tools/list_changed")
+        assert data_of(await anext(stream))[0]["params"]["_meta"][SUBSCRIPTION_KEY] == [1]
+    assert one.hosting.fault is None
 
 
 async def test_question_is_asked_on_the_stream_of_a_request_and_its_answer_comes_by_post() -> None:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from assay.lab.harness.hosting.http_reply import HttpReply
 from assay.lab.harness.hosting.http_server import Asked
 from assay.lab.harness.hosting.room import serve_asgi
@@ -30,3 +32,15 @@ async def test_application_answers_and_the_scenario_is_told() -> None:
     assert (answer.head.status, answer.body) == (201, b"POST /a b c=d body!")
     assert answer.head.get("content-type") == "text/plain"
     assert told == [("/a%20b", 201, answer.body)]
+
+
+@pytest.mark.parametrize("name", ["[::1]:80", "localhost:abc", "", ":"])
+async def test_whatever_the_client_calls_the_host_it_is_answered(name: str) -> None:
+    async def serve(asked: Asked, reply: HttpReply) -> None:
+        await serve_asgi(echo, asked, reply)
+
+    async with hosted() as one:
+        caller = await one.call(await one.hosting.room("shop", serve))
+        caller.writer.write(f"GET / HTTP/1.1\r\nHost: {name}\r\n\r\n".encode())
+        assert (await caller.answer()).head.status == 201
+    assert one.hosting.fault is None

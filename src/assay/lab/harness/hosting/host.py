@@ -74,7 +74,7 @@ class Host:
         """The one that is good now."""
         self.memory: dict[str, Any] = {}
         """For the scenario's own use."""
-        self.listeners: dict[Any, Turn] = {}
+        self.listeners: list[Turn] = []
         self.fault: Exception | None = None
         """The first error in a handler: a fault of the lab, never of the client."""
         self._ears: list[Channel] = []
@@ -148,8 +148,8 @@ class Host:
             with suppress(TimeoutError):
                 await (await self.ear()).send(encode({"jsonrpc": "2.0", "method": method, "params": params}))
             return
-        for number, turn in self.listeners.items():
-            meta = {SUBSCRIPTION_KEY: number, **params.get("_meta", {})}
+        for turn in list(self.listeners):  # some may leave meanwhile
+            meta = {SUBSCRIPTION_KEY: turn.id, **params.get("_meta", {})}
             await turn.notify(method, {**params, "_meta": meta})
 
     # -- answering ---------------------------------------------------------------------------------------
@@ -290,9 +290,9 @@ async def _subscribe(turn: Turn) -> Answer:
     await turn.notify(
         "notifications/subscriptions/acknowledged", {"notifications": wanted or {}, "_meta": meta}
     )
-    host.listeners[turn.id] = turn
+    host.listeners.append(turn)
     await turn.stay()
-    host.listeners.pop(turn.id, None)
+    host.listeners.remove(turn)
     return DONE
 
 
