@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from assay.lab.harness.check import check
 from assay.lab.harness.message import Message, Shape
 from assay.lab.harness.trace import Trace
-from assay.lab.harness.verdict import Observation, observe
+from assay.lab.harness.verdict import Observation
+from assay.lab.suite.envelope import has_proper_id
 from assay.revisions.registry import REVISIONS
 
 ASKING = frozenset[str]().union(*(revision.requests for revision in REVISIONS))
@@ -17,18 +18,8 @@ ASKING = frozenset[str]().union(*(revision.requests for revision in REVISIONS))
 @check("Requests have ids that are texts or integers", rows=("BASE-02", "BASE-03"), everywhere=True)
 def judge(trace: Trace) -> Iterator[Observation]:
     for message in trace.received:
-        if not _is_request(message):
-            continue
-        null = "id" in message.fields and message.id is None
-        yield observe("BASE-03", not null, message, expected="an id that is not null", observed="null")
-        if not null:
-            yield observe(
-                "BASE-02",
-                type(message.id) in (int, str),
-                message,
-                expected="an id that is a string or an integer",
-                observed=f"id {message.id!r}" if "id" in message.fields else "no id",
-            )
+        if _is_request(message):
+            yield from has_proper_id(message)
 
 
 def _is_request(message: Message) -> bool:

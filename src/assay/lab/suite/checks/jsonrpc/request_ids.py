@@ -9,6 +9,7 @@ from assay.lab.harness.message import Message, Shape, same_id
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Observation, observe
+from assay.lab.suite.envelope import has_proper_id
 
 NOTIFICATION = "notifications/"
 # Requests that some revision gives to servers: without an id they are still meant as such.
@@ -21,21 +22,7 @@ ASKING = frozenset({"ping", "roots/list", "sampling/createMessage", "elicitation
 def judge(trace: Trace) -> Iterator[Observation]:
     requests = [one for one in trace.received if _is_request(one)]
     for place, message in enumerate(requests):
-        yield observe(
-            "BASE-03",
-            message.id is not None or "id" not in message.fields,
-            message,
-            expected="an id that is not null",
-            observed="null",
-        )
-        if message.fields.get("id", "") is not None:
-            yield observe(
-                "BASE-02",
-                type(message.id) in (int, str),
-                message,
-                expected="an id that is a string or an integer",
-                observed=f"id {message.id!r}" if "id" in message.fields else "no id",
-            )
+        yield from has_proper_id(message)
         if (session := _session(trace, message)) is not None:
             before = [one for one in requests[:place] if _session(trace, one) == session]
             used = next((one for one in before if same_id(one.id, message.id)), None)
