@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import field
 
-from .fault import Fault
+from .fault import Fault, maker
 from .naming import id_of
 from .saboteur import Json, Request
 from .transport import HTTP_ONLY, STDIO_ONLY, Transport
@@ -53,27 +53,15 @@ class ClientSaboteur(Fault, frozen=True):
     """A process of its own in place of the guest, where the fault is how a process ends."""
 
 
-def _maker(hook: str, usual: frozenset[Transport]) -> Callable[..., Callable[[Any], ClientSaboteur]]:
-    def decorated(fault: str, *, breaks: str, **options: Any) -> Callable[[Any], ClientSaboteur]:
-        def made(function: Any) -> ClientSaboteur:
-            name = id_of(function.__module__, "saboteurs")
-            given = {"transports": usual, **options, hook: function}
-            return ClientSaboteur(id=name, fault=fault, breaks=breaks, **given)
-
-        return made
-
-    return decorated
-
-
-on_message = _maker("message", EVERY)
+on_message = maker(ClientSaboteur, "message", EVERY)
 """Change each message of the guest: requests, notifications and answers."""
-on_request = _maker("request", HTTP_ONLY)
+on_request = maker(ClientSaboteur, "request", HTTP_ONLY)
 """Change each HTTP request of the guest, to the endpoint or anywhere else."""
-on_hearing = _maker("hearing", EVERY)
+on_hearing = maker(ClientSaboteur, "hearing", EVERY)
 """Change what the guest hears before it makes something of it."""
-on_line = _maker("line", STDIO_ONLY)
+on_line = maker(ClientSaboteur, "line", STDIO_ONLY)
 """Change each line of the guest as bytes, newline included."""
-misbehaving = _maker("behave", EVERY)
+misbehaving = maker(ClientSaboteur, "behave", EVERY)
 """Play the whole client, with the guest as a tool."""
 
 

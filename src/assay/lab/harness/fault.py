@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
 from assay.revisions.revision import Revision
 
+from .naming import id_of
 from .transport import HTTP_ONLY, Transport
 
 
@@ -24,3 +26,20 @@ class Fault(Struct, frozen=True):
     @property
     def area(self) -> str:
         return self.id.partition(".")[0]
+
+
+F = TypeVar("F", bound=Fault)
+
+
+def maker(kind: type[F], hook: str, usual: frozenset[Transport]) -> Callable[..., Callable[[Any], F]]:
+    """The decorator that makes a saboteur of a function for that hook; its path is its id."""
+
+    def decorated(fault: str, *, breaks: str, **options: Any) -> Callable[[Any], F]:
+        def made(function: Any) -> F:
+            name = id_of(function.__module__, "saboteurs")
+            given = {"transports": usual, **options, hook: function}
+            return kind(id=name, fault=fault, breaks=breaks, **given)
+
+        return made
+
+    return decorated

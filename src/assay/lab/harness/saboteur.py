@@ -23,8 +23,7 @@ from msgspec import Struct, field
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from assay.revisions.revision import Revision
 
-from .fault import Fault
-from .naming import id_of
+from .fault import Fault, maker
 from .transport import HTTP_ONLY, STDIO_ONLY, Transport
 
 Json = dict[str, Any]
@@ -166,31 +165,19 @@ def newest_of_each_kind(revision: Revision) -> bool:
     return revision in (HANDSHAKE[-1], PER_REQUEST[-1])
 
 
-def _maker(hook: str, usual: frozenset[Transport]) -> Callable[..., Callable[[Any], Saboteur]]:
-    def decorated(fault: str, *, breaks: str, **options: Any) -> Callable[[Any], Saboteur]:
-        def made(function: Any) -> Saboteur:
-            name = id_of(function.__module__, "saboteurs")
-            given = {"transports": usual, **options, hook: function}
-            return Saboteur(id=name, fault=fault, breaks=breaks, **given)
-
-        return made
-
-    return decorated
-
-
-on_reply = _maker("reply", BOTH)
+on_reply = maker(Saboteur, "reply", BOTH)
 """Change each message of the server: replies, and what it sends by itself."""
-on_request = _maker("request", BOTH)
+on_request = maker(Saboteur, "request", BOTH)
 """Change each message of the driver before the server sees it, or answer in its place."""
-on_batch = _maker("batch", BOTH)
+on_batch = maker(Saboteur, "batch", BOTH)
 """The same for each batch of the driver, as the list that it is."""
-on_line = _maker("line", STDIO_ONLY)
+on_line = maker(Saboteur, "line", STDIO_ONLY)
 """Change each line of the server as bytes, newline included."""
-on_call = _maker("call", HTTP_ONLY)
+on_call = maker(Saboteur, "call", HTTP_ONLY)
 """Change each HTTP request before the server sees it, or answer in its place by returning a `Response`."""
-on_response = _maker("response", HTTP_ONLY)
+on_response = maker(Saboteur, "response", HTTP_ONLY)
 """Change the status and headers of each HTTP response, or replace its body."""
-on_block = _maker("block", HTTP_ONLY)
+on_block = maker(Saboteur, "block", HTTP_ONLY)
 """Change each block of an event stream as bytes, its blank line included."""
-scripted = _maker("script", STDIO_ONLY)
+scripted = maker(Saboteur, "script", STDIO_ONLY)
 """Play the whole server."""
