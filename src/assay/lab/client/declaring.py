@@ -71,6 +71,7 @@ def client_scenario(
     transports: frozenset[Transport] = CLIENTS,
     window: Window = lambda revision: True,
     aliases: tuple[str, ...] = (),
+    also: tuple[str, ...] | None = None,
 ) -> Callable[[Drive], Scenario]:
     """Make a scenario of ours; its id is its path."""
 
@@ -87,6 +88,7 @@ def client_scenario(
             area=area_of(name),
             aliases=aliases,
             brief=brief,
+            also=also,
         )
 
     return made

@@ -83,6 +83,8 @@ class Suite(Struct, frozen=True, dict=True):
     def judging(self, scenario: Scenario) -> list[Check]:
         """The checks that read a scenario's trace: those that it exercises, then those that read all."""
         named = [self.checks[name] for name in scenario.exercises]
+        if scenario.also is not None:
+            return named + [self.checks[name] for name in scenario.also]
         return named + [one for one in self.checks.values() if one.everywhere and one not in named]
 
 
@@ -135,7 +137,7 @@ def _declared(module: ModuleType, wanted: type[T]) -> T:
 
 def complaints(suite: Suite) -> Iterator[str]:
     for scenario in suite.scenarios.values():
-        for name in scenario.exercises:
+        for name in (*scenario.exercises, *(scenario.also or ())):
             if name not in suite.checks:
                 yield f"scenario {scenario.id} exercises {name}, which is no check"
     for one in suite.checks.values():

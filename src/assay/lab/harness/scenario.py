@@ -54,6 +54,9 @@ class Scenario(Struct, frozen=True):
     """Other names that it can be chosen by."""
     brief: Brief | None = None
     """What a client is asked to do."""
+    also: tuple[str, ...] | None = None
+    """The checks that read it besides; none for all that read every trace. To be told where the conversation
+    is not of the revision that is judged."""
 
 
 def scenario(
