@@ -2,6 +2,7 @@
 
 import pytest
 
+from assay.lab.client.checks.streams.old_server import MESSAGES, TOLD
 from assay.lab.client.checks.streams.resumed import BROKEN
 from assay.lab.harness.frame import Frame, Kind, Sender
 from tests.lab.client.judging import ENDED, mark, trace_of, verdicts
@@ -34,3 +35,26 @@ def test_a_stream_for_other_things_is_not_taken_for_a_return() -> None:
 def test_a_client_that_never_comes_back_is_found_when_it_has_ended() -> None:
     assert verdicts(RESUMED, "HTTP-24", trace_of(BREAK, END, ENDED, transport="http")) == [False]
     assert not verdicts(RESUMED, "HTTP-24", trace_of(BREAK, END, transport="http"))
+
+
+def refused(channel: str = "1/post-1") -> list[Frame]:
+    return [
+        Frame(0, 0.0, Sender.SUBJECT, channel, Kind.REQUEST, b"POST /mcp HTTP/1.1\r\n\r\n{}"),
+        Frame(0, 0.0, Sender.DRIVER, channel, Kind.HEAD, b"HTTP/1.1 405 Method Not Allowed\r\n\r\n"),
+    ]
+
+
+def told(target: str) -> list[Frame]:
+    said = Frame(0, 0.0, Sender.DRIVER, "1/get-1", Kind.EVENT, TOLD + b"\ndata: /messages\n\n")
+    line = f"POST {target} HTTP/1.1\r\n\r\n{{}}".encode()
+    return [back(0.0), said, Frame(0, 0.0, Sender.SUBJECT, "1/post-2", Kind.REQUEST, line)]
+
+
+@pytest.mark.parametrize(
+    ("then", "found"),
+    [([], []), (told(MESSAGES), [True]), (told("/mcp"), [False]), ([back(0.0)], [False])],
+    ids=["has no need of old servers", "reaches it", "stays where it was", "says no more"],
+)
+def test_only_who_opens_its_stream_wants_to_reach_an_old_server(then: list[Frame], found: list[bool]) -> None:
+    trace = trace_of(*refused(), *then, ENDED, transport="http")
+    assert verdicts("streams.old-server", "SSE-06", trace) == found

@@ -16,8 +16,6 @@ class Manners(Struct, frozen=True):
     """Asks `server/discover` before all else, where there is no handshake."""
     falls_back: bool = True
     """Shakes hands with a server that does not know the probe."""
-    tries_event_endpoint: bool = True
-    """Tries the two endpoints of the first revision, where a POST leads nowhere."""
     accepts_any_version: bool = False
     """Goes on with a version that it does not know."""
     announces: bool = True

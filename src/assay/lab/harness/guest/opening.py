@@ -78,7 +78,7 @@ async def shake_hands(guest: Guest) -> None:
     try:
         guest.server = await guest.request("initialize", about)
     except NotServed:
-        if not isinstance(guest.carrier, HttpCarrier) or not guest.manners.tries_event_endpoint:
+        if not isinstance(guest.carrier, HttpCarrier):
             raise
         guest.carrier = HttpSseCarrier(guest)
         await guest.carrier.open()

@@ -18,20 +18,28 @@ TOLD = b"event: endpoint"
 
 @check("An old server is reached by its stream", rows=("SSE-03", "SSE-06"), transports=HTTP_ONLY)
 def judge(trace: Trace) -> Iterator[Observation]:
-    refused = [one for one in endpoint_calls(trace, "POST") if 400 <= one.status < 500][:1]
-    opened = [
-        one for one in endpoint_calls(trace, "GET") if one.sent.get("accept") and _is_after(one, refused)
-    ]
-    if refused and (opened or is_over(trace)):
-        expected, observed = f"a GET for {EVENT_STREAM}", "none"
-        yield observe("SSE-06", bool(opened), *refused, *opened[:1], expected=expected, observed=observed)
     told = next((one.n for one in trace.frames if one.raw.startswith(TOLD)), len(trace.frames))
-    for call in trace.calls:
-        if call.sent.method == "POST" and call.request.n > told:
-            right = call.sent.target.endswith(MESSAGES)
-            observed = call.sent.target
-            yield observe("SSE-03", right, call, expected=f"POST {MESSAGES}", observed=observed)
+    sent = [one for one in trace.calls if one.sent.method == "POST" and one.request.n > told]
+    for call in sent:
+        right, observed = _is_there(call), call.sent.target
+        yield observe("SSE-03", right, call, expected=f"POST {MESSAGES}", observed=observed)
+    # Who opens no stream does not want to reach old servers, and nobody has to.
+    opened = _opened(trace)
+    if opened is not None and (sent or is_over(trace)):
+        reached = [one for one in sent if _is_there(one)]
+        expected, observed = f"messages to {MESSAGES}, once the stream has named it", "none"
+        yield observe("SSE-06", bool(reached), opened, *reached[:1], expected=expected, observed=observed)
 
 
-def _is_after(call: Call, refused: list[Call]) -> bool:
-    return bool(refused) and call.request.n > refused[0].request.n
+def _opened(trace: Trace) -> Call | None:
+    """The stream that the client asked for once its POST was refused."""
+    refused = (one.request.n for one in endpoint_calls(trace, "POST") if 400 <= one.status < 500)
+    since = next(refused, None)
+    if since is None:
+        return None
+    asked = (one for one in endpoint_calls(trace, "GET") if EVENT_STREAM in (one.sent.get("accept") or ""))
+    return next((one for one in asked if one.request.n > since), None)
+
+
+def _is_there(call: Call) -> bool:
+    return call.sent.target.endswith(MESSAGES)

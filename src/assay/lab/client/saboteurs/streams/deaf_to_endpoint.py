@@ -1,0 +1,13 @@
+"""A client that opens the stream of an old server, and makes nothing of what it says."""
+
+from __future__ import annotations
+
+from assay.lab.client.checks.streams.old_server import MESSAGES
+from assay.lab.harness.client_saboteur import on_request
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Request
+
+
+@on_request("the endpoint that an old server names is not used", breaks="SSE-06")
+def change(request: Request, guest: Guest) -> Request | None:
+    return None if request.target.endswith(MESSAGES) else request
