@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from assay.lab.client.answered_version import answer_version
 from assay.lab.client.declaring import client_scenario
-from assay.lab.client.evidence import FIRST
-from assay.lab.harness.hosting.answer import Answer
 from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
 from assay.lab.harness.hosting.hosting import Hosting
 from assay.lab.harness.hosting.turn import Turn
@@ -16,13 +15,8 @@ from assay.lab.harness.hosting.turn import Turn
     exercises=("lifecycle.own-version",),
 )
 async def drive(stage: Hosting) -> None:
-    usual = stage.host.handlers[FIRST]
+    def offered(turn: Turn) -> str:
+        given = turn.params.get("protocolVersion")
+        return given if isinstance(given, str) else turn.host.agreed
 
-    @stage.host.on(FIRST)
-    async def initialize(turn: Turn) -> Answer:
-        answer = await usual(turn)
-        assert isinstance(answer, dict)
-        offered = turn.params.get("protocolVersion")
-        return {**answer, "protocolVersion": offered} if isinstance(offered, str) else answer
-
-    stage.host.add_tool({"name": "work"})
+    answer_version(stage, offered)
