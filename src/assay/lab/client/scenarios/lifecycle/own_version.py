@@ -17,6 +17,6 @@ from assay.lab.harness.hosting.turn import Turn
 async def drive(stage: Hosting) -> None:
     def offered(turn: Turn) -> str:
         given = turn.params.get("protocolVersion")
-        return given if isinstance(given, str) else turn.host.agreed
+        return given if isinstance(given, str) else turn.host.revision.date
 
     answer_version(stage, offered)
