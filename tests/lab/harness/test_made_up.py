@@ -129,3 +129,39 @@ def test_answers_of_the_host_come_as_they_are_ready() -> None:
     other = canonical(trace_of(*asked, *reversed(answers)))
     assert list(frame_differences(one, other)) == []
     assert one.trace.frames[1].sender is THE_HOST  # each answer behind its request
+
+
+def returning(times: int) -> Trace:
+    """A client that listens so many times."""
+    head = b"GET /mcp HTTP/1.1\r\nAccept: text/event-stream\r\n\r\n"
+    frames: list[Sent] = []
+    for n in range(1, times + 1):
+        frames += [(THE_CLIENT, f"1/get-{n}", Kind.REQUEST, head, {}), ended(f"1/get-{n}")]
+    return trace_of(*frames)
+
+
+@pytest.mark.parametrize(("times", "differences"), [(5, 0), (2, 0), (1, 2)])
+def test_later_returns_to_a_stream_are_of_no_account(times: int, differences: int) -> None:
+    excused: Counter[str] = Counter()
+    found = list(frame_differences(canonical(returning(4)), canonical(returning(times)), excused))
+    assert len(found) == differences
+    assert ("later returns" in excused) is (times != 4)
+
+
+def test_message_that_was_written_piece_by_piece_is_one() -> None:
+    asked = [line(THE_CLIENT, f'{{"jsonrpc":"2.0","id":{n},"method":"ping"}}') for n in (1, 2)]
+    answer = b'{"jsonrpc":"2.0","id":1,"result":{}}\n'
+    pieces: list[Sent] = [
+        (THE_HOST, "1/lines", Kind.LINE, one, {}) for one in (answer[:9], answer[9:-1], answer[-1:])
+    ]
+    made = canonical(trace_of(*asked, *pieces))
+    once = made.trace
+    assert [frame.sender for frame in once.frames] == [THE_CLIENT, THE_HOST, THE_CLIENT]
+    assert made.touched["pieces"] == 2
+    assert list(canonical(once).trace.frames) == list(once.frames)
+
+
+def test_line_without_an_end_stays_beside_the_end_of_all() -> None:
+    end: Sent = (THE_HOST, "1/lines", Kind.END, b"", {"clean": False})
+    once = canonical(trace_of((THE_HOST, "1/lines", Kind.LINE, b'{"json', {}), end)).trace
+    assert [(frame.kind, frame.raw) for frame in once.frames] == [(Kind.LINE, b'{"json'), (Kind.END, b"")]

@@ -31,6 +31,7 @@ from .normaliser import (
     LEFT_OUT,
     MOMENTS,
     ORDER,
+    PIECES,
     SENTINELS,
     VALUES,
     Volatile,
@@ -59,6 +60,7 @@ def canonical(trace: Trace, extra: Iterable[Volatile] = ()) -> Canonical:
     ordered = list(_arranged(kept, said, renamed_channels(trace, said), asker_of(trace)))
     frames = [_plain(frame, n) for n, frame in enumerate(_rewritten(trace, ordered, said, extra, touched))]
     origin = tuple(frame.n for frame in ordered)
+    touched[PIECES.name] += len(kept) - len(ordered)
     touched[ORDER.name] += list(origin) != sorted(origin)
     touched[MOMENTS.name] += any(frame.t for frame in kept)
     return Canonical(_bare(trace, frames), origin, +touched)
@@ -126,9 +128,8 @@ def _arranged(frames: Iterable[Frame], said: Said, names: dict[str, str], asker:
 
 def _conversation(frames: list[Frame], said: Said, asker: Sender) -> Iterator[Frame]:
     lanes: dict[str, list[Frame]] = defaultdict(list)
-    for frame in frames:
-        if frame.sender is not asker:
-            lanes[lane_of(frame, said[frame.n], asker)].append(frame)
+    for frame in _whole(frame for frame in frames if frame.sender is not asker):
+        lanes[lane_of(frame, said[frame.n], asker)].append(frame)
     for frame in frames:
         if frame.sender is asker:
             yield frame
@@ -137,3 +138,18 @@ def _conversation(frames: list[Frame], said: Said, asker: Sender) -> Iterator[Fr
                 yield from lanes.pop(f"answer to {request_id!r}", ())
     for lane in sorted(lanes):
         yield from lanes[lane]
+
+
+def _whole(frames: Iterable[Frame]) -> Iterator[Frame]:
+    """Lines that were written piece by piece, put together."""
+    held: Frame | None = None
+    for frame in frames:
+        if held is not None and frame.kind is Kind.LINE:
+            frame = msgspec.structs.replace(frame, raw=held.raw + frame.raw)
+        elif held is not None:
+            yield held
+        held = frame if frame.kind is Kind.LINE and not frame.raw.endswith(b"\n") else None
+        if held is None:
+            yield frame
+    if held is not None:
+        yield held

@@ -15,10 +15,12 @@ from .frame import Frame, Kind, Sender
 from .http_text import CRLF, HEAD_END
 from .json_places import is_json
 from .lane import LEFT, asker_of, lane_of, said_in
-from .normaliser import LEFT_EARLY, OPEN_STREAMS
+from .normaliser import LEFT_EARLY, OPEN_STREAMS, RETURNS
 
 WIDTH: Final = 160
 """Characters that are shown of a value."""
+FIRST: Final = 2
+"""Visits of a client to a stream that are compared whatever comes later."""
 _STREAMED: Final = frozenset({Kind.HEAD, Kind.EVENT})
 
 
@@ -50,6 +52,7 @@ def frame_differences(
     """The first difference of each lane, in the order of the earlier one. What is longer in one just because
     the driver hung up at another moment is none; `excused` counts these by rule."""
     olds, news = _sides(before), _sides(after)
+    spare = _returns(before) ^ _returns(after)
     cut = {side[0].partition("/")[0] for side in (*olds, *news) if side[0].endswith(f"/{LEFT}")}
     for side in dict.fromkeys((*olds, *news)):
         old, new = olds.get(side, []), news.get(side, [])
@@ -57,6 +60,7 @@ def frame_differences(
         if found is None or side[0].endswith(f"/{LEFT}"):
             continue
         excuse = _excuse(side, old, new, cut) if None in (found.frame_before, found.frame_after) else None
+        excuse = RETURNS.name if side[0] in spare else excuse
         if excuse is None:
             yield found
         elif excused is not None:
@@ -81,6 +85,20 @@ def _first(side: Side, olds: list[Numbered], news: list[Numbered]) -> FrameDiffe
         if not _same(old[0][0], new[0][0]):
             return _moved(side, olds[place:], news[place:])
     return None
+
+
+def _returns(one: Canonical) -> set[str]:
+    """Channels on which a client came back to listen, its first return aside."""
+    if asker_of(one.trace) is Sender.DRIVER:
+        return set()
+    listening = [
+        frame.channel
+        for frame in one.trace.frames
+        if frame.kind is Kind.REQUEST
+        and frame.raw.startswith(b"GET ")
+        and b"text/event-stream" in _head(frame).lower()
+    ]
+    return set(listening[FIRST:])
 
 
 def _same(one: Frame, other: Frame) -> bool:

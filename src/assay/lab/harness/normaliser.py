@@ -221,10 +221,15 @@ ORDER: Final = Rule(
 OPEN_STREAMS: Final = Rule(
     "ends of open streams", "the driver hangs up on a stream that stays open, after more of it or less"
 )
+PIECES: Final = Rule("pieces", "in how many pieces a line was written, nobody can tell who reads it")
+RETURNS: Final = Rule(
+    "later returns",
+    "a client comes back to a stream that always ends at a pace of its own; its first return is compared",
+)
 ADDRESS: Final = Rule("address", "the port of a server that the lab starts is another one each time")
 LENGTH: Final = Rule(
     "content-length", "it follows from the body, where a named value may be longer; a wrong one is compared"
 )
 MOMENTS: Final = Rule("moments", "when a frame passed, and its number among those of other channels")
 
-BUILT_IN: Final = (SENTINELS, LEFT_EARLY, ORDER, OPEN_STREAMS, ADDRESS, LENGTH, MOMENTS)
+BUILT_IN: Final = (SENTINELS, LEFT_EARLY, ORDER, PIECES, OPEN_STREAMS, RETURNS, ADDRESS, LENGTH, MOMENTS)
