@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from assay.lab.harness.archive import RUN_FILE, read_run
@@ -58,10 +58,18 @@ async def by_us(url: str, revisions: Sequence[str], directory: Path) -> tuple[Ru
     command = [ASSAY, "server", "--url", url, "--suite", "everything", *chosen, "--output", str(directory)]
     log = directory.with_suffix(".log")
     seconds = await finished(command, log)
+    return stored_run(directory, log), seconds
+
+
+def stored_run(directory: Path, log: Path) -> Run:
+    """
+    Raises:
+        Aborted: there is none.
+    """
     stored = list(directory.glob(f"*/{RUN_FILE}"))
     if len(stored) != 1:
-        raise Aborted(Exit.COULD_NOT_RUN, f"assay server stored no run:\n{tail(log)}")
-    return read_run(stored[0]), seconds
+        raise Aborted(Exit.COULD_NOT_RUN, f"assay stored no run:\n{tail(log)}")
+    return read_run(stored[0])
 
 
 def installed(fixture: Fixture, command: list[str], how: str) -> list[str]:
@@ -84,12 +92,24 @@ async def judged_server(server: Fixture, node: Path, environments: Path, results
 
 
 async def timed(server: Fixture, node: Path, url: str, home: Path) -> tuple[dict[str, Tally], Run, Seconds]:
+    return await in_turns(
+        server.rounds,
+        lambda number: by_official(node, url, EVERYTHING, home / f"official-all-{number}"),
+        lambda number: by_us(url, server.revisions, home / f"ours-{number}"),
+    )
+
+
+async def in_turns(
+    rounds: int,
+    by_official: Callable[[int], Awaitable[tuple[dict[str, Tally], float]]],
+    by_us: Callable[[int], Awaitable[tuple[Run, float]]],
+) -> tuple[dict[str, Tally], Run, Seconds]:
     """Both suites in turns; what they say in the last round, and the best time of each."""
     official, ours = [], []
-    for number in range(server.rounds):
-        tallies, seconds = await by_official(node, url, EVERYTHING, home / f"official-all-{number}")
+    for number in range(rounds):
+        tallies, seconds = await by_official(number)
         official.append(seconds)
-        run, seconds = await by_us(url, server.revisions, home / f"ours-{number}")
+        run, seconds = await by_us(number)
         ours.append(seconds)
     best = Seconds(
         official=round(min(official), 2),

@@ -6,12 +6,11 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from assay.lab.harness.archive import RUN_FILE, read_run
 from assay.lab.harness.run import Run
 from interop.official import PACKAGE, Aborted, Exit, Tally, tail, tally_of
 
 from .record import Judged, Pair, Seconds, official_verdicts, our_verdicts, pairs
-from .running import ASSAY, EVERYTHING, finished, installed
+from .running import ASSAY, EVERYTHING, finished, in_turns, installed, stored_run
 from .table import PEERS, Fixture
 
 PATIENCE = 120
@@ -48,10 +47,7 @@ async def by_us(command: str, options: Sequence[str], directory: Path) -> tuple[
     line = [*begin, *options, "--timeout", str(PATIENCE), "--output", str(directory)]
     log = directory.with_suffix(".log")
     seconds = await finished(line, log)
-    stored = list(directory.glob(f"*/{RUN_FILE}"))
-    if len(stored) != 1:
-        raise Aborted(Exit.COULD_NOT_RUN, f"assay client stored no run:\n{tail(log)}")
-    return read_run(stored[0]), seconds
+    return stored_run(directory, log), seconds
 
 
 async def judged_client(client: Fixture, node: Path, environments: Path, results: Path) -> Judged:
@@ -86,19 +82,9 @@ def elsewhere(compared: Sequence[Pair], everything: dict[str, Tally], run: Run) 
 async def timed(
     client: Fixture, node: Path, command: str, home: Path
 ) -> tuple[dict[str, Tally], Run, Seconds]:
-    """Each of the official scenarios once, as many at once as there are; what is said in the last round, and
-    the best time of each suite."""
-    official, ours = [], []
-    for number in range(client.rounds):
-        tallies, seconds = await by_official(node, command, EVERYTHING, home / f"official-all-{number}")
-        official.append(seconds)
-        run, seconds = await by_us(command, ("--once",), home / f"ours-all-{number}")
-        ours.append(seconds)
-    best = Seconds(
-        official=round(min(official), 2),
-        official_scenarios=len(tallies),
-        ours=round(min(ours), 2),
-        our_scenarios=len({cell.scenario for cell in run.cells}),
-        our_cells=len(run.cells),
+    """Each of the official scenarios once, as many at once as there are."""
+    return await in_turns(
+        client.rounds,
+        lambda number: by_official(node, command, EVERYTHING, home / f"official-all-{number}"),
+        lambda number: by_us(command, ("--once",), home / f"ours-all-{number}"),
     )
-    return tallies, run, best
