@@ -21,9 +21,8 @@ came), 4 the client cannot be started, 70 a fault of Assay, 130 interrupted.
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from .server import add_results, count, play_with, seconds
+from .server import add_results, add_strictness, play_with, seconds
 
 SUMMARY = "judge an MCP client: by the command that starts it"
 
@@ -69,16 +68,7 @@ def _add_manner(group: argparse._ArgumentGroup) -> None:
         metavar="S",
         help="seconds for one scenario, then the client is stopped; default: 30, and 600 with --attach",
     )
-    add("--jobs", type=count, metavar="N", help="scenarios at once; default: the cores")
-    add("--repeat", type=count, metavar="N", help="play each scenario N times and report flakes")
-    add("--strict", action="store_true", help="a broken SHOULD fails too")
-    add(
-        "--baseline",
-        "--expected-failures",
-        type=Path,
-        metavar="FILE",
-        help="YAML of expected failures, `client: [scenario, scenario:check]`; those that do not fail, fail",
-    )
+    add_strictness(group, "client")
 
 
 def execute(options: argparse.Namespace) -> int:

@@ -90,16 +90,22 @@ def _add_selection(group: argparse._ArgumentGroup) -> None:
 def _add_manner(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("--timeout", type=seconds, default=10.0, metavar="S", help="seconds for one answer; default: 10")
+    add("--isolate", action="store_true", help="on stdio, a process of its own for every scenario: slower")
+    add_strictness(group, "server")
+
+
+def add_strictness(group: argparse._ArgumentGroup, role: str) -> None:
+    """How often everything is played, and what is held against the subject."""
+    add = group.add_argument
     add("--jobs", type=count, metavar="N", help="scenarios at once; default: the cores")
     add("--repeat", type=count, metavar="N", help="play each scenario N times and report flakes")
-    add("--isolate", action="store_true", help="on stdio, a process of its own for every scenario: slower")
     add("--strict", action="store_true", help="a broken SHOULD fails too")
     add(
         "--baseline",
         "--expected-failures",
         type=Path,
         metavar="FILE",
-        help="YAML of expected failures, `server: [scenario, scenario:check]`; those that do not fail, fail",
+        help=f"YAML of expected failures, `{role}: [scenario, scenario:check]`; those that do not fail, fail",
     )
 
 
