@@ -8,7 +8,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import pytest
+
+from assay.lab.harness import recorder
 from assay.lab.harness.frame import Kind, Sender
+from assay.lab.harness.hosting import pipe_door
 from assay.lab.harness.hosting.answer import DONE, Answer, Raw
 from assay.lab.harness.hosting.conversing import LineChannel
 from assay.lab.harness.hosting.pipe_door import KILLED, SIGNALLED, STARTED
@@ -104,6 +108,15 @@ async def test_unfinished_line_is_in_the_trace_and_gets_no_answer() -> None:
         assert await server.line() == b""
     last = [frame for frame in one.recorder.trace(closed=True).frames if frame.kind is Kind.END]
     assert [frame.info["clean"] for frame in last] == [False]
+
+
+async def test_line_without_end_floods_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (recorder, pipe_door):
+        monkeypatch.setattr(module, "MAX_BYTES", 1000)
+    async with hosted(Transport.STDIO) as one, served(one) as server:
+        server.input.write(b"x" * 2000)
+        assert await server.ended() == 0
+    assert one.recorder.flooded
 
 
 async def test_scenario_may_write_rubbish_complain_and_die() -> None:

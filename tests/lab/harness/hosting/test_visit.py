@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from assay.lab.harness import recorder
 from assay.lab.harness.broken_off import Unreachable
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.event import CellFinished, RunEvent
@@ -104,6 +105,17 @@ async def test_client_whose_time_was_over_fails_and_the_trace_says_so() -> None:
     assert visited.result.outcome is Outcome.FAILED
     assert visited.result.reason == "the client had not ended after 5 s, and was stopped"
     assert not visited.trace.header.closed and list(visited.trace.marks(TIMED_OUT))
+
+
+@pytest.mark.parametrize("transport", [Transport.HTTP, Transport.STDIO, Transport.WEBSOCKET])
+async def test_client_that_floods_the_host_breaks_the_scenario_off(
+    transport: Transport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorder, "MAX_FRAMES", 6)
+    cell = Cell(SUITE.scenarios["core.open-house"], transport, OLD, Facts(OLD.date))
+    visited = await visit(cell, GuestClient(transport=transport), SUITE, 20.0)
+    assert visited.result.broke_off and visited.result.outcome is not Outcome.PASSED
+    assert visited.result.reason.startswith("the subject flooded the driver")
 
 
 async def test_fault_of_the_host_ends_the_run() -> None:

@@ -33,10 +33,12 @@ class GuestClient:
             return await CommandClient(self._saboteur.command, self.transport).run(invitation, limit)
         guest = Guest(invitation, self.transport, self._saboteur, self._habits)
         running = asyncio.create_task(guest.run())
-        await asyncio.wait({running}, timeout=limit)
-        if not running.done():
+        try:
+            done, _ = await asyncio.wait({running}, timeout=limit)
+        finally:
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
+        if not done:
             return Ended(None, stderr=_text(guest.said), stopped=True)
         try:
             running.result()

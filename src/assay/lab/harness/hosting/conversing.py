@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 import msgspec
 
+from assay.lab.harness.recorder import Flooded
+
+from .answer import Json
 from .host import Host
 from .turn import Turn
 
@@ -51,9 +55,13 @@ class Conversing:
             return
         for one in value if isinstance(value, list) else [value]:
             if isinstance(one, dict):
-                task = asyncio.create_task(self._host.receive(Turn(self._host, one, self._channel)))
+                task = asyncio.create_task(self._serve(one))
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
+
+    async def _serve(self, message: Json) -> None:
+        with suppress(ConnectionError, Flooded):  # whoever reads from the connection meets the same
+            await self._host.receive(Turn(self._host, message, self._channel))
 
     async def end(self) -> None:
         """The client will say no more: what it was still owed is owed no longer."""

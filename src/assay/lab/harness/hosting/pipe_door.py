@@ -11,7 +11,7 @@ from typing import Final
 
 from assay.lab.harness.connections import Connections
 from assay.lab.harness.frame import Kind, Sender
-from assay.lab.harness.recorder import Flooded
+from assay.lab.harness.recorder import MAX_BYTES, Flooded
 from assay.protocol.framing import lines
 
 from .conversing import Conversing, LineChannel
@@ -55,7 +55,8 @@ class Piped:
         self._reader = reader
         self._writer = writer
         self._place = f"{name}/lines"
-        self._held = b""
+        self._held = bytearray()
+        """A line that has not ended yet."""
         self.channel = LineChannel(name, self._say, self.write, self.exit)
         self.channel.complain = self.complain
         self._talk = Conversing(host, self.channel)
@@ -86,16 +87,24 @@ class Piped:
                     self.exit()
 
     def _read(self, data: bytes) -> None:
-        *whole, self._held = (self._held + data).split(b"\n")
-        for line in whole:
-            self._host.recorder.record(Sender.SUBJECT, self._place, Kind.LINE, line + b"\n")
+        *ends, rest = data.split(b"\n")
+        for end in ends:
+            line = bytes(self._held) + end
+            self._held.clear()
+            self._record(Kind.LINE, line + b"\n")
             if line.strip():
                 self._talk.take(line)
+        self._held += rest
+        if len(self._held) > MAX_BYTES:
+            self._read_end()  # more than can be recorded: floods
 
     def _read_end(self) -> None:
         if self._held:
-            self._host.recorder.record(Sender.SUBJECT, self._place, Kind.LINE, self._held)
-        self._host.recorder.record(Sender.SUBJECT, self._place, Kind.END, clean=not self._held)
+            self._record(Kind.LINE, bytes(self._held))
+        self._record(Kind.END, clean=not self._held)
+
+    def _record(self, kind: Kind, raw: bytes = b"", **info: object) -> None:
+        self._host.recorder.record(Sender.SUBJECT, self._place, kind, raw, **info)
 
     async def _say(self, body: bytes) -> None:
         await self.write(lines.frame(body))

@@ -59,8 +59,8 @@ class SocketDoor(Door):
                     elif isinstance(received, bytes):
                         record(Sender.SUBJECT, place, Kind.BINARY, received)
         finally:
-            record(Sender.SUBJECT, place, Kind.END, clean=True)
             await talk.end()
+            record(Sender.SUBJECT, place, Kind.END, clean=True)
             reply.cut()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import Final
 
 import msgspec
@@ -12,7 +13,7 @@ from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.frame import Header, Kind, Sender
 from assay.lab.harness.plan import Cell
 from assay.lab.harness.playing import judge, now, outcome_of
-from assay.lab.harness.recorder import Recorder
+from assay.lab.harness.recorder import Flooded, Recorder
 from assay.lab.harness.redaction import Redaction
 from assay.lab.harness.run import CellResult
 from assay.lab.harness.scenario import Role
@@ -45,11 +46,12 @@ async def visit(cell: Cell, client: Client, suite: Suite, limit: float) -> Visit
     begin = time.monotonic()
     recorder = _recorder(cell, client)
     ended = await _received(cell, client, recorder, limit)
-    _note(recorder, ended)
+    with suppress(Flooded):  # nothing more can be noted; that it is so is told below
+        _note(recorder, ended)
     trace = recorder.trace(closed=not ended.stopped)
-    # Who never comes proves nothing, whatever else is green.
-    result = _judged(cell, suite, trace, broke_off=ended.stopped or not trace.was_visited)
-    reason = _reason(result.outcome, trace, ended, limit)
+    broken = _broken(recorder, trace, ended, limit)
+    result = _judged(cell, suite, trace, broke_off=bool(broken))
+    reason = broken or _reason(result.outcome)
     seconds = round(time.monotonic() - begin, 4)
     return Visit(msgspec.structs.replace(result, reason=reason, seconds=seconds), trace, ended)
 
@@ -109,9 +111,14 @@ def _note(recorder: Recorder, ended: Ended) -> None:
         recorder.record(Sender.SUBJECT, "client/process", Kind.EXIT, status=ended.status)
 
 
-def _reason(outcome: Outcome, trace: Trace, ended: Ended, limit: float) -> str:
+def _broken(recorder: Recorder, trace: Trace, ended: Ended, limit: float) -> str:
+    """Why the visit proves nothing, whatever is green in it; empty where it was a whole one."""
+    if recorder.flooded:
+        return str(Flooded())
     if ended.stopped:
         return f"the client had not ended after {limit:g} s, and was stopped"
-    if not trace.was_visited:
-        return "the client never connected"
+    return "" if trace.was_visited else "the client never connected"
+
+
+def _reason(outcome: Outcome) -> str:
     return "nothing that it looks for was observed" if outcome is Outcome.INCOMPLETE else ""
