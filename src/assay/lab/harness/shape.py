@@ -58,7 +58,7 @@ def _narrowed(form: Any, result: Any) -> Any:
 
 def sent_problem(message: Message, revision: Revision) -> str | None:
     """The same for a request or notification of a server."""
-    form = _sent_forms(message).get((message.method, revision.date))
+    form = _forms("SERVER", message).get((message.method, revision.date))
     return None if form is None else _problem(form, message.value)
 
 
@@ -71,7 +71,7 @@ def asked_problem(message: Message, revision: Revision) -> str | None:
 
 def client_problem(message: Message, revision: Revision) -> str | None:
     """The same for a request or notification of a client that is judged itself."""
-    form = _client_forms(message).get((message.method, revision.date))
+    form = _forms("CLIENT", message).get((message.method, revision.date))
     return None if form is None else _problem(form, message.value)
 
 
@@ -83,27 +83,17 @@ def answer_problem(method: str, result: Any, revision: Revision) -> str | None:
 
 def known_of_clients(message: Message, revision: Revision) -> bool:
     """Whether a client of that revision has such a request or notification."""
-    return (message.method, revision.date) in _client_forms(message)
-
-
-def _client_forms(message: Message) -> dict[tuple[str, str], Any]:
-    official = _official()
-    forms: dict[tuple[str, str], Any] = (
-        official.CLIENT_REQUESTS if message.shape is Shape.REQUEST else official.CLIENT_NOTIFICATIONS
-    )
-    return forms
+    return (message.method, revision.date) in _forms("CLIENT", message)
 
 
 def knows(message: Message, revision: Revision) -> bool:
     """Whether a server of that revision has such a request or notification."""
-    return (message.method, revision.date) in _sent_forms(message)
+    return (message.method, revision.date) in _forms("SERVER", message)
 
 
-def _sent_forms(message: Message) -> dict[tuple[str, str], Any]:
-    official = _official()
-    forms: dict[tuple[str, str], Any] = (
-        official.SERVER_REQUESTS if message.shape is Shape.REQUEST else official.SERVER_NOTIFICATIONS
-    )
+def _forms(sender: str, message: Message) -> dict[tuple[str, str], Any]:
+    kind = "REQUESTS" if message.shape is Shape.REQUEST else "NOTIFICATIONS"
+    forms: dict[tuple[str, str], Any] = getattr(_official(), f"{sender}_{kind}")
     return forms
 
 
