@@ -13,8 +13,9 @@ from mcp.client.auth.extensions.client_credentials import (
 )
 from mcp.client.auth.extensions.identity_assertion import IdentityAssertionOAuthProvider
 from mcp.client.auth.utils import build_protected_resource_metadata_discovery_urls
-from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
+from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata
 from pydantic import AnyUrl
+from storage import Storage
 
 TIMEOUT = httpx2.Timeout(10.0)
 # Nobody listens there: the browser reads where it is sent, and does not go.
@@ -24,26 +25,6 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
 ID_JAG = "urn:ietf:params:oauth:token-type:id-jag"
 ID_TOKEN = "urn:ietf:params:oauth:token-type:id_token"
-
-
-class Storage:
-    """Where the SDK keeps what it was given."""
-
-    def __init__(self, client: OAuthClientInformationFull | None = None) -> None:
-        self.tokens: OAuthToken | None = None
-        self.client = client
-
-    async def get_tokens(self) -> OAuthToken | None:
-        return self.tokens
-
-    async def set_tokens(self, tokens: OAuthToken) -> None:
-        self.tokens = tokens
-
-    async def get_client_info(self) -> OAuthClientInformationFull | None:
-        return self.client
-
-    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        self.client = client_info
 
 
 class Browser:
@@ -98,7 +79,7 @@ def authorization_code(context: Context, url: str) -> OAuthClientProvider:
     return OAuthClientProvider(
         url,
         OAuthClientMetadata(redirect_uris=[CALLBACK], client_name="conformance"),
-        Storage(registered(context.data)),
+        Storage(client=registered(context.data)),
         redirect_handler=browser.open,
         callback_handler=browser.come_back,
         client_metadata_url=CLIENT_DOCUMENT,

@@ -15,8 +15,9 @@ from mcp.client.auth.extensions.client_credentials import (
     SignedJWTParameters,
 )
 from mcp.shared.auth import OAuthToken
-from oauth_journey import Journey, Storage, Task, post
+from oauth_journey import Journey, Task, post
 from reporting import Step, expect, run_steps, text_of
+from storage import Storage
 
 GARBAGE = OAuthToken(access_token="no-token-of-anybody")
 

@@ -17,6 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 from pydantic import AnyUrl
 from reporting import PER_REQUEST, expect
+from storage import Storage
 from wire import TIMEOUT
 
 # Nobody listens there: the browser reads where it is sent, and does not go.
@@ -66,28 +67,6 @@ class Task:
             redirect_uris=[AnyUrl(CALLBACK)],
             issuer=self.issuer,
         )
-
-
-class Storage:
-    """Where the SDK keeps what it was given."""
-
-    def __init__(
-        self, tokens: OAuthToken | None = None, client: OAuthClientInformationFull | None = None
-    ) -> None:
-        self.tokens = tokens
-        self.client = client
-
-    async def get_tokens(self) -> OAuthToken | None:
-        return self.tokens
-
-    async def set_tokens(self, tokens: OAuthToken) -> None:
-        self.tokens = tokens
-
-    async def get_client_info(self) -> OAuthClientInformationFull | None:
-        return self.client
-
-    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        self.client = client_info
 
 
 @dataclass(frozen=True)
