@@ -11,7 +11,7 @@ from assay.lab.harness.guest.guest import Guest
 
 
 @misbehaving(
-    "an answer that cannot come is waited for", breaks="HOSTILE-17", scenario="hostile.never-up", limit=1.0
+    "an answer that cannot come is waited for", breaks="HOSTILE-17", scenario="hostile.never-up", limit=0.5
 )
 async def behave(guest: Guest) -> None:
     with suppress(Failed):

@@ -1,0 +1,17 @@
+"""What is no message takes the next message with it."""
+
+from __future__ import annotations
+
+from assay.lab.harness.client_saboteur import on_hearing
+from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.saboteur import Json
+from assay.lab.harness.transport import STDIO_ONLY
+
+
+@on_hearing("the answer after what is no message is not heard", breaks="HOSTILE-04", transports=STDIO_ONLY)
+def change(message: Json, guest: Guest) -> Json | None:
+    if "hello" in message:
+        guest.memory["lost"] = True
+    elif "result" in message and guest.memory.pop("lost", False):
+        return None
+    return message
