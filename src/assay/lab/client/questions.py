@@ -45,6 +45,16 @@ class Question(Struct, frozen=True):
         """What was declared about such questions; none where nothing was."""
         return self.declared.get(GROUPS[self.method])
 
+    @property
+    def content(self) -> list[Json]:
+        """The blocks of a model's answer, whether it has one of them or a list."""
+        found = (self.result or {}).get("content")
+        return [one for one in (found if isinstance(found, list) else [found]) if isinstance(one, dict)]
+
+    @property
+    def uses_of_tools(self) -> list[Json]:
+        return [one for one in self.content if one.get("type") == "tool_use"]
+
 
 class Round(Struct, frozen=True):
     """A result that asks, and the request that was sent with the answers; none where it never was."""

@@ -1,5 +1,7 @@
 """What clients make of results: whom a scenario may accuse."""
 
+from typing import Any
+
 import pytest
 
 from assay.lab.harness.client_saboteur import EVERY, ClientSaboteur
@@ -8,7 +10,8 @@ from assay.lab.harness.hosting.runner import ClientOrder, planned
 from assay.lab.harness.hosting.visit import visit
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Outcome
-from tests.lab.client.judging import SUITE
+from tests.lab.client.judging import INITIALIZE, SUITE, WELCOME, verdicts
+from tests.lab.traces import request, result, stdio_trace
 
 UNTYPED = SUITE.scenarios["asking.untyped-result"]
 
@@ -27,3 +30,26 @@ async def test_only_a_client_of_earlier_servers_is_judged_by_what_it_makes_of_th
     cell = next(one for one in cells if one.scenario is UNTYPED)
     visited = await visit(cell, GuestClient(client, Transport.STDIO), SUITE, 30.0)
     assert visited.result.outcome is outcome, visited.result
+
+
+def sampled(content: dict[str, Any], capabilities: dict[str, Any]) -> list[bool]:
+    opening = {**INITIALIZE, "params": {**INITIALIZE["params"], "capabilities": capabilities}}
+    asked = request("host-1", "sampling/createMessage", messages=[], maxTokens=9, tools=[{"name": "dice"}])
+    told = result("host-1", role="assistant", model="m", content=content)
+    trace = stdio_trace(("<", opening), (">", WELCOME), (">", asked), ("<", told))
+    return verdicts("asking.declared", "SMP-02", trace)
+
+
+@pytest.mark.parametrize(
+    ("content", "capabilities", "found"),
+    [
+        ({"type": "text", "text": "no tools for me"}, {"sampling": {}}, []),
+        ({"type": "tool_use", "id": "1", "name": "dice", "input": {}}, {"sampling": {}}, [False]),
+        ({"type": "tool_use", "id": "1", "name": "dice", "input": {}}, {"sampling": {"tools": {}}}, [True]),
+    ],
+    ids=["leaves tools alone", "uses a tool", "uses a tool, as declared"],
+)
+def test_only_a_model_that_uses_tools_has_to_be_declared_to(
+    content: dict[str, Any], capabilities: dict[str, Any], found: list[bool]
+) -> None:
+    assert sampled(content, capabilities) == found

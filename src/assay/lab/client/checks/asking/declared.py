@@ -22,6 +22,7 @@ def judge(trace: Trace) -> Iterator[Observation]:
         expected, observed = f"a capability for {one.method}", f"declared {one.declared}"
         holds = isinstance(declared, dict)
         yield observe(ROWS[one.method], holds, one, expected=expected, observed=observed)
-        if one.method == MODEL and ("tools" in one.params or "toolChoice" in one.params):
+        # Who leaves the tools alone has not taken them: that it did not refuse is another rule's.
+        if one.method == MODEL and one.uses_of_tools:
             holds = isinstance(declared, dict) and isinstance(declared.get("tools"), dict)
             yield observe(TOOLS, holds, one, expected="`sampling.tools`", observed=observed)

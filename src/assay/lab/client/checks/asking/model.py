@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from assay.lab.client.questions import MODEL, Question, questions
 from assay.lab.harness.check import check
@@ -25,7 +24,7 @@ def judge(trace: Trace) -> Iterator[Observation]:
 
 def _length(one: Question) -> Iterator[Observation]:
     most = one.params.get("maxTokens")
-    texts = [block["text"] for block in _blocks(one) if isinstance(block.get("text"), str)]
+    texts = [block["text"] for block in one.content if isinstance(block.get("text"), str)]
     if isinstance(most, int) and texts:
         length = sum(map(len, texts))
         expected, observed = f"at most {most} tokens", f"{length} characters"
@@ -35,14 +34,8 @@ def _length(one: Question) -> Iterator[Observation]:
 def _choice(one: Question) -> Iterator[Observation]:
     choice = one.params.get("toolChoice")
     mode = choice.get("mode") if isinstance(choice, dict) else None
-    used = [block.get("name") for block in _blocks(one) if block.get("type") == "tool_use"]
+    used = [block.get("name") for block in one.uses_of_tools]
     if mode == "required":
         yield observe(CHOICE, bool(used), one, expected="the use of a tool", observed="none")
     elif mode == "none":
         yield observe(CHOICE, not used, one, expected="no use of a tool", observed=f"{used}")
-
-
-def _blocks(one: Question) -> list[dict[str, Any]]:
-    content = (one.result or {}).get("content")
-    blocks = content if isinstance(content, list) else [content]
-    return [block for block in blocks if isinstance(block, dict)]
