@@ -103,7 +103,11 @@ def test_results_hold_checks_output_and_the_protocol() -> None:
         (["--command", "x", "--suite", "everything"], "no such suite: everything"),
         (["--command", "x", "--scenario", "no-such"], "no such scenario: no-such"),
         (["--command", "x", "--spec-version", "1999-01-01"], "unknown revision: 1999-01-01"),
-        (["--command", "x", "--scenario", "initialize", "--spec-version", NEW], "nothing of that is played"),
+        (
+            ["--command", "x", "--scenario", "initialize", "--spec-version", NEW],
+            f"nothing of that is played on http at {NEW}",
+        ),
+        (["--command", "x {url} {server}"], "the command has both {url} and {server}"),
         (["--command", "x", "--transport", "ws", "--scenario", "auth/*"], "nothing of that is played on ws"),
         (["--attach", "--scenario", "tools_call", "--scenario", "core.*"], "--attach is for one scenario"),
         (["--command", "'"], "cannot read the command: No closing quotation"),
@@ -239,7 +243,10 @@ def test_client_that_nobody_starts_is_judged_after_it_has_come(transport: str) -
 def test_attached_client_that_never_comes_proves_nothing(capsys: Captured) -> None:
     assert main(["client", "--attach", "--timeout", "0.2", "--scenario", "tools_call"]) == 3
     out, err = capsys.readouterr()
-    assert "MCP endpoint: http://localhost:" in err and "call tool (name: add_numbers" in err
+    assert (
+        "MCP endpoint: http://localhost:" in err
+        and 'call tool (name: add_numbers, arguments: {"a": 5, "b": 3})' in err
+    )
     assert "the client never connected" in out
 
 

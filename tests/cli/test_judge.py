@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from itertools import pairwise
 from pathlib import Path
 
 import jsonschema_rs
@@ -149,6 +150,15 @@ def test_every_scenario_is_listed(capsys: Output) -> None:
     assert main(["list", "--client"]) == 0
     out = capsys.readouterr().out
     assert all(f"\n{name}" in f"\n{out}" for name in suite_named("client").scenarios)
+
+
+def test_list_tells_where_a_scenario_is_not_played_everywhere(capsys: Output) -> None:
+    assert main(["list", "--client"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    places = {line.split()[0]: after.strip() for line, after in pairwise(lines)}
+    assert places["initialize"].startswith("on http, stdio, ws at ")
+    assert f"{HANDSHAKE[-1].date}; checks" in places["initialize"]
+    assert places["core.open-house"].startswith("on http, stdio, ws; checks")
 
 
 def test_coverage_is_shown_for_every_revision(capsys: Output) -> None:

@@ -20,6 +20,7 @@ from .suite import DEFAULT, add_suite, suite_of
 if TYPE_CHECKING:
     from assay.lab.harness.catalogue import Suite
     from assay.lab.harness.fault import Fault
+    from assay.lab.harness.scenario import Scenario
 
 SUMMARY = "show the lab's scenarios, or what they cover"
 
@@ -68,9 +69,23 @@ def scenario_lines(suite: Suite) -> Iterator[str]:
         official = f" (official: {scenario.official})" if other else ""
         also = f" (also: {', '.join(scenario.aliases)})" if scenario.aliases else ""
         yield f"{scenario.id:<{width}} {scenario.title}{official}{also}"
-        yield f"{'':<{width}} on {places}; checks {', '.join(suite.sought(scenario))}"
+        at = revisions_told(suite, scenario)
+        yield f"{'':<{width}} on {places}{at}; checks {', '.join(suite.sought(scenario))}"
     yield from group_lines(suite)
     yield f"{len(scenarios)} scenarios that judge a {suite.role.value}"
+
+
+def revisions_told(suite: Suite, scenario: Scenario) -> str:
+    """Where it is played, unless that is everywhere."""
+    from assay.lab.harness.plan import makes_sense
+    from assay.revisions.registry import REVISIONS
+
+    at = [
+        one.date
+        for one in REVISIONS
+        if any(makes_sense(suite, scenario, on, one) for on in scenario.transports)
+    ]
+    return "" if len(at) == len(REVISIONS) else f" at {', '.join(at)}"
 
 
 def group_lines(suite: Suite) -> Iterator[str]:

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -134,18 +135,18 @@ def add_results(group: argparse._ArgumentGroup) -> None:
 
 def seconds(text: str) -> float:
     """A time, for argparse."""
-    value = float(text)
-    if not 0 < value < 86_400:
-        raise ValueError
-    return value
+    with contextlib.suppress(ValueError):
+        if 0 < (value := float(text)) < 86_400:
+            return value
+    raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds between 0 and a day")
 
 
 def count(text: str) -> int:
     """A number of at least one, for argparse."""
-    value = int(text)
-    if not 0 < value <= 10_000:
-        raise ValueError
-    return value
+    with contextlib.suppress(ValueError):
+        if 0 < (value := int(text)) <= 10_000:
+            return value
+    raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 to 10000")
 
 
 class Misplaced(argparse.Action):

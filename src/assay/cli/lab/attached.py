@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import signal
 import sys
 from typing import Any
@@ -41,9 +42,14 @@ def told(invitation: Invitation, limit: float) -> list[str]:
 
 
 def _step(step: dict[str, Any]) -> str:
-    more = ", ".join(f"{key}: {value}" for key, value in step.items() if key != "do")
+    more = ", ".join(f"{key}: {_told(value)}" for key, value in step.items() if key != "do")
     name = str(step.get("do")).replace("_", " ")
     return f"{name} ({more})" if more else name
+
+
+def _told(value: Any) -> str:
+    """JSON, to be pasted into a client; names without quotes."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 async def _interrupted() -> None:

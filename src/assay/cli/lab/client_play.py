@@ -13,7 +13,7 @@ from assay.lab.client.groups import groups, narrowed
 from assay.lab.harness.archive import Archive, Output
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.event import Watch
-from assay.lab.harness.hosting.client import SERVER, Client, CommandClient
+from assay.lab.harness.hosting.client import SERVER, URL, Client, CommandClient
 from assay.lab.harness.hosting.runner import ClientOrder, ClientRunner, Keep, planned
 from assay.lab.harness.hosting.visit import Visit
 from assay.lab.harness.plan import Cell, Selection
@@ -49,10 +49,7 @@ class ClientPlay:
         self.suite = self._order.suite
         self.selection = self._order.selection
         if not cells:
-            problem = f"nothing of that is played on {self._client.transport}"
-            raise CommandFailed(
-                ExitCode.USAGE, problem, "`assay list --client` shows where each scenario runs"
-            )
+            raise nothing_played(self._client.transport, self._order.selection)
 
     def steady(self) -> None:
         """Nothing is shared by two scenarios, and order is kept by the plan."""
@@ -66,6 +63,12 @@ class ClientPlay:
 
     def refusal(self, down: SubjectDown) -> CommandFailed:
         return CommandFailed(ExitCode.NOT_STARTED, str(down), "is the command right? try it by hand")
+
+
+def nothing_played(transport: Transport, selection: Selection) -> CommandFailed:
+    dates = ", ".join(one.date for one in selection.revisions)
+    problem = f"nothing of that is played on {transport}" + (f" at {dates}" if dates else "")
+    return CommandFailed(ExitCode.USAGE, problem, "`assay list --client` shows where each scenario runs")
 
 
 def keeping(archive: Archive) -> Keep:
@@ -90,6 +93,9 @@ def client_of(options: argparse.Namespace) -> Client:
         return AttachedClient(Transport(options.transport or Transport.HTTP))
     words = argv(options.command)
     starts = any(SERVER in word for word in words)
+    if starts and any(URL in word for word in words):
+        problem = f"the command has both {URL} and {SERVER}"
+        raise CommandFailed(ExitCode.USAGE, problem, "a client is judged on one transport at a time")
     wanted = Transport(options.transport or (Transport.STDIO if starts else Transport.HTTP))
     if starts is not (wanted is Transport.STDIO):
         problem = f"on {wanted} the command {'has no place for' if starts else 'needs'} {SERVER}"
