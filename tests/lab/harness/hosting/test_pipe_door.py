@@ -18,6 +18,7 @@ from assay.lab.harness.hosting.conversing import LineChannel
 from assay.lab.harness.hosting.pipe_door import KILLED, SIGNALLED, STARTED
 from assay.lab.harness.hosting.turn import Turn
 from assay.lab.harness.transport import Transport
+from assay.revisions.registry import PER_REQUEST
 
 from .callers import PATIENCE, Hosted, hosted, message
 
@@ -66,6 +67,21 @@ async def test_messages_are_lines_both_ways_and_recorded() -> None:
         assert frames[0] == (Sender.DRIVER, Kind.MARK)
         assert frames.count((Sender.SUBJECT, Kind.LINE)) == 4
     assert one.labels("1/lines")[0] == STARTED
+
+
+async def test_subscription_ends_with_its_connection_or_when_it_is_cancelled() -> None:
+    async with hosted(Transport.STDIO, PER_REQUEST[-1]) as one:
+        host = one.hosting.host
+        async with served(one) as server, served(one) as other:
+            await server.ask(message("subscriptions/listen", 1))
+            await other.ask(message("subscriptions/listen", 1))
+            cancelled = json.dumps({"method": "notifications/cancelled", "params": {"requestId": 1}})
+            server.input.write(cancelled.encode() + b"\n")
+            assert (await server.ask(message("tools/list", 2)))["id"] == 2
+            assert len(host.listeners) == 1
+            await host.announce("notifications/tools/list_changed")
+            assert b"list_changed" in await other.line()
+    assert host.listeners == []
 
 
 async def test_server_ends_with_its_input_unless_the_scenario_holds_it() -> None:

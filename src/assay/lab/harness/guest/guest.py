@@ -249,9 +249,7 @@ class Guest:
             return
         async with self._renewing:
             if life == self._life and life < MOST_LIVES:
-                self._life += 1
-                await self.carrier.open()
-                await open_guest(self)
+                await self.open()
                 for one in self.subscriptions:
                     await one.open()
 

@@ -112,14 +112,11 @@ class Web:
     def _changed(self, method: str, address: Address, headers: Headers, body: bytes) -> Request | None:
         """The request as it goes out: the one place where a fault meets HTTP requests."""
         pairs = [("Host", address.authority), *headers, ("Connection", "close")]
-        request: Request | None = Request(headers=pairs, method=method, target=address.target, body=body)
+        request = Request(headers=pairs, method=method, target=address.target, body=body)
         hook = self._guest.saboteur.request if self._guest.saboteur else None
-        if hook is not None and request is not None:
-            request = hook(request, self._guest)
-        if (
-            request is not None
-            and request.header("content-length") is None
-            and (request.body or method == "POST")
-        ):
-            request.set("Content-Length", str(len(request.body)))
-        return request
+        changed = request if hook is None else hook(request, self._guest)
+        if changed is None:
+            return None
+        if changed.header("content-length") is None and (changed.body or method == "POST"):
+            changed.set("Content-Length", str(len(changed.body)))
+        return changed

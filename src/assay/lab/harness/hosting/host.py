@@ -69,7 +69,6 @@ class Host:
         self.tools: dict[str, Tool] = {}
         self.declared: Json = {}
         """The client's capabilities, from its handshake."""
-        self.agreed: str | None = None
         self.session: str | None = None
         """The one that is good now."""
         self.memory: dict[str, Any] = {}
@@ -220,26 +219,19 @@ async def _initialize(turn: Turn) -> Answer:
         raise Refused(METHOD_NOT_FOUND, "no such method: initialize")
     declared = turn.params.get("capabilities")
     host.declared = declared if isinstance(declared, dict) else {}
-    host.agreed = host.revision.date
-    about = {} if host.instructions is None else {"instructions": host.instructions}
-    return {
-        "protocolVersion": host.agreed,
-        "capabilities": host.capabilities,
-        "serverInfo": SERVER,
-        **about,
-    }
+    return {"protocolVersion": host.revision.date, "serverInfo": SERVER, **_about(host)}
 
 
 async def _discover(turn: Turn) -> Answer:
     host = turn.host
     if host.revision.opening is Opening.HANDSHAKE:
         raise Refused(METHOD_NOT_FOUND, "no such method: server/discover")
-    about = {} if host.instructions is None else {"instructions": host.instructions}
-    return {"supportedVersions": [host.revision.date], "capabilities": host.capabilities, **about}
+    return {"supportedVersions": [host.revision.date], **_about(host)}
 
 
-async def _ping(turn: Turn) -> Answer:
-    return {}
+def _about(host: Host) -> Json:
+    told = {} if host.instructions is None else {"instructions": host.instructions}
+    return {"capabilities": host.capabilities, **told}
 
 
 async def _list(turn: Turn) -> Answer:
@@ -283,7 +275,7 @@ async def _nothing(turn: Turn) -> Answer:
 
 
 async def _subscribe(turn: Turn) -> Answer:
-    """Acknowledge a `subscriptions/listen`, and keep its stream until the client leaves."""
+    """Acknowledge a `subscriptions/listen`, and keep its stream until the client leaves or cancels it."""
     host = turn.host
     meta = {SUBSCRIPTION_KEY: turn.id}
     wanted = turn.params.get("notifications")
@@ -291,15 +283,26 @@ async def _subscribe(turn: Turn) -> Answer:
         "notifications/subscriptions/acknowledged", {"notifications": wanted or {}, "_meta": meta}
     )
     host.listeners.append(turn)
-    await turn.stay()
-    host.listeners.remove(turn)
+    try:
+        await turn.stay()
+    finally:
+        if turn in host.listeners:
+            host.listeners.remove(turn)
+    return DONE
+
+
+async def _cancelled(turn: Turn) -> Answer:
+    """Nothing more is said on a subscription that is not wanted any more."""
+    given_up = (turn.channel.connection, turn.params.get("requestId"))
+    listeners = turn.host.listeners
+    listeners[:] = [one for one in listeners if (one.channel.connection, one.id) != given_up]
     return DONE
 
 
 _HANDLERS: Final[dict[str, Handler]] = {
     "initialize": _initialize,
     "server/discover": _discover,
-    "ping": _ping,
+    "ping": _nothing,
     **dict.fromkeys(LISTED, _list),
     "tools/call": _call,
     "resources/read": _read,
@@ -309,4 +312,5 @@ _HANDLERS: Final[dict[str, Handler]] = {
     "resources/subscribe": _nothing,
     "resources/unsubscribe": _nothing,
     "subscriptions/listen": _subscribe,
+    "notifications/cancelled": _cancelled,
 }

@@ -12,11 +12,9 @@ from .http_server import Asked
 
 Scope = MutableMapping[str, Any]
 AsgiApp = Callable[[Scope, Callable[..., Awaitable[Any]], Callable[..., Awaitable[None]]], Awaitable[None]]
-Answered = Callable[[Asked, int, bytes], None]
-"""Is told of each response: status and body."""
 
 
-async def serve_asgi(app: AsgiApp, asked: Asked, reply: HttpReply, told: Answered | None = None) -> None:
+async def serve_asgi(app: AsgiApp, asked: Asked, reply: HttpReply) -> None:
     """Let an ASGI application answer one request."""
     status, headers, body = 500, [], b""
     given = iter([{"type": "http.request", "body": asked.body, "more_body": False}])
@@ -36,8 +34,6 @@ async def serve_asgi(app: AsgiApp, asked: Asked, reply: HttpReply, told: Answere
             body += message.get("body", b"")
 
     await app(_scope(asked), receive, send)
-    if told is not None:
-        told(asked, status, body)
     await reply.whole(status, body, [pair for pair in headers if pair[0].lower() != "content-length"])
 
 
