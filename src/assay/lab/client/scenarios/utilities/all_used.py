@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from assay.lab.client.declaring import client_scenario
-from assay.lab.harness.hosting.brief import Brief, step
+from assay.lab.harness.hosting.brief import Brief, step, tried
 from assay.lab.harness.hosting.hosting import Hosting
 
 BARE: Final = "https://example.com"
@@ -23,8 +23,9 @@ PAGE: Final = 2
     brief=Brief(
         steps=(
             step("list_resources"),
-            step("read_resource", uri=BARE),
-            step("read_resource", uri=ODD),
+            # Under a tidied URI nothing is found: that is for the check to tell, and no reason to end.
+            tried(step("read_resource", uri=BARE)),
+            tried(step("read_resource", uri=ODD)),
             step("list_templates"),
             step("read_resource", uri=KITCHEN),
             step("list_prompts"),
