@@ -1,0 +1,1 @@
+"""Evidence that anyone can check again: keys, signed statements, manifests, SBOM, vulnerabilities."""

@@ -1,0 +1,57 @@
+"""The one form of JSON that is signed."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.certify.canonical import NotCanonical, decode, encode
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(VALUES)
+def test_what_was_written_is_read_again(value: object) -> None:
+    assert decode(encode(value)) == value
+
+
+def test_the_form() -> None:
+    assert encode({"b": [1, 2.5, None], "a": "é\n"}) == '{"a":"é\\n","b":[1,2.5,null]}'.encode()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"b":1,"a":2}',
+        b'{"a":1,"a":1}',
+        b'{"a": 1}',
+        b'{"a":1}\n',
+        b'"\\u0041"',
+        b"1e2",
+        b"NaN",
+        b'"\\ud800"',
+        b"\xff",
+        b"",
+        b"[" * 100_000,
+    ],
+)
+def test_another_form_is_refused(data: bytes) -> None:
+    with pytest.raises(NotCanonical):
+        decode(data)
+
+
+def test_what_is_too_long_is_not_even_parsed() -> None:
+    with pytest.raises(NotCanonical, match="5 bytes, which is more than 4"):
+        decode(b"[1,2]", limit=4)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, b"bytes", {1, 2}, "\ud800"])
+def test_what_json_cannot_say_is_not_written(value: object) -> None:
+    with pytest.raises(NotCanonical):
+        encode(value)

@@ -1,0 +1,163 @@
+"""Manifests: every file counts, and nothing leads out."""
+
+import os
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.certify import canonical, manifest
+from assay.certify.manifest import BadManifest, Difference, compare, encode, read, take
+
+NAMES = st.from_regex(r"\A[a-c]{1,2}(/[d-f]{1,2})?\Z")
+TREES = st.dictionaries(NAMES, st.binary(max_size=8), max_size=6)
+EMPTY = sha256(b"").hexdigest()
+
+
+def write(directory: Path, files: dict[str, bytes]) -> dict[str, bytes]:
+    """Write what can be written: a name may not be both a file and a directory."""
+    written = {name: data for name, data in files.items() if not any(n.startswith(f"{name}/") for n in files)}
+    for name, data in written.items():
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (directory / name).write_bytes(data)
+    return written
+
+
+@given(TREES, TREES)
+@settings(max_examples=40)
+def test_a_directory_differs_from_a_manifest_just_where_its_files_do(
+    one: dict[str, bytes], other: dict[str, bytes]
+) -> None:
+    with TemporaryDirectory() as first, TemporaryDirectory() as second:
+        before, after = write(Path(first), one), write(Path(second), other)
+        listed = read(encode(take(Path(first))))
+        found = compare(listed, Path(second))
+    assert [(entry.path, entry.size) for entry in listed.files] == sorted(
+        (n, len(d)) for n, d in before.items()
+    )
+    assert found.missing == tuple(sorted(before.keys() - after.keys()))
+    assert found.added == tuple(sorted(after.keys() - before.keys()))
+    assert found.changed == tuple(sorted(n for n in before.keys() & after.keys() if before[n] != after[n]))
+    assert bool(found) is (before != after)
+
+
+def test_the_form(tmp_path: Path) -> None:
+    write(tmp_path, {"b/c.txt": b"hi", "a": b""})
+    digest = sha256(b"hi").hexdigest()
+    assert encode(take(tmp_path)) == canonical.encode(
+        {
+            "files": [
+                {"path": "a", "sha256": EMPTY, "size": 0},
+                {"path": "b/c.txt", "sha256": digest, "size": 2},
+            ]
+        }
+    )
+
+
+def test_the_manifest_itself_is_left_out(tmp_path: Path) -> None:
+    write(tmp_path, {"MANIFEST": b"?", "a": b"1", "b/MANIFEST": b"2"})
+    listed = take(tmp_path, without={"MANIFEST"})
+    assert [entry.path for entry in listed.files] == ["a", "b/MANIFEST"]
+    assert compare(listed, tmp_path, without={"MANIFEST"}) == Difference()
+    assert compare(listed, tmp_path) == Difference(added=("MANIFEST",))
+
+
+def test_a_change_that_keeps_the_size(tmp_path: Path) -> None:
+    write(tmp_path, {"a": b"1"})
+    listed = take(tmp_path)
+    write(tmp_path, {"a": b"2"})
+    assert compare(listed, tmp_path) == Difference(changed=("a",))
+
+
+def linked(directory: Path) -> None:
+    (directory / "link").symlink_to("/etc/hostname")
+
+
+def linked_within(directory: Path) -> None:
+    write(directory, {"a": b""})
+    (directory / "link").symlink_to("a")
+
+
+def linked_directory(directory: Path) -> None:
+    (directory / "link").symlink_to("/etc", target_is_directory=True)
+
+
+def piped(directory: Path) -> None:
+    os.mkfifo(directory / "pipe")
+
+
+@pytest.mark.parametrize("spoil", [linked, linked_within, linked_directory, piped])
+def test_only_plain_files_are_described(tmp_path: Path, spoil: Any) -> None:
+    spoil(tmp_path)
+    for act in (take, lambda directory: compare(manifest.Manifest(()), directory)):
+        with pytest.raises(BadManifest, match="only plain files are evidence"):
+            act(tmp_path)
+
+
+@pytest.mark.parametrize("name", [b"a\\b", b"a\nb", b"\xff"])
+def test_a_name_that_not_every_system_has(tmp_path: Path, name: bytes) -> None:
+    (tmp_path / os.fsdecode(name)).touch()
+    with pytest.raises(BadManifest, match="not a name on every system"):
+        take(tmp_path)
+
+
+@pytest.mark.parametrize("names", [("A", "a"), ("\u00e9", "e\u0301")])
+def test_names_that_are_one_elsewhere(tmp_path: Path, names: tuple[str, str]) -> None:
+    for name in names:
+        (tmp_path / name).touch()
+    with pytest.raises(BadManifest, match="one name on other systems"):
+        take(tmp_path)
+
+
+def test_names_are_normalised(tmp_path: Path) -> None:
+    (tmp_path / "e\u0301").touch()
+    listed = take(tmp_path)
+    assert listed.files[0].path == "\u00e9"
+    assert not compare(listed, tmp_path)
+
+
+def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(BadManifest, match=r"cannot read .*nowhere: No such file"):
+        take(tmp_path / "nowhere")
+
+
+def test_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, {"a": b"", "b": b""})
+    monkeypatch.setattr(manifest, "MAX_FILES", 1)
+    with pytest.raises(BadManifest, match="more than 1 files"):
+        take(tmp_path)
+
+
+def entry(path: str = "a", **members: Any) -> dict[str, Any]:
+    return {"path": path, "sha256": EMPTY, "size": 0, **members}
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        *(
+            [entry(path)]
+            for path in ("", "/a", "../a", "a/../b", "./a", "a//b", "a/", "a\\b", "e\u0301", "a\x00")
+        ),
+        [entry("b"), entry("a")],
+        [entry("a"), entry("a")],
+        [entry("A"), entry("a")],
+        [entry(size=-1)],
+        [entry(size=1.5)],
+        [entry(sha256="00")],
+        [entry(mode=0o777)],
+        {},
+    ],
+)
+def test_what_is_no_manifest(files: object) -> None:
+    with pytest.raises(BadManifest):
+        read(canonical.encode({"files": files}))
+
+
+def test_another_form_is_refused() -> None:
+    with pytest.raises(BadManifest, match="another form"):
+        read(b'{"files": []}')
