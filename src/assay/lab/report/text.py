@@ -85,7 +85,7 @@ def _cells(run: Run) -> Iterator[str]:
     yield ""
     reasons: dict[tuple[Outcome, str, str], list[str]] = {}
     for cell in run.cells:
-        if cell.outcome in (Outcome.INCOMPLETE, Outcome.NOT_APPLICABLE):
+        if cell.reason or cell.outcome in (Outcome.INCOMPLETE, Outcome.NOT_APPLICABLE):
             place = f"{cell.transport} {cell.revision}"
             reasons.setdefault((cell.outcome, cell.scenario, cell.reason), []).append(place)
     for (outcome, scenario, reason), at in reasons.items():

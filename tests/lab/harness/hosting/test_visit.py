@@ -107,6 +107,18 @@ async def test_client_whose_time_was_over_fails_and_the_trace_says_so() -> None:
     assert not visited.trace.header.closed and list(visited.trace.marks(TIMED_OUT))
 
 
+async def test_client_that_crashed_is_quoted() -> None:
+    async def crash(invitation: Invitation) -> Ended:
+        return Ended(1, stderr=b"Traceback\n  a\n\n  b\n" + b"NameError: name" + b"!" * 500 + b"\n")
+
+    first, *quoted = (await visit(cell_of("tools_call"), Scripted(crash), SUITE, 5.0)).result.reason.split(
+        "\n"
+    )
+    assert first == "the client never connected"
+    assert quoted[:2] == ["  stderr:   a", "  stderr:   b"]
+    assert quoted[2].startswith("  stderr: NameError: name!!!") and len(quoted[2]) < 250
+
+
 @pytest.mark.parametrize("transport", [Transport.HTTP, Transport.STDIO, Transport.WEBSOCKET])
 async def test_client_that_floods_the_host_breaks_the_scenario_off(
     transport: Transport, monkeypatch: pytest.MonkeyPatch

@@ -24,6 +24,8 @@ CONTEXT: Final = "MCP_CONFORMANCE_CONTEXT"
 VERSION: Final = "MCP_CONFORMANCE_PROTOCOL_VERSION"
 ATTACHED: Final = "an attached client"
 """The name of one that nobody starts: it comes by itself."""
+TAIL, WIDTH, LONGEST = 3, 200, 8 * 1024
+"""Lines of standard error that a report quotes, characters of each, bytes in which they are looked for."""
 GRACE: Final = 2.0
 """Seconds between SIGTERM and SIGKILL, and for what was written to arrive."""
 
@@ -53,6 +55,12 @@ class Ended(Struct, frozen=True):
     stderr: bytes = b""
     stopped: bool = False
     """It had to be stopped, because its time was over."""
+
+    @property
+    def last_words(self) -> tuple[str, ...]:
+        """The end of its standard error, for a report."""
+        said = [line.rstrip() for line in self.stderr[-LONGEST:].decode(errors="replace").splitlines()]
+        return tuple(line[:WIDTH] for line in said if line)[-TAIL:]
 
 
 class Client(Protocol):

@@ -9,10 +9,12 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from assay.lab.harness.broken_off import Gone
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.frame import Header, Kind, Sender
 from assay.lab.harness.plan import Cell
 from assay.lab.harness.playing import judge, now, outcome_of
+from assay.lab.harness.process import how_it_ended
 from assay.lab.harness.recorder import Flooded, Recorder
 from assay.lab.harness.redaction import Redaction
 from assay.lab.harness.run import CellResult
@@ -51,7 +53,7 @@ async def visit(cell: Cell, client: Client, suite: Suite, limit: float) -> Visit
     trace = recorder.trace(closed=not ended.stopped)
     broken = _broken(recorder, trace, ended, limit)
     result = _judged(cell, suite, trace, broke_off=bool(broken))
-    reason = broken or _reason(result.outcome)
+    reason = _reason(result.outcome, broken, ended)
     seconds = round(time.monotonic() - begin, 4)
     return Visit(msgspec.structs.replace(result, reason=reason, seconds=seconds), trace, ended)
 
@@ -120,5 +122,9 @@ def _broken(recorder: Recorder, trace: Trace, ended: Ended, limit: float) -> str
     return "" if trace.was_visited else "the client never connected"
 
 
-def _reason(outcome: Outcome) -> str:
-    return "nothing that it looks for was observed" if outcome is Outcome.INCOMPLETE else ""
+def _reason(outcome: Outcome, broken: str, ended: Ended) -> str:
+    """Why it did not come out well; a client that ended badly most often says why itself."""
+    unseen = "nothing that it looks for was observed" if outcome is Outcome.INCOMPLETE else ""
+    crashed = outcome in (Outcome.FAILED, Outcome.INCOMPLETE) and bool(ended.status)
+    how = broken or unseen or (how_it_ended(ended.status or 0) if crashed else "")
+    return str(Gone(how, ended.last_words)) if crashed or ended.stopped else how
