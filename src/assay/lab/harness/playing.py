@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -147,6 +147,16 @@ def judge(suite: Suite, checks: Sequence[Check], trace: Trace) -> list[CheckResu
 
 def not_applicable(cell: Cell) -> CellResult:
     return _bare(cell, Outcome.NOT_APPLICABLE, f"not applicable: {cell.hindrance}")
+
+
+async def all_of(works: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Do them at once; the first fault of ours ends them all."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for work in works:
+                group.create_task(work)
+    except ExceptionGroup as faults:
+        raise faults.exceptions[0] from faults
 
 
 def interrupted(cell: Cell) -> CellResult:

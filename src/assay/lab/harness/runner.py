@@ -18,7 +18,7 @@ from .discovery import DISCOVERY, discover
 from .event import CellFinished, CellsPlanned, CellStarted, RunFinished, RunStarted, SubjectKnown, Watch
 from .facts import Facts, Refusal
 from .plan import Cell, Selection, plan
-from .playing import Conditions, Played, interrupted, judge, now, play, play_cell
+from .playing import Conditions, Played, all_of, interrupted, judge, now, play, play_cell
 from .run import FORMAT, CellResult, Run, SubjectRecord
 from .spare import Spares
 from .subject import Subject
@@ -86,7 +86,7 @@ class Runner:
             await self._start()
             cells = await self._plan()
             self._watch(CellsPlanned(len(cells)))
-            await self._play_all(cells)
+            await all_of(self._play(place, cell) for place, cell in enumerate(cells))
         except asyncio.CancelledError:
             stopped = True  # Ctrl-C: what is known is kept and told
         finally:
@@ -184,14 +184,6 @@ class Runner:
             area=DISCOVERY,
         )
         self._discovered.append(self._keep(result, played.trace))
-
-    async def _play_all(self, cells: Sequence[Cell]) -> None:
-        try:
-            async with asyncio.TaskGroup() as group:
-                for place, cell in enumerate(cells):
-                    group.create_task(self._play(place, cell))
-        except ExceptionGroup as faults:
-            raise faults.exceptions[0] from faults  # the first fault of ours ends the run
 
     async def _play(self, place: int, cell: Cell) -> None:
         async with self._gate:

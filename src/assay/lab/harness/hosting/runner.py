@@ -14,7 +14,7 @@ from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.event import CellFinished, CellsPlanned, CellStarted, RunFinished, RunStarted, Watch
 from assay.lab.harness.facts import Facts
 from assay.lab.harness.plan import Cell, Selection, chosen, makes_sense
-from assay.lab.harness.playing import interrupted, now
+from assay.lab.harness.playing import all_of, interrupted, now
 from assay.lab.harness.run import FORMAT, CellResult, Run, SubjectRecord
 from assay.lab.harness.runner import SubjectDown
 from assay.lab.harness.scenario import Role, Scenario
@@ -90,7 +90,7 @@ class ClientRunner:
         self._watch(CellsPlanned(len(cells)))
         stopped = False
         try:
-            await self._play_all(cells)
+            await all_of(self._play(place, cell) for place, cell in enumerate(cells))
         except asyncio.CancelledError:
             stopped = True  # Ctrl-C: what is known is kept and told
         run = Run(
@@ -112,14 +112,6 @@ class ClientRunner:
     def _judged(self, cells: Sequence[Cell]) -> Iterator[CellResult]:
         for place, cell in enumerate(cells):
             yield self._results.get(place) or interrupted(cell)
-
-    async def _play_all(self, cells: Sequence[Cell]) -> None:
-        try:
-            async with asyncio.TaskGroup() as group:
-                for place, cell in enumerate(cells):
-                    group.create_task(self._play(place, cell))
-        except ExceptionGroup as faults:
-            raise faults.exceptions[0] from faults  # the first fault ends the run
 
     async def _play(self, place: int, cell: Cell) -> None:
         async with self._gate:
