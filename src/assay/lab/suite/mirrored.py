@@ -5,7 +5,7 @@ from __future__ import annotations
 import binascii
 import re
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ from msgspec import Struct
 from assay.lab.harness.http_text import Head
 from assay.lab.harness.message import Message, Shape
 from assay.lab.harness.message_meta import VERSION_KEY
-from assay.lab.harness.trace import Call
+from assay.lab.harness.trace import Call, Exchange
 from assay.model.error import HEADER_MISMATCH
 from assay.revisions.revision import Revision
 
@@ -105,6 +105,11 @@ def standard_mirrors(call: Call, revision: Revision) -> list[Mirror]:
         for header, told in wanted
         if isinstance(told, str)
     ]
+
+
+def tools_in(listings: Iterable[Exchange]) -> dict[str, dict[str, Any]]:
+    """Every tool that was listed, by its name."""
+    return {str(tool.get("name")): tool for one in listings for tool in one.objects("tools")}
 
 
 def param_mirrors(call: Call, tools: Mapping[str, dict[str, Any]]) -> list[tuple[Annotation, Mirror]]:

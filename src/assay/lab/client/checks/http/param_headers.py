@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from assay.lab.client.evidence import endpoint_calls
 from assay.lab.harness.check import check
@@ -11,7 +10,7 @@ from assay.lab.harness.mirror import as_header
 from assay.lab.harness.trace import Call, Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
-from assay.lab.suite.mirrored import ENCODED, Mirror, as_text, param_mirrors
+from assay.lab.suite.mirrored import ENCODED, Mirror, as_text, param_mirrors, tools_in
 
 HERE, TEXT, UNSAFE, LOOKALIKE, MARKERS, ABSENT = "XH-01", "XH-10", "XH-11", "XH-12", "XH-13", "XH-14"
 
@@ -22,11 +21,7 @@ HERE, TEXT, UNSAFE, LOOKALIKE, MARKERS, ABSENT = "XH-01", "XH-10", "XH-11", "XH-
     transports=HTTP_ONLY,
 )
 def judge(trace: Trace) -> Iterator[Observation]:
-    tools: dict[str, dict[str, Any]] = {
-        str(tool.get("name")): tool
-        for exchange in trace.inquiries("tools/list")
-        for tool in exchange.objects("tools")
-    }
+    tools = tools_in(trace.inquiries("tools/list"))
     for call in endpoint_calls(trace, "POST"):
         for _, mirror in param_mirrors(call, tools):
             yield from _judged(call, mirror)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from assay.lab.harness.check import check
 from assay.lab.harness.trace import Call, Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
-from assay.lab.suite.mirrored import Flaw, Mirror, is_mismatch, param_mirrors, standard_mirrors
+from assay.lab.suite.mirrored import Flaw, Mirror, is_mismatch, param_mirrors, standard_mirrors, tools_in
 from assay.model.error import HEADER_MISMATCH
 
 ROWS = {Flaw.MISSING: "XH-16", Flaw.CHARACTERS: "XH-17", Flaw.DIFFERENT: "XH-18"}
@@ -21,11 +20,7 @@ ROWS = {Flaw.MISSING: "XH-16", Flaw.CHARACTERS: "XH-17", Flaw.DIFFERENT: "XH-18"
     transports=HTTP_ONLY,
 )
 def judge(trace: Trace) -> Iterator[Observation]:
-    tools: dict[str, dict[str, Any]] = {
-        str(tool.get("name")): tool
-        for exchange in trace.exchanges("tools/list")
-        for tool in exchange.objects("tools")
-    }
+    tools = tools_in(trace.exchanges("tools/list"))
     for call in trace.calls:
         mirrors = [mirror for _, mirror in param_mirrors(call, tools)]
         if mirrors and not any(one.flaw for one in standard_mirrors(call, trace.revision)):
