@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from enum import Enum
 from typing import Any, Final
 
@@ -107,6 +107,11 @@ def _object(value: Any) -> dict[str, Any]:
 def same_id(one: Any, other: Any) -> bool:
     """Whether two ids are equal as JSON: 1, true and 1.0 are three things, though Python finds them equal."""
     return type(one) is type(other) and bool(one == other)
+
+
+def id_group(one: Any) -> tuple[str, Hashable]:
+    """The same for ids that are equal as JSON; of others, only improper ones may share it."""
+    return type(one).__name__, one if isinstance(one, str | int | float) else None
 
 
 def read_messages(frame: Frame, body: bytes) -> Iterator[Message]:

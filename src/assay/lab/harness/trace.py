@@ -7,7 +7,7 @@ a mark among the frames.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ from assay.revisions.revision import Revision
 
 from .frame import Frame, Header, Kind, Sender
 from .http_text import CRLF, EVENT_STREAM, Head, body_of, parse_head
-from .message import Message, read_messages, same_id
+from .message import Message, id_group, read_messages, same_id
 
 SENTINEL: Final = "sentinel-"
 """How the ids of requests begin that are only sent to see that all before them is done."""
@@ -292,13 +292,15 @@ def _exchanges(trace: Trace, *, by_subject: bool) -> Iterator[Exchange]:
     heads = {one.channel: parse_head(one.raw) for one in trace.frames if one.kind is Kind.HEAD}
     answers: dict[int, list[Message]] = {}
     requests: list[Message] = []
+    by_id: dict[Hashable, list[Message]] = defaultdict(list)
     for message in trace.messages:
         mine = message.by_subject is by_subject
         if mine and "id" in message.fields and message.method:
             requests.append(message)
+            by_id[id_group(message.id)].append(message)
             answers[id(message)] = []
         elif not mine and message.is_response:
-            asked = _asked(message, requests, answers)
+            asked = _asked(message, by_id[id_group(message.id)], answers)
             if asked is not None:
                 answers[id(asked)].append(message)
     for request in requests:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Sequence
 
 from assay.lab.client.evidence import FIRST, describes_itself, turned_away
 from assay.lab.harness.check import check
 from assay.lab.harness.frame import Kind
-from assay.lab.harness.message import same_id
+from assay.lab.harness.message import id_group, same_id
 from assay.lab.harness.trace import Exchange, Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Observation, observe
@@ -17,38 +18,42 @@ OLD, NEW = "BASE-04", "BASE-05"
 
 @check("Ids are not used again", rows=(OLD, NEW), everywhere=True)
 def judge(trace: Trace) -> Iterator[Observation]:
-    asked = [one for one in trace.inquiries() if not turned_away(one)]
-    for place, one in enumerate(asked):
-        same = [before for before in asked[:place] if _same(before, one)]
-        busy = [before for before in same if _is_under_way(trace, before, one)]
+    begun = _begun(trace)
+    open_ones: dict[Hashable, list[Exchange]] = defaultdict(list)
+    latest: dict[Hashable, Exchange] = {}
+    for one in (asked for asked in trace.inquiries() if not turned_away(asked)):
+        key = (one.request.frame.connection, id_group(one.request.id))
+        busy = [before for before in open_ones[key] if _is_under_way(trace, before, one)]
         yield _observed(NEW, one, busy, "an id that no request under way has")
-        session = _session(trace, one)
+        open_ones[key] = [*busy, one]
+        session = _session(trace, begun, one)
         if session is not None:
-            used = [before for before in same if _session(trace, before) == session]
+            used = [latest[session, key]] if (session, key) in latest else []
             yield _observed(OLD, one, used, "an id that was not used in this session")
+            latest[session, key] = one
 
 
 def _observed(row: str, one: Exchange, used: Sequence[Exchange], expected: str) -> Observation:
-    return observe(row, not used, *used, one, expected=expected, observed=f"id {one.request.id!r} again")
+    same = [before for before in used if same_id(before.request.id, one.request.id)]
+    return observe(row, not same, *same, one, expected=expected, observed=f"id {one.request.id!r} again")
 
 
-def _same(one: Exchange, other: Exchange) -> bool:
-    same = one.request.frame.connection == other.request.frame.connection
-    return same and same_id(one.request.id, other.request.id)
+def _begun(trace: Trace) -> dict[str, list[int]]:
+    """The frames in which each connection begins a handshake."""
+    begun: dict[str, list[int]] = defaultdict(list)
+    for one in trace.inquiries(FIRST):
+        begun[one.request.frame.connection].append(one.request.frame.n)
+    return begun
 
 
-def _session(trace: Trace, exchange: Exchange) -> tuple[str, int] | None:
-    """Within what ids must differ: which handshake of which connection; none where that cannot be told."""
+def _session(trace: Trace, begun: dict[str, list[int]], exchange: Exchange) -> int | None:
+    """Within what ids must differ: which handshake of its connection; none where that cannot be told."""
     frame = exchange.request.frame
-    opened = [
-        one.request.frame
-        for one in trace.inquiries(FIRST)
-        if one.request.frame.connection == frame.connection
-    ]
-    before = sum(one.n <= frame.n for one in opened)
+    opened = begun[frame.connection]
+    before = sum(n <= frame.n for n in opened)
     # Two conversations over HTTP may go on at once.
     mixed = trace.transport == Transport.HTTP and len(opened) > 1
-    return None if mixed or not before or describes_itself(exchange.request) else (frame.connection, before)
+    return None if mixed or not before or describes_itself(exchange.request) else before
 
 
 def _is_under_way(trace: Trace, before: Exchange, one: Exchange) -> bool:
