@@ -19,6 +19,8 @@ AFTER: Final = "after"
 ENDLESS: Final = "endless"
 """The tool that never answers, and whose call is given up."""
 FIRST: Final = "initialize"
+HANDSHAKING: Final = (FIRST, "notifications/initialized")
+"""What belongs to a handshake: a client of both kinds may try one, and it describes nothing."""
 
 
 def turned_away(exchange: Exchange) -> bool:

@@ -98,4 +98,6 @@ def test_the_name_of_a_tool_is_in_the_head(given: str | None, row: str, holds: b
 
 
 def test_a_handshake_describes_nothing() -> None:
-    assert not verdicts("http.mirrored", "HTTP-48", exchanged(opened(), revision=NEW))
+    trace = exchanged(opened(), revision=NEW)
+    assert not verdicts("http.mirrored", "HTTP-48", trace)
+    assert not verdicts("http-standard-headers", "sep-2243-client-includes-standard-headers", trace)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from assay.lab.client.evidence import HANDSHAKING
 from assay.lab.everything.declaring import official_check
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.transport import HTTP_ONLY
@@ -16,6 +17,8 @@ ROW = "sep-2243-client-includes-standard-headers"
 @official_check("http-standard-headers", "Headers repeat method and name", rows=(ROW,), transports=HTTP_ONLY)
 def judge(trace: Trace) -> Iterator[Observation]:
     for call in trace.calls:
+        if any(one.method in HANDSHAKING for one in call.asked):
+            continue
         for mirror in standard_mirrors(call, trace.revision):
             if mirror.header == VERSION:
                 continue

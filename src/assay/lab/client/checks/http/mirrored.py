@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.lab.client.evidence import FIRST, endpoint_calls
+from assay.lab.client.evidence import HANDSHAKING, endpoint_calls
 from assay.lab.harness.check import check
 from assay.lab.harness.mirror import as_header
 from assay.lab.harness.trace import Call, Trace
@@ -13,8 +13,6 @@ from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.mirrored import METHOD, NAME, VERSION, Mirror, standard_mirrors
 
 ROWS = {VERSION: "HTTP-49", METHOD: "HTTP-54", NAME: "HTTP-55"}
-OLDER = (FIRST, "notifications/initialized")
-"""What belongs to a handshake, and describes nothing."""
 
 
 @check(
@@ -25,7 +23,7 @@ OLDER = (FIRST, "notifications/initialized")
 )
 def judge(trace: Trace) -> Iterator[Observation]:
     for call in endpoint_calls(trace, "POST"):
-        if any(one.method in OLDER for one in call.asked):
+        if any(one.method in HANDSHAKING for one in call.asked):
             continue
         named = call.sent.get(VERSION) is not None
         yield observe("HTTP-48", named, call, expected=VERSION, observed="no such header")
