@@ -17,18 +17,23 @@ MISSING = object()
 
 @check("Progress tokens are good, and each is one request's", rows=(KIND, UNIQUE), everywhere=True)
 def judge(trace: Trace) -> Iterator[Observation]:
-    asking = [one for one in trace.inquiries() if _token(one) is not MISSING and not turned_away(one)]
-    for place, exchange in enumerate(asking):
+    waiting: list[Exchange] = []
+    for exchange in trace.inquiries():
         token = _token(exchange)
-        holds = type(token) in (str, int)
+        if token is MISSING or turned_away(exchange):
+            continue
         expected = "a string or an integer"
-        yield observe(KIND, holds, exchange.request, expected=expected, observed=f"{token!r}")
-        for other in asking[:place]:
-            if _at_once(other, exchange):
+        yield observe(
+            KIND, type(token) in (str, int), exchange.request, expected=expected, observed=f"{token!r}"
+        )
+        waiting = [other for other in waiting if not _is_done(other, exchange)]
+        for other in waiting:
+            if other.request.frame.connection == exchange.request.frame.connection:
                 holds = not same_id(_token(other), token)
                 expected = "another token than that of a request that is not done"
                 seen = (other.request, exchange.request)
                 yield observe(UNIQUE, holds, *seen, expected=expected, observed=f"{token!r} twice")
+        waiting.append(exchange)
 
 
 def _token(exchange: Exchange) -> Any:
@@ -36,7 +41,6 @@ def _token(exchange: Exchange) -> Any:
     return meta.get("progressToken", MISSING) if isinstance(meta, dict) else MISSING
 
 
-def _at_once(earlier: Exchange, later: Exchange) -> bool:
-    """Whether the one was surely not answered when the other was sent."""
-    same = earlier.request.frame.connection == later.request.frame.connection
-    return same and (earlier.answer is None or earlier.answer.frame.n > later.request.frame.n)
+def _is_done(earlier: Exchange, later: Exchange) -> bool:
+    """Whether the one may have been answered when the other was sent."""
+    return earlier.answer is not None and earlier.answer.frame.n < later.request.frame.n
