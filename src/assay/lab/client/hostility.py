@@ -61,7 +61,7 @@ def called(asked: Asked) -> tuple[Any, str]:
     """The id of the call in an HTTP request, and the tool; no name where there is no call."""
     try:
         message = msgspec.json.decode(asked.body)
-        return message["id"], message["params"]["name"]
+        return message["id"], str(message["params"]["name"])
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, LookupError, TypeError):
         return None, ""
 

@@ -72,6 +72,44 @@ async def test_unknown_methods_and_refusals_are_errors() -> None:
         assert refused.json["error"] == {"code": -32099, "message": "no", "data": {"why": "odd"}}
 
 
+@pytest.mark.parametrize("cursor", ["[]", '"at:1"', '"at:-2"', '"at:%s"' % ("9" * 5000), "3"])
+async def test_cursor_that_was_never_given_is_refused(cursor: str) -> None:
+    async with hosted(revision=PER_REQUEST[-1]) as one:
+        host = one.hosting.host
+        host.page = 2
+        for name in "abc":
+            host.add_tool({"name": name})
+        body = '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":%s}}'
+        answer = await (await one.call()).ask("POST", "/mcp", (body % cursor).encode())
+        assert answer.json["error"]["code"] == -32602
+        last = await (await one.call()).ask("POST", "/mcp", (body % '"at:2"').encode())
+        assert [tool["name"] for tool in last.json["result"]["tools"]] == ["c"]
+    assert one.hosting.fault is None
+
+
+async def test_writing_to_a_client_that_left_is_not_complained_about(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    over = asyncio.Event()
+    async with hosted() as one:
+
+        @one.hosting.host.on("tools/call")
+        async def talk(turn: Turn) -> Answer:
+            await turn.notify("notifications/message")
+            await turn.stay()
+            for _ in range(20):
+                await turn.notify("notifications/message")
+            over.set()
+            return {"content": []}
+
+        caller = await one.call()
+        caller.send("POST", "/mcp", message("tools/call", 1))
+        await caller.head()
+        caller.writer.transport.abort()
+        await asyncio.wait_for(over.wait(), 10)
+    assert caplog.messages == []
+
+
 async def test_batch_is_answered_on_one_stream() -> None:
     async with hosted() as one:
         body = b"[%s,%s]" % (message("ping", 1), message("ping", 2))

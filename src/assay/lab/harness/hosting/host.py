@@ -239,10 +239,10 @@ async def _list(turn: Turn) -> Answer:
     items, page = turn.host.items[key], turn.host.page
     if page is None:
         return {key: items}
-    cursor = turn.params.get("cursor", "at:0")
-    if not isinstance(cursor, str) or not cursor.removeprefix("at:").isdecimal():
+    pages = {f"at:{begin}": begin for begin in range(0, max(1, len(items)), page)}
+    begin = pages.get(str(turn.params.get("cursor", "at:0")))
+    if begin is None:
         raise Refused(INVALID_PARAMS, "no such cursor")
-    begin = int(cursor.removeprefix("at:"))
     more = {"nextCursor": f"at:{begin + page}"} if begin + page < len(items) else {}
     return {key: items[begin : begin + page], **more}
 

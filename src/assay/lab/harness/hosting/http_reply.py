@@ -69,7 +69,8 @@ class HttpReply:
     async def write(self, data: bytes) -> None:
         """Bytes as they are; whoever uses this tells the trace of them."""
         with contextlib.suppress(ConnectionError):
-            self._writer.write(data)
+            if not self._writer.is_closing():  # else the event loop complains, on the user's terminal
+                self._writer.write(data)
             await self._writer.drain()
 
     def cut(self) -> None:
