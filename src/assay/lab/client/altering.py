@@ -9,7 +9,6 @@ import jwt
 import msgspec
 
 from assay.lab.harness.guest.guest import Guest
-from assay.lab.harness.guest.oauth import OAuth
 from assay.lab.harness.saboteur import Request
 
 from .machine import read_jwt
@@ -44,11 +43,6 @@ def resigned(request: Request, guest: Guest, **claims: Any) -> Request:
     context = guest.context
     signed = jwt.encode({**honest, **claims}, context["private_key_pem"], context["signing_algorithm"])
     return altered(request, TOKEN, client_assertion=signed)
-
-
-def wallet_of(guest: Guest) -> OAuth:
-    assert isinstance(guest.wallet, OAuth)
-    return guest.wallet
 
 
 def parameters(request: Request) -> dict[str, str]:

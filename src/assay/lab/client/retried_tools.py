@@ -9,6 +9,8 @@ from msgspec import Struct
 
 from assay.lab.harness.trace import Exchange, Trace
 
+from .evidence import calls_of
+
 ECHO: Final = "test_mrtr_echo_state"
 NO_STATE: Final = "test_mrtr_no_state"
 UNRELATED: Final = "test_mrtr_unrelated"
@@ -26,14 +28,10 @@ class Round(Struct, frozen=True):
     retry: Exchange
 
 
-def calls(trace: Trace, tool: str) -> list[Exchange]:
-    return [one for one in trace.inquiries("tools/call") if one.params.get("name") == tool]
-
-
 def rounds(trace: Trace, tool: str) -> Iterator[Round]:
     """Each call with answers, beside the question whose state it brings back; else the last before it."""
     questions: list[Exchange] = []
-    for one in calls(trace, tool):
+    for one in calls_of(trace, tool):
         if GIVEN in one.params and questions:
             state = one.params.get(STATE_KEY)
             mine = (past for past in questions if (past.result or {}).get(STATE_KEY) == state)

@@ -37,7 +37,7 @@ from .socket_carrier import SocketCarrier
 from .stdio_carrier import StdioCarrier
 from .steps import STEPS
 from .subscription import Subscription
-from .wallet import Wallet, wallet_for
+from .wallet import wallet_for
 from .web import Response
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Guest:
         self.ears = Ears(self)
         self.hear = self.ears.hear
         self.carrier: Carrier = _CARRIERS[transport](self)
-        self.wallet: Wallet | None = wallet_for(self)
+        self.wallet = wallet_for(self)
         self._ids = count(1)
         self._trace = token_hex(16)
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -166,15 +166,12 @@ class Guest:
         Raises:
             Failed: nothing can be done about it.
         """
-        if self.wallet is None:
-            raise Failed(f"the server wants authorization (HTTP status {challenge.status})")
         await self.wallet.authorize(challenge)
         self.cache = Cache()  # what was kept was for another token
 
     def bear(self, request: Request) -> None:
         """Put credentials into a request to the endpoint."""
-        if self.wallet is not None:
-            self.wallet.bear(request)
+        self.wallet.bear(request)
 
     # -- asking ------------------------------------------------------------------------------------------
 

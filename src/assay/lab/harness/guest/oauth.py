@@ -64,7 +64,7 @@ Grant = Callable[[Ask], Awaitable[Json]]
 
 
 class OAuth:
-    """One for each guest."""
+    """The wallet of a guest: its credentials, and how it gets them."""
 
     def __init__(self, guest: Guest) -> None:
         self.guest = guest
@@ -81,6 +81,11 @@ class OAuth:
         self.attempts = 0
 
     async def authorize(self, challenge: Response) -> None:
+        """The endpoint answered 401 or 403: do what it takes, so that its request is worth sending again.
+
+        Raises:
+            Failed: it is not.
+        """
         told = next(iter(challenges(challenge.head)), Challenge("bearer", {}))
         if self._wants_nonce(challenge, self.guest.invitation.url, told.params):
             return
@@ -103,6 +108,7 @@ class OAuth:
         self.scheme = "DPoP" if str(answer.get("token_type", "")).lower() == "dpop" else "Bearer"
 
     def bear(self, request: Request) -> None:
+        """Put what there is into a request to the endpoint. Its `target` is the whole URL here."""
         if self.token and origin_of(request.target) == origin_of(self.guest.invitation.url):
             request.set("Authorization", f"{self.scheme} {self.token}")
             if self.proofs is not None:
@@ -155,10 +161,6 @@ class OAuth:
     def _proved(self, url: str, headers: dict[str, str]) -> list[tuple[str, str]]:
         proof = {} if self.proofs is None else {"DPoP": self.proofs.make("POST", url)}
         return [FORM, *headers.items(), *proof.items()]
-
-
-def wallet(guest: Guest) -> OAuth:
-    return OAuth(guest)
 
 
 async def by_code(ask: Ask) -> Json:

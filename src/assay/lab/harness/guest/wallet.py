@@ -1,35 +1,16 @@
-"""Credentials of the guest: the port between its HTTP requests and what it does about authorization."""
+"""Where the guest gets its wallet from."""
 
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Protocol
-
-from assay.lab.harness.saboteur import Request
-
-from .web import Response
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .guest import Guest
+    from .oauth import OAuth
 
 
-class Wallet(Protocol):
-    async def authorize(self, challenge: Response) -> None:
-        """The server answered 401 or 403: do what it takes, so that the same request is worth sending again.
-
-        Raises:
-            Failed: it is not.
-        """
-
-    def bear(self, request: Request) -> None:
-        """Put what there is into a request to the endpoint. Its `target` is the whole URL here."""
-
-
-def wallet_for(guest: Guest) -> Wallet | None:
-    """From `oauth.py`: `wallet(guest)`."""
-    name = f"{__package__}.oauth"
-    if find_spec(name) is None:
-        return None
-    found: Wallet = import_module(name).wallet(guest)
+def wallet_for(guest: Guest) -> OAuth:
+    """Loaded with the first guest: who only judges servers need not have what authorization needs."""
+    found: OAuth = import_module(f"{__package__}.oauth").OAuth(guest)
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from assay.lab.client.evidence import calls_of
 from assay.lab.client.owed import with_owed
 from assay.lab.client.retried_tools import (
     ECHO,
@@ -13,7 +14,6 @@ from assay.lab.client.retried_tools import (
     UNRELATED,
     UNTYPED,
     Round,
-    calls,
     rounds,
 )
 from assay.lab.everything.declaring import official_check
@@ -51,12 +51,12 @@ def _seen(trace: Trace) -> Iterator[Observation]:
         bare = STATE_KEY not in one.retry.params
         told = f"{STATE_KEY} {one.retry.params.get(STATE_KEY)!r}"
         yield observe(OMITTED, bare, one.question, one.retry, expected=f"no {STATE_KEY}", observed=told)
-    for call in (*calls(trace, UNRELATED), *trace.inquiries("tools/list")):
+    for call in (*calls_of(trace, UNRELATED), *trace.inquiries("tools/list")):
         strays = [key for key in (GIVEN, STATE_KEY) if key in call.params]
         if strays or call.method == "tools/call":
             expected = "nothing that belongs to another call"
             yield observe(ISOLATED, not strays, call, expected=expected, observed=", ".join(strays))
-    for call in calls(trace, UNTYPED):
+    for call in calls_of(trace, UNTYPED):
         told = f"another call, with {GIVEN}"
         yield observe(COMPLETE, GIVEN not in call.params, call, expected="no other call", observed=told)
 

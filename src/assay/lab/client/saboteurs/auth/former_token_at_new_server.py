@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.client.altering import REGISTER, goes_to, wallet_of
+from assay.lab.client.altering import REGISTER, goes_to
 from assay.lab.harness.client_saboteur import on_request
 from assay.lab.harness.guest.guest import Guest
 from assay.lab.harness.saboteur import Request
@@ -14,7 +14,7 @@ from assay.lab.harness.saboteur import Request
     scenario="auth/authorization-server-migration",
 )
 def change(request: Request, guest: Guest) -> Request | None:
-    token = wallet_of(guest).token
+    token = guest.wallet.token
     if goes_to(request, REGISTER) and token:
         request.set("Authorization", f"Bearer {token}")
     return request

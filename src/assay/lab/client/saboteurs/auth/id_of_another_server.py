@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.client.altering import TOKEN, altered, wallet_of
+from assay.lab.client.altering import TOKEN, altered
 from assay.lab.harness.client_saboteur import on_request
 from assay.lab.harness.guest.guest import Guest
 from assay.lab.harness.saboteur import Request
@@ -14,7 +14,7 @@ from assay.lab.harness.saboteur import Request
     scenario="auth/authorization-server-migration",
 )
 def change(request: Request, guest: Guest) -> Request | None:
-    identities = [*wallet_of(guest).identities.values()]
+    identities = [*guest.wallet.identities.values()]
     if len(identities) > 1:
         request = altered(request, TOKEN, client_id=identities[0].id)
     return request

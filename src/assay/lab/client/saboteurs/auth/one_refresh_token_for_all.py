@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.client.altering import TOKEN, altered, parameters, wallet_of
+from assay.lab.client.altering import TOKEN, altered, parameters
 from assay.lab.harness.client_saboteur import on_request
 from assay.lab.harness.guest.guest import Guest
 from assay.lab.harness.saboteur import Request
@@ -14,7 +14,7 @@ from assay.lab.harness.saboteur import Request
     scenario="auth.authorization-server-returns",
 )
 def change(request: Request, guest: Guest) -> Request | None:
-    kept = [*wallet_of(guest).refreshes.values()]
+    kept = [*guest.wallet.refreshes.values()]
     if kept and parameters(request).get("grant_type") == "authorization_code":
         return altered(request, TOKEN, grant_type="refresh_token", refresh_token=kept[0])
     return request

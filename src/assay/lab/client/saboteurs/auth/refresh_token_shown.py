@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.client.altering import ENDPOINT, goes_to, wallet_of
+from assay.lab.client.altering import ENDPOINT, goes_to
 from assay.lab.harness.client_saboteur import on_request
 from assay.lab.harness.guest.guest import Guest
 from assay.lab.harness.saboteur import Request
@@ -10,7 +10,7 @@ from assay.lab.harness.saboteur import Request
 
 @on_request("it shows its refresh token to the server, too", breaks="AU-76", scenario="auth.refresh-token")
 def change(request: Request, guest: Guest) -> Request | None:
-    for token in wallet_of(guest).refreshes.values():
+    for token in guest.wallet.refreshes.values():
         if goes_to(request, ENDPOINT):
             request.set("X-Refresh-Token", token)
     return request
