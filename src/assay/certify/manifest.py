@@ -53,13 +53,13 @@ class Difference:
         return bool(self.missing or self.added or self.changed)
 
 
-def take(directory: Path, without: AbstractSet[str] = frozenset()) -> Manifest:
+def take(directory: Path, without: AbstractSet[str] = frozenset(), limit: int = MAX_FILES) -> Manifest:
     """Describe a directory, save the files named in `without`: a manifest cannot hold its own digest.
 
     Raises:
         BadManifest: it holds what a manifest cannot describe, or cannot be read.
     """
-    found = _files(directory)
+    found = files(directory, limit)
     return Manifest(tuple(_entry(name, found[name]) for name in sorted(found.keys() - without)))
 
 
@@ -69,7 +69,7 @@ def compare(manifest: Manifest, directory: Path, without: AbstractSet[str] = fro
         BadManifest: the directory holds what no manifest can describe, or cannot be read.
     """
     listed = {entry.path: entry for entry in manifest.files}
-    found = {name: path for name, path in _files(directory).items() if name not in without}
+    found = {name: path for name, path in files(directory).items() if name not in without}
     return Difference(
         missing=tuple(sorted(listed.keys() - found.keys())),
         added=tuple(sorted(found.keys() - listed.keys())),
@@ -77,6 +77,31 @@ def compare(manifest: Manifest, directory: Path, without: AbstractSet[str] = fro
             name for name in sorted(listed.keys() & found.keys()) if _differs(listed[name], found[name])
         ),
     )
+
+
+def files(directory: Path, limit: int = MAX_FILES) -> dict[str, Path]:
+    """The files below a directory by their names, which differ by more than case or spelling.
+
+    Raises:
+        BadManifest: it holds what a manifest cannot describe, or cannot be read.
+    """
+    found: dict[str, Path] = {}
+    seen: dict[str, str] = {}
+    try:
+        for path in _walk(directory):
+            name = normalize("NFC", path.relative_to(directory).as_posix())
+            _check_name(name)
+            if _alike(name) in seen:
+                raise BadManifest(
+                    f"{name!r} and {seen[_alike(name)]!r} are one name on other systems: rename one"
+                )
+            seen[_alike(name)] = name
+            found[name] = path
+            if len(found) > limit:
+                raise BadManifest(f"{directory} holds more than {limit} files")
+    except OSError as error:
+        raise BadManifest(f"cannot read {error.filename}: {error.strerror}") from error
+    return found
 
 
 def encode(manifest: Manifest) -> bytes:
@@ -98,27 +123,6 @@ def read(data: bytes) -> Manifest:
     if names != sorted(names) or len({_alike(name) for name in names}) != len(names):
         raise BadManifest("no manifest: names are sorted, and none is there twice")
     return manifest
-
-
-def _files(directory: Path) -> dict[str, Path]:
-    """The files below a directory by their names, which differ by more than case or spelling."""
-    found: dict[str, Path] = {}
-    seen: dict[str, str] = {}
-    try:
-        for path in _walk(directory):
-            name = normalize("NFC", path.relative_to(directory).as_posix())
-            _check_name(name)
-            if _alike(name) in seen:
-                raise BadManifest(
-                    f"{name!r} and {seen[_alike(name)]!r} are one name on other systems: rename one"
-                )
-            seen[_alike(name)] = name
-            found[name] = path
-            if len(found) > MAX_FILES:
-                raise BadManifest(f"{directory} holds more than {MAX_FILES} files")
-    except OSError as error:
-        raise BadManifest(f"cannot read {error.filename}: {error.strerror}") from error
-    return found
 
 
 def _walk(directory: Path) -> Iterator[Path]:

@@ -1,0 +1,124 @@
+"""Components against vulnerability records."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.certify.osv import (
+    Components,
+    Finding,
+    Installed,
+    Measured,
+    NotMeasured,
+    Undecided,
+    components,
+    measure,
+)
+from assay.certify.osv_export import BadExport
+
+
+def sbom(*purls: str) -> bytes:
+    found = [{"type": "library", "name": purl.rpartition("/")[2], "purl": purl} for purl in purls]
+    return json.dumps({"bomFormat": "CycloneDX", "specVersion": "1.6", "components": found}).encode()
+
+
+def record(
+    name: str = "mcp", ecosystem: str = "PyPI", fixed: str = "1.23.0", **members: Any
+) -> dict[str, Any]:
+    ranges = [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}, {"fixed": fixed}]}]
+    affected = [{"package": {"ecosystem": ecosystem, "name": name}, "ranges": ranges}]
+    return {"id": "X-1", "modified": "2026-01-01T00:00:00Z", "affected": affected, **members}
+
+
+def measured(tmp_path: Path, bom: bytes, *found: dict[str, Any]) -> Measured:
+    (tmp_path / "export.json").write_text(json.dumps(found))
+    result = measure(bom, tmp_path / "export.json")
+    assert isinstance(result, Measured)
+    return result
+
+
+def ids(result: Measured) -> list[str]:
+    return [one.id for one in result.findings]
+
+
+def test_a_finding_says_what_where_and_how_to_mend_it(tmp_path: Path) -> None:
+    known = record(summary="DNS rebinding", aliases=["CVE-1", "GHSA-1"])
+    result = measured(tmp_path, sbom("pkg:pypi/mcp@1.22.0", "pkg:pypi/other@1.0"), known)
+    assert result.findings == (
+        Finding("X-1", "mcp", "1.22.0", "DNS rebinding", "1.23.0", ("CVE-1", "GHSA-1")),
+    )
+    assert (result.undecided, result.unmatched) == ((), ())
+    assert (result.records, result.newest) == (1, "2026-01-01T00:00:00Z")
+    assert len(result.export_sha256) == 64
+
+
+def test_what_is_mended_is_not_found(tmp_path: Path) -> None:
+    assert ids(measured(tmp_path, sbom("pkg:pypi/mcp@1.23.0"), record())) == []
+
+
+def test_nothing_given_is_not_measured() -> None:
+    assert measure(sbom("pkg:pypi/mcp@1.0"), None) == NotMeasured("no OSV export was given")
+
+
+def test_an_export_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(BadExport):
+        measure(sbom(), tmp_path / "nowhere")
+
+
+def test_a_withdrawn_record_is_ignored_but_counted(tmp_path: Path) -> None:
+    result = measured(tmp_path, sbom("pkg:pypi/mcp@1.0"), record(withdrawn="2026-02-01T00:00:00Z"))
+    assert (ids(result), result.records) == ([], 1)
+
+
+@pytest.mark.parametrize(
+    ("purl", "name", "ecosystem"),
+    [
+        ("pkg:pypi/some-package@1.0", "Some_Package", "PyPI"),
+        ("pkg:npm/%40scope/name@1.0.0", "@scope/name", "npm"),
+        ("pkg:npm/name@1.0.0-rc.1", "name", "npm"),
+    ],
+)
+def test_names_meet(tmp_path: Path, purl: str, name: str, ecosystem: str) -> None:
+    assert ids(measured(tmp_path, sbom(purl), record(name, ecosystem))) == ["X-1"]
+
+
+def test_names_of_other_ecosystems_do_not_meet(tmp_path: Path) -> None:
+    bom = sbom("pkg:npm/mcp@1.0.0", "pkg:pypi/mcp-cli@1.0")
+    assert ids(measured(tmp_path, bom, record(), record(ecosystem="crates.io"))) == []
+
+
+def test_what_cannot_be_compared_is_told(tmp_path: Path) -> None:
+    result = measured(tmp_path, sbom("pkg:pypi/mcp@nightly"), record())
+    assert result.findings == ()
+    assert result.undecided == (Undecided("X-1", "mcp", "nightly", "Invalid version: 'nightly'"),)
+
+
+def test_one_entry_that_holds_is_enough(tmp_path: Path) -> None:
+    package = {"ecosystem": "PyPI", "name": "mcp"}
+    entries = [{"package": package}, {"package": package, "versions": ["nightly"]}, {"ranges": []}]
+    result = measured(
+        tmp_path, sbom("pkg:pypi/mcp@nightly"), record(affected=entries, details="First\nsecond")
+    )
+    assert result.findings == (Finding("X-1", "mcp", "nightly", "First", None, ()),)
+    assert result.undecided == ()
+
+
+def test_findings_are_in_order(tmp_path: Path) -> None:
+    bom = sbom("pkg:pypi/b@1.0", "pkg:pypi/a@1.0")
+    result = measured(tmp_path, bom, record("b", id="X-2"), record("a", id="X-3"), record("a", id="X-1"))
+    assert [(one.package, one.id) for one in result.findings] == [("a", "X-1"), ("a", "X-3"), ("b", "X-2")]
+
+
+def test_components_that_cannot_be_matched_are_named() -> None:
+    within = [{"type": "library", "name": "inner", "purl": "pkg:npm/inner@1.0.0"}]
+    found = [
+        {"type": "platform", "name": "cpython"},
+        {"type": "library", "name": "serde", "purl": "pkg:cargo/serde@1.0", "components": within},
+        {"type": "library", "name": "no-version", "purl": "pkg:pypi/no-version"},
+        {"type": "library", "name": "no-url", "purl": "not a purl"},
+    ]
+    assert components(json.dumps({"components": found}).encode()) == Components(
+        (Installed("npm", "inner", "1.0.0"),), ("cpython", "no-url", "no-version", "serde")
+    )

@@ -1,0 +1,33 @@
+"""Versions in their order."""
+
+import pytest
+
+from assay.certify.version_order import ORDERS
+
+
+@pytest.mark.parametrize(
+    ("ecosystem", "versions"),
+    [
+        ("PyPI", "1.0.dev1 1.0a1 1.0rc1 1.0 1.0.post1 1.1 1.10 1!0.1"),
+        (
+            "npm",
+            "1.0.0-alpha 1.0.0-alpha.1 1.0.0-alpha.beta 1.0.0-beta.2 1.0.0-beta.11 1.0.0-rc.1 1.0.0",
+        ),
+    ],
+)
+def test_the_order(ecosystem: str, versions: str) -> None:
+    in_order = versions.split()
+    assert sorted(reversed(in_order), key=ORDERS[ecosystem]) == in_order
+
+
+def test_what_does_not_count() -> None:
+    semver = ORDERS["npm"]
+    assert semver("1.2.3+build.7") == semver("v1.2.3") == semver("1.2.3")
+    assert semver("1") == semver("1.0.0")
+
+
+@pytest.mark.parametrize("ecosystem", ORDERS)
+@pytest.mark.parametrize("text", ["", "latest", "1.x", "9" * 5000 + ".1", "\u0661.0.0-x y"])
+def test_what_is_no_version(ecosystem: str, text: str) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        ORDERS[ecosystem](text)
