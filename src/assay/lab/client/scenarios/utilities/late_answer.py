@@ -29,7 +29,9 @@ async def drive(stage: Hosting) -> None:
 
     @host.on("notifications/cancelled")
     async def answer_all_the_same(turn: Turn) -> Answer:
-        asked: Turn = host.memory["waiting"]
+        asked: Turn | None = host.memory.get("waiting")
+        if asked is None:
+            return DONE  # it cancels something else
         late = {"jsonrpc": "2.0", "id": asked.id, "result": host.shaped(asked.method, {"content": []})}
         await asked.channel.send(encode(late))
         return DONE
