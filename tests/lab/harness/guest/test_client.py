@@ -33,6 +33,22 @@ async def test_guest_that_fails_says_why() -> None:
     assert (visited.ended.status, visited.said) == (1, "there is no step dance\n")
 
 
+async def test_error_in_what_nobody_waits_for_is_not_lost() -> None:
+    def prepare(hosting: Hosting) -> None:
+        @hosting.host.on("tools/list")
+        async def ask(turn: Turn) -> Answer:
+            await turn.send({"jsonrpc": "2.0", "id": "host", "method": "ping"})
+            return {"tools": []}
+
+    def break_down(message: Json, guest: Guest) -> Json:
+        if "result" in message:
+            raise ZeroDivisionError
+        return message
+
+    with pytest.raises(ZeroDivisionError):
+        await visit(LIST_TOOLS, prepare=prepare, fault={"message": break_down})
+
+
 async def test_fault_of_a_process_is_a_process() -> None:
     visited = await visit(fault={"command": ("sh", "-c", "echo no >&2; exit 7")})
     assert (visited.ended.status, visited.said) == (7, "no\n")

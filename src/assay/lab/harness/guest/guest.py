@@ -98,6 +98,8 @@ class Guest:
         self._trace = token_hex(16)
         self._tasks: set[asyncio.Task[Any]] = set()
         self.subscriptions: list[Subscription] = []
+        self.fault: BaseException | None = None
+        """The first error in what nobody waits for: a fault of the lab, and no failure."""
         self._renewing = asyncio.Lock()
         self._leaving = False
         self._life = 0
@@ -119,6 +121,8 @@ class Guest:
                 await self.answers.leave()
         finally:
             await self.close()
+        if self.fault is not None:
+            raise self.fault
 
     async def open(self) -> None:
         self._life += 1
@@ -346,8 +350,9 @@ class Guest:
 
     def _done(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
-        if not task.cancelled():
-            task.exception()  # whoever waits for it is told; nobody else needs to be
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, Failed | TimeoutError):
+            self.fault = self.fault or error
 
     # -- subscriptions -----------------------------------------------------------------------------------
 
