@@ -1,11 +1,13 @@
 """Checks of the handshake of clients on traces written by hand."""
 
+import json
 from typing import Any
 
 import pytest
 
+from assay.lab.harness.frame import Kind
 from tests.lab.client.judging import ENDED, INITIALIZE, META, OLD, READY, WELCOME, trace_of, verdicts
-from tests.lab.traces import request, result, stdio_trace
+from tests.lab.traces import http_trace, request, result, stdio_trace
 
 OPENING = "lifecycle.opening"
 LIST = request(1, "tools/list")
@@ -57,3 +59,25 @@ def test_only_what_the_server_declared_is_asked_for(method: str, holds: bool) ->
         ("<", INITIALIZE), (">", WELCOME), ("<", READY), ("<", request(2, method)), revision=OLD
     )
     assert verdicts("lifecycle.negotiated-only", "LIFE-14", asked) == [holds]
+
+
+def test_two_conversations_over_http_are_not_taken_for_one() -> None:
+    def said(number: int, message: Any) -> tuple[str, str, Kind, bytes]:
+        return (
+            "<",
+            f"1/post-{number}",
+            Kind.REQUEST,
+            b"POST /mcp HTTP/1.1\r\n\r\n" + json.dumps(message).encode(),
+        )
+
+    def told(number: int, message: Any) -> list[tuple[str, str, Kind, bytes]]:
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
+        place = f"1/post-{number}"
+        return [(">", place, Kind.HEAD, head), (">", place, Kind.BODY, json.dumps(message).encode())]
+
+    other, welcome = {**INITIALIZE, "id": 7}, {**WELCOME, "id": 7}
+    begun = [said(1, INITIALIZE), *told(1, WELCOME), said(2, other)]
+    trace = http_trace([*begun, said(3, READY), said(4, LIST), *told(2, welcome)])
+    hurried = http_trace([said(1, INITIALIZE), said(2, LIST), *told(1, WELCOME)])
+    assert verdicts(OPENING, "LIFE-05", trace) == [True]
+    assert verdicts(OPENING, "LIFE-05", hurried) == [False]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from assay.lab.client.evidence import FIRST, Handshake, describes_itself, handshakes
 from assay.lab.harness.check import check
 from assay.lab.harness.message import Message
 from assay.lab.harness.trace import Trace
+from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Observation, observe
 
 TOLD = {"protocolVersion": str, "capabilities": dict, "clientInfo": dict}
@@ -31,6 +33,8 @@ def judge(trace: Trace) -> Iterator[Observation]:
         yield observe("LIFE-02", not lacking, handshake, expected=expected, observed=observed)
         if handshake.agreed is not None:
             yield from _followed(handshake)
+    for handshake in _alone(trace):
+        yield from _hurried(handshake)
 
 
 def _firsts(trace: Trace) -> Iterator[Message]:
@@ -48,11 +52,24 @@ def _firsts(trace: Trace) -> Iterator[Message]:
             yield message
 
 
-def _followed(handshake: Handshake) -> Iterator[Observation]:
-    asked = [one for one in handshake.later if one.method and "id" in one.fields and one.method != PING]
-    early = [one for one in asked if one.frame.n < handshake.answered]
+def _alone(trace: Trace) -> Iterator[Handshake]:
+    """Those whose requests can be told: over HTTP, two conversations may go on at once, so only the first."""
+    answered = (one for one in handshakes(trace) if one.agreed is not None)
+    return islice(answered, 1) if trace.transport == Transport.HTTP else answered
+
+
+def _hurried(handshake: Handshake) -> Iterator[Observation]:
+    early = [one for one in _asked(handshake) if one.frame.n < handshake.answered]
     expected, observed = "no request before the answer to `initialize`", ", ".join(map(str, early))
     yield observe("LIFE-05", not early, *early, handshake, expected=expected, observed=observed)
+
+
+def _asked(handshake: Handshake) -> list[Message]:
+    return [one for one in handshake.later if one.method and "id" in one.fields and one.method != PING]
+
+
+def _followed(handshake: Handshake) -> Iterator[Observation]:
+    asked = _asked(handshake)
     ready = any(one.method == READY for one in handshake.later)
     if ready or asked:
         observed = f"{asked[0]} without it" if asked else ""
