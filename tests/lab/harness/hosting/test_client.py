@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from assay.lab.harness.broken_off import Unreachable
-from assay.lab.harness.hosting import standard_stream
+from assay.lab.harness.hosting import client, standard_stream
 from assay.lab.harness.hosting.client import CommandClient, Ended, Invitation, arguments
 from assay.lab.harness.transport import Transport
 
@@ -80,6 +80,16 @@ async def test_client_has_ended_though_somebody_it_started_holds_its_output() ->
     child = "import subprocess, sys; print('mine'); subprocess.Popen([sys.executable, '-c', {!r}], **{})"
     ended = await run(child.format("import time; time.sleep(600)", "{}"))
     assert ended == Ended(0, b"mine\n")
+
+
+async def test_what_a_client_leaves_behind_may_end_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "LINGER", 10.0)
+    code = (
+        "import os, subprocess; "
+        "subprocess.Popen(['sh', '-c', 'cat; echo bye'], stdin=subprocess.PIPE); "
+        "os._exit(0)"
+    )
+    assert await run(code) == Ended(0, b"bye\n")
 
 
 async def test_child_that_left_the_group_is_not_waited_for(

@@ -28,6 +28,8 @@ TAIL, WIDTH, LONGEST = 3, 200, 8 * 1024
 """Lines of standard error that a report quotes, characters of each, bytes in which they are looked for."""
 GRACE: Final = 2.0
 """Seconds between SIGTERM and SIGKILL, and for what was written to arrive."""
+LINGER, LOOK = 0.5, 0.02
+"""Seconds that what a client has left behind may take to end, and between two looks at it."""
 
 
 class Invitation(Struct, frozen=True):
@@ -91,6 +93,7 @@ class CommandClient:
             process = await self._start(invitation, out, err)
             try:
                 status = await _ended(process, limit)
+                await _emptied(process.pid)
             finally:
                 _signal(process, signal.SIGKILL)  # whatever it has started ends with it
                 await process.wait()
@@ -138,6 +141,16 @@ async def _ended(process: asyncio.subprocess.Process, limit: float) -> int | Non
         async with asyncio.timeout(GRACE):
             await process.wait()
     return None
+
+
+async def _emptied(group: int) -> None:
+    """Give what it has left behind a moment to end by itself, as a server does whose input has ended: our
+    signal is none of the client's."""
+    with suppress(TimeoutError, ProcessLookupError, PermissionError):
+        async with asyncio.timeout(LINGER):
+            while True:
+                os.killpg(group, 0)
+                await asyncio.sleep(LOOK)
 
 
 def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
