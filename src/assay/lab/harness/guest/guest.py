@@ -57,6 +57,9 @@ _CARRIERS: Final[dict[Transport, Callable[[Guest], Carrier]]] = {
 
 
 class Guest:
+    fault: BaseException | None = None
+    """The first error in what nobody waits for: a fault of the lab, and no failure."""
+
     def __init__(
         self,
         invitation: Invitation,
@@ -98,8 +101,6 @@ class Guest:
         self._trace = token_hex(16)
         self._tasks: set[asyncio.Task[Any]] = set()
         self.subscriptions: list[Subscription] = []
-        self.fault: BaseException | None = None
-        """The first error in what nobody waits for: a fault of the lab, and no failure."""
         self._renewing = asyncio.Lock()
         self._leaving = False
         self._life = 0
