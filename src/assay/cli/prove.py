@@ -39,7 +39,7 @@ def execute(options: argparse.Namespace) -> int:
     every = suite.faults.values()
     unknown = [one for one in options.saboteur if not any(matches(one, known.id) for known in every)]
     if unknown:
-        hint = f"`assay list --saboteurs --suite {suite.name}` shows all"
+        hint = f"`assay list --saboteurs --suite {suite.name}` shows all; other suites have others"
         raise CommandFailed(ExitCode.USAGE, f"no such saboteur: {', '.join(unknown)}", hint)
     chosen = [one for one in every if any(matches(pattern, one.id) for pattern in options.saboteur)]
     if any(isinstance(one, Saboteur) and one.server == LOCKED for one in chosen):

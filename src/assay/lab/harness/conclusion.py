@@ -8,6 +8,7 @@ from enum import Enum
 
 from .baseline import is_expected
 from .run import CellResult, Run
+from .scenario import Role
 from .verdict import CheckResult, Outcome, Verdict
 
 
@@ -25,8 +26,13 @@ def conclude(run: Run) -> Conclusion:
     if run.stale or any(counts(run, check.verdict) for cell, check in unexpected(run)):
         return Conclusion.DOES_NOT_CONFORM
     proved = any(cell.outcome in (Outcome.PASSED, Outcome.WARNED, Outcome.FAILED) for cell in run.cells)
-    broke_off = any(cell.broke_off for cell in run.cells)
-    return Conclusion.INCOMPLETE if broke_off or not proved else Conclusion.CONFORMS
+    unfinished = any(_is_unfinished(run, cell) for cell in run.cells)
+    return Conclusion.INCOMPLETE if unfinished or not proved else Conclusion.CONFORMS
+
+
+def _is_unfinished(run: Run, cell: CellResult) -> bool:
+    """A server need not have what a scenario looks for; a client was asked to do it."""
+    return cell.broke_off or (run.role == Role.CLIENT.value and cell.outcome is Outcome.INCOMPLETE)
 
 
 def counts(run: Run, verdict: Verdict) -> bool:
@@ -47,5 +53,7 @@ def outcomes(run: Run) -> dict[Outcome, int]:
 
 def headline(run: Run) -> str:
     """The run in one line."""
-    parts = ", ".join(f"{count} {outcome}" for outcome, count in outcomes(run).items())
-    return f"{conclude(run).value}: {parts or run.problem or 'nothing was judged'}"
+    parts = [f"{count} {outcome}" for outcome, count in outcomes(run).items()]
+    parts += [f"{len(run.expected)} expected by the baseline"] if run.expected else []
+    parts += [f"{len(run.stale)} stale in the baseline"] if run.stale else []
+    return f"{conclude(run).value}: {', '.join(parts) or run.problem or 'nothing was judged'}"

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from .frame import Frame, Kind
-from .http_text import body_of, parse_head
+from .http_text import Head, body_of, parse_head
 from .message import Message
 from .trace import Trace
 from .verdict import Verdict
@@ -40,15 +40,20 @@ def _about(frame: Frame, said: list[Message]) -> dict[str, Any] | None:
             return {
                 "method": head.method,
                 "path": head.target,
-                "headers": dict(head.headers),
+                "headers": _joined(head),
                 "body": _text(body_of(frame.raw)),
             }
         case Kind.HEAD:
             head = parse_head(frame.raw)
-            return {"statusCode": head.status, "headers": dict(head.headers)}
+            return {"statusCode": head.status, "headers": _joined(head)}
         case Kind.BODY | Kind.EVENT | Kind.LINE | Kind.TEXT:
             return {"body": _text(frame.raw)}
     return None
+
+
+def _joined(head: Head) -> dict[str, str]:
+    """By name; those that come more than once, as one list."""
+    return {name: ", ".join(head.all(name)) for name, _ in head.headers}
 
 
 def _text(data: bytes) -> str:
