@@ -83,7 +83,8 @@ def linked_within(directory: Path) -> None:
 
 
 def linked_directory(directory: Path) -> None:
-    (directory / "link").symlink_to("/etc", target_is_directory=True)
+    write(directory, {"real/a": b""})
+    (directory / "link").symlink_to("real", target_is_directory=True)
 
 
 def piped(directory: Path) -> None:

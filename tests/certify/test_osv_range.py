@@ -72,7 +72,7 @@ def test_a_fix_that_another_range_affects_is_none() -> None:
     [
         (SINCE_1_UNTIL_2, "not-a-version"),
         (ranged(("introduced", "not-a-version")), "1.0"),
-        (ranged(("introduced", "5a1c"), kind="GIT"), "1.0"),
+        (ranged(("introduced", "0"), kind="GIT"), "1.0"),
         (Affected(), "1.0"),
     ],
 )

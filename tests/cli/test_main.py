@@ -11,7 +11,7 @@ from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.cli.main import main
 
 Output = pytest.CaptureFixture[str]
-COMMANDS = "authority, client, diff, explain, judge, list, prove, report, serve, server"
+COMMANDS = "authority, client, diff, explain, judge, keygen, list, prove, report, serve, server"
 
 FAILING = """
 from assay import Server
