@@ -72,9 +72,9 @@ def _add_manner(group: argparse._ArgumentGroup) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    from assay.cli.lab.extra import check_extra
+    from assay.cli.lab.extra import check_tokens
 
-    check_extra()
+    check_tokens()
     if options.watch:
         from assay.cli.lab.watching import check_watchable
 

@@ -26,6 +26,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
+    from assay.cli.lab.extra import check_tokens
+
+    check_tokens()
     from assay.lab.suites import every_suite
 
     suites = list(every_suite())

@@ -33,9 +33,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    from assay.cli.lab.extra import check_extra
+    from assay.cli.lab.extra import check_tokens
 
-    check_extra()
+    check_tokens()
     from assay.cli.lab.judging import EXIT_CODES, wanted_format
     from assay.lab.harness.conclusion import conclude
     from assay.lab.harness.rejudging import rejudged

@@ -28,7 +28,7 @@ SUMMARY = "show the lab's scenarios, or what they cover"
 def configure(parser: argparse.ArgumentParser) -> None:
     side = parser.add_mutually_exclusive_group()
     side.add_argument("--server", action="store_true", help="scenarios that judge servers; the default")
-    side.add_argument("--client", action="store_true", help="scenarios that judge clients; --suite is a group")
+    side.add_argument("--client", action="store_true", help="those that judge clients; --suite is a group")
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
         "--coverage", action="store_true", help="requirements of the protocol suite instead of scenarios"

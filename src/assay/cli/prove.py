@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    from assay.cli.lab.extra import check_extra, check_locked
+    from assay.cli.lab.extra import check_extra, check_tokens
 
     check_extra()
     from assay.lab.harness.naming import matches
@@ -43,7 +43,7 @@ def execute(options: argparse.Namespace) -> int:
         raise CommandFailed(ExitCode.USAGE, f"no such saboteur: {', '.join(unknown)}", hint)
     chosen = [one for one in every if any(matches(pattern, one.id) for pattern in options.saboteur)]
     if any(isinstance(one, Saboteur) and one.server == LOCKED for one in chosen):
-        check_locked()
+        check_tokens()
     judged = asyncio.run(try_all(chosen, suite))
     away = list(got_away(judged))
     emit("\n".join((*away, *map(str, rates(judged)), str(total(judged)))) + "\n")

@@ -17,9 +17,20 @@ def test_missing_library_is_named_with_the_extra(
     )
 
 
-def test_what_makes_tokens_is_named_with_its_own_extra(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["prove", "authorization.open-door"],
+        ["client", "--command", "true"],
+        ["judge", "nowhere"],
+        ["explain", "PNG-01"],
+    ],
+)
+def test_what_makes_tokens_comes_with_the_lab_and_is_named_where_it_is_missing(
+    command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(extra, "FOR_TOKENS", ("no_such_library",))
-    assert main(["prove", "authorization.open-door"]) == 2
-    assert capsys.readouterr().err.endswith('  pip install "assay[auth,lab]"\n')
+    assert main(command) == 2
+    assert capsys.readouterr().err == (
+        'assay: error: the lab needs no-such-library, which is not installed\n  pip install "assay[lab]"\n'
+    )

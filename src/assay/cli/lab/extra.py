@@ -10,6 +10,7 @@ from assay.cli.exit_code import CommandFailed, ExitCode
 
 NEEDED: Final = ("jinja2", "mcp_types", "yaml", "rich")
 FOR_TOKENS: Final = ("jwt", "cryptography")
+"""What the authorization server in the scenarios of clients needs, and the server behind a lock."""
 
 
 def check_extra(*more: str) -> None:
@@ -21,13 +22,13 @@ def check_extra(*more: str) -> None:
     _check((*NEEDED, *more), "lab")
 
 
-def check_locked() -> None:
-    """Whether there is what makes tokens for the server behind a lock.
+def check_tokens() -> None:
+    """Whether there is what makes tokens, too.
 
     Raises:
         CommandFailed: it is not installed.
     """
-    _check(FOR_TOKENS, "auth,lab")
+    check_extra(*FOR_TOKENS)
 
 
 def _check(names: Iterable[str], extra: str) -> None:

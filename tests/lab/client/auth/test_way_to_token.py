@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from assay.lab.client.journey import Journey
-from assay.lab.client.official_auth import challenge_of
-from assay.lab.client.protected import LAID_OUT
-from assay.lab.client.token_endpoint import credentials, method_of
+from assay.lab.client.authorization.journey import Journey
+from assay.lab.client.authorization.official_auth import challenge_of
+from assay.lab.client.authorization.protected import LAID_OUT
+from assay.lab.client.authorization.token_endpoint import credentials, method_of
 from assay.lab.harness.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.hosting.visit import SETTING
 from assay.lab.harness.trace import Trace

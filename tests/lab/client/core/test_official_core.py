@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from assay.lab.client.marked_tools import CALLS, MANY
-from assay.lab.client.rich_schema import ECHO, SCHEMA
-from assay.lab.client.stream_break import BROKEN_AT, TOOL
+from assay.lab.client.fixtures.marked_tools import CALLS, MANY
+from assay.lab.client.fixtures.rich_schema import ECHO, SCHEMA
+from assay.lab.client.fixtures.stream_break import BROKEN_AT, TOOL
 from assay.lab.harness.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.mirror import as_header
 from assay.lab.harness.trace import Trace

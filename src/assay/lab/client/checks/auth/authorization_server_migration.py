@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from assay.lab.client.credentials import client_of, given, registered, uses
-from assay.lab.client.journey import Journey
-from assay.lab.client.official_auth import SHARED, walked
+from assay.lab.client.authorization.credentials import client_of, given, registered, uses
+from assay.lab.client.authorization.journey import Journey
+from assay.lab.client.authorization.official_auth import SHARED, walked
 from assay.lab.everything.declaring import official_check
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.verdict import Observation, observe

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import urlsplit
 
-from assay.lab.client.canary import CANARY
-from assay.lab.client.journey import Journey
+from assay.lab.client.authorization.journey import Journey
+from assay.lab.client.fixtures.canary import CANARY
 from assay.lab.harness.check import check
 from assay.lab.harness.http_call import LOOPBACK
 from assay.lab.harness.trace import Trace

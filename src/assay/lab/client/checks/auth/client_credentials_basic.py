@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.lab.client.journey import Journey
-from assay.lab.client.machine import GRANT, GRANT_ROW, OWED, grant_types
-from assay.lab.client.official_auth import SHARED, walked
-from assay.lab.client.token_endpoint import BASIC, credentials, method_of
+from assay.lab.client.authorization.journey import Journey
+from assay.lab.client.authorization.machine import GRANT, GRANT_ROW, OWED, grant_types
+from assay.lab.client.authorization.official_auth import SHARED, walked
+from assay.lab.client.authorization.token_endpoint import BASIC, credentials, method_of
 from assay.lab.everything.declaring import official_check
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.verdict import Observation, observe

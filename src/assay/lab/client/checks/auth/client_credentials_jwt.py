@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from assay.lab.client.journey import Journey, Stop
-from assay.lab.client.machine import GRANT, GRANT_ROW, OWED, grant_types, read_jwt
-from assay.lab.client.official_auth import SHARED, walked
+from assay.lab.client.authorization.journey import Journey, Stop
+from assay.lab.client.authorization.machine import GRANT, GRANT_ROW, OWED, grant_types, read_jwt
+from assay.lab.client.authorization.official_auth import SHARED, walked
 from assay.lab.everything.declaring import official_check
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.verdict import Observation, observe

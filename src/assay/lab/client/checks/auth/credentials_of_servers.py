@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from assay.lab.client.credentials import client_of, given, others, registered, uses
-from assay.lab.client.journey import Journey, Stop
+from assay.lab.client.authorization.credentials import client_of, given, others, registered, uses
+from assay.lab.client.authorization.journey import Journey, Stop
 from assay.lab.harness.check import check
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.verdict import Observation, observe

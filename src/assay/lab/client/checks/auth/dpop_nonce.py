@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.lab.client.bound_visits import AT_RESOURCE, AT_SERVER, OWED, OWED_NONCES, PROVED, bound, nonces
-from assay.lab.client.journey import Journey
-from assay.lab.client.official_auth import SHARED, walked
+from assay.lab.client.authorization.bound_visits import (
+    AT_RESOURCE,
+    AT_SERVER,
+    OWED,
+    OWED_NONCES,
+    PROVED,
+    bound,
+    nonces,
+)
+from assay.lab.client.authorization.journey import Journey
+from assay.lab.client.authorization.official_auth import SHARED, walked
 from assay.lab.everything.declaring import official_check
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.verdict import Observation

@@ -7,10 +7,10 @@ from typing import Final
 
 from assay.authority.federation import ID_JAG, ID_TOKEN
 from assay.authority.record import JWT_BEARER, TOKEN_EXCHANGE
-from assay.lab.client.journey import Journey, Stop, content, form_of, path_in, path_of
-from assay.lab.client.official_auth import SHARED, walked
-from assay.lab.client.token_endpoint import credentials
-from assay.lab.client.vouching import ROOM
+from assay.lab.client.authorization.journey import Journey, Stop, content, form_of, path_in, path_of
+from assay.lab.client.authorization.official_auth import SHARED, walked
+from assay.lab.client.authorization.token_endpoint import credentials
+from assay.lab.client.authorization.vouching import ROOM
 from assay.lab.everything.declaring import official_check
 from assay.lab.harness.trace import Call, Trace
 from assay.lab.harness.verdict import Observation, observe

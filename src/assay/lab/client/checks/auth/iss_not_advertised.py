@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.lab.client.authorization_answer import accepted
-from assay.lab.client.official_auth import SHARED
+from assay.lab.client.authorization.authorization_answer import accepted
+from assay.lab.client.authorization.official_auth import SHARED
 from assay.lab.everything.declaring import official_check
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.verdict import Observation

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.lab.client.foreign_metadata import used
-from assay.lab.client.journey import Journey
+from assay.lab.client.authorization.foreign_metadata import used
+from assay.lab.client.authorization.journey import Journey
 from assay.lab.harness.check import check
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.verdict import Observation

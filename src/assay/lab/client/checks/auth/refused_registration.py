@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from assay.lab.client.credentials import REGISTRY, client_of
-from assay.lab.client.journey import Journey, Stop
-from assay.lab.client.protected import CIMD
+from assay.lab.client.authorization.credentials import REGISTRY, client_of
+from assay.lab.client.authorization.journey import Journey, Stop
+from assay.lab.client.authorization.protected import CIMD
 from assay.lab.harness.check import check
 from assay.lab.harness.http_text import body_of
 from assay.lab.harness.trace import Call, Trace

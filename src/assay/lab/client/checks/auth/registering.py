@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from assay.lab.client.journey import Journey, Stop
+from assay.lab.client.authorization.journey import Journey, Stop
 from assay.lab.harness.check import check
 from assay.lab.harness.http_call import is_local
 from assay.lab.harness.trace import Trace

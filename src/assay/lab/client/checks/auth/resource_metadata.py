@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.lab.client.journey import Journey, before, path_in, path_of
-from assay.lab.client.protected import ROOT
+from assay.lab.client.authorization.journey import Journey, before, path_in, path_of
+from assay.lab.client.authorization.protected import ROOT
 from assay.lab.harness.challenge import METADATA
 from assay.lab.harness.check import check
 from assay.lab.harness.trace import Call, Trace

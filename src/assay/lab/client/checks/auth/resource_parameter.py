@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from assay.lab.client.journey import Journey, Stop
-from assay.lab.client.token_endpoint import is_absolute
+from assay.lab.client.authorization.journey import Journey, Stop
+from assay.lab.client.authorization.token_endpoint import is_absolute
 from assay.lab.harness.check import check
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.transport import HTTP_ONLY

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from assay.lab.client.journey import Journey
+from assay.lab.client.authorization.journey import Journey
 from assay.lab.harness.check import check
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.transport import HTTP_ONLY

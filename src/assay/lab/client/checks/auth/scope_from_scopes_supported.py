@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.lab.client.journey import Journey
-from assay.lab.client.official_auth import AUTHORIZATION, SHARED, walked
+from assay.lab.client.authorization.journey import Journey
+from assay.lab.client.authorization.official_auth import AUTHORIZATION, SHARED, walked
 from assay.lab.everything.declaring import official_check
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.verdict import Observation, observe

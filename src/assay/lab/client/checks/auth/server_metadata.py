@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.lab.client.journey import OAUTH, OIDC, Journey, Spot, before, path_in, path_of
+from assay.lab.client.authorization.journey import OAUTH, OIDC, Journey, Spot, before, path_in, path_of
 from assay.lab.harness.check import check
 from assay.lab.harness.trace import Call, Trace
 from assay.lab.harness.transport import HTTP_ONLY

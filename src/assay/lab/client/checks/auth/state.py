@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.lab.client.journey import Journey, Stop
+from assay.lab.client.authorization.journey import Journey, Stop
 from assay.lab.harness.check import check
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.transport import HTTP_ONLY

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from assay.authority.record import JWT_BEARER
-from assay.lab.client.journey import Journey, Stop
-from assay.lab.client.official_auth import SHARED, walked
+from assay.lab.client.authorization.journey import Journey, Stop
+from assay.lab.client.authorization.official_auth import SHARED, walked
 from assay.lab.everything.declaring import official_check
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.verdict import Observation, observe

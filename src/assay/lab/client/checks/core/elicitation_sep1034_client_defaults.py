@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from assay.lab.client.defaults_form import FIELDS
+from assay.lab.client.fixtures.defaults_form import FIELDS
 from assay.lab.client.owed import with_owed
 from assay.lab.everything.declaring import official_check
 from assay.lab.harness.trace import Exchange, Trace

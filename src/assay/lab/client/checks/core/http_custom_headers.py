@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from assay.lab.client.marked_tools import FEW, MANY, TOOLS
+from assay.lab.client.fixtures.marked_tools import FEW, MANY, TOOLS
 from assay.lab.client.owed import with_owed
 from assay.lab.everything.declaring import official_check
 from assay.lab.harness.mirror import as_header

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.lab.client.ill_marked_tools import FAULTS, VALID
+from assay.lab.client.fixtures.ill_marked_tools import FAULTS, VALID
 from assay.lab.client.owed import with_owed
 from assay.lab.everything.declaring import official_check
 from assay.lab.harness.trace import Exchange, Trace

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
+from assay.lab.client.fixtures.rich_schema import ECHO, SCHEMA
 from assay.lab.client.owed import with_owed
-from assay.lab.client.rich_schema import ECHO, SCHEMA
 from assay.lab.everything.declaring import official_check
 from assay.lab.harness.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe

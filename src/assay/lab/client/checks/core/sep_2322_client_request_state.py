@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.lab.client.evidence import calls_of
-from assay.lab.client.owed import with_owed
-from assay.lab.client.retried_tools import (
+from assay.lab.client.fixtures.retried_tools import (
     ECHO,
     GIVEN,
     NO_STATE,
@@ -16,6 +15,7 @@ from assay.lab.client.retried_tools import (
     Round,
     rounds,
 )
+from assay.lab.client.owed import with_owed
 from assay.lab.everything.declaring import official_check
 from assay.lab.harness.message import same_id
 from assay.lab.harness.trace import Trace

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from assay.lab.client.fixtures.stream_break import BROKEN_AT, RETRY, TOOL
 from assay.lab.client.owed import with_owed
-from assay.lab.client.stream_break import BROKEN_AT, RETRY, TOOL
 from assay.lab.everything.declaring import official_check
 from assay.lab.harness.frame import Frame, Kind, Sender
 from assay.lab.harness.trace import Call, Trace

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from assay.lab.harness.check import check
 from assay.lab.harness.frame import Frame, Kind, Sender
 from assay.lab.harness.hosting.pipe_door import KILLED, SIGNALLED, STARTED
+from assay.lab.harness.hosting.visit import TIMED_OUT
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.lab.harness.verdict import Observation, observe
@@ -22,6 +23,8 @@ ORDER = "close its input, wait for it to end, then a signal"
 @check("A server is ended in order", rows=("STD-11",), transports=STDIO_ONLY)
 def judge(trace: Trace) -> Iterator[Observation]:
     stubborn = any(trace.marks(STUBBORN))
+    if any(trace.marks(TIMED_OUT)):
+        return  # whoever is stopped has no time to end anything
     for started in trace.marks(STARTED):
         own = [one for one in trace.frames if one.channel == started.channel]
         if any(one.sender is Sender.SUBJECT and one.kind is Kind.LINE for one in own):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from assay.lab.client.evidence import calls_of, is_over
-from assay.lab.client.hostility import undeterred
+from assay.lab.client.fixtures.hostility import undeterred
 from assay.lab.harness.check import check
 from assay.lab.harness.http_text import EVENT_STREAM, JSON
 from assay.lab.harness.trace import Trace

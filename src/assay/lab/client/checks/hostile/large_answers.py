@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from assay.lab.client.hostility import undeterred
+from assay.lab.client.fixtures.hostility import undeterred
 from assay.lab.harness.check import check
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.verdict import Observation

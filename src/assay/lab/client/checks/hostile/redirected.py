@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from assay.lab.client.canary import CANARY
 from assay.lab.client.evidence import AFTER, calls_of, is_over, visits
+from assay.lab.client.fixtures.canary import CANARY
 from assay.lab.harness.check import check
 from assay.lab.harness.http_text import body_of
 from assay.lab.harness.trace import Trace

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from assay.lab.client.evidence import is_over
-from assay.lab.client.hostility import echoed
+from assay.lab.client.fixtures.hostility import echoed
 from assay.lab.harness.check import check
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.verdict import Observation, observe

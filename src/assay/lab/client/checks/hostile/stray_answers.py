@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from assay.lab.client.evidence import went_on
-from assay.lab.client.hostility import TAKING, echoed
+from assay.lab.client.fixtures.hostility import TAKING, echoed
 from assay.lab.harness.check import check
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.verdict import Observation, observe

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.client.verified_skill import stops
+from assay.lab.client.fixtures.verified_skill import stops
 from assay.lab.everything.declaring import official_check
 
 ROW = "sep-2640-host-verify-digest"

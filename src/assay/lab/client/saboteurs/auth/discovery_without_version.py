@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.client.authorizing import OF_OLD
+from assay.lab.client.authorization.authorizing import OF_OLD
 from assay.lab.harness.client_saboteur import on_request
 from assay.lab.harness.guest.guest import Guest
 from assay.lab.harness.saboteur import Request

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.client.altering import REGISTER, altered
+from assay.lab.client.authorization.altering import REGISTER, altered
 from assay.lab.harness.client_saboteur import on_request
 from assay.lab.harness.guest.guest import Guest
 from assay.lab.harness.saboteur import Request

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.client.altering import ENDPOINT, goes_to
-from assay.lab.client.machine import read_jwt
+from assay.lab.client.authorization.altering import ENDPOINT, goes_to
+from assay.lab.client.authorization.machine import read_jwt
 from assay.lab.harness.client_saboteur import on_request
 from assay.lab.harness.guest.guest import Guest
 from assay.lab.harness.saboteur import Request

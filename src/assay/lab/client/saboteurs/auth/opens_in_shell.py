@@ -5,8 +5,8 @@ from __future__ import annotations
 import subprocess
 from urllib.parse import unquote
 
-from assay.lab.client.altering import AUTHORIZE, altered, goes_to, parameters
-from assay.lab.client.shell import NAME
+from assay.lab.client.authorization.altering import AUTHORIZE, altered, goes_to, parameters
+from assay.lab.client.authorization.shell import NAME
 from assay.lab.harness.client_saboteur import on_request
 from assay.lab.harness.guest.guest import Guest
 from assay.lab.harness.saboteur import Request

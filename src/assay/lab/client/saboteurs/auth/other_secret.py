@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 
-from assay.lab.client.altering import TOKEN, goes_to
+from assay.lab.client.authorization.altering import TOKEN, goes_to
 from assay.lab.harness.client_saboteur import on_request
 from assay.lab.harness.guest.guest import Guest
 from assay.lab.harness.saboteur import Request

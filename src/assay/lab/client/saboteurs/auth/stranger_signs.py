@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.authority.keys import base64url, new_key
-from assay.lab.client.altering import TOKEN, altered, goes_to, parameters
+from assay.lab.client.authorization.altering import TOKEN, altered, goes_to, parameters
 from assay.lab.harness.client_saboteur import on_request
 from assay.lab.harness.guest.guest import Guest
 from assay.lab.harness.saboteur import Request

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.client.altered import overlooking
-from assay.lab.client.ill_marked_tools import FAULTS
+from assay.lab.client.fixtures.ill_marked_tools import FAULTS
 from assay.lab.harness.client_saboteur import on_hearing
 from assay.lab.harness.guest.guest import Guest
 from assay.lab.harness.saboteur import Json

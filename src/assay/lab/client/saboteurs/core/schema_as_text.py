@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from assay.lab.client.altered import is_call, within
-from assay.lab.client.rich_schema import ECHO
+from assay.lab.client.fixtures.rich_schema import ECHO
 from assay.lab.harness.client_saboteur import on_message
 from assay.lab.harness.guest.guest import Guest
 from assay.lab.harness.saboteur import Json

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.client.rich_schema import ECHO
+from assay.lab.client.fixtures.rich_schema import ECHO
 from assay.lab.harness.client_saboteur import misbehaving
 from assay.lab.harness.guest.guest import Guest
 from assay.lab.harness.hosting.brief import call

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.client.altered import is_call, within
-from assay.lab.client.retried_tools import NO_STATE
+from assay.lab.client.fixtures.retried_tools import NO_STATE
 from assay.lab.harness.client_saboteur import on_message
 from assay.lab.harness.guest.guest import Guest
 from assay.lab.harness.saboteur import Json

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.client.endless import MOST
+from assay.lab.client.fixtures.endless import MOST
 from assay.lab.harness.client_saboteur import ill_mannered
 from assay.lab.harness.transport import ONE_CHANNEL
 

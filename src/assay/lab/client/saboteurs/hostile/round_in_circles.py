@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.client.endless import MOST_SAME, SAME
+from assay.lab.client.fixtures.endless import MOST_SAME, SAME
 from assay.lab.harness.client_saboteur import misbehaving
 from assay.lab.harness.guest.guest import Guest
 

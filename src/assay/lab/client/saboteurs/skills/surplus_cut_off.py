@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.client.altered import within
-from assay.lab.client.skill import MANIFEST, TEXTS
+from assay.lab.client.fixtures.skill import MANIFEST, TEXTS
 from assay.lab.harness.client_saboteur import on_hearing
 from assay.lab.harness.guest.guest import Guest
 from assay.lab.harness.saboteur import Json

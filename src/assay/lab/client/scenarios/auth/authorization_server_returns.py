@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from assay.lab.client.authorizing import BY_CODE, CODE, TWO
+from assay.lab.client.authorization.authorizing import BY_CODE, CODE, TWO
+from assay.lab.client.authorization.protected import TOOL, Protection, Refusal, Visitor, protect
 from assay.lab.client.declaring import client_scenario, where
-from assay.lab.client.protected import TOOL, Protection, Refusal, Visitor, protect
 from assay.lab.harness.hosting.brief import Brief, call
 from assay.lab.harness.hosting.hosting import Hosting
 from assay.lab.harness.transport import HTTP_ONLY

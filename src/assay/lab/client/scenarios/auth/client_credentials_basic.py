@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from assay.authority.record import Client, digest
-from assay.lab.client.authorizing import FOUND
+from assay.lab.client.authorization.authorizing import FOUND
+from assay.lab.client.authorization.machine import BRIEF, GRANT, NAME, settings
+from assay.lab.client.authorization.protected import Protection, protect
 from assay.lab.client.declaring import official_scenario
-from assay.lab.client.machine import BRIEF, GRANT, NAME, settings
-from assay.lab.client.protected import Protection, protect
 from assay.lab.harness.hosting.hosting import Hosting
 
 SECRET: Final = "conformance-test-secret"

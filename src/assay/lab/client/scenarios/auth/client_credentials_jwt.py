@@ -7,10 +7,10 @@ from typing import Final
 from assay.authority.keys import new_key, public_jwk
 from assay.authority.record import Client
 from assay.authority.settings import Lifetimes
-from assay.lab.client.authorizing import FOUND
+from assay.lab.client.authorization.authorizing import FOUND
+from assay.lab.client.authorization.machine import BRIEF, GRANT, NAME, settings
+from assay.lab.client.authorization.protected import Protection, protect
 from assay.lab.client.declaring import official_scenario
-from assay.lab.client.machine import BRIEF, GRANT, NAME, settings
-from assay.lab.client.protected import Protection, protect
 from assay.lab.harness.hosting.hosting import Hosting
 
 ALGORITHM: Final = "ES256"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.client.authorizing import FOUND
-from assay.lab.client.bound_resource import BRIEF, protect_bound
+from assay.lab.client.authorization.authorizing import FOUND
+from assay.lab.client.authorization.bound_resource import BRIEF, protect_bound
 from assay.lab.client.declaring import official_scenario
 from assay.lab.harness.hosting.hosting import Hosting
 

@@ -6,10 +6,10 @@ from typing import Final
 
 from assay.authority.record import JWT_BEARER, Client, digest
 from assay.authority.settings import Trusted
-from assay.lab.client.authorizing import FOUND, TWO
+from assay.lab.client.authorization.authorizing import FOUND, TWO
+from assay.lab.client.authorization.protected import Protection, protect
+from assay.lab.client.authorization.vouching import CLIENT_ELSEWHERE, open_provider
 from assay.lab.client.declaring import official_scenario
-from assay.lab.client.protected import Protection, protect
-from assay.lab.client.vouching import CLIENT_ELSEWHERE, open_provider
 from assay.lab.harness.hosting.brief import Brief
 from assay.lab.harness.hosting.hosting import Hosting
 

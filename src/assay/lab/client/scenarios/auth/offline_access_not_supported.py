@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from assay.lab.client.authorizing import BY_CODE, LIST_AND_CALL
+from assay.lab.client.authorization.authorizing import BY_CODE, LIST_AND_CALL
+from assay.lab.client.authorization.protected import Protection, protect
 from assay.lab.client.declaring import official_scenario, where
-from assay.lab.client.protected import Protection, protect
 from assay.lab.harness.hosting.hosting import Hosting
 
 SCOPES: Final = ("mcp:basic", "mcp:read")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from assay.authority.record import Client, digest
-from assay.lab.client.authorizing import BY_CODE, FOUND, LIST_AND_CALL
+from assay.lab.client.authorization.authorizing import BY_CODE, FOUND, LIST_AND_CALL
+from assay.lab.client.authorization.protected import Protection, protect
 from assay.lab.client.declaring import official_scenario
-from assay.lab.client.protected import Protection, protect
 from assay.lab.harness.hosting.hosting import Hosting
 
 NAME, SECRET = "pre-registered-client", "pre-registered-secret"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from assay.lab.client.authorizing import BY_CODE, LIST_AND_CALL
+from assay.lab.client.authorization.authorizing import BY_CODE, LIST_AND_CALL
+from assay.lab.client.authorization.protected import Protection, Refusal, Visitor, protect
 from assay.lab.client.declaring import client_scenario, where
-from assay.lab.client.protected import Protection, Refusal, Visitor, protect
 from assay.lab.harness.hosting.hosting import Hosting
 from assay.lab.harness.transport import HTTP_ONLY
 

@@ -6,10 +6,10 @@ from typing import Final
 
 import msgspec
 
-from assay.lab.client.authorizing import IN_VAIN
-from assay.lab.client.credentials import REGISTRY
+from assay.lab.client.authorization.authorizing import IN_VAIN
+from assay.lab.client.authorization.credentials import REGISTRY
+from assay.lab.client.authorization.protected import Protection, protect
 from assay.lab.client.declaring import client_scenario, where
-from assay.lab.client.protected import Protection, protect
 from assay.lab.harness.hosting.hosting import Hosting
 from assay.lab.harness.hosting.http_reply import HttpReply
 from assay.lab.harness.hosting.http_server import Asked

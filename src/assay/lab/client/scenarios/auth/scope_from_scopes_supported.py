@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.lab.client.authorizing import BY_CODE, FOUND, LIST_AND_CALL
+from assay.lab.client.authorization.authorizing import BY_CODE, FOUND, LIST_AND_CALL
+from assay.lab.client.authorization.protected import Protection, protect
 from assay.lab.client.declaring import official_scenario
-from assay.lab.client.protected import Protection, protect
 from assay.lab.harness.hosting.hosting import Hosting
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import count
 from typing import Final
 
-from assay.lab.client.authorizing import BY_CODE, FOUND, IN_VAIN
+from assay.lab.client.authorization.authorizing import BY_CODE, FOUND, IN_VAIN
+from assay.lab.client.authorization.protected import Protection, Refusal, Visitor, protect
 from assay.lab.client.declaring import official_scenario
-from assay.lab.client.protected import Protection, Refusal, Visitor, protect
 from assay.lab.harness.hosting.hosting import Hosting
 
 SCOPE: Final = "mcp:admin"

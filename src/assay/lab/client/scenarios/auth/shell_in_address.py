@@ -3,10 +3,10 @@ an endpoint that has a query already, and here it need not."""
 
 from __future__ import annotations
 
-from assay.lab.client.authorizing import IN_VAIN, RESOURCES
+from assay.lab.client.authorization.authorizing import IN_VAIN, RESOURCES
+from assay.lab.client.authorization.protected import Protection, protect
+from assay.lab.client.authorization.shell import NAME, SUM
 from assay.lab.client.declaring import client_scenario
-from assay.lab.client.protected import Protection, protect
-from assay.lab.client.shell import NAME, SUM
 from assay.lab.harness.hosting.hosting import Hosting
 from assay.lab.harness.transport import HTTP_ONLY
 

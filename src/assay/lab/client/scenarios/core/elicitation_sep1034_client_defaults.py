@@ -6,7 +6,7 @@ import asyncio
 from contextlib import suppress
 
 from assay.lab.client.declaring import CLIENTS, official_scenario
-from assay.lab.client.defaults_form import FORM, MESSAGE
+from assay.lab.client.fixtures.defaults_form import FORM, MESSAGE
 from assay.lab.harness.hosting.answer import Answer, Json
 from assay.lab.harness.hosting.brief import Brief, call
 from assay.lab.harness.hosting.channel import Channel

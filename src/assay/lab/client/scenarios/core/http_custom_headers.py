@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.client.declaring import official_scenario
-from assay.lab.client.marked_tools import CALLS, TOOLS
+from assay.lab.client.fixtures.marked_tools import CALLS, TOOLS
 from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, step
 from assay.lab.harness.hosting.hosting import Hosting
 

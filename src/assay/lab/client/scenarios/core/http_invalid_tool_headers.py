@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.client.declaring import official_scenario
-from assay.lab.client.ill_marked_tools import CALLS, DEFINITIONS
+from assay.lab.client.fixtures.ill_marked_tools import CALLS, DEFINITIONS
 from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, step
 from assay.lab.harness.hosting.hosting import Hosting
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.client.declaring import CLIENTS, official_scenario
-from assay.lab.client.rich_schema import ECHO, RICH, SCHEMA
+from assay.lab.client.fixtures.rich_schema import ECHO, RICH, SCHEMA
 from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, step
 from assay.lab.harness.hosting.hosting import Hosting
 

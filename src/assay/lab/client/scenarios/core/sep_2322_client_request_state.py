@@ -5,7 +5,7 @@ from __future__ import annotations
 from secrets import token_hex
 
 from assay.lab.client.declaring import CLIENTS, official_scenario
-from assay.lab.client.retried_tools import ECHO, NO_STATE, STATE, UNRELATED, UNTYPED
+from assay.lab.client.fixtures.retried_tools import ECHO, NO_STATE, STATE, UNRELATED, UNTYPED
 from assay.lab.harness.hosting.answer import Answer, Raw
 from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call, tried
 from assay.lab.harness.hosting.host import Tool

@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from assay.lab.client.declaring import official_scenario
-from assay.lab.client.stream_break import BROKEN_AT, RETRY, TOOL
+from assay.lab.client.fixtures.stream_break import BROKEN_AT, RETRY, TOOL
 from assay.lab.harness.hosting.answer import DONE, Answer
 from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
 from assay.lab.harness.hosting.hosting import Hosting

@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.client.checks.hostile.bad_responses import KINDS, SHORT
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
-from assay.lab.client.hostility import WELL, called, trying
+from assay.lab.client.fixtures.hostility import WELL, called, trying
 from assay.lab.harness.hosting.hosting import Hosting
 from assay.lab.harness.hosting.http_reply import HttpReply
 from assay.lab.harness.hosting.http_server import Asked

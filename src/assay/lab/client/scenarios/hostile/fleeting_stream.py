@@ -7,7 +7,7 @@ import asyncio
 from assay.lab.client.checks.hostile.fleeting_stream import BUSY, SECONDS
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
-from assay.lab.client.hostility import WELL
+from assay.lab.client.fixtures.hostility import WELL
 from assay.lab.harness.hosting.answer import Answer
 from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
 from assay.lab.harness.hosting.hosting import Hosting

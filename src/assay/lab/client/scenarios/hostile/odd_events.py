@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.client.checks.hostile.odd_events import STYLE, STYLES
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
-from assay.lab.client.hostility import answer_to
+from assay.lab.client.fixtures.hostility import answer_to
 from assay.lab.harness.hosting.answer import DONE, Answer, Refused
 from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
 from assay.lab.harness.hosting.hosting import Hosting

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from assay.lab.client.authorizing import CODE, RESOURCES
-from assay.lab.client.canary import open_canary
+from assay.lab.client.authorization.authorizing import CODE, RESOURCES
+from assay.lab.client.authorization.protected import protect
 from assay.lab.client.checks.hostile.redirected import AWAY
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
-from assay.lab.client.hostility import called, trying
-from assay.lab.client.protected import protect
+from assay.lab.client.fixtures.canary import open_canary
+from assay.lab.client.fixtures.hostility import called, trying
 from assay.lab.harness.hosting.hosting import Hosting
 from assay.lab.harness.hosting.http_reply import HttpReply
 from assay.lab.harness.hosting.http_server import Asked

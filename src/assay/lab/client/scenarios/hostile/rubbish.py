@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.client.checks.hostile.rubbish import NOT_UTF8, RUBBISH
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
-from assay.lab.client.hostility import WELL, Evil, trying
+from assay.lab.client.fixtures.hostility import WELL, Evil, trying
 from assay.lab.harness.hosting.answer import Answer
 from assay.lab.harness.hosting.hosting import Hosting
 from assay.lab.harness.hosting.turn import Turn

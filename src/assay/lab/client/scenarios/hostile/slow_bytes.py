@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from assay.lab.client.checks.hostile.slow_bytes import TITLE
 from assay.lab.client.declaring import client_scenario
-from assay.lab.client.hostility import ECHO, add_shaped, answer_to
+from assay.lab.client.fixtures.hostility import ECHO, add_shaped, answer_to
 from assay.lab.harness.frame import Kind, Sender
 from assay.lab.harness.hosting.answer import DONE, Answer
 from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief

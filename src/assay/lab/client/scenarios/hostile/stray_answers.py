@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.client.checks.hostile.stray_answers import AGAIN, EARLY, STRAY, TRUE
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
-from assay.lab.client.hostility import ECHO, WELL, add_shaped, answer_to, shaped
+from assay.lab.client.fixtures.hostility import ECHO, WELL, add_shaped, answer_to, shaped
 from assay.lab.harness.hosting.answer import DONE, Answer
 from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
 from assay.lab.harness.hosting.hosting import Hosting

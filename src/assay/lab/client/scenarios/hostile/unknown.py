@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.client.checks.hostile.unknown import REMARK, TELLING
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
-from assay.lab.client.hostility import WELL
+from assay.lab.client.fixtures.hostility import WELL
 from assay.lab.harness.hosting.answer import Answer
 from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
 from assay.lab.harness.hosting.hosting import Hosting

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.client.answered_version import answer_version
 from assay.lab.client.declaring import client_scenario
+from assay.lab.client.fixtures.answered_version import answer_version
 from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
 from assay.lab.harness.hosting.hosting import Hosting
 

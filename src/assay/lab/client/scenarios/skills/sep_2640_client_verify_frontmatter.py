@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.client.declaring import CLIENTS, official_scenario
-from assay.lab.client.skill import ABOUT, MANIFEST, TEXTS, offer_skill
+from assay.lab.client.fixtures.skill import ABOUT, MANIFEST, TEXTS, offer_skill
 from assay.lab.harness.hosting.brief import Brief, step, tried
 from assay.lab.harness.hosting.hosting import Hosting
 

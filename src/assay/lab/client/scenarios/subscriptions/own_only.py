@@ -6,7 +6,7 @@ import asyncio
 
 from assay.lab.client.checks.subscriptions.own_only import FOREIGN, OWN
 from assay.lab.client.declaring import client_scenario
-from assay.lab.client.listener import BRIEF, CHANGED, acknowledge, offer_changes
+from assay.lab.client.fixtures.listener import BRIEF, CHANGED, acknowledge, offer_changes
 from assay.lab.harness.hosting.answer import DONE, Answer
 from assay.lab.harness.hosting.hosting import Hosting
 from assay.lab.harness.hosting.turn import Turn

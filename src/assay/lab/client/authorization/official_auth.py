@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import Final
 
+from assay.lab.client.owed import with_owed
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.verdict import Evidence, Observation, observe
 
 from .journey import Journey, Stop, bearer, path_in, path_of
-from .owed import with_owed
 
 PRM, METADATA = "prm-pathbased-requested", "authorization-server-metadata"
 REGISTRATION, AUTHORIZATION, TOKEN = "client-registration", "authorization-request", "token-request"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from assay.lab.client.declaring import row, where
 from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call, tried
 
-from .declaring import row, where
 from .protected import TOOL
 
 CODE: Final = {"grant": "authorization_code"}
