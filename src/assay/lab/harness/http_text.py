@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
@@ -55,7 +56,13 @@ def write_request(
 
 def parse_head(raw: bytes) -> Head:
     """Read a head leniently: evidence is never refused, whatever a subject wrote."""
-    first, *rest = raw.partition(HEAD_END)[0].split(CRLF)
+    return _parsed(raw.partition(HEAD_END)[0])
+
+
+@lru_cache(maxsize=1024)
+def _parsed(head: bytes) -> Head:
+    """Dozens of checks read the same few heads."""
+    first, *rest = head.split(CRLF)
     words = first.decode("latin-1").split(" ", 2)
     start = (*words, "", "")[:3]
     pairs = (line.decode("latin-1").partition(":") for line in rest)

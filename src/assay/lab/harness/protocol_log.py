@@ -53,7 +53,10 @@ def _about(frame: Frame, said: list[Message]) -> dict[str, Any] | None:
 
 def _joined(head: Head) -> dict[str, str]:
     """By name; those that come more than once, as one list."""
-    return {name: ", ".join(head.all(name)) for name, _ in head.headers}
+    joined: dict[str, str] = {}
+    for name, value in head.headers:
+        joined[name] = f"{joined[name]}, {value}" if name in joined else value
+    return joined
 
 
 def _text(data: bytes) -> str:

@@ -40,6 +40,7 @@ class Recorder:
         self._frames: list[Frame] = []
         self._bytes = 0
         self.flooded = False
+        self._expecting: Callable[[], None] | None = None
 
     def record(self, sender: Sender, channel: str, kind: Kind, raw: bytes = b"", **info: Any) -> Frame:
         """
@@ -54,7 +55,14 @@ class Recorder:
         frame = Frame(len(self._frames), round(moment, 6), sender, channel, kind, clean, info)
         self._frames.append(frame)
         self._bytes += len(raw)
+        if sender is Sender.SUBJECT and self._expecting is not None:
+            heard, self._expecting = self._expecting, None
+            heard()
         return frame
+
+    def expect(self, heard: Callable[[], None]) -> None:
+        """Call this when the subject is heard for the first time."""
+        self._expecting = heard
 
     @property
     def begun(self) -> float:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping
 from enum import Enum
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -86,6 +87,11 @@ class BadRequirement(ValueError):
 
 def read_requirements(directory: Path) -> dict[str, Requirement]:
     """Every row of every file, by id."""
+    return dict(_read(directory))
+
+
+@cache
+def _read(directory: Path) -> Mapping[str, Requirement]:
     rows: dict[str, Requirement] = {}
     for path in sorted(directory.glob("*.toml")):
         for row in _rows(path):

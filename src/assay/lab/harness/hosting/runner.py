@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import ExitStack, asynccontextmanager
 from importlib.metadata import version
 
 from msgspec import Struct
@@ -18,6 +20,7 @@ from assay.lab.harness.playing import all_of, interrupted, now
 from assay.lab.harness.run import FORMAT, CellResult, Run, SubjectRecord
 from assay.lab.harness.runner import SubjectDown
 from assay.lab.harness.scenario import Role, Scenario
+from assay.lab.harness.shape import prepare
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST, REVISIONS
 from assay.revisions.revision import Revision
@@ -27,6 +30,8 @@ from .visit import Visit, visit
 
 Keep = Callable[[Visit], CellResult]
 """Stores a visit; returns the result with the place of its trace filled in."""
+STARTING = (os.cpu_count() or 1) + 1
+"""Clients that start at once, however many are at work: more only keep each other from it."""
 USUAL = (HANDSHAKE[-1], PER_REQUEST[-1])
 """Where a client is tried unless its user says otherwise: the newest of each kind."""
 
@@ -75,6 +80,7 @@ class ClientRunner:
         self._watch = watch
         self._keep = keep
         self._gate = asyncio.Semaphore(max(1, order.jobs))
+        self._starting = asyncio.Semaphore(STARTING)
         self._results: dict[int, CellResult] = {}
         self._told = 0
 
@@ -89,8 +95,10 @@ class ClientRunner:
         cells = planned(self._order, list(self._clients))
         self._watch(CellsPlanned(len(cells)))
         stopped = False
+        # Clients take their time to start: meanwhile, what it takes to judge them is loaded.
+        ready = asyncio.create_task(asyncio.to_thread(prepare))
         try:
-            await all_of(self._play(place, cell) for place, cell in enumerate(cells))
+            await all_of(self._play(place, cell, ready) for place, cell in enumerate(cells))
         except asyncio.CancelledError:
             stopped = True  # Ctrl-C: what is known is kept and told
         run = Run(
@@ -109,16 +117,26 @@ class ClientRunner:
         self._watch(RunFinished(run))
         return run
 
+    @asynccontextmanager
+    async def _start(self) -> AsyncIterator[Callable[[], None]]:
+        """A turn to start a client: it is over when the client is heard, or has ended."""
+        await self._starting.acquire()
+        holding = ExitStack()
+        holding.callback(self._starting.release)
+        with holding:
+            yield holding.close
+
     def _judged(self, cells: Sequence[Cell]) -> Iterator[CellResult]:
         for place, cell in enumerate(cells):
             yield self._results.get(place) or interrupted(cell)
 
-    async def _play(self, place: int, cell: Cell) -> None:
+    async def _play(self, place: int, cell: Cell, ready: asyncio.Task[None]) -> None:
         async with self._gate:
             self._watch(CellStarted(cell.scenario.id, cell.transport, cell.revision.date))
             client = self._clients[cell.transport]
             try:
-                visited = await visit(cell, client, self._order.suite, self._order.limit)
+                async with self._start() as came:
+                    visited = await visit(cell, client, self._order.suite, self._order.limit, ready, came)
             except Unreachable as reason:
                 raise SubjectDown(client.name, reason) from reason
         self._results[place] = self._keep(visited)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Final
 
@@ -38,16 +39,29 @@ class Visit(Struct, frozen=True):
     ended: Ended
 
 
-async def visit(cell: Cell, client: Client, suite: Suite, limit: float) -> Visit:
-    """
+async def visit(
+    cell: Cell,
+    client: Client,
+    suite: Suite,
+    limit: float,
+    ready: Awaitable[None] | None = None,
+    came: Callable[[], None] = lambda: None,
+) -> Visit:
+    """`ready` ends when all that judging needs is loaded: the client need not wait for that. `came` is called
+    when the client says its first word.
+
     Raises:
         Unreachable: the client cannot be started.
         CheckFailed: a check is broken.
     """
-    prepare()
+    if ready is None:
+        prepare()
     begin = time.monotonic()
     recorder = _recorder(cell, client)
+    recorder.expect(came)
     ended = await _received(cell, client, recorder, limit)
+    if ready is not None:
+        await ready
     with suppress(Flooded):  # nothing more can be noted; that it is so is told below
         _note(recorder, ended)
     trace = recorder.trace(closed=not ended.stopped)
