@@ -24,9 +24,12 @@ class Connections:
         found: int = server.sockets[0].getsockname()[1]
         return found
 
-    async def stop(self) -> None:
+    async def stop(self, grace: float = 0.0) -> None:
+        """End all that is open; what ends by itself within that many seconds is let be."""
         for server in self._servers:
             server.close()
+        if grace and self._open:
+            await asyncio.wait(set(self._open), timeout=grace)
         for task in list(self._open):
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)

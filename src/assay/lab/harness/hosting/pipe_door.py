@@ -19,6 +19,8 @@ from .host import Host
 from .pipe import HEAD
 
 PIPE: Final = Path(__file__).with_name("pipe.py")
+ENDING: Final = 0.1
+"""Seconds for the word to come of a server that the client has ended before it left."""
 STARTED, ENDED, SIGNALLED, KILLED = "started", "input ended", "signalled", "gone"
 """Marks about the server process that the client has: its `channel` says which."""
 
@@ -38,7 +40,7 @@ class PipeDoor:
         self._port = await self._connections.listen()
 
     async def stop(self) -> None:
-        await self._connections.stop()
+        await self._connections.stop(ENDING)
 
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(Flooded):

@@ -48,6 +48,8 @@ def _problem(frames: Sequence[Frame], stubborn: bool, asked: bool) -> str | None
     if asked and signal is None:
         return "no signal, though it did not end"
     force = signal or gone
+    if stubborn and force is None:
+        return "it was left alone, though it did not end"
     if stubborn and force is not None and force.t - closed.t < SOON:
         return f"force {force.t - closed.t:.3f} s after the end of its input"
     return None
