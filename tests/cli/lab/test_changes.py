@@ -8,7 +8,6 @@ from watchfiles import Change
 
 from assay.cli.lab.changes import Changes, named
 
-
 STEPS = 5
 
 
