@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.certify import canonical, manifest
+from assay.certify import manifest
 from assay.certify.manifest import BadManifest, Difference, compare, encode, read, take
+from assay.signing import canonical
 
 NAMES = st.from_regex(r"\A[a-c]{1,2}(/[d-f]{1,2})?\Z")
 TREES = st.dictionaries(NAMES, st.binary(max_size=8), max_size=6)

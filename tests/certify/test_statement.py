@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from assay.certify import canonical
-from assay.certify.dsse import Role, Trust, sign, verify
-from assay.certify.keys import generate
 from assay.certify.statement import MAX_SUBJECTS, BadStatement, encode, read, statement
+from assay.signing import canonical
+from assay.signing.dsse import Role, Trust, sign, verify
+from assay.signing.keys import generate
 
 DIGEST = "0f" * 32
 KIND = "https://in-toto.io/attestation/test-result/v0.1"

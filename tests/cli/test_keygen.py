@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.certify.keys import read_public_key, read_signing_key
 from assay.cli.main import main
+from assay.signing.keys import read_public_key, read_signing_key
 
 
 def test_it_writes_a_pair_and_prints_the_id(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

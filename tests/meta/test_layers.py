@@ -11,7 +11,7 @@ from tests.meta.tree import Module, expect_none, package_modules
 ROOT = "assay"
 PROTOCOL_CORE = frozenset({"model", "revisions", "protocol"})
 ENDS = PROTOCOL_CORE | {"transport", "store"}
-LAYERS_0_TO_4 = ENDS | {"authority", "server", "client", "auth", "profile", "telemetry"}
+LAYERS_0_TO_4 = ENDS | {"signing", "authority", "server", "client", "auth", "profile", "telemetry"}
 EVERYTHING = LAYERS_0_TO_4 | {"bundled", "lab", "certify", "cli", "testing", ROOT}
 
 # Package → what it may import besides itself. A name covers what is below it; `assay` is the public face.
@@ -29,11 +29,12 @@ MAY_IMPORT: dict[str, Set[str]] = {
         "store.port",
     },
     "store": {"model"},
+    "signing": frozenset(),
     "authority": {"model"},
     "server": ENDS,
     "client": ENDS,
     "auth": PROTOCOL_CORE,
-    "profile": PROTOCOL_CORE | {"store"},
+    "profile": PROTOCOL_CORE | {"signing", "store"},
     "telemetry": PROTOCOL_CORE,
     "bundled": {ROOT, "server", "client", "auth"},
     "lab": {"lab"},
@@ -50,8 +51,9 @@ MAY_IMPORT: dict[str, Set[str]] = {
         "protocol.framing",
     },
     "lab.fuzz": {"lab.harness", "lab.suites", "model", "revisions", "protocol.framing"},
+    "lab.marketplace": {"lab.harness", "lab.suite", "model", "revisions"},
     "lab.report": {"lab.harness", "lab.suites", "revisions"},
-    "certify": {"lab"},
+    "certify": {"lab", "signing", "revisions"},
     "testing": LAYERS_0_TO_4 | {ROOT},
     "cli": EVERYTHING,
     "__main__": {"cli"},

@@ -1,1 +1,1 @@
-"""Evidence that anyone can check again: keys, signed statements, manifests, SBOM, vulnerabilities."""
+"""Evidence that anyone can check again: statements, manifests, SBOM, vulnerabilities, certificates."""

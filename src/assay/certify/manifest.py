@@ -19,7 +19,7 @@ from unicodedata import category, normalize
 import msgspec
 from msgspec import Meta
 
-from . import canonical
+from assay.signing import canonical
 
 MAX_FILES: Final = 100_000
 MAX_NAME: Final = 1024

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from . import canonical
+from assay.signing import canonical
 
 TYPE: Final = "https://in-toto.io/Statement/v1"
 MAX_SUBJECTS: Final = 10_000

@@ -27,7 +27,7 @@ def execute(options: argparse.Namespace) -> int:
     if find_spec("cryptography") is None:
         problem = "keys need cryptography, which is not installed"
         raise CommandFailed(ExitCode.USAGE, problem, 'pip install "assay[certify]"')
-    from assay.certify.keys import PUBLIC_ENDING, SIGNING_ENDING, BadKey, generate, write_pair
+    from assay.signing.keys import PUBLIC_ENDING, SIGNING_ENDING, BadKey, generate, write_pair
 
     if not options.name or options.name.endswith(("/", SIGNING_ENDING, PUBLIC_ENDING)):
         problem = f"no name for a pair of keys: {options.name!r}"

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
 )
 
-from assay.certify.keys import BadKey, generate, read_public_key, read_signing_key, write_pair
+from assay.signing.keys import BadKey, generate, read_public_key, read_signing_key, write_pair
 
 PEM, PKCS8, SPKI = Encoding.PEM, PrivateFormat.PKCS8, PublicFormat.SubjectPublicKeyInfo
 

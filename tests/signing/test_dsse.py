@@ -11,9 +11,9 @@ from securesystemslib.dsse import Envelope
 from securesystemslib.signer._crypto_signer import CryptoSigner
 from securesystemslib.signer._key import SSlibKey
 
-from assay.certify import canonical
-from assay.certify.dsse import Reason, Refused, Role, Trust, pre_authentication, sign, verify
-from assay.certify.keys import PublicKey, SigningKey, generate
+from assay.signing import canonical
+from assay.signing.dsse import Reason, Refused, Role, Trust, pre_authentication, sign, verify
+from assay.signing.keys import PublicKey, SigningKey, generate
 
 KEY = generate()
 OTHER = generate()
