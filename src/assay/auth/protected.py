@@ -25,6 +25,8 @@ from .response import POLICY, AsgiScope, Receive, Transmit, refuse, respond
 log: Final = logging.getLogger("assay.auth")
 
 WELL_KNOWN: Final = "/.well-known/"
+OF_THE_SERVER: Final = "/.well-known/mcp-"
+"""What the application itself tells there, as manifests: for those who are let in."""
 EXPIRED: Final = {
     "type": "websocket.close",
     "code": POLICY,
@@ -74,7 +76,7 @@ class Protected:
         if scope["type"] == "lifespan":
             return await self._app(scope, receive, send)
         path = path_here(scope)
-        if path.startswith(WELL_KNOWN):
+        if path.startswith(WELL_KNOWN) and not path.startswith(OF_THE_SERVER):
             return await self._tell(path, scope, receive, send)
         if is_preflight(scope):
             return await self._app(scope, receive, send)

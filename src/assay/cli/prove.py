@@ -42,7 +42,7 @@ def execute(options: argparse.Namespace) -> int:
         hint = f"`assay list --saboteurs --suite {suite.name}` shows all; other suites have others"
         raise CommandFailed(ExitCode.USAGE, f"no such saboteur: {', '.join(unknown)}", hint)
     chosen = [one for one in every if any(matches(pattern, one.id) for pattern in options.saboteur)]
-    if any(isinstance(one, Saboteur) and one.server == LOCKED for one in chosen):
+    if any(isinstance(one, Saboteur) and (one.server or "").startswith(LOCKED) for one in chosen):
         check_tokens()
     judged = asyncio.run(try_all(chosen, suite))
     away = list(got_away(judged))

@@ -17,7 +17,7 @@ FUZZ = "fuzz"
 
 
 def add_suite(parser: argparse.ArgumentParser | argparse._ArgumentGroup, *more: str) -> None:
-    names = ", ".join(("protocol", "everything", *more))
+    names = ", ".join(("protocol", "everything", "marketplace", *more))
     parser.add_argument("--suite", default=DEFAULT, metavar="NAME", help=f"{names}; default: {DEFAULT}")
 
 

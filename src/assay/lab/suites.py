@@ -34,6 +34,12 @@ SHIPPED: Final[Mapping[str, Shipped]] = MappingProxyType(
             "ping",
             "the official scenarios, on a server with their fixtures",
         ),
+        "marketplace": Shipped(
+            "assay.lab.marketplace",
+            "reference --profile intelgraph --root {folder} --telemetry {otlp} --heartbeat 0.2",
+            "jrpc.ids",
+            "the marketplace's profile, on a server that claims it",
+        ),
         "client": Shipped(
             "assay.lab.client",
             "",

@@ -25,5 +25,8 @@ class Strictness(Struct, frozen=True, kw_only=True):
     unknown_tool: bool = False
     """A call of an unknown tool is answered with -32601, as an unknown method is, instead of -32602."""
 
+    single: bool = False
+    """Batches are refused in every revision, also in those that have them."""
+
 
 LENIENT: Final = Strictness()

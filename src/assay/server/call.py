@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 from msgspec import Raw, Struct, field
 
+from assay.model.effect import Effect
 from assay.model.error import InsufficientScope
 from assay.model.jsonrpc import Envelope, Notification, RequestId
 from assay.model.result import Cache
@@ -67,6 +68,8 @@ class Call:
     """Method, target and arguments that questions by retry are bound to; none where there are none."""
     rounds: Rounds | None = None
     """Questions to the client, where those are asked by retry."""
+    effects: Sequence[Effect] = ()
+    """What its handler says that it did to the world, so far."""
     waits: Collection[Future[Any]] = ()
     """What the handler's thread is waiting for; a request that ends early lets go of it."""
     _task: asyncio.Task[Any] | None = None

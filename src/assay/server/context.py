@@ -13,6 +13,7 @@ import msgspec
 from assay.model.asking import Elicited, Root, Sampled
 from assay.model.content import Block
 from assay.model.definition import ClientCapabilities, Implementation
+from assay.model.effect import Effect, Op, Target, digest
 from assay.model.jsonrpc import RequestId
 from assay.model.result import Message
 from assay.model.scope import Scope
@@ -117,6 +118,28 @@ class Context:
         """W3C trace context that came with the request: `traceparent`, `tracestate`, `baggage`."""
         meta = self.meta
         return {name: meta[name] for name in TRACE_KEYS if isinstance(meta.get(name), str)}
+
+    def effect(
+        self,
+        op: Op,
+        target: str,
+        *,
+        kind: str = "file",
+        reversible: bool | None = None,
+        before: bytes | None = None,
+        after: bytes | None = None,
+        count: int = 1,
+    ) -> None:
+        """Tell what this call has done to the world: `ctx.effect("update", "notes/42", after=data)`.
+
+        `target` is what was touched, `kind` what sort of thing that is. `before` and `after` are what it
+        held: their digests are kept, nothing else. Nobody reads effects unless a layer of the server does,
+        as `assay.profile`. Callable from any thread.
+        """
+        size = None if after is None else len(after)
+        made = Effect(op, Target(kind, target), reversible, digest(before), digest(after), count, size)
+        effects: list[Effect] = self._call.__dict__.setdefault("effects", [])
+        effects.append(made)
 
     async def once(self, key: str, function: Callable[[], Any]) -> Any:
         """Do something only once, although this handler may run again for each round of questions.

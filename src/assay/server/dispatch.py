@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import UNSET, Struct
 
-from assay.model.error import INVALID_REQUEST, METHOD_NOT_FOUND, MalformedMessage, RpcError
+from assay.model.error import INVALID_REQUEST, MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope, Outcome, Reply, RequestId
 from assay.model.result import Cache
 from assay.model.scope import Scope, Send
@@ -27,6 +27,7 @@ from assay.revisions.revision import Batching, Results
 from .call import Call
 from .failure import to_rpc_error
 from .rounds import find_questions
+from .table import unknown
 
 if TYPE_CHECKING:
     from .server import Server
@@ -60,7 +61,7 @@ async def dispatch(server: Server, message: Envelope, send: Send | None, scope: 
         revision = call.peer.revision
         serve = (server.tables.get(revision) or server.methods(revision)).get(method)
         if serve is None:
-            raise RpcError(METHOD_NOT_FOUND, f"method not found: {method}")
+            serve = unknown(method, server.layers)
         result = await serve(call)
     except (Exception, SystemExit) as error:  # a handler that calls sys.exit ends itself, not the server
         failure = to_rpc_error(error, call, method)
@@ -96,6 +97,8 @@ async def dispatch_batch(
     described = any(isinstance(member, Envelope) and describes_itself(member) for member in members)
     if described or peer_of(None, scope).revision.batching is Batching.REFUSED:
         raise RpcError(INVALID_REQUEST, "batches are not part of this protocol revision")
+    if server.strictness.single:
+        raise RpcError(INVALID_REQUEST, "this server takes no batches")
     async with asyncio.TaskGroup() as tasks:
         served = [tasks.create_task(_serve_member(server, member, send, scope)) for member in members]
     outcomes = [task.result() for task in served]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from assay.model.content import BLOCKS, Icon, Text
 from assay.model.definition import PromptArgument, PromptDefinition
-from assay.model.error import INVALID_PARAMS, RpcError
+from assay.model.error import INVALID_PARAMS, RegistrationError, RpcError
 from assay.model.result import Message, PromptResult
 
 from .call import Call
@@ -21,16 +22,20 @@ from .scopes import read_scopes
 from .shape import shape_messages
 from .signature import Signature, read_signature
 
+VERSION: Final = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)", re.ASCII)
+
 
 class Prompt:
     """A registered prompt."""
 
-    __slots__ = ("_invoke", "_struct", "definition", "scopes", "signature")
+    __slots__ = ("_invoke", "_struct", "definition", "scopes", "signature", "version")
 
     def __init__(self, definition: PromptDefinition, signature: Signature, invoke: Invocable) -> None:
         self.definition = definition
         self.signature = signature
         self.scopes: tuple[str, ...] = ()
+        self.version: str | None = None
+        """Of its text, where somebody counts that."""
         self._struct = signature.struct()
         self._invoke = invoke
 
@@ -78,6 +83,7 @@ def make_prompt(
     icons: list[Icon] | None = None,
     meta: dict[str, Any] | None = None,
     scopes: Sequence[str] = (),
+    version: str | None = None,
 ) -> Prompt:
     signature = read_signature(function)
     arguments = [
@@ -94,4 +100,7 @@ def make_prompt(
     )
     prompt = Prompt(definition, signature, Invocable(function, signature.context_name, gates))
     prompt.scopes = read_scopes(scopes, f"prompt {prompt.key}")
+    if version is not None and not VERSION.fullmatch(version):
+        raise RegistrationError(f"prompt {prompt.key}: a version is three numbers, as in 1.2.0: {version!r}")
+    prompt.version = version
     return prompt

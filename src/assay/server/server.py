@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
@@ -33,14 +33,14 @@ from .features import Features
 from .gate import Gate
 from .keeping import Keeping
 from .method import OwnMethods
-from .methods import METHODS
-from .port import Guarding
+from .port import Guarding, Layer
 from .prompt_registry import Prompts
 from .registry import Shelf
 from .resource import Access
 from .resource_registry import Resources
-from .scopes import guarded, read_method_scopes
+from .scopes import read_method_scopes
 from .serving import TRANSPORTS, make_app, run
+from .table import Table, make_table
 from .threads import Threads
 from .tool_registry import Tools
 from .typed_result import ResultWriter
@@ -68,6 +68,8 @@ class Server:
     """Dates of the protocol revisions that are served, oldest first."""
     transports = tuple(TRANSPORTS)
     """Names that `run` takes."""
+    layers: tuple[Layer, ...] = ()
+    """What stands around its methods, the outermost first."""
 
     def __init__(
         self,
@@ -102,8 +104,8 @@ class Server:
         self.dispatch_batch = partial(dispatch_batch, self)
         self.cache = cache or Cache()
         self.sealer = make_sealer(sealing)
-        self._scopes = read_method_scopes(scopes)
-        self.tables: dict[Revision, dict[str, Callable[[Call], Awaitable[Any]]]] = {}
+        self.method_scopes = read_method_scopes(scopes)
+        self.tables: dict[Revision, Table] = {}
         self._build(page_size, access)
         registered = {
             "tools": lambda: self.tools.shelf.used,
@@ -221,9 +223,13 @@ class Server:
         icons: list[Icon] | None = None,
         meta: dict[str, Any] | None = None,
         scopes: Sequence[str] = (),
+        version: str | None = None,
     ) -> Callable[[F], F]: ...
     def prompt(self, function: F | None = None, /, **options: Any) -> F | Callable[[F], F]:
-        """Register a function as a prompt: `@server.prompt` or `@server.prompt(title="...")`."""
+        """Register a function as a prompt: `@server.prompt` or `@server.prompt(title="...")`.
+
+        `version` is that of its text, as in `1.2.0`: `assay.profile` tells clients of it.
+        """
 
         def register(decorated: F) -> F:
             self.prompts.add(decorated, **options)
@@ -267,6 +273,12 @@ class Server:
 
         return register
 
+    def use(self, layer: Layer) -> None:
+        """Put a layer around every method, within those that are there already."""
+        layer.join(self)
+        self.layers = (*self.layers, layer)
+        self.tables.clear()
+
     def background(self, function: F) -> F:
         """Register a coroutine function that runs while this server serves, and is cancelled in the end."""
         self._background.add(function)
@@ -302,17 +314,11 @@ class Server:
             return None  # a notification or response that cannot be accepted has no answer
         return None if outcome is None else encode_outcome(outcome)
 
-    def methods(self, revision: Revision) -> dict[str, Callable[[Call], Awaitable[Any]]]:
+    def methods(self, revision: Revision) -> Table:
         """What may be called under a revision, as long as the registries do not change."""
         table = self.tables.get(revision)
         if table is None:
-            table = self.tables[revision] = {
-                name: guarded(name, method.serve, self._scopes.get(name, ()))
-                for name, method in METHODS.items()
-                if name in revision.requests and (method.feature is None or self.features.has(method.feature))
-            }
-            own = self.own_methods.of(revision)
-            table |= {method.name: guarded(method.name, method.serve, method.scopes) for method in own}
+            table = self.tables[revision] = make_table(self, revision)
         return table
 
     def declaration(self, revision: Revision, call: Call) -> dict[str, Any]:

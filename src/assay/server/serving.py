@@ -25,7 +25,9 @@ def make_app(server: Server, **options: Unpack[HttpOptions]) -> Application:
         options["session_store"] = MemorySessions()
     if "event_store" not in options:
         options["event_store"] = MemoryEvents()
-    app = build(server, **options)
+    app: Application = build(server, **options)
+    for layer in reversed(server.layers):
+        app = layer.publish(app)
     return app if server.auth is None else server.auth.protect(app)
 
 

@@ -45,6 +45,7 @@ async def discover(stage: Stage) -> Facts | Refusal:
     if isinstance(refusal_or_facts, Facts):
         peer.greeted = True
         refusal_or_facts.local = peer.link.is_local
+        refusal_or_facts.beside = stage.surroundings.kinds
         await _list(peer, refusal_or_facts)
         await _show_nothing(stage, refusal_or_facts)
     return refusal_or_facts

@@ -25,6 +25,9 @@ class Facts(Struct):
     bearers: list[str] = []
     """The kinds of tokens that can be shown to it; see `bearer.py`."""
 
+    beside: list[str] = []
+    """What can be seen of it beside its messages; see `surroundings.py`."""
+
     def declares(self, *path: str) -> bool:
         """Whether a capability, or a key inside one, is there and not false."""
         at: Any = self.capabilities

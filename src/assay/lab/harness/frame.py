@@ -46,6 +46,8 @@ class Kind(StrEnum):
     """A side will send no more on this channel; `info.clean` is false when it was cut off."""
     EXIT = "exit"
     """The subject's process ended; `info.status` is its exit status, negative for a signal."""
+    SPAN = "span"
+    """A span that the subject exported, as OTLP/JSON."""
     MARK = "mark"
     """A remark of the driver; `info.label` names it."""
 

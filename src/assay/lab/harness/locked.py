@@ -32,7 +32,9 @@ LIFETIME: Final = 3600.0
 
 
 class Lock:
-    def __init__(self) -> None:
+    def __init__(self, *behind: str) -> None:
+        """`behind` is the server and its options, if it is not the reference server as it is."""
+        self._behind = behind or (BEHIND,)
         self._authority = Authority(Settings(issuer=ISSUER, audience=AUDIENCE))
         self._folder = TemporaryDirectory(prefix="assay-lock-")
         self._keys = Path(self._folder.name) / "keys.json"
@@ -68,7 +70,7 @@ class Lock:
     def served(self, transport: Transport) -> Subject:
         """The server, as a process of its own that lets in who has a token of ours."""
         wanted = f"issuer={ISSUER},audience={AUDIENCE},jwks={self._keys},scopes={','.join(SCOPES)}"
-        command = (sys.executable, "-m", "assay", "serve", BEHIND, "--port", "0", "--auth", wanted)
+        command = (sys.executable, "-m", "assay", "serve", *self._behind, "--port", "0", "--auth", wanted)
         return AnnouncedSubject((*command, "--transport", str(transport)), transport=transport)
 
     def close(self) -> None:

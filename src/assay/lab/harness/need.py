@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from .bearer import CAPITALS, EXPIRED, FOREIGN, OTHER, STEPPED, WEAK
 from .facts import Facts
+from .surroundings import DISK, REGISTRY, SPANS
 
 
 class Need(Struct, frozen=True):
@@ -47,6 +48,14 @@ def bears(kind: str, option: str) -> Need:
     return Need(lambda facts: kind in facts.bearers, lacking)
 
 
+def beside(kind: str, option: str) -> Need:
+    """Something can be seen beside the messages. `option` is how the user shows it to us."""
+    return Need(lambda facts: kind in facts.beside, f"was judged without {option}")
+
+
+AN_OBSERVED_DISK = beside(DISK, "--observe")
+SPANS_TO_SEE = beside(SPANS, "--otlp")
+A_REGISTRY_ENTRY = beside(REGISTRY, "--registry")
 ANOTHER_USER = bears(OTHER, "--bearer-other or --authority")
 A_WEAK_TOKEN = bears(WEAK, "--bearer-weak, or --authority and --token-scope")
 AN_EXPIRED_TOKEN = bears(EXPIRED, "--bearer-expired or a minting --authority")

@@ -27,6 +27,7 @@ from .run import CellResult
 from .spare import CONTINUED, Spares
 from .stage import Stage
 from .subject import Subject
+from .surroundings import Surroundings
 from .trace import Trace
 from .transport import Transport
 from .verdict import CheckResult, Outcome, Verdict
@@ -43,6 +44,7 @@ class Conditions(Struct, frozen=True):
     """Seconds for a whole scenario."""
     redaction: Redaction = Redaction()
     wallet: Wallet = Wallet()
+    surroundings: Surroundings = Surroundings()
 
 
 class Played(Struct, frozen=True):
@@ -90,6 +92,7 @@ async def play(
         facts=facts,
         patience=conditions.patience,
         wallet=conditions.wallet,
+        surroundings=conditions.surroundings,
         spares=spares if subject.transport is Transport.STDIO else None,
     )
     value, broken = await _held(stage, equipped, conditions.limit)

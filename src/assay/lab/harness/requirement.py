@@ -5,7 +5,7 @@ actor = "server"                  # server, both, receiver or requestor (of task
 seen = "wire"                     # wire, process, inside or policy: where the rule can be observed
 levels = { <revision> = "MUST" }  # MUST, MUST NOT, SHOULD, SHOULD NOT, implied MUST, implied SHOULD
 statement = "…"
-page = "server/tools#error-handling"   # below each revision's specification; a table where it moved
+page = "server/tools#error-handling"   # below each revision's specification; a table where it moved; or a URL
 reason = "…"                      # why no check can cite it; absent where one can
 client_reason = "…"               # the same of a row that binds both sides, where clients are judged
 """
@@ -74,6 +74,8 @@ class Requirement(Struct, frozen=True):
 
     def link(self, revision: Revision) -> str:
         page = self.page if isinstance(self.page, str) else self.page[revision.date]
+        if page.startswith("https://"):
+            return page
         return f"{SITE}{page}" if page.startswith("/") else f"{SITE}/specification/{revision.date}/{page}"
 
     @property

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from assay.revisions.revision import Revision
 
 from .bearer import BEARER, USUAL, Wallet
 from .facts import Facts
+from .frame import Kind, Sender
 from .link import Link
 from .peer import Peer
 from .recorder import Recorder
 from .spare import Opening, Spares, left_as_found
+from .surroundings import Surroundings
 from .transport import Transport
 
+BESIDE: Final = "beside/notes"
+SPANS: Final = "beside/spans"
+"""Channels of what does not pass on a connection."""
 Connect = Callable[[Peer], Link]
 
 
@@ -30,6 +35,7 @@ class Stage:
         facts: Facts,
         patience: float,
         wallet: Wallet | None = None,
+        surroundings: Surroundings | None = None,
         spares: Spares | None = None,
     ) -> None:
         self.revision = revision
@@ -37,6 +43,7 @@ class Stage:
         self.facts = facts
         self.patience = patience
         self.wallet = wallet or Wallet()
+        self.surroundings = surroundings or Surroundings()
         self._recorder = recorder
         self._connect = connect
         self._peers: list[Peer] = []
@@ -96,6 +103,14 @@ class Stage:
         frames = tuple(one for one in said if one.connection == peer.name)
         self._openings[peer] = Opening(frames, self._recorder.begun)
         return peer
+
+    def note(self, label: str, **info: Any) -> None:
+        """Keep what the driver sees beside the conversation."""
+        self._recorder.mark(BESIDE, label, **info)
+
+    def hear_span(self, span: bytes) -> None:
+        """Keep a span that the subject exported."""
+        self._recorder.record(Sender.SUBJECT, SPANS, Kind.SPAN, span)
 
     async def settle(self) -> None:
         """See that all open conversations have sent what they had to send."""

@@ -187,9 +187,9 @@ class AnnouncedSubject(UrlSubject):
         raise Unreachable(how_it_ended(await process.wait()), self.last_words())
 
 
-def served(target: str, transport: Transport) -> Subject:
+def served(target: str, transport: Transport, *options: str) -> Subject:
     """A server in a Python file, or a bundled one, served by `assay serve` as a process of its own."""
-    command = (sys.executable, "-m", "assay", "serve", target)
+    command = (sys.executable, "-m", "assay", "serve", target, *options)
     if transport is Transport.STDIO:
         return CommandSubject(command)
     return AnnouncedSubject((*command, "--transport", str(transport), "--port", "0"), transport=transport)

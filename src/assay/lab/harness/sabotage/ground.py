@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from assay.lab.harness.discovery import DISCOVERY, discover
 from assay.lab.harness.facts import Facts
 from assay.lab.harness.playing import Conditions, play
@@ -17,6 +19,7 @@ from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Revision
 
 from .doubled import doubled
+from .furnishing import Furnished
 from .subject import HEALTHY, HttpSaboteur, HttpSseSaboteur, StdioSaboteur, WebSocketSaboteur
 
 if TYPE_CHECKING:
@@ -39,16 +42,27 @@ _SABOTAGED: Final[Mapping[Transport, Callable[[Saboteur, str, Revision], Subject
 
 class Ground:
     def __init__(self, target: str, double: Double | None = None) -> None:
-        self._lock = _lock() if target == LOCKED else None
-        self.conditions = Conditions() if self._lock is None else self._lock.conditions
-        self._servers = {behind: self._served(target, behind) for behind in set(BEHIND.values())}
+        """`target` is what `assay serve` takes, options included; after `locked`, it takes a token."""
+        self._furnished = Furnished(target)
+        self._lock: Lock | None = None
+        self._servers: dict[Transport, Subject] = {}
         self._double = double
+        self.conditions = Conditions()
         self.known: dict[Transport, dict[Revision, Facts]] = {}
 
-    def _served(self, target: str, behind: Transport) -> Subject:
-        return served(target, behind) if self._lock is None else self._lock.served(behind)
+    def _made(self) -> dict[Transport, Subject]:
+        words = self._furnished.words
+        if words[0] == LOCKED:
+            self._lock = lock = _lock(*words[1:])
+            self.conditions = lock.conditions
+            return {behind: lock.served(behind) for behind in set(BEHIND.values())}
+        return {behind: served(words[0], behind, *words[1:]) for behind in set(BEHIND.values())}
 
     async def __aenter__(self) -> Ground:
+        await self._furnished.__aenter__()
+        self._servers = self._made()
+        around = self._furnished.surroundings
+        self.conditions = msgspec.structs.replace(self.conditions, surroundings=around)
         await asyncio.gather(*(server.start() for server in self._servers.values()))
         facts = {behind: await self._facts(behind) for behind in self._servers}
         self.known = {transport: facts[behind] for transport, behind in BEHIND.items()}
@@ -58,6 +72,7 @@ class Ground:
         await asyncio.gather(*(server.stop() for server in self._servers.values()))
         if self._lock is not None:
             self._lock.close()
+        await self._furnished.__aexit__(*exc)
 
     def put_before(self, saboteur: Saboteur, transport: Transport, revision: Revision) -> Subject:
         """The saboteur in front of the healthy server, and of the double if there is one."""
@@ -89,8 +104,8 @@ class Ground:
             await both.stop()
 
 
-def _lock() -> Lock:
+def _lock(*behind: str) -> Lock:
     # Only who needs a protected server needs what makes tokens.
     from assay.lab.harness.locked import Lock
 
-    return Lock()
+    return Lock(*behind)

@@ -1,0 +1,80 @@
+"""What lies in directories, to see what a subject changes there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+MOST: Final = 20_000
+"""Files below the observed directories."""
+HASHED: Final = 16 * 1024 * 1024
+"""Bytes of a file up to which it is read; of a larger one, size and time tell whether it changed."""
+
+
+class TooMuch(ValueError):
+    """More lies there than can be looked at before and after every call."""
+
+
+class Directories:
+    """Directories of the subject, given by name; what is not there yet, is empty."""
+
+    def __init__(self, directories: Sequence[Path]) -> None:
+        self._directories = tuple(path.resolve() for path in directories)
+
+    def state(self) -> dict[str, str]:
+        """
+        Raises:
+            TooMuch: they hold too many files.
+        """
+        found: dict[str, str] = {}
+        for path in self._files():
+            if len(found) >= MOST:
+                raise TooMuch(f"more than {MOST} files: observe the directory that the server writes to")
+            state = _state(path)
+            if state is not None:
+                found[str(path)] = state
+        return found
+
+    def _files(self) -> Iterator[Path]:
+        for directory in self._directories:
+            for place, _, names in os.walk(directory):
+                yield from (Path(place, name) for name in names)
+
+
+def _state(path: Path) -> str | None:
+    """What tells this content from another; none when it has gone meanwhile."""
+    try:
+        about = path.lstat()
+        if path.is_symlink():
+            return f"link:{os.readlink(path)}"
+        if not path.is_file() or about.st_size > HASHED:
+            return f"stat:{about.st_size}:{about.st_mtime_ns}"
+        return f"sha256:{sha256(path.read_bytes()).hexdigest()}"
+    except OSError:
+        return None
+
+
+class Difference(Struct, frozen=True):
+    """What lies there after something that did not before, or otherwise."""
+
+    created: list[str]
+    changed: list[str]
+    removed: list[str]
+
+    @property
+    def paths(self) -> list[str]:
+        return [*self.created, *self.changed, *self.removed]
+
+
+def difference(before: dict[str, str], after: dict[str, str]) -> Difference:
+    both = before.keys() & after.keys()
+    return Difference(
+        created=sorted(after.keys() - before.keys()),
+        changed=sorted(path for path in both if before[path] != after[path]),
+        removed=sorted(before.keys() - after.keys()),
+    )

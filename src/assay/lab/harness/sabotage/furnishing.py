@@ -1,0 +1,55 @@
+"""What a server needs around it to show all that it does: a folder to write to, somewhere to send spans.
+
+The server that a suite names may ask for both: `reference --profile intelgraph --root {folder}`.
+"""
+
+from __future__ import annotations
+
+import shlex
+from contextlib import AsyncExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final
+
+from assay.lab.harness.disk import Directories
+from assay.lab.harness.surroundings import Surroundings
+
+if TYPE_CHECKING:
+    from assay.lab.harness.otlp import Receiver
+
+FOLDER: Final = "{folder}"
+RECEIVER: Final = "{otlp}"
+
+
+class Furnished:
+    """A server by name and options, with what these ask for."""
+
+    def __init__(self, template: str) -> None:
+        self._template = template
+        self._stack = AsyncExitStack()
+        self._folder: Path | None = None
+        self._receiver: Receiver | None = None
+
+    async def __aenter__(self) -> Furnished:
+        if FOLDER in self._template:
+            self._folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="assay-ground-")))
+        if RECEIVER in self._template:
+            from assay.lab.harness.otlp import Receiver  # only who sees spans needs what reads them
+
+            self._receiver = await self._stack.enter_async_context(Receiver())
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self._stack.aclose()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The server's name and its options."""
+        endpoint = "" if self._receiver is None else self._receiver.endpoint
+        given = {FOLDER: str(self._folder), RECEIVER: endpoint}
+        return tuple(given.get(word, word) for word in shlex.split(self._template))
+
+    @property
+    def surroundings(self) -> Surroundings:
+        disk = None if self._folder is None else Directories((self._folder,))
+        return Surroundings(disk=disk, spans=self._receiver)

@@ -1,0 +1,24 @@
+"""How checks of the profile are declared: each row is one, and its results go by the row's name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from assay.lab.harness.check import Check, Judge
+from assay.lab.harness.naming import id_of
+from assay.lab.harness.transport import HTTP_ONLY, STDIO_ONLY, Transport
+
+BOTH = STDIO_ONLY | HTTP_ONLY
+"""What the profile is about; other transports are not judged by it."""
+
+
+def profile_check(
+    title: str, *, rows: tuple[str, ...], transports: frozenset[Transport] = BOTH
+) -> Callable[[Judge], Check]:
+    """Make the checks of these rows of a function that judges all of them."""
+
+    def made(judge: Judge) -> Check:
+        name = id_of(judge.__module__, "checks")
+        return Check(name, title, rows, judge, everywhere=False, transports=transports, by_row=True)
+
+    return made

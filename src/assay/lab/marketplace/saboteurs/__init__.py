@@ -1,0 +1,1 @@
+"""The saboteurs of the marketplace's profile, by area."""

@@ -1,0 +1,1 @@
+"""The saboteurs of the area cap."""
