@@ -14,6 +14,9 @@ they announce, and http-plain in what it sends.
 
 With --auth they serve only who shows a token of the issuer for the audience: the URL by which clients
 know the endpoint. The issuer's keys are found by its metadata, or are given as jwks: a URL or a file.
+
+With --profile any server keeps to a marketplace's profile: results are tagged, effects told, batches refused,
+manifests served; with --ledger calls are written down. With --telemetry it exports spans and metrics.
 """
 
 from __future__ import annotations
@@ -31,7 +34,9 @@ from assay.protocol.http.policy import LOOPBACK
 
 from .auth_option import make_auth
 from .exit_code import CommandFailed, ExitCode
+from .profile_option import add_profile, put_profile
 from .target import REFERENCE, load_server
+from .telemetry_option import add_telemetry, put_telemetry
 
 SUMMARY = "serve an MCP server on stdio, HTTP or WebSocket: your own file, `everything` or `reference`"
 LISTENING = ("http", "http-plain", "ws")
@@ -65,6 +70,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--tls-client-ca", metavar="FILE", help="serve only who shows a certificate of these authorities")
     add("--root", metavar="DIR", help="reference: serve and watch this folder too")
     add("--strict", action="store_true", help="reference: insist on more than the specification does")
+    add("--heartbeat", type=seconds, metavar="S", help="seconds of silence between comments on a stream; 15")
+    add_profile(parser.add_argument_group("a marketplace's profile"))
+    add_telemetry(parser.add_argument_group("telemetry"))
     for option in FOR_JUDGING:
         add(option, action=Misplaced, help=argparse.SUPPRESS)
 
@@ -74,6 +82,13 @@ def port(text: str) -> int:
     if not text.isdecimal() or int(text) > 65535:
         raise ValueError
     return int(text)
+
+
+def seconds(text: str) -> float:
+    """A time, for argparse, which names this function when the text is none."""
+    if not 0 < float(text) < 3600:
+        raise ValueError
+    return float(text)
 
 
 class Misplaced(argparse.Action):
@@ -107,11 +122,14 @@ def chosen_server(options: argparse.Namespace) -> Server:
         problem = f"--{next(iter(made))} is an option of the bundled server `{REFERENCE}`"
         hint = f"`assay serve {REFERENCE} --help` tells of it; {options.target} has no such option"
         raise CommandFailed(ExitCode.USAGE, problem, hint)
-    return load_server(options.target, **made)
+    server = load_server(options.target, **made)
+    put_telemetry(server, options)
+    put_profile(server, options)
+    return server
 
 
 def refuse_options_of_listeners(options: argparse.Namespace) -> None:
-    for name in ("host", "port", "allow_host", "allow_origin", "auth", *TLS):
+    for name in ("host", "port", "allow_host", "allow_origin", "auth", "heartbeat", *TLS):
         if getattr(options, name) is not None:
             option = f"--{name.replace('_', '-')}"
             raise CommandFailed(ExitCode.USAGE, f"stdio has no use for {option}", "add --transport http")
@@ -130,6 +148,7 @@ def listen(server: Server, options: argparse.Namespace) -> None:
             allowed_hosts=allowed_hosts(host, options.allow_host or []),
             allowed_origins=tuple(options.allow_origin or ()),
             announce=announcer(server),
+            **({} if options.heartbeat is None else {"heartbeat": options.heartbeat}),
             **{name: given for name in TLS if (given := getattr(options, name)) is not None},
         )
     except TlsError as error:
