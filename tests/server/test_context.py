@@ -285,3 +285,53 @@ async def test_close_stream_asks_the_transport() -> None:
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "work"}}
     await server.handle(message, scope=Scope(detach=detach))
     assert detached == [1.5]
+
+
+class Collecting:
+    """A layer that keeps the effects of every call."""
+
+    def __init__(self) -> None:
+        self.effects: list[Any] = []
+
+    def join(self, server: Server) -> None:
+        server.tables.clear()
+
+    def publish(self, app: Any) -> Any:
+        return app
+
+    def wrap(self, method: str, serve: Any) -> Any:
+        async def collected(call: Any) -> Any:
+            try:
+                return await serve(call)
+            finally:
+                self.effects.append([(one.op, one.target.id) for one in call.effects])
+
+        return collected
+
+
+async def test_effects_are_there_for_the_layers_of_a_server_also_from_a_thread() -> None:
+    server, layer = Server("test"), Collecting()
+    server.use(layer)
+
+    @server.tool
+    def move(ctx: Context) -> None:
+        ctx.effect("create", "b", after=b"data")
+        ctx.effect("delete", "a", before=b"data")
+
+    @server.tool
+    async def look() -> None: ...
+
+    await call(server, "move")
+    await call(server, "look")
+    assert layer.effects == [[("create", "b"), ("delete", "a")], []]
+
+
+async def test_effect_with_an_unknown_name_is_the_handlers_fault() -> None:
+    server = Server("test")
+
+    @server.tool
+    async def move(ctx: Context) -> None:
+        ctx.effect("moved", "a")  # type: ignore[arg-type]
+
+    answer = await call(server, "move")
+    assert answer["isError"]

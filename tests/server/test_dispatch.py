@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assay import Context, Scope, Server
+from assay import Context, Scope, Server, Strictness
 from assay.model.jsonrpc import Envelope
 from assay.protocol.lifecycle import State
 from assay.revisions.registry import PER_REQUEST
@@ -236,6 +236,12 @@ async def test_batch_with_a_member_that_describes_itself_is_refused() -> None:
         await Server("test").handle(json.dumps([member, PING]), scope=Scope(revision=BATCHING)) or b""
     )
     assert (answer["error"]["code"], "id" in answer) == (-32600, False)
+
+
+async def test_batch_is_refused_by_who_takes_none_also_where_the_revision_has_them() -> None:
+    server = Server("test", strictness=Strictness(single=True))
+    answer = json.loads(await server.handle(json.dumps(BATCH), scope=Scope(revision=BATCHING)) or b"")
+    assert (answer["error"]["code"], answer["error"]["message"]) == (-32600, "this server takes no batches")
 
 
 async def test_batch_of_a_session_follows_the_sessions_revision() -> None:

@@ -172,3 +172,9 @@ def test_name_is_taken_once() -> None:
     server = prompting("")
     with pytest.raises(RegistrationError, match="'it'"):
         server.prompts.add(lambda: "", name="it")
+
+
+@pytest.mark.parametrize("version", ["1", "1.0", "v1.0.0", "01.0.0", "1.0.0-rc1", ""])
+def test_version_is_three_numbers(version: str) -> None:
+    with pytest.raises(RegistrationError, match=r"1\.2\.0"):
+        Server("test").prompt(version=version)(lambda: "")
