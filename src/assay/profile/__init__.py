@@ -1,0 +1,1 @@
+"""What a marketplace asks of a server: effects, retention, provenance, versions, manifests, a ledger."""
