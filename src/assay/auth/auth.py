@@ -52,7 +52,7 @@ class Auth:
     """What this server is called where people are asked for their consent."""
     algorithms: Sequence[str] = ALGORITHMS
     types: Sequence[str | None] = TYPES
-    leeway: float = 10.0
+    leeway: float = 30.0
     """Seconds that clocks may differ by."""
     keys_kept: float = 300.0
     """Seconds after which it is looked whether the keys have changed."""

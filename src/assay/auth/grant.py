@@ -36,7 +36,7 @@ class Terms:
     issuer: str
     audiences: frozenset[str]
     """In canonical form."""
-    leeway: float = 10.0
+    leeway: float = 30.0
     hierarchy: Mapping[str, Iterable[str]] | None = None
     """Which scopes others include."""
 

@@ -12,6 +12,7 @@ from assay.lab.harness.bearer import (
     GARBAGE,
     MALFORMED,
     OTHER,
+    SKEWED,
     STEPPED,
     UNSIGNED,
     USUAL,
@@ -68,6 +69,23 @@ async def test_tokens_are_got_again_when_half_their_time_is_over(seconds: float,
     for _ in range(3):
         await wallet.keep_fresh()
     assert (count, wallet.get(USUAL)) == (fetched, f"token-{fetched}")
+
+
+async def test_a_token_whose_moment_matters_is_got_when_it_is_needed() -> None:
+    learned: list[str] = []
+
+    async def mint(kind: str) -> str:
+        return f"a-new-token-{kind}"
+
+    wallet = Wallet({USUAL: TOKEN, SKEWED: "an-old-token"}, mint=mint, learn=learned.append)
+    assert await wallet.renew(SKEWED)
+    assert wallet.get(SKEWED) == learned[-1] == "a-new-token-skewed"
+
+
+async def test_without_a_mint_the_token_that_there_is_stays() -> None:
+    wallet = Wallet({USUAL: TOKEN, SKEWED: "an-old-token"})
+    assert not await wallet.renew(SKEWED)
+    assert wallet.get(SKEWED) == "an-old-token"
 
 
 async def test_without_a_source_there_are_no_other_scopes_to_be_had() -> None:

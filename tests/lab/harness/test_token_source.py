@@ -11,7 +11,20 @@ from assay.authority.app import AuthorityApp
 from assay.authority.authority import Authority
 from assay.authority.record import SECRET_METHODS, Client, digest
 from assay.authority.settings import Settings
-from assay.lab.harness.bearer import CAPITALS, EXPIRED, FOREIGN, OTHER, OTHER_ISSUER, USUAL, WEAK, claims_of
+from assay.lab.harness.bearer import (
+    AHEAD,
+    CAPITALS,
+    EXPIRED,
+    FOREIGN,
+    NOT_YET,
+    OTHER,
+    OTHER_ISSUER,
+    SKEWED,
+    STRANGER,
+    USUAL,
+    WEAK,
+    claims_of,
+)
 from assay.lab.harness.broken_off import NoToken
 from assay.lab.harness.token_source import Customer, TokenSource
 from assay.model.limits import Limits
@@ -51,7 +64,11 @@ async def test_an_authority_for_development_mints_every_kind() -> None:
         source = TokenSource(issuer, audience, scopes=SCOPES)
         tokens, _ = await source.fetch()
         stepped = await source.grant(["read"])
-    assert set(tokens) == {USUAL, OTHER, WEAK, EXPIRED, FOREIGN, OTHER_ISSUER, CAPITALS}
+        again = await source.mint(SKEWED)
+    honest = {USUAL, OTHER, WEAK, CAPITALS}
+    assert set(tokens) == {*honest, EXPIRED, FOREIGN, OTHER_ISSUER, STRANGER, *AHEAD}
+    assert said(tokens, NOT_YET, "nbf") - said(tokens, USUAL, "iat") >= 360
+    assert said({SKEWED: again}, SKEWED, "nbf") >= said(tokens, SKEWED, "nbf")
     assert said(tokens, USUAL, "sub") != said(tokens, OTHER, "sub")
     assert said(tokens, USUAL, "aud") == said(tokens, WEAK, "aud") == audience
     assert (said(tokens, USUAL, "scope"), said(tokens, WEAK, "scope")) == ("read write", "")
@@ -66,6 +83,7 @@ async def test_where_clients_can_register_there_are_two_users() -> None:
         source = TokenSource(issuer, audience, scopes=SCOPES)
         tokens, seconds = await source.fetch()
         stepped = await source.grant(["write"])
+        assert await source.mint(SKEWED) is None
     assert set(tokens) == {USUAL, OTHER, WEAK, FOREIGN, CAPITALS}
     assert said(tokens, USUAL, "sub") != said(tokens, OTHER, "sub")
     assert said(tokens, WEAK, "scope") == "read" and said(tokens, FOREIGN, "aud") != audience

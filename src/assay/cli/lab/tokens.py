@@ -49,7 +49,7 @@ def wallet_of(options: argparse.Namespace, redaction: Redaction) -> Wallet:
     """
     if options.authority:
         source = source_of(options)
-        return Wallet(fetch=source.fetch, grant=source.grant, learn=redaction.learn)
+        return Wallet(fetch=source.fetch, grant=source.grant, mint=source.mint, learn=redaction.learn)
     for name in FOR_AUTHORITY:
         if getattr(options, name):
             problem = f"--{name.replace('_', '-')} is about tokens from --authority, and there is none"

@@ -28,6 +28,12 @@ EXPIRED: Final = "expired"
 FOREIGN: Final = "foreign"
 """Good for another server."""
 OTHER_ISSUER: Final = "other-issuer"
+NOT_YET: Final = "not-yet"
+"""Good in six minutes, which is more than clocks differ by."""
+SKEWED: Final = "skewed"
+"""Good in twenty seconds: for a clock that is a little ahead, it is now."""
+STRANGER: Final = "stranger"
+"""Signed as good ones are, with a key that the issuer does not have."""
 CAPITALS: Final = "capitals"
 """Good: its audience is this server's address, in capitals where their size does not matter."""
 STEPPED: Final = "stepped-up"
@@ -43,10 +49,15 @@ UNSIGNED: Final = "unsigned"
 FORGED: Final = "forged"
 """The usual one, signed by the driver itself."""
 
+AHEAD: Final = {NOT_YET: 360, SKEWED: 20}
+"""Seconds until such a token is good, by the clock of this machine."""
+
 Granting = Callable[[Sequence[str]], Awaitable[str | None]]
 """Gets a token with these scopes; none where there is none to be had."""
 Fetching = Callable[[], Awaitable[tuple[Mapping[str, str], float]]]
 """Gets new tokens, and says for how many seconds they are good."""
+Minting = Callable[[str], Awaitable[str | None]]
+"""Gets a token of a kind of which only a new one is any good; none where there is none to be had."""
 
 
 class Wallet:
@@ -58,11 +69,13 @@ class Wallet:
         *,
         grant: Granting | None = None,
         fetch: Fetching | None = None,
+        mint: Minting | None = None,
         learn: Callable[[str], None] = lambda token: None,
     ) -> None:
         """`learn` is told of every token that is shown, so that none is kept."""
         self._grant = grant
         self._fetch = fetch
+        self._mint = mint
         self._learn = learn
         self._fetching = asyncio.Lock()
         self._until = 0.0
@@ -99,9 +112,15 @@ class Wallet:
 
     async def step_up(self, scopes: Sequence[str]) -> bool:
         """Get a token with just these scopes, as the kind `STEPPED`; false where there is none to be had."""
-        token = None if self._grant is None else await self._grant(scopes)
+        return self._keep(STEPPED, None if self._grant is None else await self._grant(scopes))
+
+    async def renew(self, kind: str) -> bool:
+        """Get a token of a kind that is another a little later; false where the old one must do."""
+        return self._keep(kind, None if self._mint is None else await self._mint(kind))
+
+    def _keep(self, kind: str, token: str | None) -> bool:
         if token is not None:
-            self._tokens[STEPPED] = token
+            self._tokens[kind] = token
             self._learn(token)
         return token is not None
 
@@ -121,6 +140,12 @@ def spoiled(token: str) -> dict[str, str]:
         UNSIGNED: f"{_encoded({'alg': 'none', 'typ': 'at+jwt'})}.{claims}.",
         FORGED: f"{kind}.{claims}.{_base64url(by_us)}",
     }
+
+
+def claims_ahead(kind: str) -> dict[str, int]:
+    """The times of a token that becomes good after a while."""
+    begins = int(time.time()) + AHEAD[kind]
+    return {"nbf": begins, "exp": begins + 600}
 
 
 def claims_of(token: str) -> dict[str, object] | None:

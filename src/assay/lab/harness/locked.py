@@ -10,14 +10,26 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from assay.authority.authority import Authority
 from assay.authority.settings import Settings
 
-from .bearer import CAPITALS, EXPIRED, FOREIGN, OTHER, OTHER_ISSUER, USUAL, WEAK, Wallet
+from .bearer import (
+    AHEAD,
+    CAPITALS,
+    EXPIRED,
+    FOREIGN,
+    OTHER,
+    OTHER_ISSUER,
+    STRANGER,
+    USUAL,
+    WEAK,
+    Wallet,
+    claims_ahead,
+)
 from .playing import Conditions
 from .redaction import Redaction
 from .subject import AnnouncedSubject, Subject
@@ -40,7 +52,9 @@ class Lock:
         self._keys = Path(self._folder.name) / "keys.json"
         self._keys.write_bytes(msgspec.json.encode(self._authority.jwks()))
         redaction = Redaction()
-        self.wallet = Wallet(self._tokens(), grant=self._granted, learn=redaction.learn)
+        self.wallet = Wallet(
+            self._tokens(), grant=self._granted, mint=self._minted_ahead, learn=redaction.learn
+        )
         self.conditions = Conditions(redaction=redaction, wallet=self.wallet)
 
     def _tokens(self) -> dict[str, str]:
@@ -51,6 +65,8 @@ class Lock:
             EXPIRED: self._mint("one", fault="expired-token"),
             FOREIGN: self._mint("one", fault="token-wrong-audience"),
             OTHER_ISSUER: self._mint("one", fault="token-wrong-issuer"),
+            STRANGER: self._mint("one", fault="stranger-key"),
+            **{kind: self._mint("one", claims=claims_ahead(kind)) for kind in AHEAD},
             CAPITALS: self._mint("one", audience="HTTP://LOCALHOST/mcp"),
         }
 
@@ -60,12 +76,15 @@ class Lock:
         *,
         scopes: Sequence[str] = SCOPES,
         audience: str = AUDIENCE,
-        fault: str | None = None,
+        **changes: Any,
     ) -> str:
-        return self._authority.mint(subject, audience=audience, scopes=scopes, lifetime=LIFETIME, fault=fault)
+        return self._authority.mint(subject, audience=audience, scopes=scopes, lifetime=LIFETIME, **changes)
 
     async def _granted(self, scopes: Sequence[str]) -> str:
         return self._mint("one", scopes=scopes)
+
+    async def _minted_ahead(self, kind: str) -> str:
+        return self._mint("one", claims=claims_ahead(kind))
 
     def served(self, transport: Transport) -> Subject:
         """The server, as a process of its own that lets in who has a token of ours."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from .bearer import CAPITALS, EXPIRED, FOREIGN, OTHER, STEPPED, WEAK
+from .bearer import CAPITALS, EXPIRED, FOREIGN, NOT_YET, OTHER, OTHER_ISSUER, SKEWED, STEPPED, WEAK
 from .facts import Facts
 from .surroundings import DISK, REGISTRY, SPANS
 
@@ -60,6 +60,9 @@ ANOTHER_USER = bears(OTHER, "--bearer-other or --authority")
 A_WEAK_TOKEN = bears(WEAK, "--bearer-weak, or --authority and --token-scope")
 AN_EXPIRED_TOKEN = bears(EXPIRED, "--bearer-expired or a minting --authority")
 A_FOREIGN_TOKEN = bears(FOREIGN, "--bearer-foreign or --authority")
+A_TOKEN_OF_ANOTHER_ISSUER = bears(OTHER_ISSUER, "a minting --authority")
+A_TOKEN_TO_COME = bears(NOT_YET, "a minting --authority")
+A_SKEWED_TOKEN = bears(SKEWED, "a minting --authority")
 TOKENS_IN_CAPITALS = bears(CAPITALS, "--authority")
 TOKENS_AT_WILL = bears(STEPPED, "--authority")
 

@@ -14,7 +14,19 @@ from urllib.parse import quote, urlencode, urlsplit
 import msgspec
 from msgspec import Struct
 
-from .bearer import CAPITALS, EXPIRED, FOREIGN, OTHER, OTHER_ISSUER, USUAL, WEAK, claims_of
+from .bearer import (
+    AHEAD,
+    CAPITALS,
+    EXPIRED,
+    FOREIGN,
+    OTHER,
+    OTHER_ISSUER,
+    STRANGER,
+    USUAL,
+    WEAK,
+    claims_ahead,
+    claims_of,
+)
 from .broken_off import BrokenOff, NoToken
 from .http_ask import Answer, ask
 from .http_text import JSON
@@ -31,6 +43,7 @@ FAULTS: Final = {
     EXPIRED: "expired-token",
     FOREIGN: "token-wrong-audience",
     OTHER_ISSUER: "token-wrong-issuer",
+    STRANGER: "stranger-key",
 }
 
 
@@ -74,6 +87,10 @@ class TokenSource:
         token = found.get("access_token")
         return token if isinstance(token, str) else None
 
+    async def mint(self, kind: str) -> str | None:
+        """A new token of the usual user that becomes good after a while."""
+        return await self._minted(claims=claims_ahead(kind)) if self._mints else None
+
     async def _metadata(self) -> dict[str, Any]:
         parts = urlsplit(self._issuer)
         base = f"{parts.scheme}://{parts.netloc}"
@@ -102,6 +119,7 @@ class TokenSource:
             **({WEAK: {"scopes": []}} if self._scopes else {}),
             CAPITALS: {"audience": upper},
             **{kind: {"fault": fault} for kind, fault in FAULTS.items()},
+            **{kind: {"claims": claims_ahead(kind)} for kind in AHEAD},
         }
         found = {kind: await self._minted(**changes) for kind, changes in wanted.items()}
         return {kind: token for kind, token in found.items() if token is not None}
