@@ -8,7 +8,7 @@ another. Directories count by the files in them only.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from hashlib import sha256
@@ -117,12 +117,19 @@ def read(data: bytes) -> Manifest:
         manifest = msgspec.convert(canonical.decode(data), Manifest)
     except (canonical.NotCanonical, msgspec.ValidationError) as error:
         raise BadManifest(f"no manifest: {error}") from error
-    names = [entry.path for entry in manifest.files]
+    check_names([entry.path for entry in manifest.files])
+    return manifest
+
+
+def check_names(names: Sequence[str]) -> None:
+    """
+    Raises:
+        BadManifest: one leads out of the directory, is none on some system, or they are not in order.
+    """
     for name in names:
         _check_name(name)
-    if names != sorted(names) or len({_alike(name) for name in names}) != len(names):
+    if list(names) != sorted(names) or len({_alike(name) for name in names}) != len(names):
         raise BadManifest("no manifest: names are sorted, and none is there twice")
-    return manifest
 
 
 def _walk(directory: Path) -> Iterator[Path]:
