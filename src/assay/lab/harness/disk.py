@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
@@ -10,31 +11,35 @@ from typing import Final
 
 from msgspec import Struct
 
+from .broken_off import BrokenOff
+
 MOST: Final = 20_000
 """Files below the observed directories."""
 HASHED: Final = 16 * 1024 * 1024
 """Bytes of a file up to which it is read; of a larger one, size and time tell whether it changed."""
 
 
-class TooMuch(ValueError):
-    """More lies there than can be looked at before and after every call."""
+class Unobservable(BrokenOff):
+    """What lies there cannot be looked at before and after every call."""
 
 
 class Directories:
-    """Directories of the subject, given by name; what is not there yet, is empty."""
+    """Directories of the subject, given by name; what is not there yet, is empty. Directories without files
+    are not seen, nor who may read a file."""
 
     def __init__(self, directories: Sequence[Path]) -> None:
         self._directories = tuple(path.resolve() for path in directories)
+        self.alone = asyncio.Lock()
 
     def state(self) -> dict[str, str]:
         """
         Raises:
-            TooMuch: they hold too many files.
+            Unobservable: they hold too many files, or one of them cannot be listed.
         """
         found: dict[str, str] = {}
         for path in self._files():
             if len(found) >= MOST:
-                raise TooMuch(f"more than {MOST} files: observe the directory that the server writes to")
+                raise Unobservable(f"more than {MOST} files: observe the directory that the server writes to")
             state = _state(path)
             if state is not None:
                 found[str(path)] = state
@@ -42,8 +47,13 @@ class Directories:
 
     def _files(self) -> Iterator[Path]:
         for directory in self._directories:
-            for place, _, names in os.walk(directory):
+            for place, _, names in os.walk(directory, onerror=_unless_gone):
                 yield from (Path(place, name) for name in names)
+
+
+def _unless_gone(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):
+        raise Unobservable(f"cannot look into {error.filename}: {error.strerror}") from error
 
 
 def _state(path: Path) -> str | None:
@@ -52,10 +62,10 @@ def _state(path: Path) -> str | None:
         about = path.lstat()
         if path.is_symlink():
             return f"link:{os.readlink(path)}"
-        if not path.is_file() or about.st_size > HASHED:
+        if not path.is_file() or about.st_size > HASHED or not os.access(path, os.R_OK):
             return f"stat:{about.st_size}:{about.st_mtime_ns}"
         return f"sha256:{sha256(path.read_bytes()).hexdigest()}"
-    except OSError:
+    except FileNotFoundError:
         return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
@@ -14,6 +15,9 @@ REGISTRY: Final = "registry"
 
 class Disk(Protocol):
     """Directories that the subject may write to; `disk.py` looks at them."""
+
+    alone: asyncio.Lock
+    """Held from before a call until after it: whatever changes meanwhile is the doing of that call."""
 
     def state(self) -> dict[str, str]:
         """Every file below them by its path, with what tells it from any other content."""

@@ -1,6 +1,7 @@
-"""What a server needs around it to show all that it does: a folder to write to, somewhere to send spans.
+"""What a server needs around it to show all that it does: a folder to write to, one for its ledger,
+somewhere to send spans.
 
-The server that a suite names may ask for both: `reference --profile intelgraph --root {folder}`.
+The server that a suite names may ask for each: `reference --profile intelgraph --root {folder}`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from assay.lab.harness.otlp import Receiver
 
 FOLDER: Final = "{folder}"
+LEDGER: Final = "{ledger}"
+"""A folder that is not looked at: what a server writes down there is no effect of a tool."""
 RECEIVER: Final = "{otlp}"
 
 
@@ -27,12 +30,14 @@ class Furnished:
     def __init__(self, template: str) -> None:
         self._template = template
         self._stack = AsyncExitStack()
-        self._folder: Path | None = None
+        self._folders: dict[str, Path] = {}
         self._receiver: Receiver | None = None
 
     async def __aenter__(self) -> Furnished:
-        if FOLDER in self._template:
-            self._folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="assay-ground-")))
+        for wanted in (FOLDER, LEDGER):
+            if wanted in self._template:
+                made = self._stack.enter_context(TemporaryDirectory(prefix="assay-ground-"))
+                self._folders[wanted] = Path(made)
         if RECEIVER in self._template:
             from assay.lab.harness.otlp import Receiver  # only who sees spans needs what reads them
 
@@ -46,10 +51,11 @@ class Furnished:
     def words(self) -> tuple[str, ...]:
         """The server's name and its options."""
         endpoint = "" if self._receiver is None else self._receiver.endpoint
-        given = {FOLDER: str(self._folder), RECEIVER: endpoint}
+        given = {**{word: str(path) for word, path in self._folders.items()}, RECEIVER: endpoint}
         return tuple(given.get(word, word) for word in shlex.split(self._template))
 
     @property
     def surroundings(self) -> Surroundings:
-        disk = None if self._folder is None else Directories((self._folder,))
+        folder = self._folders.get(FOLDER)
+        disk = None if folder is None else Directories((folder,))
         return Surroundings(disk=disk, spans=self._receiver)

@@ -12,6 +12,7 @@ import msgspec
 from assay.lab.harness.discovery import DISCOVERY, discover
 from assay.lab.harness.facts import Facts
 from assay.lab.harness.playing import Conditions, play
+from assay.lab.harness.registry_entry import KINDS, entry_of
 from assay.lab.harness.saboteur import LOCKED, Double, Saboteur
 from assay.lab.harness.subject import Subject, served
 from assay.lab.harness.transport import Transport
@@ -66,7 +67,19 @@ class Ground:
         await asyncio.gather(*(server.start() for server in self._servers.values()))
         facts = {behind: await self._facts(behind) for behind in self._servers}
         self.known = {transport: facts[behind] for transport, behind in BEHIND.items()}
+        self._register(facts)
         return self
+
+    def _register(self, facts: Mapping[Transport, Mapping[Revision, Facts]]) -> None:
+        """Give the server a true entry in a registry: a fault then is what the entry does not know of."""
+        spoken = facts[Transport.HTTP]
+        newest = next((spoken[one] for one in reversed(REVISIONS) if one in spoken), Facts(""))
+        lists = {kind: getattr(newest, kind) for kind in KINDS}
+        entry = entry_of(lists, [revision.date for revision in spoken])
+        around = msgspec.structs.replace(self.conditions.surroundings, registry=entry)
+        self.conditions = msgspec.structs.replace(self.conditions, surroundings=around)
+        for known in (one for every in facts.values() for one in every.values()):
+            known.beside = around.kinds
 
     async def __aexit__(self, *exc: object) -> None:
         await asyncio.gather(*(server.stop() for server in self._servers.values()))
