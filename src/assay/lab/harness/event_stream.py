@@ -10,6 +10,13 @@ from .recorder import MAX_BYTES, Flooded
 # A line may end in CR LF, LF or CR, and a blank line ends a block.
 _BLANK: Final = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n|$))")
 
+_COMMENT: Final = re.compile(rb"(?:^|[\r\n]):")
+
+
+def has_comment(block: bytes) -> bool:
+    """Whether there is a line in it that only shows that the stream is alive."""
+    return _COMMENT.search(block) is not None
+
 
 class Blocks:
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from assay.revisions.revision import Opening, Revision
 
 from .broken_off import BrokenOff
-from .event_stream import Blocks
+from .event_stream import Blocks, has_comment
 from .frame import Frame, Kind, Sender
 from .http_call import Address, Ended, HeadRead, Part, PieceRead, connect, read_response
 from .http_text import EVENT_STREAM, JSON, Head, bearing, write_request
@@ -181,6 +181,8 @@ class _Following:
 
     def _take_block(self, block: bytes) -> None:
         frame = self._record(Kind.EVENT, block)
+        if has_comment(block):
+            self._sent.comment()
         for event in events_of(frame):
             self._sent.event_ids += [] if event.event_id is None else [event.event_id]
             if event.data:

@@ -36,6 +36,7 @@ class Sent:
         """Done when it was answered, and not with an event stream."""
         self._settled = asyncio.Event()
         self._begun = asyncio.Event()
+        self._commented = asyncio.Event()
         self._finished = asyncio.Event()
 
     @property
@@ -50,6 +51,9 @@ class Sent:
 
     def begin(self) -> None:
         self._begun.set()
+
+    def comment(self) -> None:
+        self._commented.set()
 
     def finish(self) -> None:
         self.begin()
@@ -80,6 +84,10 @@ class Sent:
     async def begun(self, patience: float) -> bool:
         """Wait for the first part of an event stream, or its end; false when neither came."""
         return await _happens(self._begun, patience)
+
+    async def commented(self, patience: float) -> bool:
+        """Wait for a comment on an event stream; false when none came."""
+        return await _happens(self._commented, patience)
 
     async def finished(self, patience: float) -> bool:
         """Wait until the subject has ended the response; false when it did not."""

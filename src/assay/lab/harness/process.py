@@ -76,6 +76,9 @@ class Process:
         assert self._inner.stdin is not None
         self._inner.stdin.close()
 
+    def terminate(self) -> None:
+        self._signal(signal.SIGTERM)
+
     async def wait(self) -> int:
         status = await self._inner.wait()
         await self._draining

@@ -121,6 +121,9 @@ class Double(Struct, frozen=True):
 class Conversation(Protocol):
     """A scripted server's side of one stdio connection."""
 
+    deaf: bool
+    """Whether its process goes on when it is asked to end."""
+
     async def receive(self) -> Any:
         """The next message, decoded; none when the driver hung up."""
 

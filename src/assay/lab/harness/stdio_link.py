@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from .broken_off import BrokenOff, Gone
 from .frame import Kind, Sender
@@ -12,6 +12,9 @@ from .http_text import Head
 from .link import Inbox, Sent
 from .process import how_it_ended
 from .recorder import MAX_BYTES, Flooded, Recorder
+
+TERMINATED: Final = "terminated"
+"""The mark of a process that was asked to end."""
 
 
 class Wire(Protocol):
@@ -25,6 +28,9 @@ class Wire(Protocol):
     async def write(self, data: bytes) -> None: ...
 
     def end_input(self) -> None: ...
+
+    def terminate(self) -> None:
+        """Ask the process to end, as SIGTERM does."""
 
     async def wait(self) -> int: ...
 
@@ -94,10 +100,21 @@ class StdioLink:
         self._closing = True
         self._recorder.record(Sender.DRIVER, self._channel, Kind.END, clean=True)
         self.wire.end_input()
+        return await self._ending(patience)
+
+    async def terminate(self, patience: float) -> int | None:
+        """Ask the process to end, its input still open; its status, or none if it goes on."""
+        assert self.wire is not None
+        self._closing = True
+        self._recorder.mark(self._channel, TERMINATED)
+        self.wire.terminate()
+        return await self._ending(patience)
+
+    async def _ending(self, patience: float) -> int | None:
+        assert self.wire is not None and self._reading is not None
         try:
             async with asyncio.timeout(patience):
                 status = await self.wire.wait()
-                assert self._reading is not None
                 await self._reading
         except TimeoutError:
             return None

@@ -66,6 +66,9 @@ class SocketWire:
     def end_input(self) -> None:
         self._closing = asyncio.create_task(self._link.close())
 
+    def terminate(self) -> None:
+        self.end_input()
+
     async def wait(self) -> int:
         await self._over.wait()
         return 0

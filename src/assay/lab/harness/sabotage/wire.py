@@ -57,6 +57,9 @@ class LayeredWire:
     def end_input(self) -> None:
         self._inner.end_input()
 
+    def terminate(self) -> None:
+        self._inner.terminate()
+
     async def wait(self) -> int:
         return await self._inner.wait()
 
@@ -75,6 +78,8 @@ class ScriptedWire:
         self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._output: asyncio.Queue[bytes] = asyncio.Queue()
         self._unsent = b""
+        self.deaf = False
+        """Whether it does not end when it is asked to; the script says so."""
         self._script = asyncio.create_task(self._play(script, revision))
 
     async def _play(self, script: Script, revision: Revision) -> None:
@@ -102,6 +107,10 @@ class ScriptedWire:
 
     def end_input(self) -> None:
         self._lines.put_nowait(None)
+
+    def terminate(self) -> None:
+        if not self.deaf:
+            self._script.cancel()
 
     async def wait(self) -> int:
         await asyncio.wait({self._script})

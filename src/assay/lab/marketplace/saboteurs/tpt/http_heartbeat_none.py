@@ -1,0 +1,10 @@
+"""Streams without a sign of life."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Turn, on_block
+
+
+@on_block("comments are left out", breaks="CONF-TPT-01.http.heartbeat", silent=True)
+def change(block: bytes, turn: Turn) -> bytes:
+    return b"" if block.startswith(b":") else block

@@ -1,0 +1,11 @@
+"""Events that cannot be returned to."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Turn, on_block
+
+
+@on_block("events have no ids", breaks="CONF-TPT-01.http.resume")
+def change(block: bytes, turn: Turn) -> bytes:
+    lines = block.split(b"\n")
+    return b"\n".join(line for line in lines if not line.startswith(b"id:"))

@@ -1,0 +1,15 @@
+"""A server that takes CR for rubbish."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Answered, Json, Turn, on_request
+from assay.lab.harness.transport import STDIO_ONLY
+from assay.model.error import PARSE_ERROR
+
+
+@on_request("a line that ends in CR LF is no JSON", breaks="CONF-TPT-01.stdio.framing", transports=STDIO_ONLY)
+def change(message: Json, turn: Turn) -> Json | Answered:
+    if message.get("id") != "crlf":
+        return message
+    error = {"code": PARSE_ERROR, "message": "parse error"}
+    return Answered([{"jsonrpc": "2.0", "id": "crlf", "error": error}])

@@ -1,0 +1,16 @@
+"""A process that nobody talks to any more, and that stays."""
+
+from __future__ import annotations
+
+import asyncio
+
+from assay.lab.harness.saboteur import Conversation, scripted
+from assay.lab.harness.script import served
+from assay.revisions.revision import Revision
+
+
+@scripted("the process goes on when its input has ended", breaks="CONF-TPT-01.stdio.lifecycle", silent=True)
+async def play(conversation: Conversation, revision: Revision) -> None:
+    async for _ in served(conversation, revision):
+        pass
+    await asyncio.Event().wait()
