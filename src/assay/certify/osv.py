@@ -17,6 +17,7 @@ from packaging.utils import canonicalize_name
 
 from .osv_export import BOUNDS, Affected, Bounds, Record, digest, records
 from .osv_range import first_fix, is_affected
+from .severity import Rating, rate
 from .version_order import ORDERS
 
 ECOSYSTEMS: Final = {"pypi": "PyPI", "npm": "npm"}
@@ -48,6 +49,7 @@ class Finding:
     fixed: str | None
     """The first version without it, if there is one."""
     aliases: tuple[str, ...]
+    rating: Rating
 
 
 @dataclass(frozen=True)
@@ -163,7 +165,8 @@ def _judged(record: Record, one: Installed, entries: Iterable[Affected]) -> Find
         if hit:
             fixed = first_fix(affected, one.version, order)
             aliases = tuple(record.aliases or ())
-            return Finding(record.id, one.name, one.version, _summary(record), fixed, aliases)
+            rating = rate(record.severity, record.database_specific)
+            return Finding(record.id, one.name, one.version, _summary(record), fixed, aliases, rating)
     return Undecided(record.id, one.name, one.version, doubts[0]) if doubts else None
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -65,6 +65,12 @@ class Affected(msgspec.Struct, frozen=True):
     versions: list[str] | None = None
 
 
+class Severity(msgspec.Struct, frozen=True):
+    type: str
+    score: str
+    """A vector, as `CVSS:3.1/AV:N/…`."""
+
+
 class Record(msgspec.Struct, frozen=True):
     id: str
     modified: str
@@ -73,6 +79,8 @@ class Record(msgspec.Struct, frozen=True):
     details: str | None = None
     aliases: list[str] | None = None
     affected: list[Affected] | None = None
+    severity: list[Severity] | None = None
+    database_specific: dict[str, Any] | None = None
 
 
 _ONE: Final = msgspec.json.Decoder(Record)

@@ -1,0 +1,266 @@
+"""How far a server meets a profile: a pure function of the stored run, the list, and what the evidence shows.
+
+Each demand comes to one score, the worst over all places where it could be seen. Whatever was not seen is
+*not measured*: it has neither passed nor failed, and its reason says what would measure it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from assay.lab.harness.catalogue import Suite
+from assay.lab.harness.run import CellResult, Run
+from assay.lab.harness.verdict import CheckResult, Finding, Verdict
+
+from .profile_list import By, Demand, Profile
+
+RUN_FOLDER: Final = "run/"
+"""Where the stored run is in a bundle; its traces are named from there."""
+_OPTION: Final = re.compile(r"(?<!\S)--?[a-z]")
+OPTIONS: Final = {"stdio": "--stdio LINE", "http": "-e URL"}
+"""How a transport comes to be judged."""
+UNSEEN: Final = "no scenario was played that shows it"
+_NOT_APPLICABLE: Final = "not applicable: "
+
+
+class Measure(StrEnum):
+    MEASURED = "measured"
+    NOT_APPLICABLE = "not applicable"
+    """The server does not have what the demand is about."""
+    NOT_MEASURED = "not measured"
+
+
+class Evidence(Struct, frozen=True):
+    """What comes out where no trace is needed."""
+
+    status: Verdict
+    reason: str = ""
+
+
+class Excuse(Struct, frozen=True):
+    """Why nothing was seen of a demand."""
+
+    measure: Measure
+    reason: str
+
+
+class _Part(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    pass
+
+
+class Seen(_Part, frozen=True):
+    """A demand in one scenario, on one transport, at one revision."""
+
+    scenario: str
+    transport: str
+    protocol_version: str
+    status: Verdict
+    observations: int
+    trace: str = ""
+    reason: str = ""
+
+
+class Broken(_Part, frozen=True):
+    scenario: str
+    transport: str
+    protocol_version: str
+    level: str
+    expected: str
+    observed: str
+    frames: list[str]
+    """Each as `<trace>#<number>`."""
+    excerpt: list[str] = []
+    reproduce: str = ""
+
+
+class Score(_Part, frozen=True):
+    id: str
+    name: str
+    title: str
+    group: str
+    category: str
+    status: Verdict
+    pass_: bool | None = msgspec.field(name="pass")
+    """None where it was not measured."""
+    scored: bool
+    measure: Measure
+    reason: str = ""
+    core: bool = False
+    results: list[Seen] = []
+    findings: list[Broken] = []
+
+
+def score(
+    run: Run, profile: Profile, evidence: Mapping[str, Evidence], excuses: Mapping[str, Excuse]
+) -> list[Score]:
+    """One for each demand, in the order of the list. `excuses` are for demands of which nothing was seen."""
+    judged = {record.transport for record in run.subjects if record.facts}
+    places = _places(run)
+    made = []
+    for demand in profile.demands:
+        if demand.by is By.TRACES:
+            made.append(_by_traces(demand, places.get(demand.id, ()), run, _excuse(demand, judged, excuses)))
+        else:
+            made.append(_by_evidence(demand, evidence.get(demand.id)))
+    return made
+
+
+def excuses(run: Run, suite: Suite) -> dict[str, Excuse]:
+    """Of demands whose scenarios were not played: what an option would change is told before all else."""
+    found: dict[str, list[str]] = {}
+    for cell in run.cells:
+        scenario = suite.scenarios.get(cell.scenario)
+        if scenario is not None and not cell.checks:
+            for row in suite.sought(scenario):
+                found.setdefault(row, []).append(cell.reason)
+    return {
+        **{row: _never(suite, row) for row in suite.requirements.keys() - found.keys()},
+        **{row: _told(reasons) for row, reasons in found.items()},
+    }
+
+
+def _never(suite: Suite, row: str) -> Excuse:
+    if reason := suite.requirements[row].reason:
+        return Excuse(Measure.NOT_MEASURED, reason)
+    if any(row in suite.sought(scenario) for scenario in suite.scenarios.values()):
+        return Excuse(Measure.NOT_APPLICABLE, "none of the revisions that were judged has it")
+    return Excuse(Measure.NOT_MEASURED, UNSEEN)
+
+
+def _told(reasons: Sequence[str]) -> Excuse:
+    hindered = next((one for one in reasons if _names_option(one)), None)
+    if hindered is not None:
+        return Excuse(Measure.NOT_MEASURED, hindered.removeprefix(_NOT_APPLICABLE))
+    if all(one.startswith(_NOT_APPLICABLE) for one in reasons):
+        return Excuse(Measure.NOT_APPLICABLE, reasons[0].removeprefix(_NOT_APPLICABLE))
+    return Excuse(Measure.NOT_MEASURED, reasons[0])
+
+
+def _names_option(reason: str) -> bool:
+    return _OPTION.search(reason) is not None
+
+
+def _excuse(demand: Demand, judged: set[str], excuses: Mapping[str, Excuse]) -> Excuse:
+    if not judged & set(demand.transports):
+        options = " or ".join(OPTIONS.get(one, one) for one in demand.transports)
+        where = " or ".join(demand.transports)
+        return Excuse(Measure.NOT_MEASURED, f"the server was not judged on {where}; {options} does that")
+    return excuses.get(demand.id, Excuse(Measure.NOT_MEASURED, UNSEEN))
+
+
+def _places(run: Run) -> dict[str, list[tuple[CellResult, CheckResult]]]:
+    found: dict[str, list[tuple[CellResult, CheckResult]]] = {}
+    for cell in run.cells:
+        for check in cell.checks:
+            found.setdefault(check.id, []).append((cell, check))
+    return found
+
+
+def _by_traces(
+    demand: Demand, places: Iterable[tuple[CellResult, CheckResult]], run: Run, excuse: Excuse
+) -> Score:
+    judged = [pair for pair in places if pair[0].transport in demand.transports]
+    seen = [_seen(cell, check, run) for cell, check in judged]
+    broken = [one for cell, check in judged for one in _broken(cell, check.findings)]
+    status, unseen = _worst(seen, excuse)
+    return _score(demand, status, unseen, seen, broken)
+
+
+def _seen(cell: CellResult, check: CheckResult, run: Run) -> Seen:
+    """What is good in a scenario that did not reach its end proves nothing; what is bad stays bad."""
+    unfinished = "interrupted" if run.interrupted else cell.reason if cell.broke_off else ""
+    status, reason = check.verdict, check.reason
+    if unfinished and status is not Verdict.FAILURE:
+        status, reason = Verdict.SKIPPED, f"the scenario broke off: {unfinished}"
+    return Seen(
+        cell.scenario,
+        cell.transport,
+        cell.revision,
+        status,
+        check.observations,
+        f"{RUN_FOLDER}{cell.trace}" if cell.trace else "",
+        reason,
+    )
+
+
+def _worst(seen: Sequence[Seen], excuse: Excuse) -> tuple[Verdict, Excuse | None]:
+    """The first of these that applies; an excuse where nothing is measured."""
+    found = {one.status for one in seen}
+    if Verdict.FAILURE in found:
+        return Verdict.FAILURE, None
+    unfinished = next((one for one in seen if one.reason.startswith("the scenario broke off")), None)
+    if unfinished is not None:
+        where = f"{unfinished.transport}, {unfinished.protocol_version}"
+        return Verdict.SKIPPED, Excuse(Measure.NOT_MEASURED, f"{unfinished.reason} ({where})")
+    for verdict in (Verdict.WARNING, Verdict.SUCCESS):
+        if verdict in found:
+            return verdict, None
+    if seen and not _names_option(excuse.reason):
+        return Verdict.SKIPPED, Excuse(Measure.NOT_MEASURED, seen[0].reason or "nothing was observed")
+    return Verdict.SKIPPED, excuse
+
+
+def _broken(cell: CellResult, findings: Iterable[Finding]) -> Iterator[Broken]:
+    for found in findings:
+        yield Broken(
+            cell.scenario,
+            cell.transport,
+            cell.revision,
+            found.level,
+            found.expected,
+            found.observed,
+            [f"{RUN_FOLDER}{cell.trace}#{number}" for number in found.frames],
+            found.excerpt,
+            found.reproduce,
+        )
+
+
+def _by_evidence(demand: Demand, found: Evidence | None) -> Score:
+    if demand.by is By.LATER or found is None:
+        found = Evidence(Verdict.SKIPPED, "this version of Assay does not measure it")
+    unseen = Excuse(Measure.NOT_MEASURED, found.reason) if found.status is Verdict.SKIPPED else None
+    made = _score(demand, found.status, unseen, [], [])
+    return msgspec.structs.replace(made, reason=found.reason)
+
+
+def _score(
+    demand: Demand, status: Verdict, unseen: Excuse | None, seen: list[Seen], broken: list[Broken]
+) -> Score:
+    return Score(
+        id=demand.id,
+        name=demand.id,
+        title=demand.title,
+        group=demand.group,
+        category=demand.category,
+        status=status,
+        pass_=None if unseen else status is not Verdict.FAILURE,
+        scored=demand.scored,
+        measure=unseen.measure if unseen else Measure.MEASURED,
+        reason=unseen.reason if unseen else "",
+        core=demand.core,
+        results=seen,
+        findings=broken,
+    )
+
+
+class Conclusion(StrEnum):
+    MET = "met"
+    """Every scored demand that was measured is met, and the core ones were measured."""
+    NOT_MET = "not met"
+    TOO_LITTLE = "too little measured"
+
+
+def conclude(scores: Iterable[Score], judged: Iterable[str], profile: Profile) -> Conclusion:
+    by_name = {one.id: one for one in scores}
+    if any(one.scored and one.status is Verdict.FAILURE for one in by_name.values()):
+        return Conclusion.NOT_MET
+    there = set(judged)
+    core = [one for one in profile.demands if one.core and there & set(one.transports)]
+    proved = core and all(by_name[one.id].measure is Measure.MEASURED for one in core)
+    return Conclusion.MET if proved else Conclusion.TOO_LITTLE
