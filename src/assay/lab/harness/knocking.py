@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from assay.revisions.revision import Opening
 
+from .bearer import NONE, USUAL
 from .broken_off import TurnedAway
 from .peer import Peer, Reply
 from .stage import Stage
@@ -23,6 +26,16 @@ async def ask(stage: Stage, peer: Peer) -> Reply:
     if stage.revision.opening is Opening.HANDSHAKE:
         return await peer.initialize()
     return await peer.request(stage.plain)
+
+
+async def ask_by_query(stage: Stage) -> Reply:
+    """Ask with the usual token in the address, and none in the header."""
+    nobody = await stage.connect(NONE)
+    address = nobody.http.address
+    between = "&" if "?" in address.target else "?"
+    target = f"{address.target}{between}access_token={stage.wallet.get(USUAL)}"
+    nobody.http.address = msgspec.structs.replace(address, target=target)
+    return await ask(stage, nobody)
 
 
 async def come_in(stage: Stage) -> Peer:

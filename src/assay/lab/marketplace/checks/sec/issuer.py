@@ -1,0 +1,20 @@
+"""What an issuer says whom the server does not trust is not good here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from assay.lab.harness.bearer import OTHER_ISSUER
+from assay.lab.harness.trace import Trace
+from assay.lab.harness.transport import HTTP_ONLY
+from assay.lab.harness.verdict import Observation
+from assay.lab.marketplace.declaring import profile_check
+from assay.lab.marketplace.sec_admission import refusals
+
+ROW: Final = "CONF-SEC-04.issuer"
+
+
+@profile_check("A token of another issuer gets 401", rows=(ROW,), transports=HTTP_ONLY)
+def judge(trace: Trace) -> Iterator[Observation]:
+    return refusals(trace, {OTHER_ISSUER: ROW})

@@ -1,0 +1,12 @@
+"""Nobody looks at Host."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Request, Turn, on_call
+
+
+@on_call("a foreign Host is served", breaks="CONF-SEC-04.host")
+def change(request: Request, turn: Turn) -> None:
+    request.set("Host", "localhost")
+    if request.header("origin") == "https://pages.example":
+        request.set("Origin", None)

@@ -1,0 +1,10 @@
+"""Nobody looks at Origin."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Request, Turn, on_call
+
+
+@on_call("a foreign Origin is served", breaks="CONF-SEC-04.origin")
+def change(request: Request, turn: Turn) -> None:
+    request.set("Origin", None)

@@ -1,0 +1,14 @@
+"""Tokens are verified, but not whom they are for."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Request, Turn, on_call
+from assay.lab.marketplace.sec_server import SERVER
+from assay.lab.suite.sabotaging import as_first, claims, first_claims, remember_first
+
+
+@on_call("a token for another server is taken", breaks="CONF-SEC-04.audience", server=SERVER)
+def change(request: Request, turn: Turn) -> None:
+    remember_first(request, turn)
+    if claims(request).get("aud") != first_claims(turn).get("aud"):
+        as_first(request, turn)

@@ -1,0 +1,14 @@
+"""A token is good for ever."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Request, Turn, on_call
+from assay.lab.marketplace.sec_server import SERVER
+from assay.lab.suite.sabotaging import as_first, is_expired, remember_first
+
+
+@on_call("an expired token is taken", breaks="CONF-SEC-04.expired", server=SERVER)
+def change(request: Request, turn: Turn) -> None:
+    remember_first(request, turn)
+    if is_expired(request):
+        as_first(request, turn)

@@ -1,0 +1,12 @@
+"""Whoever shows something bad is forbidden to come in, not asked for better."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Response, Turn, on_response
+from assay.lab.marketplace.sec_server import SERVER
+
+
+@on_response("a bad token gets 403", breaks="CONF-SEC-04.malformed", server=SERVER)
+def change(response: Response, turn: Turn) -> None:
+    if response.status == 401 and turn.call is not None and turn.call.header("authorization") is not None:
+        response.status = 403

@@ -1,0 +1,15 @@
+"""Whoever shows no token is taken for the last who showed one."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Request, Turn, on_call
+from assay.lab.marketplace.sec_server import SERVER
+from assay.lab.suite.sabotaging import as_first, lacks_token, remember_first
+
+
+@on_call("requests without a token are served", breaks="CONF-SEC-04.no-token", server=SERVER)
+def change(request: Request, turn: Turn) -> None:
+    if lacks_token(request):
+        as_first(request, turn)
+    else:
+        remember_first(request, turn)

@@ -1,0 +1,11 @@
+"""An origin is taken for this machine's by how it begins."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Request, Turn, on_call
+
+
+@on_call("an Origin that begins like localhost is served", breaks="CONF-SEC-04.origin")
+def change(request: Request, turn: Turn) -> None:
+    if (request.header("origin") or "").startswith("http://localhost"):
+        request.set("Origin", None)

@@ -1,0 +1,21 @@
+"""A token that names another issuer."""
+
+from __future__ import annotations
+
+from assay.lab.harness.bearer import OTHER_ISSUER
+from assay.lab.harness.knocking import come_in, knock
+from assay.lab.harness.need import A_TOKEN_OF_ANOTHER_ISSUER, PROTECTED
+from assay.lab.harness.scenario import scenario
+from assay.lab.harness.stage import Stage
+from assay.lab.harness.transport import HTTP_ONLY
+
+
+@scenario(
+    "The token is of another issuer",
+    exercises=("sec.issuer",),
+    needs=(PROTECTED, A_TOKEN_OF_ANOTHER_ISSUER),
+    transports=HTTP_ONLY,
+)
+async def drive(stage: Stage) -> None:
+    await come_in(stage)
+    await knock(stage, OTHER_ISSUER)
