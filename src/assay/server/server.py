@@ -125,11 +125,11 @@ class Server:
 
         unknown = METHOD_NOT_FOUND if self.strictness.unknown_tool else INVALID_PARAMS
         self.tools = Tools(
-            shelf("tools", "tools"), gate, self.limits.backlog, self._direct_call, unknown=unknown
+            shelf("tools", "tools"), gate, self.limits.backlog, self.direct_call, unknown=unknown
         )
         shelves = (shelf("resources", "resources"), shelf("templates", "resources"))
-        self.resources = Resources(shelves, gate, access, self._direct_call)
-        self.prompts = Prompts(shelf("prompts", "prompts"), gate, self._direct_call)
+        self.resources = Resources(shelves, gate, access, self.direct_call)
+        self.prompts = Prompts(shelf("prompts", "prompts"), gate, self.direct_call)
         self.completions = Completions(self.prompts, self.resources, gate)
         self.own_methods = OwnMethods(gate)
         self.keeping = Keeping(self.limits)
@@ -139,10 +139,10 @@ class Server:
         self.tables.clear()
         self.audience.list_changed(kind)
 
-    def _direct_call(self) -> Call:
+    def direct_call(self, revision: Revision = HANDSHAKE[-1]) -> Call:
         """The circumstances of a call that comes from code instead of a client."""
         message = Envelope("2.0", id="direct", params=Raw(b"{}"))
-        return Call(self, message, STATELESS[HANDSHAKE[-1]], Scope(), None)
+        return Call(self, message, STATELESS[revision], Scope(), None)
 
     @overload
     def tool(self, function: F, /) -> F: ...

@@ -1,0 +1,122 @@
+"""What the profile expects of a server, of its calls and of what it offers."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+from msgspec import Raw
+
+from assay.model.effect import Effect
+from assay.model.scope import Scope
+from assay.model.strictness import Strictness
+from assay.protocol.session import Peer, Session
+from assay.revisions.revision import Revision
+
+Serve = Callable[[Any], Awaitable[Any]]
+"""Serves one request: from a call to its result."""
+
+
+class Rounds(Protocol):
+    """What survives between two rounds of questions by retry."""
+
+    def outcome(self, key: str) -> Raw | None: ...
+
+
+class Call(Protocol):
+    """One request while it is served."""
+
+    @property
+    def params(self) -> Raw: ...
+
+    @property
+    def ahead(self) -> Any: ...
+
+    @property
+    def peer(self) -> Peer: ...
+
+    @property
+    def scope(self) -> Scope: ...
+
+    @property
+    def session(self) -> Session | None: ...
+
+    @property
+    def effects(self) -> Sequence[Effect]: ...
+
+    @property
+    def rounds(self) -> Rounds | None: ...
+
+    @property
+    def ended(self) -> Exception | None: ...
+
+
+class Component(Protocol):
+    """A tool, a resource or a template."""
+
+    @property
+    def definition(self) -> Any: ...
+
+    @property
+    def scopes(self) -> tuple[str, ...]: ...
+
+
+class Prompt(Component, Protocol):
+    @property
+    def version(self) -> str | None: ...
+
+    async def get(self, arguments: dict[str, str], call: Any, /) -> Any: ...
+
+
+C = TypeVar("C", bound=Component, covariant=True)
+
+
+class Shelf(Protocol[C]):
+    """Things by name."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[C]: ...
+
+    def get(self, key: str, /) -> C | None: ...
+
+
+class Tools(Protocol):
+    @property
+    def shelf(self) -> Shelf[Component]: ...
+
+
+class Prompts(Protocol):
+    @property
+    def shelf(self) -> Shelf[Prompt]: ...
+
+
+class Resources(Protocol):
+    @property
+    def shelf(self) -> Shelf[Component]: ...
+
+    @property
+    def template_shelf(self) -> Shelf[Component]: ...
+
+    def find(self, uri: str, /) -> tuple[Component, dict[str, str]]: ...
+
+
+class Host(Protocol):
+    """The server."""
+
+    strictness: Strictness
+
+    @property
+    def method_scopes(self) -> Mapping[str, tuple[str, ...]]: ...
+
+    @property
+    def tools(self) -> Tools: ...
+
+    @property
+    def resources(self) -> Resources: ...
+
+    @property
+    def prompts(self) -> Prompts: ...
+
+    def direct_call(self, revision: Revision = ..., /) -> Any:
+        """The circumstances of a call that comes from code instead of a client."""

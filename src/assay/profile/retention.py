@@ -1,0 +1,55 @@
+"""How long what was read or returned may be kept: the tiers of the profile, and who decides."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fnmatch import translate
+from functools import lru_cache
+from typing import Any, Final
+
+from assay.model.error import RegistrationError
+
+KEY: Final = "dev.assay/retention"
+TIERS: Final = ("short-30d", "standard-365d", "extended-730d", "legal-hold")
+DEFAULT: Final = "standard-365d"
+
+
+def check_tier(tier: object, what: str) -> str:
+    """
+    Raises:
+        RegistrationError: there is no such tier.
+    """
+    if not isinstance(tier, str) or tier not in TIERS:
+        raise RegistrationError(f"{what}: unknown retention tier: {tier!r}; one of {', '.join(TIERS)}")
+    return tier
+
+
+def tier_in(meta: Any, what: str) -> str | None:
+    """The tier that a `_meta` names, if it names one.
+
+    Raises:
+        RegistrationError: it names one that does not exist.
+    """
+    if not meta or KEY not in meta:
+        return None
+    if not isinstance(meta[KEY], Mapping):
+        raise RegistrationError(f'{what}: retention is written as {{"tier": "{DEFAULT}"}}: {meta[KEY]!r}')
+    return check_tier(meta[KEY].get("tier"), what)
+
+
+class Retention:
+    """The tier of a URI: by the first glob that it matches, else the default."""
+
+    def __init__(self, default: str, patterns: Mapping[str, str]) -> None:
+        self.default = check_tier(default, "retention")
+        checked = {glob: check_tier(tier, f"retention of {glob}") for glob, tier in patterns.items()}
+        self._patterns = [(re.compile(translate(glob)), tier) for glob, tier in checked.items()]
+        # Small, because its keys come from clients.
+        self.by_uri = lru_cache(maxsize=256)(self._by_uri) if checked else self._any
+
+    def _by_uri(self, uri: str) -> str:
+        return next((tier for glob, tier in self._patterns if glob.match(uri)), self.default)
+
+    def _any(self, uri: str) -> str:
+        return self.default

@@ -1,0 +1,139 @@
+"""Effect summaries: what a call of a tool did, on its result."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from itertools import count
+from typing import Any, Final
+
+import msgspec
+from msgspec import Raw, Struct
+
+from assay.model.definition import ToolAnnotations
+from assay.model.effect import KEPT, Effect
+from assay.model.error import RpcError
+from assay.model.jsonrpc import CallParams
+from assay.model.result import ToolResult
+from assay.protocol.codec import decode_params, encode
+
+from .digests import digest_of_content, digest_of_json
+from .host import Call, Component, Shelf
+from .retention import Retention, tier_in
+
+KEY: Final = "dev.assay/effects"
+UNHINTED: Final = ToolAnnotations()
+
+_call_params: Final = msgspec.json.Decoder(CallParams).decode
+_effects: Final = msgspec.json.Decoder(list[Effect]).decode
+
+
+class Declared(Struct, rename="camel"):
+    """What a tool's annotations say, or the protocol where they say nothing."""
+
+    read_only: bool
+    destructive: bool
+    idempotent: bool
+    open_world: bool
+
+
+class Entry(Struct, rename="camel"):
+    """Where the call stands in the ledger."""
+
+    seq: int
+    entry_hash: str
+
+
+class Summary(Struct, omit_defaults=True, rename="camel"):
+    v: int
+    call_id: str
+    tool: str
+    declared: Raw
+    effects: Sequence[Effect]
+    result_digest: str
+    retention: str
+    args_digest: str | None = None
+    """None for arguments that canonical JSON cannot say."""
+    ledger: Entry | None = None
+
+
+class Known(Struct):
+    """What a summary says of a tool whatever the call."""
+
+    tool: Component | None
+    declared: Raw
+    retention: str
+
+
+def declared(hints: ToolAnnotations | None) -> Declared:
+    hints = hints or UNHINTED
+    return Declared(
+        read_only=hints.read_only_hint is True,
+        destructive=hints.destructive_hint is not False,
+        idempotent=hints.idempotent_hint is True,
+        open_world=hints.open_world_hint is not False,
+    )
+
+
+def effects_of(call: Call) -> Sequence[Effect]:
+    """What the call did so far; where it is served again for answers, also what it did before."""
+    kept = None if call.rounds is None else call.rounds.outcome(KEPT)
+    return call.effects if kept is None else _effects(kept)
+
+
+def read_call(call: Call) -> CallParams | None:
+    """What is called, with what; none where the parameters are none of a call."""
+    if type(call.ahead) is CallParams:
+        return call.ahead
+    try:
+        return decode_params(call.params, _call_params)
+    except RpcError:
+        return None
+
+
+class Summaries:
+    """Makes summaries for the tools of one server."""
+
+    def __init__(self, shelf: Shelf[Component], retention: Retention) -> None:
+        self._shelf = shelf
+        self._retention = retention
+        self._known: dict[str, Known] = {}
+        # Unique among all processes without asking for chance each time.
+        self._prefix = secrets.token_hex(8)
+        self._numbers = count(1)
+
+    def about(self, name: str) -> Known:
+        """Asked before the call: a tool may be gone after it."""
+        tool = self._shelf.get(name)
+        known = self._known.get(name)
+        return known if known is not None and known.tool is tool else self._learn(name, tool)
+
+    def _learn(self, name: str, tool: Component | None) -> Known:
+        if tool is None:
+            return Known(None, Raw(encode(declared(None))), self._retention.default)
+        if len(self._known) > 2 * len(self._shelf):
+            self._known.clear()  # tools that come and go are not remembered for ever
+        tier = tier_in(tool.definition.meta, f"tool {name}") or self._retention.default
+        known = Known(tool, Raw(encode(declared(tool.definition.annotations))), tier)
+        self._known[name] = known
+        return known
+
+    def make(
+        self, params: CallParams, known: Known, effects: Sequence[Effect], content: list[Any]
+    ) -> Summary:
+        return Summary(
+            1,
+            f"{self._prefix}-{next(self._numbers)}",
+            params.name,
+            known.declared,
+            effects,
+            digest_of_content(content),
+            known.retention,
+            digest_of_json(params.arguments),
+        )
+
+
+def put(summary: Summary, result: ToolResult) -> ToolResult:
+    """The result with its summary. The result itself may belong to the tool, and stays as it is."""
+    meta = {KEY: summary} if result.meta is None else {**result.meta, KEY: summary}
+    return ToolResult(result.content, result.structured, result.is_error, meta)
