@@ -26,6 +26,8 @@ COLOURS: Final = (
     ("FLAKY ", _YELLOW),
     ("BETTER ", _GREEN),
     ("no worse", _GREEN),
+    ("verified: ", _GREEN),
+    ("refused: ", _RED),
     ("as the golden run", _GREEN),
 )
 

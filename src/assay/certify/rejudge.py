@@ -1,0 +1,85 @@
+"""Stored traces, judged again by today's checks: what was found then must be what they show now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.metadata import version
+
+from assay.lab.harness.catalogue import Suite
+from assay.lab.harness.check import CheckFailed
+from assay.lab.harness.rejudging import rejudged
+from assay.lab.harness.run import CellResult, Run
+from assay.lab.harness.trace_file import BadTrace, parse_trace
+from assay.lab.suites import SHIPPED, suite_named
+
+from .refusal import Reason, Refusal, Refused, refused
+from .verification_case import Case
+from .verification_run import RUN, stored_run, trace_name
+
+Told = dict[str, tuple[str, tuple[str, ...]]]
+"""Check → its verdict, and the requirements that it found broken."""
+
+
+def rejudge(case: Case) -> str:
+    """
+    Raises:
+        Refused: a trace was changed after it was recorded, or shows something else than the run says.
+    """
+    run = stored_run(case)
+    if run.suite not in SHIPPED:
+        raise refused(Reason.BAD_EVIDENCE, RUN, f"no suite {run.suite!r} in this version")
+    suite = suite_named(run.suite)
+    judged = [cell for cell in run.cells if cell.trace]
+    refusals = [refusal for cell in judged for refusal in _against(case, suite, cell)]
+    if refusals:
+        raise Refused(refusals)
+    return f"{len(judged)} traces, each chained and with the verdicts that it had{_since(run)}"
+
+
+def _since(run: Run) -> str:
+    today = version("assay")
+    return "" if run.assay == today else f" (then by version {run.assay}, now by {today})"
+
+
+def _against(case: Case, suite: Suite, stored: CellResult) -> Iterator[Refusal]:
+    name = trace_name(stored)
+    try:
+        trace = parse_trace(case.content(name), name)
+        [today] = rejudged([suite], [(name, trace)]).cells
+    except Refused as error:
+        yield from error.refusals
+    except BadTrace as error:
+        yield Refusal(Reason.BROKEN_TRACE, error.place, error.problem)
+    except CheckFailed as error:
+        yield Refusal(Reason.BROKEN_TRACE, name, f"it cannot be judged: {error}")
+    else:
+        yield from _differences(name, stored, today)
+
+
+def _differences(name: str, stored: CellResult, today: CellResult) -> Iterator[Refusal]:
+    if stored.place != today.place:
+        detail = f"the run says it shows {' '.join(stored.place)}, itself it says {' '.join(today.place)}"
+        yield Refusal(Reason.OTHER_VERDICT, name, detail)
+        return
+    then, now = _told(stored), _told(today)
+    for check in sorted(then.keys() | now.keys()):
+        if then.get(check) != now.get(check):
+            detail = f"{check}: {_shown(then, check)} in the run, {_shown(now, check)} by today's checks"
+            yield Refusal(Reason.OTHER_VERDICT, name, detail)
+    if then == now and stored.outcome != today.outcome:
+        detail = f"{stored.outcome} in the run, {today.outcome} by today's checks"
+        yield Refusal(Reason.OTHER_VERDICT, name, detail)
+
+
+def _told(cell: CellResult) -> Told:
+    return {
+        check.id: (check.verdict.value, tuple(sorted({finding.requirement for finding in check.findings})))
+        for check in cell.checks
+    }
+
+
+def _shown(told: Told, check: str) -> str:
+    if check not in told:
+        return "not there"
+    verdict, broken = told[check]
+    return f"{verdict} ({', '.join(broken)})" if broken else verdict
