@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.lab.harness.event_stream import Blocks
+from assay.lab.harness.event_stream import Blocks, has_comment
 
 PIECES = [b"data: 1\n\n", b"id: 7\r\ndata: 2\r\n\r\n", b": comment\n\n", b"event: x\ndata: a\ndata: b\n\n"]
 
@@ -29,3 +29,17 @@ def test_unfinished_block_is_kept_apart() -> None:
     blocks = Blocks()
     assert blocks.feed(b"data: 1\n\ndata: 2\n") == [b"data: 1\n\n"]
     assert blocks.rest == b"data: 2\n"
+
+
+@pytest.mark.parametrize(
+    ("block", "has"),
+    [
+        (b": ping\n\n", True),
+        (b":\r\n\r\n", True),
+        (b"id: 1\n: still here\ndata: x\n\n", True),
+        (b"data: : not one\n\n", False),
+        (b"data: x\n\n", False),
+    ],
+)
+def test_comment_is_a_line_that_begins_with_a_colon(block: bytes, has: bool) -> None:
+    assert has_comment(block) is has
