@@ -1,0 +1,136 @@
+"""The form of `summary.json`; its JSON Schema is `schemas/summary.schema.json`."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from .bundle_manifest import Artifact, Profile
+from .metrics import Percentiles, Source
+from .scoring import Conclusion, Score
+
+SCHEMA: Final = "dev.assay/summary/1"
+
+
+class _Part(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    pass
+
+
+class Tool(_Part, frozen=True):
+    name: str
+    version: str
+
+
+class Host(_Part, frozen=True):
+    """The machine that judged."""
+
+    os: str
+    kernel: str
+    cpu: str
+    python: str
+
+
+class RunRecord(_Part, frozen=True):
+    sha256: str
+    """Of `run/run.json`."""
+    started_at: str
+    finished_at: str
+    host: Host
+
+
+class Server(_Part, frozen=True):
+    name: str
+    version: str
+    artifact: Artifact | None
+    protocol_versions: list[str]
+    transports: list[str]
+
+
+class Counts(_Part, frozen=True):
+    passed: int
+    """Scored demands that are met; `failed`, those that are not."""
+    failed: int
+    warned: int
+    """Demands, scored or not, with a warning."""
+    skipped: int
+    """Not applicable: the server does not have what they are about."""
+    not_measured: int
+    scored: int
+    """Scored demands that were measured: passed and failed."""
+    pass_rate: float | None
+
+
+class Latency(Struct, frozen=True, forbid_unknown_fields=True):
+    """From the metrics that were given: self-reported, unless `metrics` says otherwise."""
+
+    stdio_ms: Percentiles | None = None
+    sse_ms: Percentiles | None = None
+    cold_start_ms: Percentiles | None = None
+
+
+class MetricsRecord(_Part, frozen=True):
+    source: Source
+    signer: str | None
+    """The key of the harness, where its signature was verified or made."""
+    sha256: str
+    error_rate: float | None = None
+
+
+class Replay(_Part, frozen=True):
+    success_rate: float | None = None
+
+
+class Export(_Part, frozen=True):
+    sha256: str
+    newest: str
+    records: int
+
+
+class VulnerabilityCounts(_Part, frozen=True):
+    critical: int
+    high: int
+    medium: int
+    low: int
+    unscored: int
+    undecided: int
+    unmatched: int
+    waived: list[str]
+    db: Export
+
+
+class Attested(_Part, frozen=True):
+    """Who signs: ids of keys. Whether to believe them, the verifier decides."""
+
+    developer: str | None
+    harness: str | None
+    self_attested: bool
+    """Nobody but the developer has signed anything."""
+
+
+class File(_Part, frozen=True):
+    name: str
+    sha256: str
+    media_type: str
+
+
+class Summary(_Part, frozen=True):
+    schema: Literal["dev.assay/summary/1"]
+    profile: Profile
+    tool: Tool
+    run: RunRecord
+    server: Server
+    generated_at: str
+    expires_at: str
+    attested: Attested
+    conclusion: Conclusion
+    summary: Counts
+    categories: dict[str, str]
+    """`pass`, `fail`, `partly measured` or `not measured`."""
+    latency: Latency
+    metrics: MetricsRecord | None
+    replay: Replay
+    sandbox: dict[str, str]
+    vulnerabilities: VulnerabilityCounts | None
+    checks: list[Score]
+    evidence: list[File]
