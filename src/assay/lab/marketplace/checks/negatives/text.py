@@ -1,0 +1,17 @@
+"""What is no JSON is refused as such."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assay.lab.harness.trace import Trace
+from assay.lab.harness.verdict import Observation
+from assay.lab.marketplace.declaring import profile_check
+from assay.lab.marketplace.jrpc_refusal import refused
+
+CASES = ("malformed", "truncated")
+
+
+@profile_check("Text that is no message is refused", rows=tuple(f"CONF-JRPC-03.{case}" for case in CASES))
+def judge(trace: Trace) -> Iterator[Observation]:
+    return refused(trace, CASES)

@@ -1,0 +1,63 @@
+"""Messages that a server must refuse or survive, and how a driver offers them one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, Final
+
+from msgspec import Struct
+
+from assay.lab.harness.broken_off import Gone, NoAnswer
+from assay.lab.harness.message_meta import declared
+from assay.lab.harness.peer import Peer
+from assay.lab.harness.stage import Stage
+
+NEGATIVE: Final = "negative"
+"""The name of the probes around them."""
+BROKE: Final = "broke off"
+"""The mark of one after which the server did not go on."""
+
+
+class BadMessage(Struct, frozen=True):
+    case: str
+    """The last part of the row's name."""
+    what: str
+    message: Any
+    """A value, or bytes that are sent as they are."""
+    ids: tuple[str, ...] = ()
+    """By which an answer may name it."""
+    headers: dict[str, str] = {}
+    answered: bool = False
+    """It is a request like any other, whose answer may take its time."""
+
+
+def plain_request(stage: Stage, request_id: str, **params: Any) -> dict[str, Any]:
+    """A request that any server serves, to be spoiled."""
+    full = declared(stage.revision, params, {})
+    given = {"params": full} if full else {}
+    return {"jsonrpc": "2.0", "id": request_id, "method": stage.plain, **given}
+
+
+async def offer_each(stage: Stage, messages: Iterable[BadMessage]) -> None:
+    """Offer them on one connection, each followed by a good request; on a new one after each that ends it."""
+    peer = await stage.open()
+    for bad in messages:
+        try:
+            await _offer(peer, bad)
+        except (Gone, NoAnswer) as reason:
+            peer.mark(BROKE, reason=str(reason))
+            await peer.close()
+            peer = await stage.open()
+
+
+async def _offer(peer: Peer, bad: BadMessage) -> None:
+    async with peer.probe(NEGATIVE, case=bad.case, what=bad.what, ids=bad.ids):
+        if not bad.answered:
+            await peer.offer(bad.message, headers=bad.headers)
+            return
+        pending = peer.expect(bad.message["method"], bad.message["id"])
+        pending.sent = await peer.send(bad.message, headers=bad.headers)
+        # Silence is for the check to judge.
+        with suppress(NoAnswer):
+            await peer.answer(pending)

@@ -1,0 +1,12 @@
+"""Notifications get a result, with an id that nobody sent."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Answered, Json, Turn, on_request
+
+
+@on_request("a notification is answered with an empty result", breaks="CONF-JRPC-02.notifications")
+def change(message: Json, turn: Turn) -> Json | Answered:
+    if "id" in message or message.get("method") == "notifications/initialized":
+        return message
+    return Answered([{"jsonrpc": "2.0", "id": None, "result": {}}])

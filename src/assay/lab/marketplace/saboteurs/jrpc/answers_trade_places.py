@@ -1,0 +1,21 @@
+"""Who waits longest gets the next answer: two requests at once get each other's."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.transport import STDIO_ONLY
+
+HELD = "held"
+LISTED = "tools/list 0"
+"""The id of the first of several requests for a list."""
+
+
+@on_reply("two answers trade places", breaks="CONF-JRPC-02.order", transports=STDIO_ONLY)
+def change(reply: Json, turn: Turn) -> list[Json]:
+    held = turn.memory.pop(HELD, None)
+    if reply.get("id") == LISTED:
+        turn.memory[HELD] = reply
+        return []
+    if held is None:
+        return [reply]
+    return [{**reply, "id": held["id"]}, {**held, "id": reply["id"]}]

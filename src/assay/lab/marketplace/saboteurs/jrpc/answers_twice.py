@@ -1,0 +1,10 @@
+"""Every answer is sent twice."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("every request is answered twice", breaks="CONF-JRPC-02.order")
+def change(reply: Json, turn: Turn) -> list[Json]:
+    return [reply, reply] if turn.asked is not None else [reply]

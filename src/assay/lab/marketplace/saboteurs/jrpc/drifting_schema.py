@@ -1,0 +1,16 @@
+"""A schema has another property each time it is asked for."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+SEEN = "seen"
+
+
+@on_reply("the schemas of tools change from reading to reading", breaks="CONF-JRPC-02.drift")
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "tools/list" and "result" in reply:
+        turn.memory[SEEN] = turn.memory.get(SEEN, 0) + 1
+        for tool in reply["result"]["tools"]:
+            tool["inputSchema"].setdefault("properties", {})[f"added{turn.memory[SEEN]}"] = {}
+    return reply

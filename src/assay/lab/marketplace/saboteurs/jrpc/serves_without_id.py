@@ -1,0 +1,14 @@
+"""Methods are looked up before anyone asks for the id."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Answered, Json, Turn, newest_of_each_kind, on_request
+
+
+@on_request(
+    "a request without an id is served", breaks="CONF-JRPC-02.notifications", window=newest_of_each_kind
+)
+def change(message: Json, turn: Turn) -> Json | Answered:
+    if "id" in message or "method" not in message or message["method"].startswith("notifications/"):
+        return message
+    return Answered([{"jsonrpc": "2.0", "result": {}}])

@@ -1,0 +1,16 @@
+"""A prompt is listed once, and then no more."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, newest_of_each_kind, on_reply
+
+SEEN = "seen"
+
+
+@on_reply("a prompt is gone, unannounced", breaks="CONF-JRPC-02.drift", window=newest_of_each_kind)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "prompts/list" and "result" in reply:
+        if turn.memory.get(SEEN):
+            reply["result"]["prompts"] = reply["result"]["prompts"][1:]
+        turn.memory[SEEN] = True
+    return reply

@@ -1,0 +1,12 @@
+"""Requests are kept by id: the second takes the place of the first."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Answered, Json, Turn, on_request
+
+
+@on_request("the first of two requests gets the answer of the second", breaks="CONF-JRPC-03.id-reuse")
+def change(message: Json, turn: Turn) -> Json | Answered:
+    if message.get("id") != "reused" or not str(message.get("method")).endswith("/list"):
+        return message
+    return Answered([{"jsonrpc": "2.0", "id": "reused", "result": {}}])

@@ -1,0 +1,12 @@
+"""A tool that does not exist has nothing to say."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+
+
+@on_reply("a call of an unknown tool succeeds", breaks="CONF-JRPC-03.unknown-tool")
+def change(reply: Json, turn: Turn) -> Json:
+    if not str(turn.params.get("name")).startswith("no-such"):
+        return reply
+    return {"jsonrpc": "2.0", "id": reply["id"], "result": {"content": []}}
