@@ -216,7 +216,7 @@ $(PUBLIC_VENVS)/%/.ready: interop/public/servers/%/package.json interop/public/s
 $(BENCH_VENVS)/assay/.ready: pyproject.toml constraints.txt $(shell find src -name '*.py')
 	$(call make-venv,$(@D))
 	@echo "installing Assay alone into $(@D)"
-	@$(@D)/bin/python -m pip install $(PIP_QUIET) --constraint constraints.txt --force-reinstall '.[auth,http]' uvicorn
+	@$(@D)/bin/python -m pip install $(PIP_QUIET) --constraint constraints.txt --force-reinstall '.[auth,http,otel]' uvicorn
 	@touch $@
 
 $(BENCH_VENVS)/%/.ready: bench/requirements/%.txt

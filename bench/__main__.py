@@ -16,7 +16,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Final
 
-from . import http_load, machine, plot, state_cost, stdio_load, token_cost, tool_count, wire_load
+from . import (
+    http_load,
+    machine,
+    plot,
+    profile_load,
+    state_cost,
+    stdio_load,
+    token_cost,
+    tool_count,
+    wire_load,
+)
 from .process import TookTooLong, interrupt_on_termination, say
 from .report import PAGE, write
 from .request import HANDSHAKE_WIRE, PER_REQUEST_WIRE, Wire, WrongAnswer
@@ -66,6 +76,8 @@ class Run:
             for connections in (1, wire_load.MANY):
                 for wire in wire_load.WIRES if number % 2 == 0 else wire_load.WIRES[::-1]:
                     self._wire(wire, connections, number)
+            for part in profile_load.PARTS if number % 2 == 0 else reversed(profile_load.PARTS):
+                self._profile(part, number)
         with self._or_void("cost per number of tools"):
             self.result.tools_us = tool_count.measure(self.settings.batches, self._log)
         with self._or_void("cost of request state"):
@@ -88,6 +100,14 @@ class Run:
         with self._or_void(title):
             sample = wire_load.measure(wire, connections, number, seconds, warmup, self._log)
             self.result.wires.setdefault(f"{wire} {connections}", []).append(sample)
+            tell(title, sample)
+
+    def _profile(self, part: str, number: int) -> None:
+        seconds, warmup = self.settings.http_seconds, self.settings.http_warmup
+        title = f"round {number + 1}  serve  {profile_load.PARTS[part].label}"
+        with self._or_void(title):
+            sample = profile_load.measure(part, number, seconds, warmup, self._log)
+            self.result.profile.setdefault(part, []).append(sample)
             tell(title, sample)
 
     def _stdio(self, subject: Subject, number: int) -> None:

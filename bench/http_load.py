@@ -69,6 +69,14 @@ def check(port: int, wire: Wire) -> None:
     Raises:
         WrongAnswer: the subject does not do what is about to be timed.
     """
+    expect_answer(ask(port, wire), wire)
+
+
+def ask(port: int, wire: Wire) -> bytes:
+    """
+    Raises:
+        WrongAnswer: no answer, or none as JSON.
+    """
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=START_TIMEOUT)
     try:
         connection.request("POST", PATH, wire.body, wire.headers)
@@ -81,7 +89,7 @@ def check(port: int, wire: Wire) -> None:
     media = answer.getheader("content-type", "")
     if answer.status != 200 or not media.startswith("application/json"):
         raise WrongAnswer(f"answered {answer.status} {media}: {body[:300]!r}")
-    expect_answer(body, wire)
+    return body
 
 
 def run_wrk(port: int, wire: Wire, seconds: int) -> dict[str, Any]:

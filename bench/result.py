@@ -55,6 +55,8 @@ class Result(msgspec.Struct, kw_only=True):
     """The same where the scheduler puts them: it depends on how deep the cores sleep."""
     wires: dict[str, list[Sample]] = {}
     """Assay on its own server: `http 1`, `ws 1` and the like, by wire and number of connections."""
+    profile: dict[str, list[Sample]] = {}
+    """Assay with parts of a marketplace's profile; see `profile_load.py`."""
     spawn: dict[str, list[Spawns]] = {}
     tools_us: dict[str, list[float]] = {}
     state_us: list[float] = []

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Final
 
+from .profile_load import PARTS
 from .result import Result, Sample
 from .subject import SUBJECTS, TIMES
 from .target import ALSO, judge
@@ -67,6 +68,12 @@ def wire_rows(result: Result) -> Rows:
         wire, _, connections = name.partition(" ")
         count = "one connection" if connections == "1" else f"{connections} connections"
         rows.append([f"{WIRES[wire]}, {count}", *load_cells(samples)])
+    return rows
+
+
+def profile_rows(result: Result) -> Rows:
+    rows = [["assay serve", *LOAD_HEAD]]
+    rows += [[PARTS[name].label, *load_cells(samples)] for name, samples in result.profile.items()]
     return rows
 
 
@@ -137,6 +144,7 @@ def whole_text(result: Result) -> str:
         "\n".join(machine_lines(result)),
         *(as_text(load_rows(result, transport)) for transport in TITLES),
         as_text(wire_rows(result)),
+        as_text(profile_rows(result)),
         as_text(spawn_rows(result)),
         as_text(tool_rows(result)),
         as_text(state_rows(result)),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from .profile_load import ALL, PLAIN, PLAIN_READ, TAGGED_READ
 from .request import PER_REQUEST_WIRE
 from .result import Result
 from .subject import (
@@ -110,6 +111,9 @@ TARGETS: Final = (
     ),
     Target("signing and opening 1 KB of request state", MOST, 50.0, "µs", lambda r: r.state_cost()),
     Target("letting in who shows a known token", MOST, 60.0, "µs", lambda r: r.token_cost("known")),
+    Target(
+        "HTTP calls, whole profile and telemetry / plain", LEAST, 0.3, TIMES, faster("profile", ALL, PLAIN)
+    ),
     Target("stdio calls, async def / minimcp", LEAST, 3.0, TIMES, faster("stdio", ASSAY, MINIMCP)),
     Target("stdio calls, def / minimcp", LEAST, 1.3, TIMES, faster("stdio", ASSAY_DEF, MINIMCP_DEF)),
     Target("spawn to initialize / minimcp", MOST, 0.3, TIMES, lambda r: r.spawn_ratio(ASSAY, MINIMCP)),
@@ -119,6 +123,10 @@ TARGETS: Final = (
 )
 # Told, not demanded.
 ALSO: Final[tuple[tuple[str, Measure], ...]] = (
+    ("HTTP calls, effects of the profile / plain", faster("profile", "effects", PLAIN)),
+    ("HTTP calls, effects and ledger / plain", faster("profile", "ledger", PLAIN)),
+    ("HTTP calls, telemetry / plain", faster("profile", "telemetry", PLAIN)),
+    ("HTTP reads, tagged / plain", faster("profile", TAGGED_READ, PLAIN_READ)),
     ("HTTP calls, async def on uvicorn / bare ASGI app", faster("http", ASSAY_ON_UVICORN, BARE)),
     ("HTTP calls, async def on uvicorn / minimcp", faster("http", ASSAY_ON_UVICORN, MINIMCP)),
     ("HTTP calls, async def on uvicorn / official SDK", faster("http", ASSAY_ON_UVICORN, OFFICIAL)),
