@@ -79,6 +79,7 @@ def test_a_target_without_a_figure_is_not_met() -> None:
         "http_per_request": {},
         "stdio": {},
         "wires": {},
+        "profile": {},
         "spawn": {},
         "tools_us": {},
         "token_us": {},
