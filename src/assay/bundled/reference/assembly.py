@@ -9,6 +9,8 @@ from assay import Limits, Server, Strictness
 
 from . import asking, identity, metadata, models, prompts, tools, working
 from .files import Files
+from .folder import Folder
+from .notes import Notes
 from .plugin import Plugin
 from .watch import Watched
 
@@ -17,12 +19,12 @@ PAGE: Final = 10
 PAGE_OF_FOLDER: Final = 1000
 """The same with a folder, which may hold thousands."""
 STRICT: Final = Strictness(
-    initialized=True, sessions=True, version_header=True, statuses=True, unknown_tool=True
+    initialized=True, sessions=True, version_header=True, statuses=True, unknown_tool=True, single=True
 )
 
 
 def make_server(*, root: Path | None = None, strict: bool = False, limits: Limits | None = None) -> Server:
-    """A reference server; `root` is a folder that it serves and watches too.
+    """A reference server; `root` is a folder that it serves, watches and writes notes to.
 
     Raises:
         MissingExtra: a folder is given, and what watches it is not installed.
@@ -44,5 +46,7 @@ def make_server(*, root: Path | None = None, strict: bool = False, limits: Limit
     Files(server)
     Plugin(server)
     if root is not None:
-        Watched(server, root)
+        folder = Folder(root)
+        Watched(server, folder)
+        Notes(server, folder)
     return server

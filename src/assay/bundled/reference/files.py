@@ -11,12 +11,14 @@ from typing import Annotated, Final, Literal
 
 from assay import Annotations, Context, ResourceNotFound, Server, ToolError
 
+ROOT: Final = "file:///"
 NOTES: Final = "file:///resources/notes.txt"
 MAIN_RS: Final = "file:///project/src/main.rs"
 DAILY: Final = "file:///notes/daily/{day}.md"
 DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 LONGEST: Final = 64 * 1024
 """Characters that a file may be given by `edit_resource`."""
+HINTS: Final = {"destructiveHint": True, "idempotentHint": True, "openWorldHint": False}
 DIAGRAM: Final = b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAACgAAAATAQAAAADKOHKuAAAAJ0lEQVR42mP4DwIMmOQB5v8HmBnu//5//zc28geD/G+cshC9OEwG"
     "AAedVWyBRbv4AAAAAElFTkSuQmCC"
@@ -78,7 +80,7 @@ class Files:
             server.resources.add(
                 uri,
                 partial(self.read, uri),
-                name=uri.rpartition("/")[2],
+                name=uri.removeprefix(ROOT),
                 title=file.title,
                 description=file.description,
                 mime_type=file.mime_type,
@@ -87,7 +89,7 @@ class Files:
             )
         server.resource(DAILY, name="daily", title="Daily notes", mime_type="text/markdown")(daily)
         server.completion(DAILY, "day")(days)
-        server.tool(title="Edit a Resource", annotations={"idempotentHint": True})(self.edit_resource)
+        server.tool(title="Edit a Resource", annotations=HINTS)(self.edit_resource)
 
     def _annotations(self, uri: str) -> Annotations:
         file = FILES[uri]
@@ -109,7 +111,8 @@ class Files:
             raise ToolError(f"not a text resource of this server: {uri[:200]}")
         if len(text) > LONGEST:
             raise ToolError(f"text too long: limit {LONGEST} characters")
-        self._data[uri] = text.encode()
+        before, self._data[uri] = self._data[uri], text.encode()
+        ctx.effect("update", uri, kind="resource", reversible=True, before=before, after=self._data[uri])
         self._server.resources.describe(uri, size=len(self._data[uri]), annotations=self._annotations(uri))
         self._server.resource_updated(uri)
         await ctx.log("info", f"edited {uri}", logger="files")

@@ -1,4 +1,4 @@
-"""A real folder, read so that nothing outside it can be reached.
+"""A real folder, read and written so that nothing outside it can be reached.
 
 A path is opened one name at a time, each relative to the descriptor of the directory before it and never
 through a link. So there is no moment between a check and a use in which a name could come to mean
@@ -7,7 +7,9 @@ something else, and no spelling of a path that leads out: a name holds no slash,
 
 from __future__ import annotations
 
+import contextlib
 import os
+import secrets
 import stat
 import weakref
 from collections.abc import Iterator
@@ -19,6 +21,8 @@ LARGEST: Final = 2 * 1024 * 1024
 """Bytes of a file that is read; Base64 and JSON make it larger, and clients take 4 MiB."""
 MOST_FILES: Final = 10_000
 """Files that are listed."""
+MOST_WRITTEN: Final = 1000
+"""Things right below the folder, from which on no file is added."""
 LONGEST_NAME: Final = 255
 LONGEST_PATH: Final = 4096
 DEEPEST: Final = 32
@@ -32,6 +36,9 @@ _FILE: Final = (
     | getattr(os, "O_CLOEXEC", 0)
 )
 _DIRECTORY: Final = _FILE | getattr(os, "O_DIRECTORY", 0)
+_NEW: Final = (
+    os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+)
 CAN_BE_SAFE: Final = (
     hasattr(os, "O_NOFOLLOW") and os.open in os.supports_dir_fd and os.scandir in os.supports_fd
 )
@@ -93,6 +100,37 @@ class Folder:
             yield directory
         finally:
             os.close(directory)
+
+    def write(self, name: str, data: bytes) -> bytes | None:
+        """Put a file right below this folder, as a whole or not at all; what it held before, if it was there.
+
+        Raises:
+            Refused: this is no name for a file, something else has it, or there are too many files.
+            OSError: it cannot be written.
+        """
+        if not is_name(name):
+            raise Refused(f"not a name for a file: {name!r}")
+        before = self._replaceable(name)
+        if before is None and len(os.listdir(self._root)) >= MOST_WRITTEN:
+            raise Refused(f"the folder is full: limit {MOST_WRITTEN} files")
+        # Written under a hidden name first: nobody reads half a file, and a link is replaced, not followed.
+        hidden = f".{secrets.token_hex(8)}"
+        try:
+            with os.fdopen(os.open(hidden, _NEW, 0o644, dir_fd=self._root), "wb") as file:
+                file.write(data)
+            os.replace(hidden, name, src_dir_fd=self._root, dst_dir_fd=self._root)
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.unlink(hidden, dir_fd=self._root)
+            raise
+        return before
+
+    def _replaceable(self, name: str) -> bytes | None:
+        try:
+            os.stat(name, dir_fd=self._root, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+        return self.read(name)
 
     def scan(self) -> dict[str, Stamp]:
         """The files that are listed, by path, in order of their names."""

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-from assay import Server
+from assay import Context, Server
 
 TOOL: Final = "plugin_reverse"
 PROMPT: Final = "plugin_greeting"
 RESOURCE: Final = "file:///plugin/readme.md"
+README: Final = "plugin/readme.md"
+PARTS: Final = {"tool": TOOL, "prompt": PROMPT, "resource": RESOURCE}
+ADDS: Final = {"destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
+REMOVES: Final = {"destructiveHint": True, "idempotentHint": True, "openWorldHint": False}
 
 
 async def reverse(text: Annotated[str, "What to turn round"]) -> str:
@@ -32,20 +36,22 @@ class Plugin:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._loaded = False
-        server.tool(title="Load the Plugin", annotations={"idempotentHint": True})(self.load_plugin)
-        server.tool(title="Unload the Plugin", annotations={"idempotentHint": True})(self.unload_plugin)
+        server.tool(title="Load the Plugin", annotations=ADDS)(self.load_plugin)
+        server.tool(title="Unload the Plugin", annotations=REMOVES)(self.unload_plugin)
 
-    async def load_plugin(self) -> str:
+    async def load_plugin(self, ctx: Context) -> str:
         """Adds a tool, a prompt and a resource, and tells clients that the lists have changed"""
         if self._loaded:
             return "The plugin is loaded already"
         self._loaded = True
         self._server.tools.add(reverse, name=TOOL, title="Reverse")
-        self._server.prompts.add(greeting, name=PROMPT, title="Greeting")
-        self._server.resources.add(RESOURCE, readme, name="readme.md", mime_type="text/markdown")
+        self._server.prompts.add(greeting, name=PROMPT, title="Greeting", version="1.0.0")
+        self._server.resources.add(RESOURCE, readme, name=README, mime_type="text/markdown")
+        for kind, name in PARTS.items():
+            ctx.effect("create", name, kind=kind, reversible=True)
         return f"Loaded {TOOL}, {PROMPT} and {RESOURCE}"
 
-    async def unload_plugin(self) -> str:
+    async def unload_plugin(self, ctx: Context) -> str:
         """Removes what `load_plugin` added, and tells clients that the lists have changed"""
         if not self._loaded:
             return "The plugin is not loaded"
@@ -53,4 +59,6 @@ class Plugin:
         self._server.tools.remove(TOOL)
         self._server.prompts.remove(PROMPT)
         self._server.resources.remove(RESOURCE)
+        for kind, name in PARTS.items():
+            ctx.effect("delete", name, kind=kind, reversible=True)
         return f"Unloaded {TOOL}, {PROMPT} and {RESOURCE}"

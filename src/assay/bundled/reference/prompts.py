@@ -61,8 +61,8 @@ async def languages() -> tuple[str, ...]:
 
 
 def register(server: Server) -> None:
-    server.prompt(title="Request Code Review")(code_review)
-    server.prompt(title="File a Bug Report")(bug_report)
-    server.prompt(title="Request Refactoring")(refactor)
+    server.prompt(title="Request Code Review", version="1.0.0")(code_review)
+    server.prompt(title="File a Bug Report", version="1.0.0")(bug_report)
+    server.prompt(title="Request Refactoring", version="1.0.0")(refactor)
     for prompt in ("code_review", "refactor"):
         server.completion(prompt, "language")(languages)

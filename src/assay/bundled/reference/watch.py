@@ -7,7 +7,6 @@ import mimetypes
 from datetime import UTC, datetime
 from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import quote
@@ -30,16 +29,15 @@ INTERNAL_ERROR: Final = -32603
 class Watched:
     """Keeps the resources of a server in line with a folder."""
 
-    def __init__(self, server: Server, path: Path) -> None:
+    def __init__(self, server: Server, folder: Folder) -> None:
         """
         Raises:
             MissingExtra: watchfiles is not installed.
-            OSError: there is no such folder.
         """
         if find_spec("watchfiles") is None:
             raise MissingExtra('watching a folder needs watchfiles: pip install "assay[watch]"')
         self._server = server
-        self._folder = Folder(path)
+        self._folder = folder
         self._known: dict[str, Stamp] = {}
         for listed, stamp in self._folder.scan().items():
             self._add(listed, stamp)

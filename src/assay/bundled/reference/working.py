@@ -49,6 +49,6 @@ async def log_each_level(ctx: Context) -> str:
 
 
 def register(server: Server) -> None:
-    server.tool(title="Long Task")(long_task)
+    server.tool(title="Long Task", annotations=READ_ONLY)(long_task)
     server.tool(title="Count", annotations=READ_ONLY)(count)
     server.tool(title="Log at Each Level", annotations=READ_ONLY)(log_each_level)
