@@ -43,8 +43,8 @@ class Session:
     """A client that has shaken hands, or is about to."""
 
     __slots__ = (
-        *("asked", "changed", "id", "in_flight", "kept", "peer", "post", "principal", "state", "steps"),
-        "subscriptions",
+        *("asked", "changed", "endings", "id", "in_flight", "kept", "peer", "post", "principal", "state"),
+        *("steps", "subscriptions"),
     )
 
     def __init__(
@@ -69,6 +69,8 @@ class Session:
         """What handlers keep for this client: JSON by key."""
         self.changed = False
         """Whether what `record` keeps has changed since the host last looked."""
+        self.endings: tuple[Callable[[], None], ...] = ()
+        """Called once, when it has ended. None of them raises."""
 
     @property
     def ready(self) -> bool:
@@ -98,6 +100,8 @@ class Session:
         for running in list(self.in_flight.values()):
             running.cancel("the session was closed")
         self.asked.close()
+        for tell in self.endings:
+            tell()
 
     def record(self) -> SessionRecord:
         """The part that outlives this process in a durable store."""

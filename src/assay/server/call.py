@@ -33,9 +33,14 @@ logger = logging.getLogger("assay")
 class EndedEarly(Exception):
     """The request was ended from outside its handler."""
 
+    answered = True
+    """Whether the client hears of it; layers that cannot import this ask for that."""
+
 
 class Cancelled(EndedEarly):
     """The client no longer wants the answer: none is sent."""
+
+    answered = False
 
 
 class TimedOut(EndedEarly):

@@ -1,0 +1,12 @@
+"""Spans and metrics of a server, by the conventions of OpenTelemetry for MCP: `server.use(Telemetry())`."""
+
+from assay.model.error import MissingExtra
+
+try:
+    import opentelemetry.trace  # noqa: F401
+except ImportError:
+    raise MissingExtra('telemetry needs opentelemetry-api: pip install "assay[otel]"') from None
+
+from .layer import Telemetry
+
+__all__ = ["Telemetry"]

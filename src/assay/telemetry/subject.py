@@ -1,0 +1,92 @@
+"""What a request is about: the tool, prompt or resource that its parameters name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType, field
+
+from assay.model.error import ResourceNotFound
+from assay.model.jsonrpc import CallParams
+
+from .port import Call, Host
+
+LONGEST: Final = 2048
+"""Characters of a URI that is looked for."""
+
+
+class Params(Struct):
+    """The parameters of any method, as far as they matter here; what is wrong with them is for others."""
+
+    name: Any = None
+    uri: Any = None
+    ref: Any = None
+    meta: Raw | UnsetType = field(name="_meta", default=UNSET)
+
+
+_decode: Final = msgspec.json.Decoder(Params).decode
+NOTHING: Final = Params()
+
+
+class Subject(NamedTuple):
+    kind: str
+    """tool, prompt or resource."""
+    key: str
+    """Its name; of a resource the URI."""
+
+
+def read_params(call: Call) -> Params | CallParams:
+    ahead = call.ahead
+    if type(ahead) is CallParams:
+        return ahead
+    try:
+        return _decode(call.params)
+    except (msgspec.DecodeError, RecursionError):
+        return NOTHING
+
+
+def _tool(params: Any) -> Subject | None:
+    return Subject("tool", params.name) if isinstance(params.name, str) else None
+
+
+def _prompt(params: Any) -> Subject | None:
+    return Subject("prompt", params.name) if isinstance(params.name, str) else None
+
+
+def _resource(params: Any) -> Subject | None:
+    return Subject("resource", params.uri) if isinstance(params.uri, str) else None
+
+
+def _referred(params: Any) -> Subject | None:
+    """A completion is for an argument of a prompt, or of a template: that is no resource yet."""
+    name = params.ref.get("name") if isinstance(params.ref, dict) else None
+    return Subject("prompt", name) if isinstance(name, str) else None
+
+
+SUBJECTS: Final[dict[str, Callable[[Any], Subject | None]]] = {
+    "tools/call": _tool,
+    "prompts/get": _prompt,
+    "resources/read": _resource,
+    "resources/subscribe": _resource,
+    "resources/unsubscribe": _resource,
+    "completion/complete": _referred,
+}
+
+
+def find_name(host: Host, subject: Subject) -> str | None:
+    """What the server calls it; none where it has no such thing, so that strangers cannot make up names."""
+    if subject.kind == "resource":
+        return _resource_name(host, subject.key)
+    registry = host.tools if subject.kind == "tool" else host.prompts
+    return subject.key if subject.key in registry.shelf.by_key else None
+
+
+def _resource_name(host: Host, uri: str) -> str | None:
+    try:
+        component, _ = host.resources.find(uri[:LONGEST])
+    except ResourceNotFound:
+        return None
+    name: str = component.definition.name
+    return name
