@@ -9,7 +9,8 @@ One file each, under `<suite>/saboteurs/<area>/`; the path is the id. Most chang
         return reply
 
 Others change what it is asked (`on_request`, `on_batch`), raw lines (`on_line`), HTTP requests (`on_call`),
-response heads (`on_response`) or blocks of event streams (`on_block`), or play the whole server (`scripted`).
+response heads (`on_response`), blocks of event streams (`on_block`) or spans (`on_span`), or play the whole
+server (`scripted`).
 How faults are put between driver and server is in `sabotage/`.
 """
 
@@ -107,6 +108,7 @@ OnLine = Callable[[bytes, Turn], bytes]
 OnCall = Callable[[Request, Turn], Response | None]
 OnResponse = Callable[[Response, Turn], None]
 OnBlock = Callable[[bytes, Turn], bytes]
+OnSpan = Callable[[Json], Json | None]
 
 
 class Double(Struct, frozen=True):
@@ -148,6 +150,7 @@ class Saboteur(Fault, frozen=True):
     call: OnCall | None = None
     response: OnResponse | None = None
     block: OnBlock | None = None
+    span: OnSpan | None = None
     script: Script | None = None
 
 
@@ -182,5 +185,8 @@ on_response = maker(Saboteur, "response", HTTP_ONLY)
 """Change the status and headers of each HTTP response, or replace its body."""
 on_block = maker(Saboteur, "block", HTTP_ONLY)
 """Change each block of an event stream as bytes, its blank line included."""
+on_span = maker(Saboteur, "span", HTTP_ONLY)
+"""Change each span that the server exports, or keep it back by returning none. On HTTP only: behind the other
+fronts the server is on a transport that is not the driver's, and its spans say so."""
 scripted = maker(Saboteur, "script", STDIO_ONLY)
 """Play the whole server."""

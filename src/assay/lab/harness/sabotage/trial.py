@@ -18,6 +18,7 @@ from assay.lab.harness.scenario import Scenario
 from assay.lab.harness.transport import Transport
 from assay.revisions.revision import Revision
 
+from .altered_spans import with_fault
 from .ground import Ground
 
 SHORT = 0.5
@@ -104,7 +105,7 @@ async def _expose(
     cell = Cell(scenario, trial.transport, trial.revision, facts)
     await subject.start()
     try:
-        result, _ = await play_cell(cell, subject, suite, conditions)
+        result, _ = await play_cell(cell, subject, suite, with_fault(conditions, trial.saboteur))
     finally:
         await subject.stop()
     found = [(check.id, finding.requirement) for check in result.checks for finding in check.findings]

@@ -1,0 +1,23 @@
+"""What faults in spans are made of: attributes, as OTLP/JSON writes them."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json
+
+
+def without(span: Json, name: str) -> Json:
+    kept = [one for one in span.get("attributes", []) if one["key"] != name]
+    return {**span, "attributes": kept}
+
+
+def having(span: Json, name: str, value: str) -> Json:
+    """With another value, where it has one."""
+    changed = [
+        {"key": name, "value": {"stringValue": value}} if one["key"] == name else one
+        for one in span.get("attributes", [])
+    ]
+    return {**span, "attributes": changed}
+
+
+def has(span: Json, name: str, value: str) -> bool:
+    return {"key": name, "value": {"stringValue": value}} in span.get("attributes", [])

@@ -1,0 +1,116 @@
+"""Requests that the driver has put into traces of its own, and the spans that came of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from assay.lab.harness.frame import Frame, Kind
+from assay.lab.harness.otlp import attributes
+from assay.lab.harness.trace import Exchange, Trace
+
+SERVER: Final = 2
+"""The kind of a span that is a request as its server sees it, in OTLP."""
+ERROR: Final = 2
+"""The status of a span that failed, in OTLP."""
+UNKNOWN_METHOD: Final = -32601
+PARENT: Final = "traceparent"
+
+
+class Span(Struct, frozen=True):
+    frame: Frame
+    name: str
+    kind: int
+    trace: str
+    parent: str
+    status: int
+    attributes: dict[str, Any]
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        return (self.frame,)
+
+
+class Followed(Struct, frozen=True):
+    """A request, where it said that its span belongs, and the span; none if there is none of kind SERVER."""
+
+    exchange: Exchange
+    trace: str
+    parent: str
+    span: Span | None
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        return self.exchange.frames + (() if self.span is None else self.span.frames)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the server has the method: of others, it need not repeat the name."""
+        return bool(self.exchange.code != UNKNOWN_METHOD)
+
+    @property
+    def target(self) -> str | None:
+        """The tool or prompt that is named."""
+        name = self.exchange.params.get("name")
+        return name if isinstance(name, str) else None
+
+
+def followed(trace: Trace) -> Iterator[Followed]:
+    """Every answered request with a trace of its own."""
+    spans = list(_spans(trace))
+    for exchange in trace.exchanges():
+        meta = exchange.params.get("_meta")
+        named = meta.get(PARENT) if isinstance(meta, dict) else None
+        match str(named).split("-"):
+            case [_, trace_id, parent, _] if exchange.answer is not None:
+                yield Followed(exchange, trace_id, parent, _server_span(spans, trace_id, parent))
+
+
+def spanned(trace: Trace) -> Iterator[tuple[Followed, Span]]:
+    """Those of which there is a span."""
+    return ((one, one.span) for one in followed(trace) if one.span is not None)
+
+
+def _server_span(spans: list[Span], trace_id: str, parent: str) -> Span | None:
+    """A server may have several in one trace: the nearest to the driver is the request's."""
+    fits = [one for one in spans if one.trace == trace_id and one.kind == SERVER]
+    return next((one for one in fits if one.parent == parent), fits[0] if fits else None)
+
+
+def _spans(trace: Trace) -> Iterator[Span]:
+    for frame in trace.frames:
+        if frame.kind is Kind.SPAN:
+            found = _read(frame)
+            if found is not None:
+                yield found
+
+
+class _Status(Struct):
+    code: int = 0
+
+
+class _Exported(Struct):
+    """A span as OTLP/JSON writes it, as far as it is looked at."""
+
+    trace_id: str = msgspec.field(name="traceId")
+    name: str = ""
+    kind: int = 0
+    parent: str = msgspec.field(name="parentSpanId", default="")
+    status: _Status = msgspec.field(default_factory=_Status)
+    attributes: list[dict[str, Any]] = []
+
+
+_decode: Final = msgspec.json.Decoder(_Exported).decode
+
+
+def _read(frame: Frame) -> Span | None:
+    """None for what is no span: a stored trace may hold anything."""
+    try:
+        read = _decode(frame.raw)
+        named = attributes({"attributes": read.attributes})
+    except (msgspec.DecodeError, UnicodeDecodeError, ValueError, TypeError, AttributeError):
+        return None
+    return Span(frame, read.name, read.kind, read.trace_id, read.parent, read.status.code, named)

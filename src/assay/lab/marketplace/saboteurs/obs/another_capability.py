@@ -1,0 +1,11 @@
+"""Every call is taken for one of the same tool."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, newest_of_each_kind, on_span
+from assay.lab.marketplace.obs_sabotaging import having
+
+
+@on_span("capability.name is of another tool", breaks="CONF-OBS-05.names", window=newest_of_each_kind)
+def change(span: Json) -> Json | None:
+    return having(span, "capability.name", "another")

@@ -1,0 +1,16 @@
+"""What clients do wrong wakes those who run the server."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, newest_of_each_kind, on_span
+from assay.lab.marketplace.obs_sabotaging import has
+
+
+@on_span(
+    "a request of an unknown method is a span with an error",
+    breaks="CONF-OBS-05.errors",
+    window=newest_of_each_kind,
+)
+def change(span: Json) -> Json | None:
+    refused = has(span, "rpc.response.status_code", "-32601")
+    return {**span, "status": {"code": 2}} if refused else span

@@ -1,0 +1,11 @@
+"""What was asked is in the name of the span alone."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, on_span
+from assay.lab.marketplace.obs_sabotaging import without
+
+
+@on_span("spans do not carry rpc.method", breaks="CONF-OBS-05.names")
+def change(span: Json) -> Json | None:
+    return without(span, "rpc.method")

@@ -1,0 +1,11 @@
+"""Pipes and sockets look the same."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, newest_of_each_kind, on_span
+from assay.lab.marketplace.obs_sabotaging import without
+
+
+@on_span("spans do not carry network.transport", breaks="CONF-OBS-05.conventions", window=newest_of_each_kind)
+def change(span: Json) -> Json | None:
+    return without(span, "network.transport")

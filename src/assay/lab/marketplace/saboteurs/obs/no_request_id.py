@@ -1,0 +1,13 @@
+"""A span cannot be found by its request."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, newest_of_each_kind, on_span
+from assay.lab.marketplace.obs_sabotaging import without
+
+
+@on_span(
+    "spans do not carry jsonrpc.request.id", breaks="CONF-OBS-05.conventions", window=newest_of_each_kind
+)
+def change(span: Json) -> Json | None:
+    return without(span, "jsonrpc.request.id")

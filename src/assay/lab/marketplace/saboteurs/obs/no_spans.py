@@ -1,0 +1,10 @@
+"""Nothing is to be seen of requests."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, on_span
+
+
+@on_span("no span is exported", breaks="CONF-OBS-05.spans")
+def change(span: Json) -> Json | None:
+    return None

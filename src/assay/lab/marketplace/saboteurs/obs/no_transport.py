@@ -1,0 +1,11 @@
+"""How a request came is not kept."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, newest_of_each_kind, on_span
+from assay.lab.marketplace.obs_sabotaging import without
+
+
+@on_span("spans do not carry transport.type", breaks="CONF-OBS-05.names", window=newest_of_each_kind)
+def change(span: Json) -> Json | None:
+    return without(span, "transport.type")

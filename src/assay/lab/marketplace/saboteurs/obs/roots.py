@@ -1,0 +1,10 @@
+"""Whose request it is, is not kept."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, on_span
+
+
+@on_span("every span begins its trace", breaks="CONF-OBS-05.parent")
+def change(span: Json) -> Json | None:
+    return {name: value for name, value in span.items() if name != "parentSpanId"}
