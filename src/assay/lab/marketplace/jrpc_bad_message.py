@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from assay.lab.harness.broken_off import Gone, NoAnswer
 from assay.lab.harness.message_meta import declared
-from assay.lab.harness.peer import Peer
+from assay.lab.harness.peer import Peer, Pending
 from assay.lab.harness.stage import Stage
 
 NEGATIVE: Final = "negative"
@@ -29,7 +29,7 @@ class BadMessage(Struct, frozen=True):
     """By which an answer may name it."""
     headers: dict[str, str] = {}
     answered: bool = False
-    """It is a request like any other, whose answer may take its time."""
+    """It is in good form: its answer is waited for, and may take its time."""
 
 
 def plain_request(stage: Stage, request_id: str, **params: Any) -> dict[str, Any]:
@@ -53,11 +53,20 @@ async def offer_each(stage: Stage, messages: Iterable[BadMessage]) -> None:
 
 async def _offer(peer: Peer, bad: BadMessage) -> None:
     async with peer.probe(NEGATIVE, case=bad.case, what=bad.what, ids=bad.ids):
-        if not bad.answered:
-            await peer.offer(bad.message, headers=bad.headers)
-            return
-        pending = peer.expect(bad.message["method"], bad.message["id"])
-        pending.sent = await peer.send(bad.message, headers=bad.headers)
-        # Silence is for the check to judge.
-        with suppress(NoAnswer):
-            await peer.answer(pending)
+        # Who is served after all must not be taken for the good request that follows.
+        expected = [peer.expect(bad.what, name) for name in bad.ids]
+        sent = await peer.send(bad.message, headers=bad.headers)
+        for pending in expected:
+            pending.sent = sent
+        await sent.settled(peer.patience)
+        if bad.answered:
+            await _wait_for(peer, expected)
+
+
+async def _wait_for(peer: Peer, expected: list[Pending]) -> None:
+    """Until all are answered, or refused as one. Silence is for the check to judge."""
+    with suppress(NoAnswer):
+        for pending in expected:
+            reply = await peer.answer(pending)
+            if reply.message is None or reply.message.id != pending.id:
+                return

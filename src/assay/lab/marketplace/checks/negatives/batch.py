@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from assay.lab.harness.registry_entry import as_object, profile_block
 from assay.lab.harness.surroundings import REGISTRY
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.marketplace.declaring import profile_check
 from assay.lab.marketplace.jrpc_attempt import Attempt, attempts
+from assay.lab.marketplace.jrpc_batching import batches_are_welcome
 from assay.lab.marketplace.jrpc_refusal import BATCH
-from assay.revisions.revision import Batching
 
 ROW = "CONF-JRPC-03.batch"
 
 
 @profile_check("Batches are refused unless they are listed", rows=(ROW,))
 def judge(trace: Trace) -> Iterator[Observation]:
-    listed = any(_lists_batches(one.info.get("entry")) for one in trace.marks(REGISTRY))
-    welcome = listed and trace.revision.batching is Batching.ACCEPTED
+    entries = (one.info.get("entry") for one in trace.marks(REGISTRY))
+    welcome = any(batches_are_welcome(entry, trace.revision) for entry in entries)
     for attempt in attempts(trace):
         if attempt.case == "batch":
             # One of nothing is invalid by JSON-RPC itself.
@@ -30,10 +28,6 @@ def judge(trace: Trace) -> Iterator[Observation]:
             else:
                 expected, right = f"{BATCH}", BATCH.takes(attempt)
             yield observe(ROW, right, attempt, expected=expected, observed=attempt)
-
-
-def _lists_batches(entry: Any) -> bool:
-    return as_object(profile_block(entry).get("jsonrpc")).get("batch") is True
 
 
 def _ids(attempt: Attempt, trace: Trace) -> list[str]:

@@ -9,18 +9,21 @@ from assay.lab.harness.stage import Stage
 from assay.lab.harness.surroundings import REGISTRY
 from assay.lab.marketplace.declaring import BOTH
 from assay.lab.marketplace.jrpc_bad_message import BadMessage, offer_each, plain_request
+from assay.lab.marketplace.jrpc_batching import batches_are_welcome
 
 SIZES = (2, 1, 0)
 
 
 @scenario("Messages in a batch", exercises=("negatives.batch", "negatives.recovers"), transports=BOTH)
 async def drive(stage: Stage) -> None:
-    if stage.surroundings.registry is not None:
-        stage.note(REGISTRY, entry=stage.surroundings.registry)
-    await offer_each(stage, _messages(stage))
+    entry = stage.surroundings.registry
+    if entry is not None:
+        stage.note(REGISTRY, entry=entry)
+    await offer_each(stage, _messages(stage, welcome=batches_are_welcome(entry, stage.revision)))
 
 
-def _messages(stage: Stage) -> Iterator[BadMessage]:
+def _messages(stage: Stage, *, welcome: bool) -> Iterator[BadMessage]:
     for size in SIZES:
         ids = tuple(f"batch of {size}, {place}" for place in range(size))
-        yield BadMessage("batch", f"a batch of {size}", [plain_request(stage, one) for one in ids], ids)
+        members = [plain_request(stage, one) for one in ids]
+        yield BadMessage("batch", f"a batch of {size}", members, ids, answered=welcome)
