@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.metadata import version
 
+import msgspec
+
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.check import CheckFailed
+from assay.lab.harness.discovery import DISCOVERY
 from assay.lab.harness.rejudging import rejudged
 from assay.lab.harness.run import CellResult, Run
 from assay.lab.harness.trace_file import BadTrace, parse_trace
+from assay.lab.harness.verdict import Outcome, Verdict
 from assay.lab.suites import SHIPPED, suite_named
 
 from .refusal import Reason, Refusal, Refused, refused
@@ -53,7 +57,16 @@ def _against(case: Case, suite: Suite, stored: CellResult) -> Iterator[Refusal]:
     except CheckFailed as error:
         yield Refusal(Reason.BROKEN_TRACE, name, f"it cannot be judged: {error}")
     else:
-        yield from _differences(name, stored, today)
+        yield from _differences(name, _comparable(stored, suite), _comparable(today, suite))
+
+
+def _comparable(cell: CellResult, suite: Suite) -> CellResult:
+    """Getting to know a server is no scenario: of it, only what reads every trace was judged, and seen."""
+    if cell.scenario != DISCOVERY:
+        return cell
+    everywhere = {name for check in suite.checks.values() if check.everywhere for name in check.results}
+    seen = [check for check in cell.checks if check.id in everywhere and check.verdict is not Verdict.SKIPPED]
+    return msgspec.structs.replace(cell, checks=seen, outcome=Outcome.INCOMPLETE)
 
 
 def _differences(name: str, stored: CellResult, today: CellResult) -> Iterator[Refusal]:

@@ -47,6 +47,10 @@ class Report:
     """None if it is not signed by a key that is trusted."""
     steps: tuple[Step, ...]
     refusals: tuple[Refusal, ...]
+    conclusion: str
+    """How far the server meets the profile: a good bundle may prove that it does not."""
+    self_attested: bool
+    """Nobody but the developer vouches for anything."""
 
     @property
     def ok(self) -> bool:
@@ -63,6 +67,8 @@ STEPS: Final[tuple[tuple[str, Verifying, bool], ...]] = (
     ("profile", steps.profile, False),
     ("attestations", steps.attestations, False),
     ("run", run, False),
+    ("summary", evidence.summary, False),
+    ("badge", evidence.badge, False),
     ("metrics", evidence.metrics, False),
     ("artifact", steps.artifact, False),
 )
@@ -92,7 +98,8 @@ def verify(
         taken.append(step)
         refusals += found
         is_reached = is_reached and not (found and is_ground)
-    return Report(case.manifest, tuple(taken), tuple(refusals))
+    own = case.harness in ("", case.signer)
+    return Report(case.manifest, tuple(taken), tuple(refusals), case.conclusion, own)
 
 
 def _take(name: str, look: Verifying, case: Case) -> tuple[Step, tuple[Refusal, ...]]:

@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from assay.signing.dsse import Role, Trust
+from assay.signing.dsse import Trust
 
 from .bundle_manifest import FILE, BundleManifest
 from .manifest import Entry
@@ -34,8 +34,10 @@ class Case:
     manifest: BundleManifest | None = None
     """Once its signature is known to be good."""
     signer: str = ""
-    roles: frozenset[Role] = frozenset()
-    """What the verifier trusts the signer for."""
+    harness: str = ""
+    """The key of a trusted harness that signed the metrics."""
+    conclusion: str = ""
+    """What the summary comes to, once it is known to be right."""
     _entries: dict[str, Entry] = field(default_factory=dict)
 
     @property

@@ -1,38 +1,116 @@
-"""Whether the pieces of evidence in a bundle say the same: who measured what."""
+"""Whether the pieces of evidence in a bundle say the same: the summary what the run shows, the badge what the
+summary says, and the metrics by whom they were measured."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from assay.signing import dsse
 from assay.signing.dsse import Reason as Unsigned
 from assay.signing.dsse import Role
 
+from . import badge as badges
 from . import metrics as figures
-from .refusal import Reason, not_signed, refused
+from . import summary as summaries
+from .metrics import Source
+from .refusal import Reason, Refusal, Refused, not_signed, refused
+from .summary import BadSummary
+from .summary_form import Summary
 from .verification_case import Case
 
-METRICS: Final = "metrics.json"
+# What the summary, or what it is made of, is read from.
+SOURCES: Final = frozenset({summaries.FILE, summaries.PROFILE_FILE, *summaries.MEDIA_TYPES})
+BADGES: Final[Mapping[str, Callable[[bytes], bytes]]] = {
+    badges.FILE: badges.badge,
+    badges.SHIELDS_FILE: badges.shields,
+}
 # Nobody whom the verifier trusts has signed them: then they are the developer's own figures, and called so.
 NOBODY: Final = frozenset({Unsigned.MALFORMED, Unsigned.UNSIGNED, Unsigned.UNKNOWN_KEY, Unsigned.WRONG_ROLE})
+
+
+def summary(case: Case) -> str:
+    """
+    Raises:
+        Refused: it is not what the files of the bundle come to, or is about another bundle.
+    """
+    files = {name: case.content(name) for name in sorted(SOURCES & case.entries.keys())}
+    try:
+        made = summaries.again(files)
+        stored = summaries.read(files[summaries.FILE])
+    except BadSummary as error:
+        raise refused(Reason.BAD_EVIDENCE, summaries.FILE, error) from error
+    strange = list(_strange(case, stored))
+    if made != files[summaries.FILE]:
+        line = _first_difference(files[summaries.FILE], made)
+        strange.append(f"not what the run and the evidence come to, from line {line} on")
+    if strange:
+        raise Refused([Refusal(Reason.WRONG_SUMMARY, summaries.FILE, one) for one in strange])
+    case.conclusion, counts = stored.conclusion, stored.summary
+    told = f"{counts.passed} of {counts.scored} scored demands are met, {counts.not_measured} not measured"
+    return f"{stored.conclusion}: {told}"
+
+
+def _strange(case: Case, stored: Summary) -> Iterator[str]:
+    """Where the summary and the manifest part."""
+    listed = case.listed
+    pairs = {
+        "server": ((stored.server.name, stored.server.version), (listed.server.name, listed.server.version)),
+        "artifact": (stored.server.artifact, listed.artifact),
+        "profile": (stored.profile, listed.profile),
+        "time": ((stored.generated_at, stored.expires_at), (listed.created, listed.expires)),
+        "signer": (stored.attested.developer, case.signer),
+    }
+    return (f"another {name} than the manifest's" for name, (one, other) in pairs.items() if one != other)
+
+
+def _first_difference(stored: bytes, made: bytes) -> int:
+    pairs = zip(stored.split(b"\n"), made.split(b"\n"), strict=False)
+    return next((number for number, (one, other) in enumerate(pairs, 1) if one != other), 1)
+
+
+def badge(case: Case) -> str:
+    """
+    Raises:
+        Refused: one of them is not what the summary gives.
+    """
+    stored = case.content(summaries.FILE)
+    there = [name for name in BADGES if name in case.entries]
+    try:
+        wrong = [name for name in there if case.content(name) != BADGES[name](stored)]
+    except BadSummary as error:
+        raise refused(Reason.BAD_EVIDENCE, summaries.FILE, error) from error
+    if wrong:
+        raise Refused([Refusal(Reason.WRONG_BADGE, name, "it does not show the summary") for name in wrong])
+    return f"{' and '.join(there)} as the summary gives them" if there else "none"
 
 
 def metrics(case: Case) -> str:
     """
     Raises:
-        Refused: they are none, or not what a trusted harness has signed under its name.
+        Refused: they are none, or not what a harness has signed that they are said to be of.
     """
-    if METRICS not in case.entries:
+    if summaries.METRICS_FILE not in case.entries:
         return "none given"
-    data = case.content(METRICS)
+    data = case.content(summaries.METRICS_FILE)
     try:
         figures.read(data)
         signed = dsse.verify(data, case.trust, Role.HARNESS, figures.PAYLOAD_TYPE)
     except figures.BadMetrics as error:
-        raise refused(Reason.BAD_EVIDENCE, METRICS, error) from error
+        raise refused(Reason.BAD_EVIDENCE, summaries.METRICS_FILE, error) from error
     except dsse.Refused as error:
-        if error.reason in NOBODY:
-            return f"self-reported: no trusted harness has signed them ({error.reason})"
-        raise not_signed(error, METRICS) from error
-    own = " and of the bundle: self-attested" if signed.key_id == case.signer else ""
-    return f"signed by {signed.key_id}, a trusted harness{own}"
+        if error.reason not in NOBODY or _is_pretended(case):
+            raise not_signed(error, summaries.METRICS_FILE) from error
+        return f"self-reported: no trusted harness has signed them ({error.reason})"
+    case.harness = signed.key_id
+    return f"signed by {signed.key_id}, a trusted harness"
+
+
+def _is_pretended(case: Case) -> bool:
+    """Said to be a harness's, where the verifier knows whom to believe. Who pins no harness believes none."""
+    try:
+        stored = summaries.read(case.content(summaries.FILE)).metrics
+    except BadSummary:
+        return False  # which is refused as such
+    knows = any(Role.HARNESS in roles for roles in case.trust.roles.values())
+    return knows and stored is not None and stored.source is Source.HARNESS

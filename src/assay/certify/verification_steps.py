@@ -36,7 +36,7 @@ def signature(case: Case) -> str:
     if listed.roles.get(signed.key_id) != Role.DEVELOPER:
         detail = f"the manifest does not name {signed.key_id}, which signed it, as developer"
         raise refused(Reason.BAD_MANIFEST, FILE, detail)
-    case.manifest, case.signer, case.roles = listed, signed.key_id, signed.roles
+    case.manifest, case.signer = listed, signed.key_id
     return f"of {listed.server.name} {listed.server.version}, by the pinned developer {signed.key_id}"
 
 

@@ -100,7 +100,9 @@ def as_text(report: Report) -> str:
     lines += [f"refused: {one.reason}: {one.where}: {one.detail}" for one in report.refusals]
     listed = report.manifest
     if report.ok and listed is not None:
-        lines.append(f"verified: {listed.server.name} {listed.server.version} on {listed.profile.id}")
+        about = f"{listed.server.name} {listed.server.version}, {listed.profile.id}"
+        voucher = "self-attested" if report.self_attested else "measured by a trusted harness"
+        lines.append(f"verified: {about}: {report.conclusion}; {voucher}")
     return "".join(f"{_plain(line)}\n" for line in lines)
 
 

@@ -1,0 +1,128 @@
+"""Bundles for tests: a real run of the lab on a bundled server, signed; and ways to doctor one."""
+
+import asyncio
+import base64
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from assay.certify import badge, evidence, metrics, profile_list, sbom, summary, vulnerabilities
+from assay.certify.bundle import Contents, write
+from assay.certify.bundle_manifest import FILE, PAYLOAD_TYPE, Artifact, spelled
+from assay.certify.harvest import Harvest
+from assay.certify.manifest import encode, take
+from assay.certify.osv import Measured
+from assay.certify.scoring import Evidence
+from assay.lab.harness.plan import Selection
+from assay.lab.harness.redaction import Redaction
+from assay.lab.harness.runner import Order, Runner
+from assay.lab.harness.subject import served
+from assay.lab.harness.transport import Transport
+from assay.lab.harness.verdict import Verdict
+from assay.lab.suites import suite_named
+from assay.revisions.registry import HANDSHAKE, PER_REQUEST
+from assay.signing import canonical, dsse, keys
+from assay.signing.dsse import Role, Trust
+from assay.signing.keys import SigningKey
+from tests.certify.environments import environment, installed
+
+DEVELOPER, HARNESS, STRANGER = keys.generate(), keys.generate(), keys.generate()
+TRUST = Trust([(DEVELOPER.public, Role.DEVELOPER), (HARNESS.public, Role.HARNESS)])
+CREATED = datetime(2030, 1, 1, tzinfo=UTC)
+NOW = CREATED + timedelta(days=1)
+LIFETIME = timedelta(days=90)
+WHEEL = b"the server, as it is installed"
+ARTIFACT = Artifact("my_server-1.0-py3-none-any.whl", sha256(WHEEL).hexdigest())
+SCENARIOS = ("tpt.stdio-framing", "jrpc.ids")
+RESULTS = {
+    "benchmark_id": "b",
+    "runs": [{"server": "my-server", "metrics": {"sse_latency_ms": {"p95": 12.5}}}],
+}
+HOST = summary.Host("Linux", "6", "x86_64", "3.11.7")
+
+
+@cache
+def harvest() -> dict[str, bytes]:
+    """What the lab finds in two scenarios, on two revisions."""
+    kept = Harvest()
+    chosen = Selection(scenarios=SCENARIOS, revisions=(HANDSHAKE[-1], PER_REQUEST[-1]))
+    order = Order(suite_named("marketplace"), chosen, jobs=2)
+    runner = Runner(order, [served("reference", Transport.STDIO)], lambda event: None, kept.keep)
+    kept.add(asyncio.run(runner.run()), Redaction())
+    return kept.files
+
+
+@cache
+def supplies() -> dict[str, bytes]:
+    bill = sbom.describe(environment(installed("mcp")), serial=UUID(int=1), time=CREATED)
+    known = vulnerabilities.describe(Measured((), (), (), 3, "2029-12-31T00:00:00Z", "ab" * 32))
+    return {evidence.SBOM_FILE: bill, vulnerabilities.FILE: vulnerabilities.encode(known)}
+
+
+def files(created: datetime = CREATED, lifetime: timedelta = LIFETIME) -> dict[str, bytes]:
+    """All that goes into a bundle."""
+    measured = {"metrics.json": metrics.sign(json.dumps(RESULTS).encode(), HARNESS)}
+    raw = {**harvest(), **supplies(), **measured}
+    return finished({**raw, "report.html": b"<p>a report", "report.md": b"# A report"}, created, lifetime)
+
+
+def finished(raw: dict[str, bytes], created: datetime, lifetime: timedelta) -> dict[str, bytes]:
+    """With a summary of the rest, and badges of the summary."""
+    good = Evidence(Verdict.SUCCESS, "it is")
+    shown = {name: good for name in (evidence.SBOM, evidence.SIGNATURE)}
+    shown[evidence.VULNERABILITIES] = evidence.judge_vulnerabilities(raw[vulnerabilities.FILE], created)
+    occasion = summary.Occasion(
+        "my-server", "1.0", ARTIFACT, spelled(created), spelled(created + lifetime), HOST,
+        DEVELOPER.public.id, HARNESS.public.id, metrics.Source.HARNESS,
+    )  # fmt: skip
+    made = summary.encode(summary.summarise({**raw, "profile.toml": profile()}, occasion, shown, {}))
+    return {**raw, summary.FILE: made, badge.FILE: badge.badge(made), badge.SHIELDS_FILE: badge.shields(made)}
+
+
+def profile() -> bytes:
+    return profile_list.shipped(profile_list.INTELGRAPH).data
+
+
+def contents(created: datetime = CREATED, lifetime: timedelta = LIFETIME) -> Contents:
+    return Contents(
+        server="my-server",
+        version="1.0",
+        artifact=ARTIFACT,
+        profile_id=profile_list.INTELGRAPH,
+        profile=profile(),
+        files=files(created, lifetime),
+        created=created,
+        lifetime=lifetime,
+    )
+
+
+def make(directory: Path, created: datetime = CREATED, **changed: Any) -> Path:
+    """A good bundle, or one with other contents than usual."""
+    key: SigningKey | None = changed.pop("key", DEVELOPER)
+    write(directory, replace(contents(created), **changed), key, harness=HARNESS.public.id)
+    return directory
+
+
+def listed(directory: Path) -> dict[str, Any]:
+    envelope = json.loads((directory / FILE).read_bytes())
+    found: dict[str, Any] = json.loads(base64.b64decode(envelope["payload"]))
+    return found
+
+
+def sign_again(
+    directory: Path,
+    key: SigningKey = DEVELOPER,
+    change: Callable[[dict[str, Any]], object] = lambda found: None,
+    payload_type: str = PAYLOAD_TYPE,
+) -> None:
+    """What whoever holds a key can do: list the files as they are now, change the rest, and sign."""
+    found = listed(directory)
+    found["files"] = json.loads(encode(take(directory, frozenset({FILE}))))["files"]
+    change(found)
+    (directory / FILE).write_bytes(dsse.sign(canonical.encode(found), key, payload_type))
