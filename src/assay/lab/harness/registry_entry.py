@@ -44,8 +44,7 @@ def _resource(resource: Item) -> Item:
 
 
 def _prompt(prompt: Item) -> Item:
-    said = version_of(prompt)
-    return {"name": prompt.get("name"), "version": said.get("semver"), "digest": said.get("digest")}
+    return {"name": prompt.get("name"), "version": version_of(prompt).get("semver")}
 
 
 _TOLD: Final = {"tools": _tool, "resources": _resource, "prompts": _prompt}
@@ -53,9 +52,9 @@ KINDS: Final = tuple(_TOLD)
 
 
 def summary(kind: str, items: Sequence[Item]) -> dict[str, Any]:
-    """How many there are, and the SHA-256 of the canonical list of what tells them apart, by name:
-    `[{"inputSchemaHash":…,"name":…},…]` for tools, name and URI for resources, name, version and digest for
-    prompts."""
+    """How many there are, and the SHA-256 of the canonical list of what tells them apart, in the order of
+    their names: `[{"inputSchemaHash":…,"name":…},…]` for tools, name and uri for resources, name and version
+    for prompts."""
     told = sorted((_TOLD[kind](item) for item in items), key=lambda one: str(one["name"]))
     written = canonical_json(told) or b""
     return {"n": len(items), "sha256": digest_of(written).partition(":")[2]}

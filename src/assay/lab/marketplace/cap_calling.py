@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AbstractAsyncContextManager, nullcontext
 from hashlib import sha256
 from typing import Any, Final
 
@@ -11,7 +12,6 @@ from assay.lab.harness.disk import difference
 from assay.lab.harness.peer import Peer
 from assay.lab.harness.registry_entry import as_object
 from assay.lab.harness.stage import Stage
-from assay.lab.harness.surroundings import Disk
 
 from .cap_effect import DISK
 
@@ -21,8 +21,16 @@ TOLD: Final = 100
 """Paths of each kind that are kept of one call."""
 
 
+def undisturbed(stage: Stage) -> AbstractAsyncContextManager[Any]:
+    """While the scenarios that call tools wait: what they change, a tool or a file, comes and goes elsewhere.
+    Only where the disk is observed."""
+    disk = stage.surroundings.disk
+    return nullcontext() if disk is None else disk.alone
+
+
 async def call_watched(stage: Stage, peer: Peer, tool: dict[str, Any]) -> None:
-    """
+    """Call a tool, `undisturbed`; where the disk can be looked at, a mark tells what changed there.
+
     Raises:
         BrokenOff: no answer, or the directories cannot be looked at.
     """
@@ -30,11 +38,6 @@ async def call_watched(stage: Stage, peer: Peer, tool: dict[str, Any]) -> None:
     if disk is None:
         await peer.call(tool, fresh_arguments(tool, peer.revision.date))
         return
-    async with disk.alone:
-        await _call_beside(disk, stage, peer, tool)
-
-
-async def _call_beside(disk: Disk, stage: Stage, peer: Peer, tool: dict[str, Any]) -> None:
     before = await asyncio.to_thread(disk.state)
     number = peer.next_id()
     # New text for what is there already: only then does writing it show.

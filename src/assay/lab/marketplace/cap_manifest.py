@@ -13,9 +13,10 @@ from assay.lab.harness.frame import Frame
 from assay.lab.harness.http_text import JSON
 from assay.lab.harness.registry_entry import KINDS, version_of
 from assay.lab.harness.trace import Call, Trace
+from assay.revisions.revision import Revision
 
 from .cap_meta import is_tier
-from .cap_prompt import is_version
+from .cap_prompt import is_version, knows_all_content
 
 WELL_KNOWN: Final = "/.well-known/mcp-"
 PLACES: Final[Mapping[str, str]] = {kind: f"{WELL_KNOWN}{kind}" for kind in KINDS}
@@ -127,9 +128,11 @@ def _prompt(prompt: Item) -> Item:
 _LIVE: Final = {"tools": _tool, "resources": _resource, "prompts": _prompt}
 
 
-def disagreements(kind: str, entries: list[Item], listed: list[Item]) -> list[str]:
-    """Where a manifest and a list differ."""
-    told = {str(one.get("name")): one for one in entries}
+def disagreements(manifest: Manifest, listed: list[Item], revision: Revision) -> list[str]:
+    """Where a manifest and a list differ. Prompts have another digest where their content must be put
+    otherwise: those are left out then."""
+    kind, left_out = manifest.kind, () if knows_all_content(revision) else ("digest",)
+    told = {str(one.get("name")): one for one in manifest.entries}
     live = {str(one.get("name")): _LIVE[kind](one) for one in listed}
     lacking = [f"{name!r} is listed and not in the manifest" for name in live.keys() - told.keys()]
     surplus = [f"{name!r} is in the manifest and not listed" for name in told.keys() - live.keys()]
@@ -137,6 +140,6 @@ def disagreements(kind: str, entries: list[Item], listed: list[Item]) -> list[st
         f"{key} of {name!r} is {told[name].get(key)!r}, live {value!r}"
         for name in live.keys() & told.keys()
         for key, value in live[name].items()
-        if told[name].get(key) != value
+        if told[name].get(key) != value and key not in left_out
     ]
     return sorted(lacking) + sorted(surplus) + sorted(drifted)

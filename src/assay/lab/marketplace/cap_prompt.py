@@ -7,12 +7,20 @@ from typing import Any, Final
 
 from assay.lab.harness.digest import digest_of_json
 from assay.lab.harness.trace import Exchange, Trace
+from assay.revisions.registry import REVISIONS
+from assay.revisions.revision import Revision
 
 SEMVER: Final = re.compile(
     r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?"
 )
 OVER_MESSAGES: Final = "messages"
 OVER_DEFINITION: Final = "definition"
+ALL_CONTENT: Final = frozenset().union(*(revision.content for revision in REVISIONS))
+
+
+def knows_all_content(revision: Revision) -> bool:
+    """Whether nothing in a prompt has to be said otherwise there; elsewhere its digest may be another."""
+    return revision.content == ALL_CONTENT
 
 
 def is_version(value: Any) -> bool:

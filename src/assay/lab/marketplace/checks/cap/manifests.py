@@ -11,6 +11,7 @@ from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.marketplace.cap_manifest import PLACES, REQUIRED, Manifest, disagreements, manifests
 from assay.lab.marketplace.declaring import profile_check
+from assay.revisions.revision import Revision
 
 FORM: Final = "CONF-CAP-03.manifests.form"
 AGREE: Final = "CONF-CAP-03.manifests.agree"
@@ -23,7 +24,7 @@ def judge(trace: Trace) -> Iterator[Observation]:
         yield _form(one)
         live = [each for each in listings(trace, f"{one.kind}/list", one.kind) if each.complete]
         if one.is_there and live:
-            yield _agreeing(one, live)
+            yield _agreeing(one, live, trace.revision)
 
 
 def _form(one: Manifest) -> Observation:
@@ -37,9 +38,9 @@ def _form(one: Manifest) -> Observation:
     )
 
 
-def _agreeing(one: Manifest, live: list[Listing]) -> Observation:
+def _agreeing(one: Manifest, live: list[Listing], revision: Revision) -> Observation:
     """A list may change while both are read: the manifest is the one of before or of after."""
-    differences = [disagreements(one.kind, one.entries, each.items) for each in live]
+    differences = [disagreements(one, each.items, revision) for each in live]
     return observe(
         AGREE,
         not all(differences),

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Final
 
-from assay.lab.harness.changing import LISTS, UPDATED
+from assay.lab.harness.changing import UPDATED
 from assay.lab.harness.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.marketplace.cap_reading import Content, reads_by_uri
 from assay.lab.marketplace.declaring import profile_check
 
 ROW: Final = "CONF-CAP-03.resources.stable"
-LIST_CHANGED: Final = LISTS["resources"][0]
 
 
 @profile_check("Resources do not change silently", rows=(ROW,))
@@ -37,8 +36,7 @@ def _bytes(exchange: Exchange) -> list[Any]:
 
 
 def _was_announced(trace: Trace, uri: str) -> bool:
-    told = [one for one in trace.received if one.method in (UPDATED, LIST_CHANGED)]
-    return any(one.method == LIST_CHANGED or one.params.get("uri") == uri for one in told)
+    return any(one.method == UPDATED and one.params.get("uri") == uri for one in trace.received)
 
 
 def _was_dated(trace: Trace, uri: str) -> bool:

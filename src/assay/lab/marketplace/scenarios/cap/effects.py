@@ -6,7 +6,7 @@ from assay.lab.harness.facts import Facts, hints
 from assay.lab.harness.need import Need
 from assay.lab.harness.scenario import scenario
 from assay.lab.harness.stage import Stage
-from assay.lab.marketplace.cap_calling import MOST, call_watched
+from assay.lab.marketplace.cap_calling import MOST, call_watched, undisturbed
 from assay.lab.marketplace.declaring import BOTH
 
 
@@ -28,5 +28,6 @@ A_CHANGING_TOOL = Need(lambda facts: bool(_changing(facts)), "has no tool that m
 async def drive(stage: Stage) -> None:
     peer = await stage.open()
     await peer.pages("tools/list", "tools")
-    for tool in _changing(stage.facts):
-        await call_watched(stage, peer, tool)
+    async with undisturbed(stage):
+        for tool in _changing(stage.facts):
+            await call_watched(stage, peer, tool)

@@ -7,6 +7,7 @@ from assay.lab.harness.peer import Peer
 from assay.lab.harness.scenario import scenario
 from assay.lab.harness.stage import Stage
 from assay.lab.harness.transport import HTTP_ONLY
+from assay.lab.marketplace.cap_calling import undisturbed
 from assay.lab.marketplace.cap_listing import read_lists
 from assay.lab.marketplace.cap_manifest import PLACES
 
@@ -14,10 +15,11 @@ from assay.lab.marketplace.cap_manifest import PLACES
 @scenario("Manifests beside the live lists", exercises=("cap.manifests",), transports=HTTP_ONLY)
 async def drive(stage: Stage) -> None:
     peer = await stage.open()
-    await read_lists(stage, peer)
-    for place in PLACES.values():
-        await _fetch(peer, place)
-    await read_lists(stage, peer)
+    async with undisturbed(stage):
+        await read_lists(stage, peer)
+        for place in PLACES.values():
+            await _fetch(peer, place)
+        await read_lists(stage, peer)
 
 
 async def _fetch(peer: Peer, place: str) -> None:

@@ -6,6 +6,7 @@ from assay.lab.harness.need import A_REGISTRY_ENTRY
 from assay.lab.harness.scenario import scenario
 from assay.lab.harness.stage import Stage
 from assay.lab.harness.surroundings import REGISTRY
+from assay.lab.marketplace.cap_calling import undisturbed
 from assay.lab.marketplace.cap_listing import read_lists
 from assay.lab.marketplace.checks.cap.registry import BATCH
 from assay.lab.marketplace.declaring import BOTH
@@ -21,8 +22,8 @@ from assay.revisions.revision import Batching
 async def drive(stage: Stage) -> None:
     stage.note(REGISTRY, entry=stage.surroundings.registry)
     peer = await stage.open()
-    await read_lists(stage, peer)
+    async with undisturbed(stage):
+        await read_lists(stage, peer)
     if stage.revision.batching is not Batching.REFUSED:
         async with peer.probe(BATCH):
             await peer.offer([{"jsonrpc": "2.0", "id": peer.next_id(), "method": stage.plain}])
-    await read_lists(stage, peer)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from assay.lab.harness.choosing import uris_of
 from assay.lab.harness.ears import open_ears
 from assay.lab.harness.need import A_RESOURCE
-from assay.lab.harness.peer import Peer
+from assay.lab.harness.peer import Peer, Reply
 from assay.lab.harness.scenario import scenario
 from assay.lab.harness.stage import Stage
 from assay.lab.marketplace.declaring import BOTH
@@ -31,7 +33,14 @@ async def drive(stage: Stage) -> None:
 async def _reads_alike(peer: Peer, uri: str) -> bool:
     first = await peer.request("resources/read", {"uri": uri})
     second = await peer.request("resources/read", {"uri": uri})
-    return first.result.get("contents") == second.result.get("contents")
+    return _bytes(first) == _bytes(second)
+
+
+def _bytes(reply: Reply) -> list[Any]:
+    """What was read, without what is said of it: that may tell the time."""
+    found = reply.result.get("contents")
+    held = [one for one in (found if isinstance(found, list) else []) if isinstance(one, dict)]
+    return [(one.get("text"), one.get("blob")) for one in held]
 
 
 async def _watch(stage: Stage, peer: Peer, uris: list[str]) -> None:

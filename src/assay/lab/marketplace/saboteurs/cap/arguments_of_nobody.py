@@ -1,0 +1,15 @@
+"""The digest of the arguments is always that of none."""
+
+from __future__ import annotations
+
+from assay.lab.harness.digest import digest_of
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.marketplace.cap_sabotaging import summary
+
+
+@on_reply("argsDigest is the one of an empty object", breaks="CONF-CAP-03.tools.digests")
+def change(reply: Json, turn: Turn) -> Json:
+    said = summary(reply, turn)
+    if said is not None:
+        said["argsDigest"] = digest_of(b"{}")
+    return reply

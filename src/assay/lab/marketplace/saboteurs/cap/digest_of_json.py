@@ -1,0 +1,22 @@
+"""The digest is of the text as JSON, quotes and escapes included."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+
+from assay.lab.harness.saboteur import Json, Turn, newest_of_each_kind, on_reply
+from assay.lab.marketplace.cap_meta import PROVENANCE
+from assay.lab.marketplace.cap_sabotaging import contents
+
+
+@on_reply(
+    "the digest is of what was serialised",
+    breaks="CONF-CAP-03.resources.provenance",
+    window=newest_of_each_kind,
+)
+def change(reply: Json, turn: Turn) -> Json:
+    for content in contents(reply, turn):
+        written = json.dumps(content.get("text", content.get("blob"))).encode()
+        content["_meta"][PROVENANCE]["digest"] = sha256(written).hexdigest()
+    return reply

@@ -1,0 +1,13 @@
+"""A tool is listed that the registry does not know of."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.marketplace.cap_sabotaging import listed
+
+
+@on_reply("the registry entry lacks a tool", breaks="CONF-CAP-03.registry.agree")
+def change(reply: Json, turn: Turn) -> Json:
+    for tool in listed(reply, turn, "tools")[:1]:
+        reply["result"]["tools"].append({**tool, "name": "newcomer"})
+    return reply

@@ -1,0 +1,13 @@
+"""What is got does not say which version it is."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, newest_of_each_kind, on_reply
+from assay.lab.marketplace.cap_meta import VERSION
+
+
+@on_reply("prompts/get returns no version", breaks="CONF-CAP-03.prompts.version", window=newest_of_each_kind)
+def change(reply: Json, turn: Turn) -> Json:
+    if turn.method == "prompts/get" and "result" in reply:
+        reply["result"].get("_meta", {}).pop(VERSION, None)
+    return reply

@@ -1,0 +1,14 @@
+"""What a tool did is not told."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.marketplace.cap_meta import EFFECTS
+from assay.lab.marketplace.cap_sabotaging import summary
+
+
+@on_reply("results of tools have no summary of effects", breaks="CONF-CAP-03.tools.effects")
+def change(reply: Json, turn: Turn) -> Json:
+    if summary(reply, turn) is not None:
+        reply["result"]["_meta"].pop(EFFECTS)
+    return reply

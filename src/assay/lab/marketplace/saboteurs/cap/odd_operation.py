@@ -1,0 +1,16 @@
+"""An effect is of a kind that the profile does not have."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, newest_of_each_kind, on_reply
+from assay.lab.marketplace.cap_sabotaging import summary
+
+
+@on_reply(
+    "an effect has an unknown operation", breaks="CONF-CAP-03.tools.effects", window=newest_of_each_kind
+)
+def change(reply: Json, turn: Turn) -> Json:
+    said = summary(reply, turn)
+    if said is not None:
+        said["effects"] = [{"op": "tidy", "target": {"kind": "file", "id": "notes"}}]
+    return reply

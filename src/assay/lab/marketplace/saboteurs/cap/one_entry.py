@@ -1,0 +1,19 @@
+"""Every call has the same entry."""
+
+from __future__ import annotations
+
+from assay.lab.harness.digest import digest_of
+from assay.lab.harness.saboteur import Json, Turn, newest_of_each_kind, on_reply
+from assay.lab.marketplace.cap_sabotaging import summary
+
+
+@on_reply(
+    "two calls have the same entry in the ledger",
+    breaks="CONF-CAP-03.tools.ledger",
+    window=newest_of_each_kind,
+)
+def change(reply: Json, turn: Turn) -> Json:
+    said = summary(reply, turn)
+    if said is not None:
+        said["ledger"] = {"seq": 1, "entryHash": digest_of(b"")}
+    return reply

@@ -1,0 +1,14 @@
+"""A tool that only reads says that it has changed something."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.marketplace.cap_sabotaging import summary
+
+
+@on_reply("a read-only tool reports a change", breaks="CONF-CAP-03.tools.read-only")
+def change(reply: Json, turn: Turn) -> Json:
+    said = summary(reply, turn)
+    if said is not None and said["declared"]["readOnly"]:
+        said["effects"] = [{"op": "update", "target": {"kind": "db", "id": "visitors"}}]
+    return reply

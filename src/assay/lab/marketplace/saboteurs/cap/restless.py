@@ -1,0 +1,14 @@
+"""Every reading gives another text."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.marketplace.cap_sabotaging import contents
+
+
+@on_reply("a resource differs at each read", breaks="CONF-CAP-03.resources.stable")
+def change(reply: Json, turn: Turn) -> Json:
+    for content in contents(reply, turn):
+        turn.memory["reads"] = turn.memory.get("reads", 0) + 1
+        content["text"] = f"{content.get('text', '')}, read {turn.memory['reads']}"
+    return reply

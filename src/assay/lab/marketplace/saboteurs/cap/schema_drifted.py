@@ -1,0 +1,18 @@
+"""The manifest was written before the tools were changed."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.transport import HTTP_ONLY
+from assay.lab.marketplace.cap_sabotaging import listed
+
+
+@on_reply(
+    "a tool has another schema than its manifest says",
+    breaks="CONF-CAP-03.manifests.agree",
+    transports=HTTP_ONLY,
+)
+def change(reply: Json, turn: Turn) -> Json:
+    for tool in listed(reply, turn, "tools"):
+        tool["inputSchema"]["description"] = "Changed since"
+    return reply

@@ -1,0 +1,18 @@
+"""What is read is cut, and its digest is not."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, newest_of_each_kind, on_reply
+from assay.lab.marketplace.cap_sabotaging import contents
+
+
+@on_reply(
+    "the text is not the one that the digest is of",
+    breaks="CONF-CAP-03.resources.provenance",
+    window=newest_of_each_kind,
+)
+def change(reply: Json, turn: Turn) -> Json:
+    for content in contents(reply, turn):
+        if content.get("text"):
+            content["text"] = content["text"][:-1]
+    return reply

@@ -1,0 +1,16 @@
+"""Versions have two numbers."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, newest_of_each_kind, on_reply
+from assay.lab.marketplace.cap_meta import VERSION
+from assay.lab.marketplace.cap_sabotaging import listed
+
+
+@on_reply(
+    "a version is no semantic version", breaks="CONF-CAP-03.prompts.version", window=newest_of_each_kind
+)
+def change(reply: Json, turn: Turn) -> Json:
+    for prompt in listed(reply, turn, "prompts"):
+        prompt["_meta"][VERSION]["semver"] = "1.2"
+    return reply

@@ -1,0 +1,14 @@
+"""What is read carries no digest."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.marketplace.cap_meta import PROVENANCE
+from assay.lab.marketplace.cap_sabotaging import contents
+
+
+@on_reply("what is read has no provenance", breaks="CONF-CAP-03.resources.provenance")
+def change(reply: Json, turn: Turn) -> Json:
+    for content in contents(reply, turn):
+        content["_meta"].pop(PROVENANCE)
+    return reply

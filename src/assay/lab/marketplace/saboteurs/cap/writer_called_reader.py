@@ -1,0 +1,12 @@
+"""The tool that writes files is said to read only."""
+
+from __future__ import annotations
+
+from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.marketplace.cap_sabotaging import WRITER, call_reader
+
+
+@on_reply("a tool that reports changes has readOnlyHint", breaks="CONF-CAP-03.tools.read-only")
+def change(reply: Json, turn: Turn) -> Json:
+    call_reader(reply, turn, WRITER)
+    return reply
