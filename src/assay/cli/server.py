@@ -40,7 +40,7 @@ FOR_FUZZING = ("seconds", "seed", "export", "case")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     _add_subject(parser)
-    _add_tokens(parser.add_argument_group("a protected server"))
+    add_tokens(parser.add_argument_group("a protected server"))
     _add_selection(parser.add_argument_group("what is judged"))
     _add_manner(parser.add_argument_group("how it is judged"))
     _add_fuzzing(parser.add_argument_group("with --suite fuzz"))
@@ -60,9 +60,11 @@ def _add_subject(parser: argparse.ArgumentParser) -> None:
     add("--header", action="append", default=[], metavar="'N: V'", help="sent with every request; repeatable")
 
 
-def _add_tokens(group: argparse._ArgumentGroup) -> None:
+def add_tokens(group: argparse._ArgumentGroup, *names: str) -> None:
+    """`names` are others for `--bearer`."""
     add = group.add_argument
-    add("--bearer", metavar="TOKEN", help="sent as `Authorization: Bearer`; never kept")
+    usual = "sent as `Authorization: Bearer`; never kept"
+    add(*names, "--bearer", dest="bearer", metavar="TOKEN", help=usual)
     add("--bearer-other", metavar="TOKEN", help="another user's, as good: what is one's, is not the other's")
     add("--bearer-weak", metavar="TOKEN", help="good, with too small a scope for something")
     add("--bearer-expired", metavar="TOKEN", help="of the same issuer, expired")

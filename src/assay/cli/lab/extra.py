@@ -12,6 +12,8 @@ NEEDED: Final = ("jinja2", "mcp_types", "yaml", "rich")
 FOR_TOKENS: Final = ("jwt", "cryptography")
 """What the authorization server in the scenarios of clients needs, and the server behind a lock."""
 
+FOR_EVIDENCE: Final = ("cvss", "cyclonedx", "jsonschema", "packageurl", "packaging")
+
 
 def check_extra(*more: str) -> None:
     """Whether they are all there; `more` are those that not every command needs.
@@ -31,8 +33,18 @@ def check_tokens() -> None:
     check_extra(*FOR_TOKENS)
 
 
-def _check(names: Iterable[str], extra: str) -> None:
+def check_certify() -> None:
+    """Whether there is what evidence is made with, too.
+
+    Raises:
+        CommandFailed: one of them is not installed.
+    """
+    check_tokens()
+    _check(FOR_EVIDENCE, "certify,lab", "certification")
+
+
+def _check(names: Iterable[str], extra: str, who: str = "the lab") -> None:
     for name in names:
         if find_spec(name) is None:
-            problem = f"the lab needs {name.replace('_', '-')}, which is not installed"
+            problem = f"{who} needs {name.replace('_', '-')}, which is not installed"
             raise CommandFailed(ExitCode.USAGE, problem, f'pip install "assay[{extra}]"')

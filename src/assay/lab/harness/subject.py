@@ -164,13 +164,20 @@ _LINKS: Final[Mapping[Transport, Callable[..., Link]]] = {
 class AnnouncedSubject(UrlSubject):
     """A command that prints `MCP endpoint: <url>` once it listens, as `assay serve` does."""
 
-    def __init__(self, command: Sequence[str], *, transport: Transport) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        transport: Transport,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__("", transport=transport, command=command)
         self._shown = shlex.join(command)
+        self._environment = environment
 
     async def start(self) -> None:
         assert self._command is not None
-        self._process = await Process.start(self._command)
+        self._process = await Process.start(self._command, environment=self._environment)
         try:
             async with asyncio.timeout(START):
                 self.name = await self._announced(self._process)
@@ -187,9 +194,12 @@ class AnnouncedSubject(UrlSubject):
         raise Unreachable(how_it_ended(await process.wait()), self.last_words())
 
 
-def served(target: str, transport: Transport, *options: str) -> Subject:
+def served(
+    target: str, transport: Transport, *options: str, environment: Mapping[str, str] | None = None
+) -> Subject:
     """A server in a Python file, or a bundled one, served by `assay serve` as a process of its own."""
     command = (sys.executable, "-m", "assay", "serve", target, *options)
     if transport is Transport.STDIO:
-        return CommandSubject(command)
-    return AnnouncedSubject((*command, "--transport", str(transport), "--port", "0"), transport=transport)
+        return CommandSubject(command, environment)
+    listening = (*command, "--transport", str(transport), "--port", "0")
+    return AnnouncedSubject(listening, transport=transport, environment=environment)

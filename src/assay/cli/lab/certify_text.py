@@ -1,0 +1,68 @@
+"""The summary of a certification, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from assay.certify.scoring import Measure, Score
+from assay.certify.summary_form import Summary
+from assay.lab.harness.verdict import Verdict
+
+SHOWN: Final = 3
+"""Findings of one demand; all are in the report."""
+
+
+def told(summary: Summary, out: Path | None) -> str:
+    return "\n".join(line for line in _lines(summary, out))
+
+
+def _lines(summary: Summary, out: Path | None) -> Iterator[str]:
+    counts = summary.summary
+    yield ""
+    yield f"{summary.server.name} {summary.server.version}, {summary.profile.id}: {summary.conclusion}"
+    yield (
+        f"  scored: {counts.passed} of {counts.scored} met; {counts.warned} warned; "
+        f"{counts.not_measured} not measured; {counts.skipped} not applicable"
+    )
+    yield from (f"  {name:<14}{state}" for name, state in summary.categories.items())
+    for one in summary.checks:
+        if one.status in (Verdict.FAILURE, Verdict.WARNING):
+            yield from _bad(one)
+    yield from _unmeasured(summary)
+    yield _signed(summary, out)
+
+
+def _bad(one: Score) -> Iterator[str]:
+    mark = one.status if one.scored else f"{one.status} (not scored)"
+    yield f"{mark} {one.id}: {one.title}"
+    if one.reason:
+        yield f"  {one.reason}"
+    for found in one.findings[:SHOWN]:
+        yield f"  {found.transport} {found.protocol_version}: expected {found.expected}"
+        yield f"    observed {found.observed}"
+        yield f"    {', '.join(found.frames) or found.scenario}"
+    if len(one.findings) > SHOWN:
+        yield f"  and {len(one.findings) - SHOWN} more"
+
+
+def _unmeasured(summary: Summary) -> Iterator[str]:
+    """Those with one reason on one line."""
+    by_reason: dict[str, list[str]] = {}
+    for one in summary.checks:
+        if one.measure is Measure.NOT_MEASURED:
+            by_reason.setdefault(one.reason, []).append(one.id)
+    if by_reason:
+        yield "not measured:"
+    for reason, names in by_reason.items():
+        yield f"  {', '.join(names)}: {reason}"
+
+
+def _signed(summary: Summary, out: Path | None) -> str:
+    if out is None:
+        return "no bundle was written: --out DIR does that"
+    if summary.attested.developer is None:
+        return f"bundle: {out}, not signed: nobody will accept it; --key FILE signs"
+    own = ", self-attested" if summary.attested.self_attested else ""
+    return f"bundle: {out}, signed with {summary.attested.developer}{own}"

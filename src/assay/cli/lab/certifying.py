@@ -1,0 +1,149 @@
+"""`assay certify`: judge, put the evidence together, sign it, tell it."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from assay.certify import badge, bundle
+from assay.certify.bundle import CannotWrite, Contents
+from assay.certify.dossier import Dossier, Inputs, compose
+from assay.certify.environment import BadEnvironment
+from assay.certify.harvest import Harvest
+from assay.certify.osv_export import BadExport
+from assay.certify.sbom import BadSbom
+from assay.certify.scoring import Conclusion
+from assay.certify.summary import FILE
+from assay.cli.exit_code import CommandFailed, ExitCode
+from assay.cli.output import emit
+from assay.lab.harness.catalogue import Suite
+from assay.lab.harness.event import RunEvent, Watch
+from assay.lab.harness.plan import Selection
+from assay.lab.harness.playing import Conditions
+from assay.lab.harness.runner import Order, Runner, SubjectDown
+from assay.lab.suites import suite_named
+
+from .certify_inputs import entry_of, inputs_of
+from .certify_subjects import Judged, all_judged, check_subject
+from .certify_text import told
+from .judging import revision_of, stop_on_request
+from .progress import progress
+from .server_play import not_there
+from .subjects import redaction_of
+from .tokens import equip, wallet_of
+
+SUITE: Final = "marketplace"
+EXIT_CODES: Final = {
+    Conclusion.MET: ExitCode.OK,
+    Conclusion.NOT_MET: ExitCode.DOES_NOT_CONFORM,
+    Conclusion.TOO_LITTLE: ExitCode.INCOMPLETE,
+}
+
+
+async def certify(options: argparse.Namespace) -> int:
+    """
+    Raises:
+        CommandFailed: something is wrong with the options, or the server is not there.
+    """
+    check_subject(options)
+    inputs = inputs_of(options)
+    suite = suite_named(SUITE)
+    order = order_of(options, suite)
+    stop_on_request()
+    await equip(order.conditions.wallet)
+    harvest = Harvest()
+    async with all_judged(options, entry_of(inputs)) as judged:
+        for one in judged:
+            await _play(one, order, harvest, options)
+    if harvest.run.interrupted:
+        print("interrupted: nothing was written", file=sys.stderr)
+        return ExitCode.INTERRUPTED
+    made = await asyncio.to_thread(_composed, harvest, inputs, suite)
+    _write(made, inputs, options)
+    if not options.quiet:
+        print(told(made.summary, options.out), file=sys.stderr)
+    emit(made.files[FILE].decode())
+    return EXIT_CODES[made.summary.conclusion]
+
+
+def order_of(options: argparse.Namespace, suite: Suite) -> Order:
+    redaction = redaction_of(options)
+    conditions = Conditions(
+        patience=options.timeout,
+        limit=max(60.0, 3 * options.timeout),
+        redaction=redaction,
+        wallet=wallet_of(options, redaction),
+    )
+    selection = Selection(
+        revisions=tuple(revision_of(date) for date in dict.fromkeys(options.spec_version)),
+        effects=options.allow_effects,
+    )
+    return Order(suite, selection, conditions, options.jobs or os.cpu_count() or 1)
+
+
+async def _play(one: Judged, order: Order, harvest: Harvest, options: argparse.Namespace) -> None:
+    from msgspec.structs import replace
+
+    conditions = replace(order.conditions, surroundings=one.surroundings)
+    try:
+        with _watching(options) as watch:
+            runner = Runner(replace(order, conditions=conditions), [one.subject], watch, harvest.keep)
+            harvest.add(await runner.run(), conditions.redaction)
+    except SubjectDown as down:
+        raise not_there(down, options) from down
+
+
+@contextmanager
+def _watching(options: argparse.Namespace) -> Iterator[Watch]:
+    if options.quiet:
+        yield _unheard
+    else:
+        with progress(sys.stderr) as watch:
+            yield watch
+
+
+def _unheard(event: RunEvent) -> None: ...
+
+
+def _composed(harvest: Harvest, inputs: Inputs, suite: Suite) -> Dossier:
+    try:
+        return compose(harvest.run, harvest.files, inputs, suite)
+    except (BadEnvironment, BadSbom) as error:
+        hint = "name the server's interpreter with --python EXE"
+        raise CommandFailed(ExitCode.INCOMPLETE, str(error), hint) from error
+    except BadExport as error:
+        raise CommandFailed(ExitCode.USAGE, str(error), "give another export with --osv") from error
+
+
+def _write(made: Dossier, inputs: Inputs, options: argparse.Namespace) -> None:
+    try:
+        if options.out is not None:
+            bundle.write(
+                options.out, _contents(made, inputs), inputs.key, harness=inputs.harness, force=options.force
+            )
+        if options.badge_out is not None:
+            Path(options.badge_out).write_bytes(made.files[badge.FILE])
+    except CannotWrite as error:
+        raise CommandFailed(ExitCode.INCOMPLETE, str(error)) from error
+    except OSError as error:
+        problem = f"cannot write {options.badge_out}: {error.strerror}"
+        raise CommandFailed(ExitCode.INCOMPLETE, problem) from error
+
+
+def _contents(made: Dossier, inputs: Inputs) -> Contents:
+    return Contents(
+        inputs.server,
+        inputs.version,
+        inputs.artifact,
+        inputs.profile.id,
+        inputs.profile.data,
+        made.files,
+        inputs.created,
+        inputs.lifetime,
+    )
