@@ -40,7 +40,7 @@ def inputs_of(options: argparse.Namespace) -> Inputs:
         server=_word(options.server, "--server"),
         version=_word(options.server_version, "--server-version"),
         profile=_good(shipped, options.profile),
-        created=datetime.now(UTC).replace(microsecond=0),
+        created=this_moment(),
         lifetime=options.lifetime,
         artifact=options.artifact and _good(Artifact.of, options.artifact),
         key=key,
@@ -51,6 +51,11 @@ def inputs_of(options: argparse.Namespace) -> Inputs:
         harness=harness,
         registry=options.registry and _registry(options.registry),
     )
+
+
+def this_moment() -> datetime:
+    """Whole seconds: no document says more."""
+    return datetime.now(UTC).replace(microsecond=0)
 
 
 def entry_of(inputs: Inputs) -> dict[str, Any] | None:

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
 from assay.certify import badge, bundle
 from assay.certify.bundle import CannotWrite, Contents
 from assay.certify.dossier import Dossier, Inputs, compose
@@ -29,7 +31,7 @@ from assay.lab.harness.playing import Conditions
 from assay.lab.harness.runner import Order, Runner, SubjectDown
 from assay.lab.suites import suite_named
 
-from .certify_inputs import entry_of, inputs_of
+from .certify_inputs import entry_of, inputs_of, this_moment
 from .certify_subjects import Judged, all_judged, check_subject
 from .certify_text import told
 from .judging import revision_of, stop_on_request
@@ -64,6 +66,7 @@ async def certify(options: argparse.Namespace) -> int:
     if harvest.run.interrupted:
         print("interrupted: nothing was written", file=sys.stderr)
         return ExitCode.INTERRUPTED
+    inputs = replace(inputs, created=this_moment())  # evidence is not older than what it shows
     made = await asyncio.to_thread(_composed, harvest, inputs, suite)
     _write(made, inputs, options)
     if not options.quiet:
@@ -88,8 +91,6 @@ def order_of(options: argparse.Namespace, suite: Suite) -> Order:
 
 
 async def _play(one: Judged, order: Order, harvest: Harvest, options: argparse.Namespace) -> None:
-    from msgspec.structs import replace
-
     conditions = replace(order.conditions, surroundings=one.surroundings)
     try:
         with _watching(options) as watch:

@@ -1,0 +1,61 @@
+"""The JSON Schemas of what a certification writes and reads, in `schemas/`: made from the code's own types.
+
+python -m assay.certify.schema_files    writes them again; a test compares
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from .badge import Badge, Shields
+from .bundle_manifest import BundleManifest
+from .metrics import Results
+from .summary_form import Summary
+from .vulnerabilities import VulnerabilityReport
+
+HOME: Final = Path(__file__).parent / "schemas"
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+TYPES: Final[Mapping[str, Any]] = {
+    "summary": Summary,
+    "badge": Badge,
+    "shields": Shields,
+    "manifest": BundleManifest,
+    "metrics": Results,
+    "vulnerabilities": VulnerabilityReport,
+}
+"""`manifest` is the payload of the envelope `MANIFEST.json`; `metrics` may be that of one."""
+
+
+def schema(name: str) -> dict[str, Any]:
+    # Python's \A and \Z are not those of JSON Schema, whose patterns are ECMAScript's.
+    return {"$schema": DIALECT, "title": name, **_ecmascript(msgspec.json.schema(TYPES[name]))}
+
+
+def _ecmascript(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: _anchored(one) if key == "pattern" and isinstance(one, str) else _ecmascript(one)
+            for key, one in value.items()
+        }
+    return [_ecmascript(one) for one in value] if isinstance(value, list) else value
+
+
+def _anchored(pattern: str) -> str:
+    return pattern.replace(r"\A", "^").replace(r"\Z", "$")
+
+
+def rendered(name: str) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(schema(name)), indent=2) + b"\n"
+
+
+def write() -> None:
+    for name in TYPES:
+        (HOME / f"{name}.schema.json").write_bytes(rendered(name))
+
+
+if __name__ == "__main__":
+    write()
