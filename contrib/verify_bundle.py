@@ -76,7 +76,8 @@ def opened(data, where, key, kind):
         envelope = canonical(data)
         payload, signatures = plain(envelope["payload"]), envelope["signatures"]
         signed = [(one["keyid"], plain(one["sig"])) for one in signatures]
-        need(len(envelope) == 3 and all(len(one) == 2 for one in signatures), "malformed", where)
+        good = len(envelope) == 3 and isinstance(signatures, list)
+        need(good and all(len(one) == 2 for one in signatures), "malformed", where)
     except ODD:
         raise Refused("malformed", where) from None
     need(envelope["payloadType"] == kind, "wrong-type", where)

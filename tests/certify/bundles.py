@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -13,12 +14,15 @@ from typing import Any
 from uuid import UUID
 
 from assay.certify import badge, evidence, metrics, profile_list, sbom, summary, vulnerabilities
+from assay.certify.attestation import FOLDER
 from assay.certify.bundle import Contents, write
 from assay.certify.bundle_manifest import FILE, PAYLOAD_TYPE, Artifact, spelled
 from assay.certify.harvest import Harvest
 from assay.certify.manifest import encode, take
+from assay.certify.manifest import files as manifest_files
 from assay.certify.osv import Measured
 from assay.certify.scoring import Evidence
+from assay.certify.summary_form import Host
 from assay.lab.harness.plan import Selection
 from assay.lab.harness.redaction import Redaction
 from assay.lab.harness.runner import Order, Runner
@@ -44,7 +48,8 @@ RESULTS = {
     "benchmark_id": "b",
     "runs": [{"server": "my-server", "metrics": {"sse_latency_ms": {"p95": 12.5}}}],
 }
-HOST = summary.Host("Linux", "6", "x86_64", "3.11.7")
+MADE = {FILE, "profile.toml", summary.FILE, badge.FILE, badge.SHIELDS_FILE}
+HOST = Host("Linux", "6", "x86_64", "3.11.7")
 
 
 @cache
@@ -126,3 +131,31 @@ def sign_again(
     found["files"] = json.loads(encode(take(directory, frozenset({FILE}))))["files"]
     change(found)
     (directory / FILE).write_bytes(dsse.sign(canonical.encode(found), key, payload_type))
+
+
+def edit(path: Path, change: Callable[[Any], object]) -> None:
+    """Change a JSON document in place, in the form in which evidence is written."""
+    value = json.loads(path.read_bytes())
+    change(value)
+    path.write_bytes(json.dumps(value, indent=2).encode() + b"\n")
+
+
+def finish_again(directory: Path) -> None:
+    """What a careful liar does: a summary, badges and statements that fit the other files as they are now."""
+    taken = {name: path.read_bytes() for name, path in manifest_files(directory).items()}
+    raw = {name: data for name, data in taken.items() if name not in MADE and not name.startswith(FOLDER)}
+    _write_again(directory, finished(raw, CREATED, LIFETIME))
+
+
+def attest_again(directory: Path) -> None:
+    """The same, with the summary as it is now."""
+    taken = {name: path.read_bytes() for name, path in manifest_files(directory).items()}
+    kept = {name: data for name, data in taken.items() if not name.startswith((FILE, "profile", FOLDER))}
+    made = kept[summary.FILE]
+    badges = {badge.FILE: badge.badge(made), badge.SHIELDS_FILE: badge.shields(made)}
+    _write_again(directory, {**kept, **badges})
+
+
+def _write_again(directory: Path, found: dict[str, bytes]) -> None:
+    shutil.rmtree(directory)
+    write(directory, replace(contents(), files=found), DEVELOPER, harness=HARNESS.public.id)

@@ -1,0 +1,402 @@
+"""What can be done to a bundle, and the reason for which it must be refused then.
+
+Some is done by anybody who can write to the disk; some by the developer, who has the key and signs again.
+"""
+
+import base64
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from assay.certify.bundle_manifest import FILE
+from assay.signing import canonical, dsse
+from tests.certify import bundles
+from tests.certify.bundles import DEVELOPER, HARNESS, STRANGER, edit, sign_again
+
+Doctor = Callable[[Path], object]
+SUMMARY = "attestations/summary.dsse.json"
+SBOM = "attestations/sbom.dsse.json"
+
+
+class Tampering(NamedTuple):
+    doctor: Doctor
+    reason: str
+    asked: Mapping[str, Any] = MappingProxyType({})
+    second: str = ""
+    """What the other verifier says, where it knows less."""
+
+
+def add(name: str, data: bytes = b"x") -> Doctor:
+    def doctor(bundle: Path) -> None:
+        path = bundle / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+    return doctor
+
+
+def huge(bundle: Path) -> None:
+    os.truncate(bundle / "report.html", 1 << 42)
+
+
+def manifest_link(bundle: Path) -> None:
+    shutil.move(bundle / FILE, bundle.parent / "m")
+    (bundle / FILE).symlink_to(bundle.parent / "m")
+
+
+def manifest_pipe(bundle: Path) -> None:
+    (bundle / FILE).unlink()
+    os.mkfifo(bundle / FILE)
+
+
+ON_DISK = {
+    "a file is added": Tampering(add("more.txt"), "added-file"),
+    "a hidden file is added": Tampering(add(".hidden"), "added-file"),
+    "an empty file is added": Tampering(add("empty", b""), "added-file"),
+    "a file is added in a new folder": Tampering(add("a/b/c"), "added-file"),
+    "a trace is added": Tampering(add("run/traces/more.ndjson"), "added-file"),
+    "an attestation is added": Tampering(add("attestations/more.dsse.json"), "added-file"),
+    "a key is added": Tampering(add("dev.pub", STRANGER.public.pem()), "added-file"),
+    "a twin by case is added": Tampering(add("Badge.json"), "unfit-file"),
+    "a name with a backslash is added": Tampering(add("a\\b"), "unfit-file"),
+    "a name with a newline is added": Tampering(add("a\nb"), "unfit-file"),
+    "a link to a file is added": Tampering(
+        lambda bundle: (bundle / "l").symlink_to("badge.json"), "unfit-file"
+    ),
+    "a link to a folder is added": Tampering(lambda bundle: (bundle / "l").symlink_to("run"), "unfit-file"),
+    "a link to nothing is added": Tampering(lambda bundle: (bundle / "l").symlink_to("no"), "unfit-file"),
+    "a pipe is added": Tampering(lambda bundle: os.mkfifo(bundle / "p"), "unfit-file"),
+    "the manifest is a link": Tampering(manifest_link, "unfit-file"),
+    "the manifest is a pipe": Tampering(manifest_pipe, "unfit-file"),
+    "a file is huge": Tampering(huge, "changed-file"),
+    "a file is empty": Tampering(lambda bundle: os.truncate(bundle / "report.md", 0), "changed-file"),
+    "a folder takes the place of a file": Tampering(
+        lambda bundle: ((bundle / "report.md").unlink(), (bundle / "report.md").mkdir()), "missing-file"
+    ),
+}
+
+
+def envelope(change: Callable[[dict[str, Any]], object]) -> Doctor:
+    """Change the envelope of the manifest, and sign nothing."""
+
+    def doctor(bundle: Path) -> None:
+        value = json.loads((bundle / FILE).read_bytes())
+        change(value)
+        (bundle / FILE).write_bytes(canonical.encode(value))
+
+    return doctor
+
+
+def with_payload(change: Callable[[dict[str, Any]], object]) -> Doctor:
+    def doctor(value: dict[str, Any]) -> None:
+        payload = json.loads(base64.b64decode(value["payload"]))
+        change(payload)
+        value["payload"] = base64.b64encode(canonical.encode(payload)).decode()
+
+    return envelope(doctor)
+
+
+def second_signature(value: dict[str, Any]) -> None:
+    payload = base64.b64decode(value["payload"])
+    value["signatures"] += json.loads(dsse.sign(payload, STRANGER, value["payloadType"]))["signatures"]
+
+
+def indented(bundle: Path) -> None:
+    (bundle / FILE).write_text(json.dumps(json.loads((bundle / FILE).read_bytes()), indent=1, sort_keys=True))
+
+
+def twice(bundle: Path) -> None:
+    """A key that comes twice: other readers may take the first."""
+    data = (bundle / FILE).read_bytes()
+    (bundle / FILE).write_bytes(b'{"payload":"e30=",' + data[1:])
+
+
+ENVELOPE = {
+    "payload type changed": Tampering(envelope(lambda v: v.update(payloadType="text/plain")), "wrong-type"),
+    "signatures removed": Tampering(envelope(lambda v: v.update(signatures=[])), "unsigned"),
+    "a second signature": Tampering(envelope(second_signature), "several-signatures"),
+    "the signature twice": Tampering(
+        envelope(lambda v: v["signatures"].append(v["signatures"][0])), "several-signatures"
+    ),
+    "another key id": Tampering(
+        envelope(lambda v: v["signatures"][0].update(keyid=STRANGER.public.id)), "unknown-key"
+    ),
+    "a key in the signature": Tampering(
+        envelope(lambda v: v["signatures"][0].update(publicKey="x")), "malformed"
+    ),
+    "a field more": Tampering(envelope(lambda v: v.update(note="x")), "malformed"),
+    "a field less": Tampering(envelope(lambda v: v.pop("signatures")), "malformed"),
+    "no list of signatures": Tampering(envelope(lambda v: v.update(signatures={})), "malformed"),
+    "payload no base64": Tampering(envelope(lambda v: v.update(payload="!")), "malformed"),
+    "payload without padding": Tampering(envelope(lambda v: v.update(payload="e30")), "malformed"),
+    "signature of zeros": Tampering(
+        envelope(lambda v: v["signatures"][0].update(sig=base64.b64encode(bytes(64)).decode())),
+        "bad-signature",
+    ),
+    "signature too short": Tampering(
+        envelope(lambda v: v["signatures"][0].update(sig="AAAA")), "bad-signature"
+    ),
+    "formatted again": Tampering(indented, "malformed"),
+    "a key twice": Tampering(twice, "malformed"),
+    "no JSON": Tampering(add(FILE, b"\xff"), "malformed"),
+    "an array": Tampering(add(FILE, b"[]"), "malformed"),
+    "other server, not signed": Tampering(
+        with_payload(lambda p: p["server"].update(name="x")), "bad-signature"
+    ),
+    "later end, not signed": Tampering(
+        with_payload(lambda p: p.update(expires="2999-01-01T00:00:00Z")), "bad-signature"
+    ),
+    "signed by a stranger": Tampering(lambda bundle: sign_again(bundle, STRANGER), "unknown-key"),
+    "signed by a stranger who brings the key": Tampering(
+        lambda bundle: (
+            add("stranger.pub", STRANGER.public.pem())(bundle),
+            sign_again(bundle, STRANGER, lambda m: m.update(roles={STRANGER.public.id: "developer"})),
+        ),
+        "unknown-key",
+    ),
+    "signed by the harness": Tampering(
+        lambda bundle: sign_again(bundle, HARNESS), "wrong-role", second="unknown-key"
+    ),
+    "signed as another type": Tampering(
+        lambda bundle: sign_again(bundle, payload_type=dsse.IN_TOTO), "wrong-type"
+    ),
+    "not signed at all": Tampering(
+        lambda bundle: (shutil.rmtree(bundle), bundles.make(bundle, key=None)), "unsigned"
+    ),
+    "of another key pair": Tampering(
+        lambda bundle: (shutil.rmtree(bundle), bundles.make(bundle, key=STRANGER)), "unknown-key"
+    ),
+}
+
+
+def signed(change: Callable[[dict[str, Any]], object]) -> Doctor:
+    """Change the manifest, and sign it with the right key."""
+    return lambda bundle: sign_again(bundle, change=change)
+
+
+def named(name: str) -> Doctor:
+    return signed(lambda m: m["files"].insert(0, {**m["files"][0], "path": name}))
+
+
+MANIFEST = {
+    "a name twice": Tampering(signed(lambda m: m["files"].insert(0, m["files"][0])), "bad-manifest"),
+    "a name that leads out": Tampering(named("../dev.pub"), "bad-manifest"),
+    "an absolute name": Tampering(named("/etc/passwd"), "bad-manifest"),
+    "a name with a backslash": Tampering(named("a\\b"), "bad-manifest"),
+    "a name with an escape": Tampering(named("a\x1b"), "bad-manifest"),
+    "an empty name": Tampering(named(""), "bad-manifest"),
+    "a twin by case": Tampering(named("ATTESTATIONS/sbom.dsse.json"), "bad-manifest"),
+    "names not in order": Tampering(signed(lambda m: m["files"].reverse()), "bad-manifest"),
+    "it lists itself": Tampering(named(FILE), "bad-manifest"),
+    "another version": Tampering(signed(lambda m: m.update(v=2)), "bad-manifest"),
+    "a version that is true": Tampering(signed(lambda m: m.update(v=True)), "bad-manifest"),
+    "a field more": Tampering(signed(lambda m: m.update(note="x")), "bad-manifest"),
+    "a field less": Tampering(signed(lambda m: m.pop("expires")), "bad-manifest"),
+    "a file with a field more": Tampering(signed(lambda m: m["files"][0].update(note="x")), "bad-manifest"),
+    "an end before the beginning": Tampering(
+        signed(lambda m: m.update(expires="2000-01-01T00:00:00Z")), "bad-manifest"
+    ),
+    "no such day": Tampering(signed(lambda m: m.update(expires="2030-02-31T00:00:00Z")), "bad-manifest"),
+    "time in another form": Tampering(
+        signed(lambda m: m.update(expires="2030-4-1T0:00:00Z")), "bad-manifest"
+    ),
+    "roles without the signer": Tampering(signed(lambda m: m.update(roles={})), "bad-manifest"),
+    "the signer as harness": Tampering(
+        signed(lambda m: m.update(roles={DEVELOPER.public.id: "harness"})), "bad-manifest"
+    ),
+    "a role that is none": Tampering(signed(lambda m: m["roles"].update(x="auditor")), "bad-manifest"),
+    "no files": Tampering(signed(lambda m: m.update(files=None)), "bad-manifest"),
+    "a file that is not there": Tampering(
+        signed(lambda m: m["files"].append({**m["files"][0], "path": "zz"})), "missing-file"
+    ),
+    "a file left out": Tampering(signed(lambda m: m["files"].pop()), "added-file"),
+    "another size": Tampering(signed(lambda m: m["files"][0].update(size=1)), "changed-file"),
+}
+
+
+def days(count: float) -> datetime:
+    return bundles.CREATED + timedelta(days=count)
+
+
+def left(bundle: Path) -> None:
+    pass
+
+
+VALIDITY = {
+    "expired": Tampering(left, "expired", {"now": days(90)}),
+    "long expired": Tampering(left, "expired", {"now": datetime(2040, 1, 1, tzinfo=UTC)}),
+    "from the future": Tampering(left, "from-the-future", {"now": days(-1)}),
+    "from the near future": Tampering(left, "from-the-future", {"now": days(-0.01)}),
+    "too old": Tampering(left, "too-old", {"max_age": timedelta(hours=23)}),
+}
+
+
+def evidence(name: str, change: Callable[[Any], object]) -> Doctor:
+    """Edit a piece of evidence, and have the developer sign the manifest again."""
+    return lambda bundle: (edit(bundle / name, change), sign_again(bundle))
+
+
+def replaced(name: str, data: bytes) -> Doctor:
+    return lambda bundle: (add(name, data)(bundle), sign_again(bundle))
+
+
+def dropped(name: str) -> Doctor:
+    return lambda bundle: ((bundle / name).unlink(), sign_again(bundle))
+
+
+def attested(name: str, change: Callable[[dict[str, Any]], object], key: Any = DEVELOPER) -> Doctor:
+    """Edit a statement, sign it, and sign the manifest again."""
+
+    def doctor(bundle: Path) -> None:
+        value = json.loads(base64.b64decode(json.loads((bundle / name).read_bytes())["payload"]))
+        change(value)
+        (bundle / name).write_bytes(dsse.sign(canonical.encode(value), key))
+        sign_again(bundle)
+
+    return doctor
+
+
+def another_list(bundle: Path) -> None:
+    """An easier list under the old name, with everything made to fit."""
+    with (bundle / "profile.toml").open("ab") as file:
+        file.write(b"\n# easier\n")
+    found = sha256((bundle / "profile.toml").read_bytes()).hexdigest()
+    sign_again(bundle, change=lambda m: m["profile"].update(sha256=found))
+
+
+def foreign_statement(bundle: Path) -> None:
+    other = bundles.make(bundle.parent / "other", bundles.CREATED + timedelta(hours=1))
+    shutil.copy(other / SUMMARY, bundle / SUMMARY)
+    sign_again(bundle)
+
+
+def verdict(run: dict[str, Any], value: str) -> None:
+    run["cells"][0]["checks"][0]["verdict"] = value
+
+
+SIGNED = {
+    "an edited list": Tampering(lambda b: (add("profile.toml")(b), sign_again(b)), "wrong-profile"),
+    "no list": Tampering(dropped("profile.toml"), "wrong-profile"),
+    "an easier list": Tampering(another_list, "unknown-profile"),
+    "a list of another name": Tampering(
+        signed(lambda m: m["profile"].update(id="easy/1")), "unknown-profile"
+    ),
+    "no attestation of the summary": Tampering(dropped(SUMMARY), "missing-attestation"),
+    "no attestation of the SBOM": Tampering(dropped(SBOM), "missing-attestation"),
+    "an attestation of nothing": Tampering(dropped("sbom.cdx.json"), "strange-attestation"),
+    "an attestation of another bundle": Tampering(foreign_statement, "wrong-subject"),
+    "attestations swapped": Tampering(
+        lambda b: (
+            shutil.move(b / SUMMARY, b / "x"),
+            shutil.move(b / SBOM, b / SUMMARY),
+            shutil.move(b / "x", b / SBOM),
+            sign_again(b),
+        ),
+        "wrong-subject",
+    ),
+    "an attestation by a stranger": Tampering(attested(SUMMARY, lambda s: None, STRANGER), "unknown-key"),
+    "an attestation by the harness": Tampering(
+        attested(SUMMARY, lambda s: None, HARNESS), "wrong-role", second="unknown-key"
+    ),
+    "an attestation about another artifact": Tampering(
+        attested(SUMMARY, lambda s: s["subject"][0]["digest"].update(sha256="0" * 64)), "wrong-subject"
+    ),
+    "an attestation about less": Tampering(attested(SUMMARY, lambda s: s["subject"].pop()), "wrong-subject"),
+    "an attestation of another kind": Tampering(
+        attested(SUMMARY, lambda s: s.update(predicateType="https://example.org/x")), "wrong-predicate"
+    ),
+    "an attestation that says more than its evidence": Tampering(
+        attested(SUMMARY, lambda s: s["predicate"]["passedTests"].append("CONF-SEC-04.expired")),
+        "wrong-predicate",
+    ),
+    "an attestation of another SBOM": Tampering(
+        attested(SBOM, lambda s: s["predicate"].update(components=[])), "wrong-predicate"
+    ),
+    "an attestation that is no statement": Tampering(
+        attested(SUMMARY, lambda s: s.update(_type="x")), "bad-statement"
+    ),
+    "an attestation that is no envelope": Tampering(replaced(SUMMARY, b"{}"), "malformed"),
+    "no run": Tampering(dropped("run/run.json"), "missing-file"),
+    "a run that is none": Tampering(replaced("run/run.json", b"[]"), "bad-evidence"),
+    "a trace dropped": Tampering(
+        lambda b: (next((b / "run" / "traces").iterdir()).unlink(), sign_again(b)), "missing-trace"
+    ),
+    "a verdict without a trace": Tampering(
+        evidence("run/run.json", lambda r: r["cells"][0].pop("trace")), "missing-trace"
+    ),
+    "a trace that the run hides": Tampering(
+        evidence("run/run.json", lambda r: r["cells"].pop(0)), "bad-evidence"
+    ),
+    "one trace for two": Tampering(
+        evidence("run/run.json", lambda r: r["cells"][0].update(trace=r["cells"][1]["trace"])), "bad-evidence"
+    ),
+    "another verdict in the run": Tampering(
+        evidence("run/run.json", lambda r: verdict(r, "FAILURE")), "wrong-summary"
+    ),
+    "another badge": Tampering(evidence("badge.json", lambda b: b.update(passed=61)), "wrong-badge"),
+    "a badge of another summary": Tampering(
+        evidence("badge.json", lambda b: b.update(summarySha256="0" * 64)), "wrong-badge"
+    ),
+    "another shield": Tampering(evidence("shields.json", lambda s: s.update(message="61/61")), "wrong-badge"),
+    "other metrics": Tampering(replaced("metrics.json", b'{"runs":[]}'), "wrong-summary"),
+    "another server in the manifest": Tampering(
+        signed(lambda m: m["server"].update(name="other")), "wrong-summary"
+    ),
+    "a longer life than the summary has": Tampering(
+        signed(lambda m: m.update(expires="2031-01-01T00:00:00Z")), "wrong-summary"
+    ),
+}
+
+
+def lying_summary(change: Callable[[dict[str, Any]], object]) -> Doctor:
+    """Edit the summary; statement, badges and manifest are made to fit."""
+
+    def doctor(bundle: Path) -> None:
+        edit(bundle / "summary.json", change)
+        bundles.attest_again(bundle)
+
+    return doctor
+
+
+def whitewashed(value: dict[str, Any]) -> None:
+    value["conclusion"] = "met"
+    value["summary"].update(passed=61, scored=61)
+
+
+LIES = {
+    "a summary with more passes": Tampering(lying_summary(whitewashed), "wrong-summary"),
+    "a summary of another run": Tampering(
+        lying_summary(lambda s: s["run"].update(sha256="0" * 64)), "wrong-summary"
+    ),
+    "a summary of another server": Tampering(
+        lying_summary(lambda s: s["server"].update(version="9")), "wrong-summary"
+    ),
+    "a summary of another artifact": Tampering(
+        lying_summary(lambda s: s["server"].update(artifact=None)), "wrong-summary"
+    ),
+    "a summary by another signer": Tampering(
+        lying_summary(lambda s: s["attested"].update(developer=STRANGER.public.id)), "wrong-summary"
+    ),
+    "a summary of other evidence": Tampering(
+        lying_summary(lambda s: s["evidence"][0].update(sha256="0" * 64)), "wrong-summary"
+    ),
+    "a summary with another list": Tampering(
+        lying_summary(lambda s: s["profile"].update(sha256="0" * 64)), "wrong-summary"
+    ),
+}
+
+GROUPS = {
+    "disk": ON_DISK,
+    "envelope": ENVELOPE,
+    "manifest": MANIFEST,
+    "time": VALIDITY,
+    "signed": SIGNED,
+    "lie": LIES,
+}
+EVERY = {f"{group}: {name}": row for group, rows in GROUPS.items() for name, row in rows.items()}
