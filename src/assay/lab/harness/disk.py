@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
@@ -11,6 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from .access import Access
 from .broken_off import BrokenOff
 
 MOST: Final = 20_000
@@ -29,7 +29,7 @@ class Directories:
 
     def __init__(self, directories: Sequence[Path]) -> None:
         self._directories = tuple(path.resolve() for path in directories)
-        self.alone = asyncio.Lock()
+        self.access = Access()
 
     def state(self) -> dict[str, str]:
         """

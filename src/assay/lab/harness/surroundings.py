@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
 from msgspec import Struct
+
+from .access import Access
 
 DISK: Final = "disk"
 SPANS: Final = "spans"
@@ -16,8 +17,8 @@ REGISTRY: Final = "registry"
 class Disk(Protocol):
     """Directories that the subject may write to; `disk.py` looks at them."""
 
-    alone: asyncio.Lock
-    """Held from before a call until after it: whatever changes meanwhile is the doing of that call."""
+    access: Access
+    """Who calls tools that write is alone: whatever changes meanwhile is the doing of that call."""
 
     def state(self) -> dict[str, str]:
         """Every file below them by its path, with what tells it from any other content."""

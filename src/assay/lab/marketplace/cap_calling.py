@@ -21,15 +21,20 @@ TOLD: Final = 100
 """Paths of each kind that are kept of one call."""
 
 
-def undisturbed(stage: Stage) -> AbstractAsyncContextManager[Any]:
-    """While the scenarios that call tools wait: what they change, a tool or a file, comes and goes elsewhere.
-    Only where the disk is observed."""
+def looking_on(stage: Stage) -> AbstractAsyncContextManager[Any]:
+    """While nobody calls tools that change something, a file or a list, where the disk is observed."""
     disk = stage.surroundings.disk
-    return nullcontext() if disk is None else disk.alone
+    return nullcontext() if disk is None else disk.access.together()
+
+
+def undisturbed(stage: Stage) -> AbstractAsyncContextManager[Any]:
+    """While no other scenario looks at the disk, or changes anything there."""
+    disk = stage.surroundings.disk
+    return nullcontext() if disk is None else disk.access.alone()
 
 
 async def call_watched(stage: Stage, peer: Peer, tool: dict[str, Any]) -> None:
-    """Call a tool, `undisturbed`; where the disk can be looked at, a mark tells what changed there.
+    """Call a tool; where the disk can be looked at, a mark tells what changed there.
 
     Raises:
         BrokenOff: no answer, or the directories cannot be looked at.

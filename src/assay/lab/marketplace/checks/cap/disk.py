@@ -18,9 +18,7 @@ READS: Final = "CONF-CAP-03.tools.read-only"
 @profile_check("Tools do what they say", rows=(TOLD, READS))
 def judge(trace: Trace) -> Iterator[Observation]:
     for seen in observed(trace):
-        yield _told(seen)
-        if seen.call.only_reads:
-            yield _left(seen)
+        yield _left(seen) if seen.call.only_reads else _told(seen)
     for call in summarised(trace):
         if call.only_reads and call.summary is not None:
             yield _harmless(call)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from assay.lab.harness.declaration import declaration
 from assay.lab.harness.frame import Frame
 from assay.lab.harness.listing import listings
 from assay.lab.harness.registry_entry import (
@@ -65,12 +66,15 @@ def _told(probe: Probe, told: Any) -> str:
 
 
 def _lists(trace: Trace, note: Frame, told: dict[str, Any]) -> Iterator[Observation]:
-    """Lists may change while they are read: the entry is true if it is true of one reading."""
+    """A list may change while it is read: the entry is true if it is true of one reading. Resources that come
+    and go, as the server itself says, are not held against an entry that was made before."""
+    declared = declaration(trace)
+    moving = declared is not None and declared.has("resources", "listChanged")
     left_out = () if knows_all_content(trace.revision) else ("digests",)
     for kind in KINDS:
         live = [one for one in listings(trace, f"{kind}/list", kind) if one.complete]
         right = [capabilities_block({kind: one.items})[kind] for one in live]
-        if live:
+        if live and not (moving and kind == "resources"):
             said = as_object(told.get(kind))
             holds = any(_same(said, one, left_out) for one in right)
             yield _seen(holds, note, f"capabilities.{kind}: {right[-1]}", f"{told.get(kind)!r}", *live)

@@ -7,7 +7,7 @@ from assay.lab.harness.peer import Peer
 from assay.lab.harness.scenario import scenario
 from assay.lab.harness.stage import Stage
 from assay.lab.harness.transport import HTTP_ONLY
-from assay.lab.marketplace.cap_calling import undisturbed
+from assay.lab.marketplace.cap_calling import looking_on
 from assay.lab.marketplace.cap_listing import read_lists
 from assay.lab.marketplace.cap_manifest import PLACES
 
@@ -15,7 +15,7 @@ from assay.lab.marketplace.cap_manifest import PLACES
 @scenario("Manifests beside the live lists", exercises=("cap.manifests",), transports=HTTP_ONLY)
 async def drive(stage: Stage) -> None:
     peer = await stage.open()
-    async with undisturbed(stage):
+    async with looking_on(stage):
         await read_lists(stage, peer)
         for place in PLACES.values():
             await _fetch(peer, place)

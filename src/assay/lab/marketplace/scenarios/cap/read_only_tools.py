@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.harness.need import A_READ_ONLY_TOOL
 from assay.lab.harness.scenario import scenario
 from assay.lab.harness.stage import Stage
-from assay.lab.marketplace.cap_calling import MOST, call_watched, undisturbed
+from assay.lab.marketplace.cap_calling import MOST, call_watched, looking_on
 from assay.lab.marketplace.declaring import BOTH
 
 
@@ -19,5 +19,5 @@ async def drive(stage: Stage) -> None:
     peer = await stage.open()
     await peer.pages("tools/list", "tools")
     for tool in stage.facts.read_only_tools[:MOST]:
-        async with undisturbed(stage):
+        async with looking_on(stage):
             await call_watched(stage, peer, tool)

@@ -6,11 +6,11 @@ from assay.lab.harness.need import A_REGISTRY_ENTRY
 from assay.lab.harness.scenario import scenario
 from assay.lab.harness.stage import Stage
 from assay.lab.harness.surroundings import REGISTRY
-from assay.lab.marketplace.cap_calling import undisturbed
+from assay.lab.marketplace.cap_calling import looking_on
 from assay.lab.marketplace.cap_listing import read_lists
 from assay.lab.marketplace.checks.cap.registry import BATCH
 from assay.lab.marketplace.declaring import BOTH
-from assay.revisions.revision import Batching
+from assay.revisions.revision import Batching, Opening
 
 
 @scenario(
@@ -22,7 +22,9 @@ from assay.revisions.revision import Batching
 async def drive(stage: Stage) -> None:
     stage.note(REGISTRY, entry=stage.surroundings.registry)
     peer = await stage.open()
-    async with undisturbed(stage):
+    if stage.revision.opening is Opening.PER_REQUEST:
+        await peer.request("server/discover")
+    async with looking_on(stage):
         await read_lists(stage, peer)
     if stage.revision.batching is not Batching.REFUSED:
         async with peer.probe(BATCH):
