@@ -1,0 +1,64 @@
+"""The profile as a whole: what it leaves alone, and what it insists on."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from assay import Scope, Server, Strictness
+from assay.profile import Profile
+from tests.driving.describing import DescribingClient
+from tests.profile.market import DATES, RETENTION, market
+from tests.server.scripted import BATCHING, ask
+
+PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+
+
+async def batch(server: Server) -> Any:
+    answer = await server.handle(json.dumps([PING]), scope=Scope(revision=BATCHING))
+    return json.loads(answer or b"null")
+
+
+async def test_batches_are_refused_unless_allowed() -> None:
+    refused = await batch(market())
+    assert refused["error"] == {"code": -32600, "message": "this server takes no batches"}
+    assert await batch(market(Profile(batch=True))) == [{"jsonrpc": "2.0", "id": 1, "result": {}}]
+
+
+def test_what_else_the_server_insists_on_stays() -> None:
+    server = market(strictness=Strictness(statuses=True))
+    assert server.strictness == Strictness(statuses=True, single=True)
+
+
+@pytest.mark.parametrize("date", DATES[:-1])
+async def test_other_methods_are_served_as_before(date: str) -> None:
+    plain = Server("plain")
+    plain.tool(name="one")(lambda: None)
+    kept = Server("plain")
+    kept.tool(name="one")(lambda: None)
+    kept.use(Profile())
+    for method in ("ping", "tools/list", "resources/list", "no/such"):
+        assert await ask(kept, method, revision=date) == await ask(plain, method, revision=date)
+
+
+async def test_official_types_take_every_result_of_the_newest_revision() -> None:
+    client = DescribingClient(market())
+    asked: dict[str, dict[str, Any]] = {
+        "tools/list": {},
+        "prompts/list": {},
+        "prompts/get": {"name": "review", "arguments": {"code": "x"}},
+        "resources/read": {"uri": "file:///picture.png"},
+        "tools/call": {"name": "write", "arguments": {"text": "x"}},
+    }
+    for method, params in asked.items():
+        assert (await client.result(method, params))["resultType"] == "complete"
+
+
+def test_a_tier_that_does_not_exist_is_found_when_it_is_put_around_a_server() -> None:
+    for uri in ("file:///a", "file:///{a}"):
+        server = Server("odd")
+        server.resource(uri, name="odd", meta={RETENTION: {"tier": "x"}})(lambda a="": "x")
+        with pytest.raises(ValueError, match="odd: unknown retention tier: 'x'"):
+            server.use(Profile())
