@@ -39,9 +39,9 @@ def plain_request(stage: Stage, request_id: str, **params: Any) -> dict[str, Any
     return {"jsonrpc": "2.0", "id": request_id, "method": stage.plain, **given}
 
 
-async def offer_each(stage: Stage, messages: Iterable[BadMessage]) -> None:
+async def offer_each(stage: Stage, messages: Iterable[BadMessage], peer: Peer | None = None) -> None:
     """Offer them on one connection, each followed by a good request; on a new one after each that ends it."""
-    peer = await stage.open()
+    peer = peer or await stage.open()
     for bad in messages:
         try:
             await _offer(peer, bad)

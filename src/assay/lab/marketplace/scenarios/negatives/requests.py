@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from assay.lab.harness.argument import refused_arguments
+from assay.lab.harness.argument import arguments_for, refused_arguments
 from assay.lab.harness.message_meta import declared
 from assay.lab.harness.mirror import param_headers
+from assay.lab.harness.peer import Peer, Reply
 from assay.lab.harness.scenario import scenario
 from assay.lab.harness.stage import Stage
 from assay.lab.marketplace.declaring import BOTH
 from assay.lab.marketplace.jrpc_bad_message import BadMessage, offer_each
 
-MOST_TOOLS = 4
+ENOUGH = 3
+"""Tools of which wrong calls are tried."""
 UNKNOWN_METHODS = ("no/such/method", "tools/no-such-verb")
 UNKNOWN_TOOL = "no-such-tool-of-the-lab"
 
@@ -24,29 +26,39 @@ UNKNOWN_TOOL = "no-such-tool-of-the-lab"
     transports=BOTH,
 )
 async def drive(stage: Stage) -> None:
-    await offer_each(stage, _messages(stage))
+    peer = await stage.open()
+    tools = await _working(stage, peer)
+    await offer_each(stage, _messages(stage, tools), peer)
 
 
-def _messages(stage: Stage) -> Iterator[BadMessage]:
+async def _working(stage: Stage, peer: Peer) -> list[dict[str, Any]]:
+    """Tools that only read, and do so with arguments that fit: of others a refusal would prove nothing."""
+    named = [one for one in stage.facts.read_only_tools if isinstance(one.get("name"), str)]
+    found: list[dict[str, Any]] = []
+    for tool in (one for one in named if any(refused_arguments(one))):
+        if len(found) < ENOUGH and _is_done(await peer.call(tool, arguments_for(tool))):
+            found.append(tool)
+    return found
+
+
+def _is_done(reply: Reply) -> bool:
+    done = reply.result.get("resultType", "complete") == "complete"
+    return reply.is_result and done and not reply.result.get("isError")
+
+
+def _messages(stage: Stage, tools: list[dict[str, Any]]) -> Iterator[BadMessage]:
     for method in UNKNOWN_METHODS:
         yield _request(stage, "unknown-method", f"the method {method}", method, {})
     if stage.facts.declares("tools"):
         call = {"name": UNKNOWN_TOOL, "arguments": {}}
         yield _request(stage, "unknown-tool", f"the tool {UNKNOWN_TOOL}", "tools/call", call)
-    for tool in _tools(stage):
+    for tool in tools:
         for number, arguments in enumerate(refused_arguments(tool)):
             what = f"the arguments {arguments!r} of {tool['name']}"
             call = {"name": tool["name"], "arguments": arguments}
             headers = param_headers(tool, arguments) if stage.revision.http.mirrored else {}
             name = f"{tool['name']} {number}"
             yield _request(stage, "invalid-arguments", what, "tools/call", call, name, headers)
-
-
-def _tools(stage: Stage) -> list[dict[str, Any]]:
-    """Those that only read come first: a server that serves bad arguments after all does least with them."""
-    named = [one for one in stage.facts.tools if isinstance(one.get("name"), str)]
-    reading = [one for one in stage.facts.read_only_tools if one in named]
-    return [one for one in reading if any(refused_arguments(one))][:MOST_TOOLS]
 
 
 def _request(

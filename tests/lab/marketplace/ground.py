@@ -1,0 +1,78 @@
+"""The healthy server of the profile, with all that can be seen around it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import msgspec
+
+from assay.lab.harness.discovery import DISCOVERY, discover
+from assay.lab.harness.facts import Facts
+from assay.lab.harness.locked import Lock
+from assay.lab.harness.plan import Selection
+from assay.lab.harness.playing import Conditions, play
+from assay.lab.harness.registry_entry import KINDS, entry_of
+from assay.lab.harness.run import CellResult, Run
+from assay.lab.harness.runner import Order, Runner
+from assay.lab.harness.sabotage.furnishing import Furnished
+from assay.lab.harness.subject import Subject, served
+from assay.lab.harness.trace import Trace
+from assay.lab.harness.transport import Transport
+from assay.lab.suites import suite_named
+from assay.revisions.registry import HANDSHAKE, PER_REQUEST, REVISIONS
+
+SUITE = suite_named("marketplace")
+PROFILE = ("reference", "--profile", "intelgraph")
+NEWEST = (HANDSHAKE[-1], PER_REQUEST[-1])
+# A scenario on stdio costs a process: there the newest revision of each kind stands for all.
+TRIED = {Transport.STDIO: NEWEST}
+
+
+def keep(result: CellResult, trace: Trace) -> CellResult:
+    return result
+
+
+async def run_of(subject: Subject, conditions: Conditions, *scenarios: str) -> Run:
+    selection = Selection(scenarios, TRIED.get(subject.transport, ()), effects=True)
+    order = Order(SUITE, selection, conditions, jobs=4)
+    return await Runner(order, [subject], lambda event: None, keep).run()
+
+
+async def healthy(transport: Transport) -> Run:
+    """The whole suite on the server that its saboteurs stand before."""
+    async with Furnished(SUITE.server) as furnished:
+        name, *options = furnished.words
+        conditions = Conditions(surroundings=furnished.surroundings)
+        subject = served(name, transport, *options)
+        entry = await _entry(subject, conditions)
+        around = msgspec.structs.replace(furnished.surroundings, registry=entry)
+        return await run_of(subject, msgspec.structs.replace(conditions, surroundings=around))
+
+
+async def protected(transport: Transport, *scenarios: str) -> Run:
+    """These scenarios on the same server behind a lock."""
+    lock = Lock(*PROFILE)
+    try:
+        return await run_of(lock.served(transport), lock.conditions, *scenarios)
+    finally:
+        lock.close()
+
+
+@asynccontextmanager
+async def _started(subject: Subject) -> AsyncIterator[Subject]:
+    await subject.start()
+    try:
+        yield subject
+    finally:
+        await subject.stop()
+
+
+async def _entry(subject: Subject, conditions: Conditions) -> dict[str, object]:
+    """A true entry of it in a registry."""
+    newest = NEWEST[-1]
+    async with _started(subject):
+        played = await play(DISCOVERY, subject, newest, discover, Facts(newest.date), conditions)
+    assert isinstance(played.value, Facts)
+    lists = {kind: getattr(played.value, kind) for kind in KINDS}
+    return entry_of(lists, [one.date for one in REVISIONS])
