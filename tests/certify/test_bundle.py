@@ -1,0 +1,130 @@
+"""Bundles are written at once, in one form, and over nothing but an older bundle."""
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from assay.certify.bundle import CannotWrite, Contents, write
+from assay.certify.bundle_manifest import FILE, Artifact, BundleManifest, encode, read
+from assay.certify.manifest import BadManifest
+from assay.signing import canonical, dsse
+from assay.signing.dsse import Role, Trust
+from tests.certify.bundles import CREATED, DEVELOPER, HARNESS, listed
+
+EMPTY = Contents("s", "1", None, "p/1", b"[list]", {"report.md": b"# x"}, CREATED, timedelta(days=1))
+
+
+def names(directory: Path) -> list[str]:
+    return sorted(path.relative_to(directory).as_posix() for path in directory.rglob("*") if path.is_file())
+
+
+def opened(directory: Path) -> BundleManifest:
+    trust = Trust([(DEVELOPER.public, Role.DEVELOPER)])
+    kind = "application/vnd.assay.manifest+json"
+    return read(dsse.verify((directory / FILE).read_bytes(), trust, Role.DEVELOPER, kind).payload)
+
+
+def test_the_manifest_names_server_profile_time_signers_and_files(tmp_path: Path) -> None:
+    write(tmp_path / "b", EMPTY, DEVELOPER, harness=HARNESS.public.id)
+    found = opened(tmp_path / "b")
+    assert (found.server.name, found.server.version, found.profile.id) == ("s", "1", "p/1")
+    assert (found.created, found.expires) == ("2030-01-01T00:00:00Z", "2030-01-02T00:00:00Z")
+    assert found.roles == {DEVELOPER.public.id: Role.DEVELOPER, HARNESS.public.id: Role.HARNESS}
+    assert [entry.path for entry in found.files] == ["profile.toml", "report.md"]
+    assert names(tmp_path / "b") == [FILE, "profile.toml", "report.md"]
+    assert names(tmp_path) == [f"b/{name}" for name in names(tmp_path / "b")], "nothing is left beside it"
+
+
+def test_a_key_with_both_roles_is_named_as_the_developers(tmp_path: Path) -> None:
+    write(tmp_path / "b", EMPTY, DEVELOPER, harness=DEVELOPER.public.id)
+    assert opened(tmp_path / "b").roles == {DEVELOPER.public.id: Role.DEVELOPER}
+
+
+def test_without_a_key_there_is_no_signature_and_nothing_attested(tmp_path: Path) -> None:
+    write(tmp_path / "b", replace(EMPTY, files={"summary.json": b'{"checks":[]}'}), None)
+    assert json.loads((tmp_path / "b" / FILE).read_bytes())["signatures"] == []
+    assert listed(tmp_path / "b")["roles"] == {}
+    assert names(tmp_path / "b") == [FILE, "profile.toml", "summary.json"]
+
+
+def test_an_empty_directory_is_filled(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    write(tmp_path / "b", EMPTY, DEVELOPER)
+    assert FILE in names(tmp_path / "b")
+
+
+def test_an_older_bundle_gives_way_only_by_force(tmp_path: Path) -> None:
+    write(tmp_path / "b", replace(EMPTY, files={"old": b""}), DEVELOPER)
+    with pytest.raises(CannotWrite, match="holds a bundle already: name another directory, or use --force"):
+        write(tmp_path / "b", EMPTY, DEVELOPER)
+    assert "old" in names(tmp_path / "b")
+    write(tmp_path / "b", EMPTY, DEVELOPER, force=True)
+    assert names(tmp_path) == ["b/MANIFEST.json", "b/profile.toml", "b/report.md"]
+
+
+@pytest.mark.parametrize("stranger", ["notes.txt", "a/b.txt"])
+def test_nothing_else_gives_way_even_by_force(tmp_path: Path, stranger: str) -> None:
+    write(tmp_path / "b", EMPTY, DEVELOPER)
+    (tmp_path / "b" / stranger).parent.mkdir(exist_ok=True)
+    (tmp_path / "b" / stranger).write_text("mine")
+    before = names(tmp_path)
+    with pytest.raises(CannotWrite, match=f"holds what is no part of a bundle, as {stranger}"):
+        write(tmp_path / "b", EMPTY, DEVELOPER, force=True)
+    assert names(tmp_path) == before
+
+
+def test_a_directory_with_a_manifest_of_something_else_does_not_give_way(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text('{"payload":"e30="}')
+    with pytest.raises(CannotWrite, match=f"no part of a bundle, as {FILE}"):
+        write(tmp_path, EMPTY, DEVELOPER, force=True)
+
+
+def test_a_file_or_a_link_in_the_way(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "link").symlink_to(tmp_path)
+    for name in ("file", "link"):
+        with pytest.raises(CannotWrite, match="is in the way: name a directory"):
+            write(tmp_path / name, EMPTY, DEVELOPER, force=True)
+
+
+def test_a_place_that_is_not_there(tmp_path: Path) -> None:
+    write(tmp_path / "deep" / "er" / "b", EMPTY, DEVELOPER)
+    assert FILE in names(tmp_path / "deep" / "er" / "b")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CannotWrite, match=r"cannot (write|read)"):
+        write(tmp_path / "file" / "b", EMPTY, DEVELOPER)
+
+
+@pytest.mark.parametrize(
+    "name", ["MANIFEST.json", "profile.toml", "attestations/x.dsse.json", "../x", "a//b", "A\\b"]
+)
+def test_names_that_cannot_be_given(tmp_path: Path, name: str) -> None:
+    with pytest.raises(CannotWrite, match="no bundle: "):
+        write(tmp_path / "b", replace(EMPTY, files={name: b""}), DEVELOPER)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_bundle_without_a_life_is_not_written(tmp_path: Path) -> None:
+    with pytest.raises(CannotWrite, match="expires before it begins"):
+        write(tmp_path / "b", replace(EMPTY, lifetime=timedelta(0)), DEVELOPER)
+
+
+def test_evidence_that_cannot_be_attested_is_not_written(tmp_path: Path) -> None:
+    with pytest.raises(CannotWrite, match=r"summary\.json is not of the form"):
+        write(tmp_path / "b", replace(EMPTY, files={"summary.json": b"[]"}), DEVELOPER)
+
+
+def test_an_artifact_is_known_by_its_bytes(tmp_path: Path) -> None:
+    (tmp_path / "x.whl").write_bytes(b"")
+    assert Artifact.of(tmp_path / "x.whl").sha256.startswith("e3b0c442")
+
+
+def test_what_was_written_is_read(tmp_path: Path) -> None:
+    write(tmp_path / "b", EMPTY, DEVELOPER)
+    found = opened(tmp_path / "b")
+    assert read(encode(found)) == found
+    with pytest.raises(BadManifest, match="no manifest of a bundle"):
+        read(canonical.encode({"files": []}))
