@@ -1,0 +1,60 @@
+"""The second verifier stands alone, and agrees. What both refuse is in tests/certify/test_tampering.py."""
+
+import ast
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from assay.certify import profile_list
+from contrib import verify_bundle
+from tests.certify import bundles
+from tests.certify.bundles import DEVELOPER, STRANGER
+
+SCRIPT = Path(verify_bundle.__file__)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("contrib")
+    (place / "dev.pub").write_bytes(DEVELOPER.public.pem())
+    (place / "stranger.pub").write_bytes(STRANGER.public.pem())
+    (place / "server.whl").write_bytes(bundles.WHEEL)
+    bundles.make(place / "evidence", datetime.now(UTC))
+    return place
+
+
+def run(place: Path, *arguments: str) -> tuple[int, str]:
+    """In an interpreter that knows neither this directory nor the environment's variables."""
+    command = [sys.executable, "-I", str(SCRIPT), *arguments]
+    done = subprocess.run(command, check=False, cwd=place, capture_output=True, text=True, timeout=30)
+    return done.returncode, done.stdout
+
+
+def test_it_verifies(place: Path) -> None:
+    assert run(place, "evidence", "dev.pub") == (0, "verified: 'my-server' '1.0'\n")
+    assert run(place, "evidence", "dev.pub", "server.whl") == (0, "verified: 'my-server' '1.0'\n")
+
+
+def test_it_refuses(place: Path) -> None:
+    assert run(place, "evidence", "stranger.pub") == (1, "refused: 'unknown-key' 'MANIFEST.json'\n")
+    assert run(place, "evidence", "dev.pub", "dev.pub") == (1, "refused: 'wrong-artifact' 'MANIFEST.json'\n")
+
+
+def test_it_says_how_to_use_it(place: Path) -> None:
+    assert run(place) == (2, "")
+
+
+def test_it_imports_nothing_but_python_and_cryptography() -> None:
+    tree = ast.parse(SCRIPT.read_text("utf-8"))
+    names = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    names += [one.name for node in ast.walk(tree) if isinstance(node, ast.Import) for one in node.names]
+    tops = {name.partition(".")[0] for name in names}
+    assert tops - sys.stdlib_module_names == {"cryptography"}
+
+
+def test_it_knows_the_same_frozen_lists() -> None:
+    known = profile_list.shipped(profile_list.INTELGRAPH)
+    assert {known.id: known.sha256} == verify_bundle.PROFILES
