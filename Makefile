@@ -26,7 +26,7 @@ AGREEMENT_READY := $(PEER_VENVS)/python-sdk/.ready $(PEER_VENVS)/minimcp/.ready 
 	interop/peers/typescript-sdk-2/node_modules/.ready
 CLIENT_AGREEMENT_READY := $(PEER_VENVS)/python-sdk/.ready interop/peers/typescript-sdk-2/node_modules/.ready
 PIP_QUIET := --quiet --quiet --disable-pip-version-check --no-input
-LINTED := $(wildcard src tests interop scripts examples bench)
+LINTED := $(wildcard src tests interop scripts examples bench contrib)
 PUBLIC_VENVS := .venv-public
 BENCH_VENVS := .venv-bench
 BENCH_NODE_READY := bench/peers/typescript/node_modules/.ready
