@@ -13,7 +13,7 @@ import msgspec
 from assay.model.asking import Elicited, Root, Sampled
 from assay.model.content import Block
 from assay.model.definition import ClientCapabilities, Implementation
-from assay.model.effect import KEPT, Effect, Op, Target, digest
+from assay.model.effect import Effect, Op, Target, digest
 from assay.model.jsonrpc import RequestId
 from assay.model.result import Message
 from assay.model.scope import Scope
@@ -140,10 +140,8 @@ class Context:
         made = Effect(op, Target(kind, target), reversible, digest(before), digest(after), count, size)
         effects: list[Effect] = self._call.__dict__.setdefault("effects", [])
         effects.append(made)
-        if self._call.asks_for is not None:
-            # The handler may run again for answers: what it has done by then stays done.
-            rounds = open_rounds(self._call)
-            rounds.keep(KEPT, [*msgspec.json.decode(rounds.outcome(KEPT) or b"[]"), made])
+        if self._call.rounds is not None:
+            self._call.rounds.keep_effects([made])
 
     async def once(self, key: str, function: Callable[[], Any]) -> Any:
         """Do something only once, although this handler may run again for each round of questions.

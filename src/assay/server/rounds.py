@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from itertools import count
 from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct, UnsetType
 
+from assay.model.effect import KEPT, Effect
 from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS, AskError, RpcError
 from assay.model.result import InputRequest, InputRequired
 from assay.protocol.codec import encode
@@ -182,6 +184,10 @@ class Rounds:
     def keep(self, key: str, value: Any) -> None:
         self._outcomes[key] = Raw(encode(value))
 
+    def keep_effects(self, made: Sequence[Effect]) -> None:
+        """The handler may run again for answers: what it has done by then stays done."""
+        self.keep(KEPT, [*msgspec.json.decode(self._outcomes.get(KEPT, b"[]")), *made])
+
 
 def open_rounds(call: Call) -> Rounds:
     """The rounds of a call, made at its first question: most calls ask nothing.
@@ -194,6 +200,8 @@ def open_rounds(call: Call) -> Rounds:
             raise AskError("the client cannot be asked here: only tools, prompts and resources can")
         binding = bind(*call.asks_for, call.scope.principal)
         call.rounds = Rounds(binding, call.server.sealer, call.server.limits.request_state)
+        if call.effects:
+            call.rounds.keep_effects(call.effects)
     return call.rounds
 
 

@@ -24,7 +24,7 @@ class _Complete(Struct, omit_defaults=True, rename="camel"):
     """The result of a tool with what every result carries: the most frequent result is encoded once."""
 
     result_type: str
-    meta: Raw = field(name="_meta")
+    meta: Any = field(name="_meta")
     content: list[Block]
     structured: Any = field(name="structuredContent", default=None)
     is_error: bool = False
@@ -42,8 +42,9 @@ class ResultWriter:
 
     def complete(self, result: Any, cache: Cache | None = None) -> Any:
         """What to encode in place of the result."""
-        if type(result) is ToolResult and result.meta is None and cache is None:
-            return _Complete("complete", self._raw_meta, result.content, result.structured, result.is_error)
+        if type(result) is ToolResult and cache is None:
+            own = self._raw_meta if result.meta is None else self._meta | result.meta
+            return _Complete("complete", own, result.content, result.structured, result.is_error)
         head, meta = self._complete, _meta_of(result)
         if meta:
             # The result has a `_meta` of its own: the two become one.
