@@ -121,6 +121,15 @@ def test_closing_twice_cancels_once() -> None:
     assert running.reasons == ["the session was closed"]
 
 
+def test_whoever_waits_for_the_end_is_told_once() -> None:
+    session, told = Session(lambda message: None), []
+    session.endings += (lambda: told.append(session.state),)
+    session.close()
+    session.close()
+
+    assert told == [State.CLOSED]
+
+
 def test_request_may_leave_while_the_session_closes() -> None:
     """A cancelled request takes itself out of `in_flight`, perhaps at once."""
     session = ready_session()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -22,7 +23,8 @@ class Parent:
 
     def __init__(self) -> None:
         self._propagator = propagate.get_global_textmap()
-        self._fields = {field: field.encode() for field in self._propagator.fields}
+        self._fields = {field.encode(): field for field in self._propagator.fields}
+        self._looks = re.compile(b"|".join(map(re.escape, self._fields)) or b"(?!)").search
 
     def of(
         self, meta: Raw | UnsetType, headers: Iterable[tuple[bytes, bytes]]
@@ -33,34 +35,33 @@ class Parent:
         nothing, the span around us is the parent; where there is none, what the HTTP request says.
         """
         ambient = contexts.get_current()
-        carrier = self._said(meta)
+        carrier = None if isinstance(meta, UnsetType) else self._said(meta)
+        if not carrier and not headers:
+            return ambient, ()
         around = trace.get_current_span(ambient).get_span_context()
         if carrier:
             links = (Link(around),) if around.is_valid else ()
             return self._propagator.extract(carrier, ambient), links
-        if not around.is_valid and headers:
-            carrier = self._sent(headers)
-            return (self._propagator.extract(carrier, ambient) if carrier else ambient), ()
-        return ambient, ()
+        carrier = None if around.is_valid else self._sent(headers)
+        return (self._propagator.extract(carrier, ambient) if carrier else ambient), ()
 
-    def _said(self, meta: Raw | UnsetType) -> dict[str, str]:
+    def _said(self, meta: Raw) -> dict[str, str]:
         # Few requests carry one, and to look for the bytes is cheaper than to read them.
-        raw = b"" if isinstance(meta, UnsetType) else bytes(meta)
-        if not any(field in raw for field in self._fields.values()):
+        raw = bytes(meta)
+        if self._looks(raw) is None:
             return {}
         try:
             said = _decode(raw)
         except (msgspec.DecodeError, RecursionError):
             return {}  # the method itself refuses it, where it has to be refused
-        found = {field: said.get(field) for field in self._fields}
+        found = {field: said.get(field) for field in self._fields.values()}
         return {
             field: value for field, value in found.items() if isinstance(value, str) and len(value) <= LONGEST
         }
 
     def _sent(self, headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-        wanted = {encoded: field for field, encoded in self._fields.items()}
         return {
-            wanted[name]: value.decode("latin-1")
+            self._fields[name]: value.decode("latin-1")
             for name, value in headers
-            if name in wanted and len(value) <= LONGEST
+            if name in self._fields and len(value) <= LONGEST
         }
