@@ -1,0 +1,55 @@
+"""The frozen lists: nobody changes one unnoticed."""
+
+import pytest
+
+from assay.certify import profile_list
+from assay.certify.profile_list import INTELGRAPH, BadProfile, By, read, shipped
+from assay.lab.suites import suite_named
+
+FROZEN = "fe201ba9e3545cc762d71440b268336ed79ceee5e195cbf8c4cd64d5368ed273"
+
+
+def test_the_list_is_the_one_that_was_frozen() -> None:
+    """Evidence that is out there is bound to these bytes: make a new list instead of changing them."""
+    assert profile_list.known_digests() == {INTELGRAPH: FROZEN}
+
+
+def test_every_row_of_the_suite_is_demanded_and_nothing_else_is_read_off_traces() -> None:
+    demanded = {one.id for one in shipped(INTELGRAPH).demands if one.by is By.TRACES}
+    assert demanded == set(suite_named("marketplace").requirements)
+
+
+def test_what_a_row_only_recommends_is_not_scored() -> None:
+    rows = suite_named("marketplace").requirements
+    for one in shipped(INTELGRAPH).demands:
+        if one.by is By.TRACES:
+            binding = any(level.binding for level in rows[one.id].levels.values())
+            assert one.scored == binding, one.id
+
+
+def test_transports_are_those_on_which_a_check_looks() -> None:
+    demands = {one.id: set(one.transports) for one in shipped(INTELGRAPH).demands}
+    for check in suite_named("marketplace").checks.values():
+        for row in check.rows:
+            assert {str(one) for one in check.transports} & demands[row], row
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\xff",
+        b'id = "x"',
+        shipped(INTELGRAPH).data + b'\nextra = "1"\n',
+        shipped(INTELGRAPH).data.replace(b'by = "traces"', b'by = "luck"', 1),
+        shipped(INTELGRAPH).data.replace(b"CONF-TPT-01.stdio.load", b"CONF-TPT-01.stdio.framing", 1),
+    ],
+)
+def test_what_is_no_list_is_refused(data: bytes) -> None:
+    with pytest.raises(BadProfile, match="no profile"):
+        read(data)
+
+
+def test_an_unknown_profile_is_told_with_those_there_are() -> None:
+    with pytest.raises(BadProfile, match=f"unknown profile: other; one of {INTELGRAPH}"):
+        shipped("other")

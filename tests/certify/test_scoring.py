@@ -1,0 +1,141 @@
+"""Scores: the worst counts, and nothing seen is never a pass."""
+
+import msgspec
+import pytest
+
+from assay.certify.scoring import (
+    Conclusion,
+    Evidence,
+    Excuse,
+    Measure,
+    Score,
+    conclude,
+    excuses,
+    score,
+)
+from assay.lab.harness.run import Run
+from assay.lab.harness.verdict import Verdict
+from assay.lab.suites import suite_named
+from tests.certify.runs import FRAMING, IDS, PROFILE, cell, checked, healthy, run
+
+SUCCESS, FAILURE, WARNING, SKIPPED = Verdict.SUCCESS, Verdict.FAILURE, Verdict.WARNING, Verdict.SKIPPED
+
+
+def scored(found: Run, name: str = IDS, told: dict[str, Excuse] | None = None) -> Score:
+    return next(one for one in score(found, PROFILE, {}, told or {}) if one.id == name)
+
+
+@pytest.mark.parametrize(
+    ("seen", "status", "passed"),
+    [
+        ((SUCCESS, SUCCESS), SUCCESS, True),
+        ((SUCCESS, FAILURE), FAILURE, False),
+        ((WARNING, SUCCESS), WARNING, True),
+        ((WARNING, FAILURE), FAILURE, False),
+        ((SKIPPED, SUCCESS), SUCCESS, True),
+        ((SKIPPED, SKIPPED), SKIPPED, None),
+        ((), SKIPPED, None),
+    ],
+)
+def test_the_worst_over_all_cells_counts(
+    seen: tuple[Verdict, ...], status: Verdict, passed: bool | None
+) -> None:
+    found = scored(run(*(cell(checked(IDS, verdict)) for verdict in seen)))
+
+    assert (found.status, found.pass_) == (status, passed)
+    assert found.measure is (Measure.NOT_MEASURED if passed is None else Measure.MEASURED)
+
+
+def test_every_place_is_kept() -> None:
+    found = scored(run(cell(checked(IDS, SUCCESS)), cell(checked(IDS, FAILURE), transport="http")))
+    assert [(one.transport, one.status) for one in found.results] == [("stdio", SUCCESS), ("http", FAILURE)]
+
+
+def test_findings_name_their_frames_in_the_bundle() -> None:
+    (broken,) = scored(run(cell(checked(IDS, FAILURE)))).findings
+    assert broken.frames == ["run/traces/jrpc.ids.ndjson#3"]
+
+
+def test_what_broke_off_is_not_measured_however_well_it_began() -> None:
+    found = scored(
+        run(cell(checked(IDS, SUCCESS)), cell(checked(IDS, SUCCESS), broke_off=True, reason="gone"))
+    )
+    assert (found.measure, found.pass_) == (Measure.NOT_MEASURED, None)
+    assert "broke off: gone" in found.reason
+
+
+def test_what_is_broken_stays_so_where_the_scenario_broke_off() -> None:
+    assert scored(run(cell(checked(IDS, FAILURE), broke_off=True))).status is FAILURE
+
+
+def test_an_interrupted_run_proves_nothing() -> None:
+    found = scored(run(cell(checked(IDS, SUCCESS)), interrupted=True))
+    assert found.measure is Measure.NOT_MEASURED
+
+
+def test_a_transport_that_was_not_judged_names_the_option() -> None:
+    found = scored(run(cell(checked(IDS, SUCCESS)), transports=("http",)), FRAMING)
+    assert found.reason == "the server was not judged on stdio; --stdio LINE does that"
+
+
+def test_what_is_seen_elsewhere_does_not_count_for_a_demand_of_another_transport() -> None:
+    found = scored(run(cell(checked(FRAMING, SUCCESS), transport="http")), FRAMING)
+    assert found.measure is Measure.NOT_MEASURED
+
+
+@pytest.mark.parametrize(
+    ("reason", "measure"),
+    [
+        ("not applicable: the server was judged without --observe", Measure.NOT_MEASURED),
+        ("not applicable: the server lists no tools", Measure.NOT_APPLICABLE),
+        ("interrupted", Measure.NOT_MEASURED),
+    ],
+)
+def test_an_option_that_is_missing_is_not_the_servers_lack(reason: str, measure: Measure) -> None:
+    suite = suite_named("marketplace")
+    found = run(cell(scenario="jrpc.ids", reason=reason))
+    told = excuses(found, suite)
+    assert told[IDS] == Excuse(measure, reason.removeprefix("not applicable: "))
+    assert scored(found, IDS, told).measure is measure
+
+
+def test_a_demand_that_no_judged_revision_has_does_not_apply() -> None:
+    told = excuses(run(), suite_named("marketplace"))
+    assert told["CONF-TPT-01.http.resume"].measure is Measure.NOT_APPLICABLE
+
+
+def test_evidence_decides_where_no_trace_does() -> None:
+    name = "CONF-EVD-06.sbom"
+    made = score(run(), PROFILE, {name: Evidence(FAILURE, "it lacks a package")}, {})
+    found = next(one for one in made if one.id == name)
+    assert (found.status, found.reason) == (FAILURE, "it lacks a package")
+
+
+def test_what_comes_later_is_never_measured_whatever_is_said() -> None:
+    made = score(run(), PROFILE, {"BENCH-SSE-01": Evidence(SUCCESS)}, {})
+    found = next(one for one in made if one.id == "BENCH-SSE-01")
+    assert (found.status, found.measure) == (SKIPPED, Measure.NOT_MEASURED)
+
+
+def test_all_that_is_scored_and_measured_is_met() -> None:
+    scores = score(healthy(), PROFILE, {}, {})
+    assert conclude(scores, ["stdio"], PROFILE) is Conclusion.MET
+
+
+def test_one_scored_failure_is_enough() -> None:
+    scores = score(healthy(), PROFILE, {"CONF-EVD-06.sbom": Evidence(FAILURE)}, {})
+    assert conclude(scores, ["stdio"], PROFILE) is Conclusion.NOT_MET
+
+
+def test_a_failure_that_is_not_scored_does_not_decide() -> None:
+    scores = score(healthy(), PROFILE, {}, {})
+    unscored = next(one for one in scores if not one.scored and one.measure is Measure.MEASURED)
+    broken = msgspec.structs.replace(unscored, status=FAILURE)
+    others = [one for one in scores if one is not unscored]
+    assert conclude([*others, broken], ["stdio"], PROFILE) is Conclusion.MET
+
+
+@pytest.mark.parametrize("judged", [["stdio", "http"], []])
+def test_without_the_core_too_little_is_measured(judged: list[str]) -> None:
+    scores = score(healthy(), PROFILE, {}, {})
+    assert conclude(scores, judged, PROFILE) is Conclusion.TOO_LITTLE
