@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from importlib.metadata import version
+from typing import Final
 from uuid import UUID
 
 from cyclonedx.model.bom import Bom, BomMetaData
@@ -15,6 +17,8 @@ from cyclonedx.validation.json import JsonStrictValidator
 from packageurl import PackageURL
 
 from .environment import Distribution, Environment, dependencies
+
+EDITION: Final = "1.6"
 
 
 class BadSbom(ValueError):
@@ -47,11 +51,14 @@ def validate(data: bytes) -> None:
     """
     try:
         fault = JsonStrictValidator(SchemaVersion.V1_6).validate_str(data.decode())
+        edition = json.loads(data).get("specVersion") if fault is None else None
     except (ValueError, RecursionError) as error:
         raise BadSbom(f"no SBOM: {error}") from error
     if fault is not None:
         path = "/".join(map(str, fault.data.absolute_path))
         raise BadSbom(f"no CycloneDX 1.6 SBOM: /{path}: {fault.data.message[:200]}")
+    if edition != EDITION:  # the schema takes any
+        raise BadSbom(f"no CycloneDX {EDITION} SBOM: its specVersion is {edition!r}")
 
 
 def _component(one: Distribution) -> Component:

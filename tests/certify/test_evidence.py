@@ -1,0 +1,103 @@
+"""Evidence without traces: whatever was doctored is caught."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from assay.certify import evidence, sbom, statement
+from assay.certify.evidence import (
+    SBOM,
+    SBOM_FILE,
+    SIGNATURE,
+    VULNERABILITIES,
+    judge_sbom,
+    judge_signature,
+    judge_vulnerabilities,
+)
+from assay.certify.scoring import Evidence
+from assay.lab.harness.verdict import Verdict
+from assay.signing import dsse, keys
+from assay.signing.dsse import Role, Trust
+from tests.certify.environments import environment, installed
+
+NOW = datetime(2030, 1, 1, tzinfo=UTC)
+THERE = environment(installed("Some.Thing"), installed("mcp", "some-thing"))
+BILL = sbom.describe(THERE, serial=UUID(int=1), time=NOW)
+DEVELOPER = keys.generate()
+TRUST = Trust([(DEVELOPER.public, Role.DEVELOPER)])
+CLAIM = statement.encode(statement.statement({"run/run.json": "0f" * 32}, "https://example.org/x", {}))
+
+
+def doctored(change: Callable[[dict[str, Any]], object]) -> bytes:
+    document = json.loads(BILL)
+    change(document)
+    return json.dumps(document).encode()
+
+
+def test_an_sbom_of_what_is_installed() -> None:
+    assert judge_sbom(BILL, THERE).status is Verdict.SUCCESS
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"{}", "no CycloneDX 1.6 SBOM"),
+        (b"no JSON", "no SBOM"),
+        (doctored(lambda bill: bill.update(specVersion="9")), "no CycloneDX 1.6 SBOM"),
+        (doctored(lambda bill: bill["components"].pop(0)), "installed, and not listed"),
+        (doctored(lambda bill: bill["components"][0].update(version="0.9")), "installed, and not listed"),
+        (
+            doctored(
+                lambda bill: bill["components"].append({"type": "library", "name": "x", "version": "1"})
+            ),
+            "listed, and not installed: x 1",
+        ),
+    ],
+)
+def test_a_doctored_sbom_is_caught(data: bytes, reason: str) -> None:
+    found = judge_sbom(data, THERE)
+    assert found.status is Verdict.FAILURE
+    assert reason in found.reason
+
+
+def test_a_report_that_is_none_is_a_failure() -> None:
+    assert judge_vulnerabilities(b"{}", NOW).status is Verdict.FAILURE
+
+
+def test_a_signature_of_the_developer() -> None:
+    found = judge_signature(dsse.sign(CLAIM, DEVELOPER), TRUST)
+    assert found == Evidence(Verdict.SUCCESS, f"signed with {DEVELOPER.public.id}")
+
+
+@pytest.mark.parametrize(
+    ("envelope", "reason"),
+    [
+        (dsse.sign(CLAIM, keys.generate()), "unknown-key"),
+        (dsse.sign(CLAIM, DEVELOPER, "text/plain"), "wrong-type"),
+        (dsse.sign(CLAIM, DEVELOPER).replace(b'"sig":"', b'"sig":"AAAA'), "bad-signature"),
+        (b"{}", "malformed"),
+    ],
+)
+def test_a_doctored_signature_is_caught(envelope: bytes, reason: str) -> None:
+    found = judge_signature(envelope, TRUST)
+    assert found.status is Verdict.FAILURE
+    assert found.reason.startswith(reason)
+
+
+def test_nothing_that_was_said_stands_without_its_file() -> None:
+    good = Evidence(Verdict.SUCCESS, "well")
+    said = {SBOM: good, VULNERABILITIES: good, SIGNATURE: good}
+    found = evidence.again(said, {}, "2030-01-01T00:00:00Z")
+    assert found[SBOM].status is found[VULNERABILITIES].status is Verdict.SKIPPED
+
+
+def test_a_file_is_judged_again_and_what_its_maker_found_is_kept() -> None:
+    bad = Evidence(Verdict.FAILURE, "installed, and not listed: x 1")
+    said = {SBOM: bad, VULNERABILITIES: bad, SIGNATURE: bad}
+    assert evidence.again(said, {SBOM_FILE: BILL}, "2030-01-01T00:00:00Z")[SBOM] == bad
+    good = {**said, SBOM: Evidence(Verdict.SUCCESS)}
+    assert evidence.again(good, {SBOM_FILE: b"{}"}, "2030-01-01T00:00:00Z")[SBOM].status is Verdict.FAILURE

@@ -1,0 +1,82 @@
+"""Measurements of others: shown as what they are."""
+
+import json
+
+import pytest
+
+from assay.certify import metrics
+from assay.certify.metrics import PAYLOAD_TYPE, BadMetrics, Source
+from assay.signing import dsse, keys
+from assay.signing.dsse import Role, Trust
+
+HARNESS, STRANGER = keys.generate(), keys.generate()
+TRUST = Trust([(HARNESS.public, Role.HARNESS)])
+RESULTS = json.dumps(
+    {
+        "$schema": "https://example.org/results",
+        "runs": [
+            {"server": "a", "platform": "x", "metrics": {"cold_start_ms": {"p95": 120}}},
+            {"server": "a", "metrics": {"cold_start_ms": {"p95": 100}, "unheard_of": 1}},
+        ],
+        "signatures": [{"type": "ed25519", "signature": "TODO"}],
+    }
+).encode()
+
+
+def test_plain_results_are_self_reported_whatever_signature_they_claim() -> None:
+    found = metrics.read(RESULTS)
+    assert (found.source, found.signer) == (Source.SELF_REPORTED, None)
+
+
+def test_the_last_run_of_a_server_counts() -> None:
+    found = metrics.read(RESULTS).of("a")
+    assert found is not None and found.cold_start_ms is not None
+    assert found.cold_start_ms.p95 == 100
+    assert metrics.read(RESULTS).of("b") is None
+
+
+def test_results_that_a_trusted_harness_signed() -> None:
+    found = metrics.read(metrics.sign(RESULTS, HARNESS), TRUST)
+    assert (found.source, found.signer) == (Source.HARNESS, HARNESS.public.id)
+    assert found.of("a") is not None
+
+
+def test_a_signature_that_nobody_verifies_makes_no_harness() -> None:
+    found = metrics.read(metrics.sign(RESULTS, HARNESS))
+    assert (found.source, found.signer) == (Source.SELF_REPORTED, None)
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (RESULTS, "malformed"),
+        (metrics.sign(RESULTS, STRANGER), "unknown-key"),
+        (dsse.sign(RESULTS, HARNESS), "wrong-type"),
+        (metrics.sign(RESULTS, HARNESS).replace(b'"sig":"', b'"sig":"AAAA', 1), "bad-signature"),
+    ],
+)
+def test_with_a_trusted_harness_nothing_else_is_taken(data: bytes, reason: str) -> None:
+    with pytest.raises(BadMetrics, match=reason):
+        metrics.read(data, TRUST)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"[]",
+        b'{"runs": 1}',
+        b'{"runs": [{"server": "a", "metrics": {"error_rate": 2}}]}',
+        b'{"runs": [{"server": "a", "metrics": {"cold_start_ms": {"p95": -1}}}]}',
+        b" " * (metrics.LARGEST + 1),
+        dsse.sign(b"{}", HARNESS, PAYLOAD_TYPE),
+    ],
+)
+def test_what_is_no_result_is_refused(data: bytes) -> None:
+    with pytest.raises(BadMetrics, match="no metrics"):
+        metrics.read(data)
+
+
+def test_a_harness_signs_nothing_but_results() -> None:
+    with pytest.raises(BadMetrics):
+        metrics.sign(b"{}", HARNESS)

@@ -1,0 +1,66 @@
+"""Reports for people: every finding with its frames, and nothing of a server's words is markup."""
+
+import html
+import re
+
+import msgspec
+import pytest
+
+from assay.certify import report
+from assay.certify.summary import summarise
+from assay.certify.summary_form import Summary
+from assay.lab.harness.verdict import Verdict
+from tests.certify.runs import IDS, OCCASION, cell, checked, files, healthy, run
+from tests.certify.test_summary import SHOWN
+
+
+@pytest.fixture
+def bad() -> Summary:
+    hostile = msgspec.structs.replace(OCCASION, server="<b>x|y</b>")
+    return summarise(files(run(cell(checked(IDS, Verdict.FAILURE)))), hostile, SHOWN, {})
+
+
+def test_every_demand_is_in_both(bad: Summary) -> None:
+    page, text = report.html(bad), report.markdown(bad)
+    for one in bad.checks:
+        assert one.id in page and one.id in text
+
+
+def test_findings_come_with_frames(bad: Summary) -> None:
+    for text in (report.html(bad), report.markdown(bad)):
+        assert "run/traces/jrpc.ids.ndjson#3" in text
+
+
+def test_a_servers_words_are_text(bad: Summary) -> None:
+    page = report.html(bad)
+    assert "<that>" not in page and "&lt;that&gt;" in page
+    assert "<b>x" not in page
+    assert "<b>x" not in report.markdown(bad)
+
+
+def test_the_page_loads_nothing(bad: Summary) -> None:
+    page = report.html(bad)
+    assert "default-src 'none'" in html.unescape(page)
+    assert not re.search(r"<script|src=|@import|url\(", page)
+    assert all(link.startswith(("run/", "registry/")) for link in re.findall(r'href="([^"]*)"', page))
+    page.encode("ascii")
+
+
+def test_what_was_not_measured_is_called_so() -> None:
+    found = summarise(files(healthy()), OCCASION, SHOWN, {})
+    assert "| BENCH-SSE-01 | not measured |" in report.markdown(found)
+    assert "Latency was not measured" in report.html(found)
+
+
+@pytest.mark.parametrize(
+    ("developer", "harness", "said"),
+    [
+        (None, None, "Not signed"),
+        ("sha256:a", None, "Self-attested"),
+        ("sha256:a", "sha256:a", "Self-attested"),
+        ("sha256:a", "sha256:b", "Signed by the developer"),
+    ],
+)
+def test_who_signed_is_said_plainly(developer: str | None, harness: str | None, said: str) -> None:
+    occasion = msgspec.structs.replace(OCCASION, developer=developer, harness=harness)
+    assert said in report.markdown(summarise(files(healthy()), occasion, SHOWN, {}))

@@ -1,0 +1,78 @@
+"""The published schemas are those of the code, and what is written fits them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from assay.certify import badge, bundle_manifest, schema_files, vulnerabilities
+from assay.certify.bundle_manifest import BundleManifest, Profile, Server
+from assay.certify.manifest import Entry
+from assay.certify.schema_files import HOME, TYPES, rendered
+from assay.certify.summary import encode, summarise
+from assay.lab.harness.verdict import Verdict
+from tests.certify.runs import IDS, OCCASION, cell, checked, files, run
+from tests.certify.test_metrics import RESULTS
+from tests.certify.test_summary import SHOWN
+from tests.certify.test_vulnerabilities import report
+
+SUMMARY = encode(summarise(files(run(cell(checked(IDS, Verdict.FAILURE)))), OCCASION, SHOWN, {}))
+MANIFEST = bundle_manifest.encode(
+    BundleManifest(
+        v=1,
+        server=Server("a", "1"),
+        artifact=None,
+        profile=Profile("p", "ab" * 32),
+        created="2030-01-01T00:00:00Z",
+        expires="2030-01-02T00:00:00Z",
+        roles={},
+        files=(Entry("a", "ab" * 32, 1),),
+    )
+)
+WRITTEN = {
+    "summary": SUMMARY,
+    "badge": badge.badge(SUMMARY),
+    "shields": badge.shields(SUMMARY),
+    "manifest": MANIFEST,
+    "metrics": RESULTS,
+    "vulnerabilities": vulnerabilities.encode(report()),
+}
+
+
+def validator(name: str) -> Any:
+    return jsonschema_rs.validator_for(json.loads((HOME / f"{name}.schema.json").read_bytes()))
+
+
+def test_there_is_one_for_everything() -> None:
+    assert {path.name for path in HOME.iterdir()} == {f"{name}.schema.json" for name in TYPES}
+    assert WRITTEN.keys() == TYPES.keys()
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_the_published_one_is_that_of_the_code(name: str) -> None:
+    """`python -m assay.certify.schema_files` writes them again."""
+    assert (HOME / f"{name}.schema.json").read_bytes() == rendered(name)
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_what_is_written_fits(name: str) -> None:
+    validator(name).validate(json.loads(WRITTEN[name]))
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_something_else_does_not(name: str) -> None:
+    assert not validator(name).is_valid({"no": "such thing"})
+
+
+def test_digests_are_hexadecimal_in_every_dialect() -> None:
+    broken = json.loads(MANIFEST)
+    broken["profile"]["sha256"] = "x" * 64
+    assert not validator("manifest").is_valid(broken)
+
+
+def test_they_are_written_where_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schema_files, "HOME", tmp_path)
+    schema_files.write()
+    assert len(list(tmp_path.iterdir())) == len(TYPES)

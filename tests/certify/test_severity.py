@@ -1,0 +1,45 @@
+"""How bad a record says that it is."""
+
+import pytest
+
+from assay.certify.osv_export import Severity
+from assay.certify.severity import Level, Rating, rate
+
+V2 = Severity("CVSS_V2", "AV:N/AC:L/Au:N/C:C/I:C/A:C")
+V3 = Severity("CVSS_V3", "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H")
+V3_HIGH = Severity("CVSS_V3", "CVSS:3.1/AV:N/AC:H/PR:N/UI:R/S:U/C:H/I:H/A:H")
+V4_HIGH = Severity("CVSS_V4", "CVSS:4.0/AV:N/AC:L/AT:P/PR:N/UI:P/VC:H/VI:H/VA:H/SC:L/SI:L/SA:L")
+NONSENSE = Severity("CVSS_V3", "CVSS:3.1/nonsense")
+
+
+@pytest.mark.parametrize(
+    ("severities", "word", "rating"),
+    [
+        ([V3], None, Rating(Level.CRITICAL, "CVSS_V3", "9.8")),
+        ([V3_HIGH], None, Rating(Level.HIGH, "CVSS_V3", "7.5")),
+        ([V2], None, Rating(Level.CRITICAL, "CVSS_V2", "10.0")),
+        ([V2, V3_HIGH], None, Rating(Level.HIGH, "CVSS_V3", "7.5")),
+        ([], "critical", Rating(Level.CRITICAL, "database", "critical")),
+        ([], "MODERATE", Rating(Level.MEDIUM, "database", "MODERATE")),
+        ([V3_HIGH], "CRITICAL", Rating(Level.CRITICAL, "database", "CRITICAL")),
+        ([V3], "LOW", Rating(Level.CRITICAL, "CVSS_V3", "9.8")),
+        ([NONSENSE, V2], None, Rating(Level.CRITICAL, "CVSS_V2", "10.0")),
+        ([NONSENSE], None, Rating(Level.UNSCORED)),
+        ([Severity("Ubuntu", "high")], None, Rating(Level.UNSCORED)),
+        ([], "unheard of", Rating(Level.UNSCORED)),
+        ([], None, Rating(Level.UNSCORED)),
+    ],
+)
+def test_the_highest_version_or_the_word_whichever_is_worse(
+    severities: list[Severity], word: str | None, rating: Rating
+) -> None:
+    assert rate(severities, {"severity": word}) == rating
+
+
+def test_the_fourth_version_comes_before_the_third() -> None:
+    assert rate([V3, V4_HIGH], None).method == "CVSS_V4"
+
+
+@pytest.mark.parametrize("database", [None, {}, {"severity": 9}, {"severity": ["CRITICAL"]}])
+def test_a_database_that_says_nothing_readable(database: dict[str, object] | None) -> None:
+    assert rate(None, database).level is Level.UNSCORED

@@ -1,0 +1,90 @@
+"""The report on vulnerabilities: critical fails, and so does what nobody has scored."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from assay.certify.osv import Finding, Measured, Undecided
+from assay.certify.severity import Level, Rating
+from assay.certify.vulnerabilities import (
+    BadReport,
+    VulnerabilityReport,
+    describe,
+    encode,
+    judge,
+    read,
+    useless_waivers,
+)
+from assay.lab.harness.verdict import Verdict
+
+NOW = datetime(2030, 1, 8, tzinfo=UTC)
+
+
+def found(name: str, level: Level, *aliases: str, package: str = "mcp") -> Finding:
+    return Finding(name, package, "1.0", "bad", "1.1", aliases, Rating(level, "CVSS_V3", "5.0"))
+
+
+def report(
+    *findings: Finding,
+    undecided: tuple[Undecided, ...] = (),
+    newest: str = "2030-01-02T00:00:00Z",
+    waived: tuple[str, ...] = (),
+) -> VulnerabilityReport:
+    return describe(Measured(findings, undecided, ("cpython",), 7, newest, "ab" * 32), waived)
+
+
+@pytest.mark.parametrize(
+    ("findings", "waived", "verdict"),
+    [
+        ((), (), Verdict.SUCCESS),
+        ((found("A", Level.HIGH),), (), Verdict.SUCCESS),
+        ((found("A", Level.CRITICAL),), (), Verdict.FAILURE),
+        ((found("A", Level.CRITICAL),), ("A",), Verdict.FAILURE),
+        ((found("A", Level.UNSCORED),), (), Verdict.FAILURE),
+        ((found("A", Level.UNSCORED),), ("A",), Verdict.SUCCESS),
+        ((found("A", Level.UNSCORED, "CVE-1"),), ("CVE-1",), Verdict.SUCCESS),
+        ((found("A", Level.UNSCORED), found("B", Level.UNSCORED)), ("A",), Verdict.FAILURE),
+        ((found("A", Level.UNSCORED, "B"), found("B", Level.HIGH)), (), Verdict.SUCCESS),
+        ((found("A", Level.UNSCORED, "B"), found("B", Level.CRITICAL)), ("A", "B"), Verdict.FAILURE),
+        ((found("A", Level.UNSCORED, "B"), found("B", Level.HIGH, package="x")), (), Verdict.FAILURE),
+    ],
+)
+def test_what_fails(findings: tuple[Finding, ...], waived: tuple[str, ...], verdict: Verdict) -> None:
+    assert judge(report(*findings, waived=waived), NOW).status is verdict
+
+
+def test_a_record_that_cannot_be_decided_fails_until_it_is_waived() -> None:
+    doubt = (Undecided("A", "mcp", "1.0", "versions that do not compare"),)
+    assert "--waive" in judge(report(undecided=doubt), NOW).reason
+    assert judge(report(undecided=doubt), NOW).status is Verdict.FAILURE
+    assert judge(report(undecided=doubt, waived=("A",)), NOW).status is Verdict.SUCCESS
+
+
+@pytest.mark.parametrize("newest", ["2029-12-31T23:59:59Z", "no date", "2029-01-01"])
+def test_an_old_export_is_warned_of(newest: str) -> None:
+    assert judge(report(newest=newest), NOW).status is Verdict.WARNING
+
+
+def test_an_export_of_a_week_is_fresh() -> None:
+    newest = (NOW - timedelta(days=7)).isoformat()
+    assert judge(report(newest=newest), NOW).status is Verdict.SUCCESS
+
+
+def test_each_vulnerability_counts_once_by_whatever_name() -> None:
+    told = report(found("A", Level.UNSCORED, "CVE-1"), found("B", Level.HIGH, "CVE-1"), found("C", Level.LOW))
+    assert told.counts == {"critical": 0, "high": 1, "medium": 0, "low": 1, "unscored": 0}
+
+
+def test_waivers_for_nothing_are_told() -> None:
+    assert useless_waivers(report(found("A", Level.UNSCORED), waived=("A", "Z"))) == ["Z"]
+
+
+def test_it_is_read_as_it_was_written() -> None:
+    told = report(found("A", Level.HIGH, "CVE-1"), waived=("Z",))
+    assert read(encode(told)) == told
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b"[" * 100_000])
+def test_what_is_no_report_is_refused(data: bytes) -> None:
+    with pytest.raises(BadReport, match="no report"):
+        read(data)
