@@ -11,10 +11,12 @@ import msgspec
 import pytest
 
 from assay.certify import metrics
+from assay.certify.refusal import Reason
 from assay.certify.verification import STEPS, CannotRead, Report, Status, verify
 from assay.lab.harness.frame import Frame, Sender
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.trace_file import dump_trace, read_trace
+from assay.signing.dsse import Reason as Unsigned
 from assay.signing.dsse import Role, Trust
 from tests.certify import bundles
 from tests.certify.bundles import CREATED, DEVELOPER, HARNESS, NOW, STRANGER, TRUST, finish_again
@@ -226,3 +228,8 @@ def test_a_run_that_says_something_else_than_its_traces(
 
 def test_a_run_of_a_suite_that_nobody_knows(bundle: Path) -> None:
     assert reasons(lied(bundle, lambda run: run.update(suite="easy"))) == ["bad-evidence"]
+
+
+def test_every_reason_is_explained() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "certification.md").read_text("utf-8")
+    assert [one for one in (*Reason, *Unsigned) if f"`{one}`" not in page] == []
