@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.saboteur import Json, Turn, newest_of_each_kind, on_reply
 from assay.lab.marketplace.cap_sabotaging import summary
 
 
-@on_reply("a read-only tool reports a change", breaks="CONF-CAP-03.tools.read-only")
+@on_reply(
+    "a read-only tool reports a change", breaks="CONF-CAP-03.tools.read-only", window=newest_of_each_kind
+)
 def change(reply: Json, turn: Turn) -> Json:
     said = summary(reply, turn)
     if said is not None and said["declared"]["readOnly"]:

@@ -1,0 +1,14 @@
+"""What can be seen beside the messages is known by name."""
+
+from pathlib import Path
+
+from assay.lab.harness.disk import Directories
+from assay.lab.harness.surroundings import DISK, REGISTRY, Surroundings
+
+
+def test_nothing_is_there_unless_it_is_given() -> None:
+    assert Surroundings().kinds == []
+
+
+def test_what_is_given_is_named(tmp_path: Path) -> None:
+    assert Surroundings(disk=Directories([tmp_path]), registry={}).kinds == [DISK, REGISTRY]
