@@ -79,6 +79,9 @@ def add_tokens(group: argparse._ArgumentGroup, *names: str) -> None:
         help="that they should have; repeatable; default: the scopes that the server's metadata names",
     )
     add("--client-id", metavar="ID", help="known there, its secret in ASSAY_CLIENT_SECRET; default: register")
+    add("--ca", type=Path, metavar="FILE", help="who vouches for the server's own certificate (PEM)")
+    add("--client-cert", type=Path, metavar="FILE", help="shown to a server that asks for one (PEM)")
+    add("--client-key", type=Path, metavar="FILE", help="its private key, unless it is in the same file")
 
 
 def _add_selection(group: argparse._ArgumentGroup) -> None:

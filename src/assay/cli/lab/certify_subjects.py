@@ -17,6 +17,7 @@ from assay.lab.harness.subject import CommandSubject, Subject, served
 from assay.lab.harness.surroundings import Surroundings
 from assay.lab.harness.transport import Transport
 
+from .certificates import identity_of
 from .subjects import argv, check_url, headers_of
 
 DELAY: Final = "100"
@@ -80,7 +81,10 @@ def _started(options: argparse.Namespace, environment: Mapping[str, str]) -> lis
 
 
 def _reached(options: argparse.Namespace) -> list[Subject]:
-    return [DetectedSubject(options.url, headers=headers_of(options))] if options.url else []
+    identity = identity_of(options)
+    return (
+        [DetectedSubject(options.url, headers=headers_of(options), identity=identity)] if options.url else []
+    )
 
 
 @asynccontextmanager

@@ -17,6 +17,7 @@ from assay.lab.harness.redaction import Redaction
 from assay.lab.harness.subject import CommandSubject, Subject, UrlSubject, served
 from assay.lab.harness.transport import Transport
 
+from .certificates import identity_of
 from .tokens import given_tokens
 
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -24,6 +25,7 @@ _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 def subjects_of(options: argparse.Namespace) -> list[Subject]:
+    identity_of(options)  # without a URL, there is nobody to show it to
     if options.target and (options.url or options.command):
         raise CommandFailed(ExitCode.USAGE, "give TARGET, or --url and --command, not both")
     if (options.header or options.bearer or options.authority) and not options.url:
@@ -60,12 +62,14 @@ def url_subjects(options: argparse.Namespace, transports: list[Transport]) -> It
     check_url(url, transports)
     headers = headers_of(options)
     command = argv(options.command) if options.command else None
+    identity = identity_of(options)
     if not transports and not url.startswith("ws"):
-        yield DetectedSubject(url, headers=headers, command=command)
+        yield DetectedSubject(url, headers=headers, command=command, identity=identity)
         return
     for place, transport in enumerate(transports or [Transport.WEBSOCKET]):
         # One process is enough, however it is reached.
-        yield UrlSubject(url, transport=transport, headers=headers, command=None if place else command)
+        first = None if place else command
+        yield UrlSubject(url, transport=transport, headers=headers, command=first, identity=identity)
 
 
 def check_url(url: str, transports: list[Transport]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ssl
 from collections.abc import Awaitable, Callable
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -17,9 +18,11 @@ class Connections:
         self._servers: list[asyncio.Server] = []
         self._open: set[asyncio.Task[None]] = set()
 
-    async def listen(self, host: str = "127.0.0.1", port: int = 0) -> int:
+    async def listen(
+        self, host: str = "127.0.0.1", port: int = 0, context: ssl.SSLContext | None = None
+    ) -> int:
         """Returns the port."""
-        server = await asyncio.start_server(self._accept, host, port)
+        server = await asyncio.start_server(self._accept, host, port, ssl=context)
         self._servers.append(server)
         found: int = server.sockets[0].getsockname()[1]
         return found

@@ -17,6 +17,7 @@ from .broken_off import BrokenOff
 from .frame import Frame, Header
 from .http_link import HttpLink
 from .http_sse_link import HttpSseLink
+from .identity import ANYBODY, Identity
 from .message_meta import CLIENT
 from .recorder import Recorder
 from .subject import UrlSubject
@@ -30,9 +31,14 @@ DETECTION: Final = "detection"
 
 class DetectedSubject(UrlSubject):
     def __init__(
-        self, url: str, *, headers: Mapping[str, str] | None = None, command: Sequence[str] | None = None
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        command: Sequence[str] | None = None,
+        identity: Identity = ANYBODY,
     ) -> None:
-        super().__init__(url, transport=Transport.HTTP, headers=headers, command=command)
+        super().__init__(url, headers=headers, command=command, identity=identity)
 
     async def start(self) -> None:
         await super().start()
@@ -65,7 +71,7 @@ class DetectedSubject(UrlSubject):
         return True
 
     def _options(self) -> dict[str, Any]:
-        return {"name": "0", "patience": PATIENCE, "headers": self._headers}
+        return {"name": "0", "patience": PATIENCE, "headers": self._headers, "identity": self._identity}
 
 
 def _recorder() -> Recorder:

@@ -17,7 +17,7 @@ from .knocking import knock
 from .message_meta import SERVER_KEY
 from .peer import Peer, Reply
 from .stage import Stage
-from .transport import GUARDED
+from .transport import GUARDED, Transport
 
 DISCOVERY: Final = "discovery"
 """The name of the conversation in which a subject is got to know."""
@@ -45,6 +45,8 @@ async def discover(stage: Stage) -> Facts | Refusal:
     if isinstance(refusal_or_facts, Facts):
         peer.greeted = True
         refusal_or_facts.local = peer.link.is_local
+        if stage.transport is Transport.HTTP:
+            refusal_or_facts.certificates = peer.http.certificates
         refusal_or_facts.beside = stage.surroundings.kinds
         await _list(peer, refusal_or_facts)
         await _show_nothing(stage, refusal_or_facts)

@@ -24,7 +24,8 @@ class Facts(Struct):
     """Whether it lets nobody in without a token."""
     bearers: list[str] = []
     """The kinds of tokens that can be shown to it; see `bearer.py`."""
-
+    certificates: list[str] = []
+    """The kinds of certificates that can be shown to it; see `identity.py`."""
     beside: list[str] = []
     """What can be seen of it beside its messages; see `surroundings.py`."""
 

@@ -14,8 +14,10 @@ from urllib.parse import SplitResult, urlsplit
 
 from msgspec import Struct
 
+from .bearer import USUAL
 from .broken_off import Unreachable
 from .http_text import HEAD_END, Head, parse_head
+from .identity import ANYBODY, Identity
 
 MAX_HEAD: Final = 64 * 1024
 PIECE: Final = 64 * 1024
@@ -86,21 +88,29 @@ class Address(Struct, frozen=True):
         )
 
 
-async def connect(address: Address, patience: float) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """
+async def connect(
+    address: Address, patience: float, identity: Identity = ANYBODY, kind: str = USUAL
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """`kind` says which certificate is shown to who asks for one.
+
     Raises:
         Unreachable: no connection in that time.
     """
-    context = ssl.create_default_context() if address.secure else None
+    context = identity.context(kind) if address.secure else None
     try:
         async with asyncio.timeout(patience):
             return await asyncio.open_connection(address.host, address.port, ssl=context, limit=MAX_HEAD)
     except TimeoutError:
         raise Unreachable(f"no connection to {address.authority} within {patience:g} s") from None
     except OSError as error:
-        # asyncio puts the address where the reason should be.
-        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
-        raise Unreachable(f"no connection to {address.authority}: {reason}") from None
+        raise Unreachable(f"no connection to {address.authority}: {_reason(error)}") from None
+
+
+def _reason(error: OSError) -> str:
+    if isinstance(error, ssl.SSLError):
+        return f"TLS: {getattr(error, 'verify_message', '') or error.reason or error}"
+    # asyncio puts the address where the reason should be.
+    return os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
 
 
 async def read_response(

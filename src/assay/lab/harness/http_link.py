@@ -8,11 +8,13 @@ from typing import Any, Final
 
 from assay.revisions.revision import Opening, Revision
 
+from .bearer import USUAL
 from .broken_off import BrokenOff
 from .event_stream import Blocks, has_comment
 from .frame import Frame, Kind, Sender
 from .http_call import Address, Ended, HeadRead, Part, PieceRead, connect, read_response
 from .http_text import EVENT_STREAM, JSON, Head, bearing, write_request
+from .identity import ANYBODY, Identity
 from .link import Inbox, Sent
 from .mirror import mirror_headers
 from .recorder import Recorder
@@ -33,8 +35,11 @@ class HttpLink:
         name: str,
         patience: float,
         headers: Mapping[str, str],
+        identity: Identity = ANYBODY,
     ) -> None:
         self.address = Address.of(url)
+        self._identity = identity
+        self._shown = USUAL
         self.session: str | None = None
         self.version: str | None = None
         self._inbox = inbox
@@ -52,6 +57,15 @@ class HttpLink:
 
     def bear(self, token: str | None) -> None:
         self._given = bearing(self._given, token)
+
+    @property
+    def certificates(self) -> list[str]:
+        """The kinds of certificates that can be shown here."""
+        return self._identity.kinds if self.address.secure else []
+
+    def show(self, certificate: str) -> None:
+        """Show a certificate of that kind from now on to who asks for one."""
+        self._shown = certificate
 
     async def open(self) -> None:
         """Nothing to do: each request brings its own connection."""
@@ -102,7 +116,7 @@ class HttpLink:
 
     async def write(self, method: str, data: bytes) -> Sent:
         """Send any bytes on a new connection. `method` only names the channel and how a body is read."""
-        reader, writer = await connect(self.address, self._patience)
+        reader, writer = await connect(self.address, self._patience, self._identity, self._shown)
         self._count += 1
         channel = f"{self._name}/{method.lower()}-{self._count}"
         self._recorder.record(Sender.DRIVER, channel, Kind.REQUEST, data)

@@ -14,6 +14,7 @@ from .frame import Frame, Kind
 from .http_call import Address
 from .http_link import HttpLink
 from .http_text import EVENT_STREAM, Head
+from .identity import ANYBODY, Identity
 from .link import Inbox, Sent
 from .recorder import Recorder
 from .trace import events_of
@@ -32,12 +33,15 @@ class HttpSseLink:
         name: str,
         patience: float,
         headers: Mapping[str, str],
+        identity: Identity = ANYBODY,
     ) -> None:
         self._url = url
         self._inbox = inbox
         self._patience = patience
         self._endpoint: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._http = HttpLink(url, self, recorder, revision, name=name, patience=patience, headers=headers)
+        self._http = HttpLink(
+            url, self, recorder, revision, name=name, patience=patience, headers=headers, identity=identity
+        )
         self._stream: Sent | None = None
 
     @property

@@ -41,6 +41,11 @@ PROTECTED = Need(
     "was not seen to ask for a token; one is given with --bearer or --authority",
 )
 
+CERTIFIED = Need(
+    lambda facts: bool(facts.certificates),
+    "is not said to ask for certificates; one is given with --client-cert, for an https:// URL",
+)
+
 
 def bears(kind: str, option: str) -> Need:
     """A token of that kind can be shown. `option` is how the user gives it to us."""

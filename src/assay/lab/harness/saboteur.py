@@ -17,6 +17,7 @@ How faults are put between driver and server is in `sabotage/`.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from ssl import SSLContext
 from typing import Any, Protocol
 
 from msgspec import Struct, field
@@ -31,6 +32,8 @@ Json = dict[str, Any]
 BOTH = frozenset({Transport.STDIO, Transport.HTTP})
 LOCKED = "locked"
 """As the server that a fault stands before: the reference server, which lets in who shows a token."""
+CERTIFIED = "certified"
+"""Before the words of a server: it lets in who shows a certificate, on HTTP."""
 
 
 class _WithHeaders(Struct):
@@ -108,6 +111,7 @@ OnLine = Callable[[bytes, Turn], bytes]
 OnCall = Callable[[Request, Turn], Response | None]
 OnResponse = Callable[[Response, Turn], None]
 OnBlock = Callable[[bytes, Turn], bytes]
+OnHandshake = Callable[[SSLContext], None]
 OnSpan = Callable[[Json], Json | None]
 
 
@@ -150,6 +154,7 @@ class Saboteur(Fault, frozen=True):
     call: OnCall | None = None
     response: OnResponse | None = None
     block: OnBlock | None = None
+    handshake: OnHandshake | None = None
     span: OnSpan | None = None
     script: Script | None = None
 
@@ -185,6 +190,8 @@ on_response = maker(Saboteur, "response", HTTP_ONLY)
 """Change the status and headers of each HTTP response, or replace its body."""
 on_block = maker(Saboteur, "block", HTTP_ONLY)
 """Change each block of an event stream as bytes, its blank line included."""
+on_handshake = maker(Saboteur, "handshake", HTTP_ONLY)
+"""Change how the server meets clients that show certificates, before the first word."""
 on_span = maker(Saboteur, "span", HTTP_ONLY)
 """Change each span that the server exports, or keep it back by returning none. On HTTP only: behind the other
 fronts the server is on a transport that is not the driver's, and its spans say so."""

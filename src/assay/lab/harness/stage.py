@@ -11,6 +11,7 @@ from assay.revisions.revision import Revision
 from .bearer import BEARER, USUAL, Wallet
 from .facts import Facts
 from .frame import Kind, Sender
+from .identity import CERTIFICATE
 from .link import Link
 from .peer import Peer
 from .recorder import Recorder
@@ -59,10 +60,10 @@ class Stage:
     def _next_name(self) -> str:
         return str(len(self._peers) + 1)
 
-    async def connect(self, bearer: str = USUAL) -> Peer:
+    async def connect(self, bearer: str = USUAL, certificate: str = USUAL) -> Peer:
         """A connection on which nothing was said yet. It is closed for you, without a sentinel.
 
-        It shows a token of the kind `bearer`; a mark tells of any but the usual one.
+        It shows a token and a certificate of these kinds; marks tell of any but the usual ones.
         """
         name = self._next_name()
         peer = Peer(self._recorder, self.revision, name=name, patience=self.patience, connect=self._connect)
@@ -70,6 +71,9 @@ class Stage:
         if bearer != USUAL:
             peer.mark(BEARER, shows=bearer)
             peer.link.bear(self.wallet.get(bearer))
+        if certificate != USUAL:
+            peer.mark(CERTIFICATE, shows=certificate)
+            peer.http.show(certificate)
         await peer.link.open()
         return peer
 

@@ -15,6 +15,7 @@ from .broken_off import Unreachable
 from .http_call import Address, connect
 from .http_link import HttpLink
 from .http_sse_link import HttpSseLink
+from .identity import ANYBODY, Identity
 from .link import Inbox, Link
 from .process import Process, how_it_ended
 from .recorder import Recorder
@@ -87,8 +88,10 @@ class UrlSubject:
         transport: Transport = Transport.HTTP,
         headers: Mapping[str, str] | None = None,
         command: Sequence[str] | None = None,
+        identity: Identity = ANYBODY,
     ) -> None:
         self.name = url
+        self._identity = identity
         self.transport = transport
         self._headers = dict(headers or {})
         self._command = command
@@ -112,7 +115,7 @@ class UrlSubject:
             Unreachable: somebody listens already, and would be judged in place of the command.
         """
         try:
-            _, writer = await connect(Address.of(self.name), START)
+            _, writer = await connect(Address.of(self.name), START, self._identity)
         except Unreachable:
             return
         writer.close()
@@ -124,7 +127,7 @@ class UrlSubject:
             Unreachable: it is not there, and nothing is on its way to change that.
         """
         try:
-            _, writer = await connect(Address.of(self.name), START)
+            _, writer = await connect(Address.of(self.name), START, self._identity)
         except Unreachable:
             if self._process is None:
                 raise
@@ -146,7 +149,7 @@ class UrlSubject:
     def link(
         self, inbox: Inbox, recorder: Recorder, revision: Revision, *, name: str, patience: float
     ) -> Link:
-        options = {"name": name, "patience": patience, "headers": self._headers}
+        options = {"name": name, "patience": patience, "headers": self._headers, "identity": self._identity}
         kind = _LINKS[self.transport]
         return kind(self.name, inbox, recorder, revision, **options)
 
@@ -170,8 +173,9 @@ class AnnouncedSubject(UrlSubject):
         *,
         transport: Transport,
         environment: Mapping[str, str] | None = None,
+        identity: Identity = ANYBODY,
     ) -> None:
-        super().__init__("", transport=transport, command=command)
+        super().__init__("", transport=transport, command=command, identity=identity)
         self._shown = shlex.join(command)
         self._environment = environment
 

@@ -14,6 +14,7 @@ from .broken_off import BrokenOff, Gone, TurnedAway, Unreachable
 from .frame import Kind, Sender
 from .http_call import Address, HeadRead, connect, read_response
 from .http_text import Head, bearing, write_request
+from .identity import ANYBODY, Identity
 from .link import Inbox, Sent
 from .recorder import MAX_BYTES, Recorder
 
@@ -38,8 +39,10 @@ class WebSocketLink:
         name: str,
         patience: float,
         headers: Mapping[str, str],
+        identity: Identity = ANYBODY,
     ) -> None:
         self.address = Address.of(url)
+        self._identity = identity
         self._inbox = inbox
         self._recorder = recorder
         self._channel = f"{name}/ws"
@@ -59,7 +62,7 @@ class WebSocketLink:
         self._headers = bearing(self._headers, token)
 
     async def open(self) -> None:
-        reader, self._writer = await connect(self.address, self._patience)
+        reader, self._writer = await connect(self.address, self._patience, self._identity)
         wanted = {
             "Host": self.address.authority,
             "Upgrade": "websocket",

@@ -1,9 +1,10 @@
-"""The server that faults of the area sec stand before."""
+"""The servers that faults of the area sec stand before."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from assay.lab.harness.saboteur import LOCKED
+from assay.lab.harness.saboteur import CERTIFIED, LOCKED
 
 SERVER: Final = f"{LOCKED} reference --profile intelgraph"
+CERTIFIED_SERVER: Final = f"{CERTIFIED} reference --profile intelgraph"

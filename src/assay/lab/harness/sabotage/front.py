@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from abc import abstractmethod
 from http.client import responses
 
@@ -15,8 +16,8 @@ from .listener import Listener
 class Front(Listener):
     """Whoever inherits says how a request is served."""
 
-    def __init__(self, path: str) -> None:
-        super().__init__("http", path)
+    def __init__(self, path: str, context: ssl.SSLContext | None = None) -> None:
+        super().__init__("http", path, context)
 
     @abstractmethod
     async def serve(self, request: Request, writer: asyncio.StreamWriter) -> None: ...

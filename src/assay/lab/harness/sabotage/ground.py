@@ -13,7 +13,7 @@ from assay.lab.harness.discovery import DISCOVERY, discover
 from assay.lab.harness.facts import Facts
 from assay.lab.harness.playing import Conditions, play
 from assay.lab.harness.registry_entry import KINDS, entry_of
-from assay.lab.harness.saboteur import LOCKED, Double, Saboteur
+from assay.lab.harness.saboteur import CERTIFIED, LOCKED, Double, Saboteur
 from assay.lab.harness.subject import Subject, served
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import REVISIONS
@@ -24,6 +24,7 @@ from .furnishing import Furnished
 from .subject import HEALTHY, HttpSaboteur, HttpSseSaboteur, StdioSaboteur, WebSocketSaboteur
 
 if TYPE_CHECKING:
+    from assay.lab.harness.certified import Office
     from assay.lab.harness.locked import Lock
 
 # How a fault on one transport reaches the healthy server.
@@ -43,9 +44,11 @@ _SABOTAGED: Final[Mapping[Transport, Callable[[Saboteur, str, Revision], Subject
 
 class Ground:
     def __init__(self, target: str, double: Double | None = None) -> None:
-        """`target` is what `assay serve` takes, options included; after `locked`, it takes a token."""
+        """`target` is what `assay serve` takes, options included; after `locked`, it takes a token, and
+        after `certified` a certificate."""
         self._furnished = Furnished(target)
         self._lock: Lock | None = None
+        self._office: Office | None = None
         self._servers: dict[Transport, Subject] = {}
         self._double = double
         self.conditions = Conditions()
@@ -57,6 +60,9 @@ class Ground:
             self._lock = lock = _lock(*words[1:])
             self.conditions = lock.conditions
             return {behind: lock.served(behind) for behind in set(BEHIND.values())}
+        if words[0] == CERTIFIED:
+            self._office = _office(*words[1:])
+            return {Transport.HTTP: self._office.served()}
         return {behind: served(words[0], behind, *words[1:]) for behind in set(BEHIND.values())}
 
     async def __aenter__(self) -> Ground:
@@ -66,7 +72,7 @@ class Ground:
         self.conditions = msgspec.structs.replace(self.conditions, surroundings=around)
         await asyncio.gather(*(server.start() for server in self._servers.values()))
         facts = {behind: await self._facts(behind) for behind in self._servers}
-        self.known = {transport: facts[behind] for transport, behind in BEHIND.items()}
+        self.known = {transport: facts[behind] for transport, behind in BEHIND.items() if behind in facts}
         self._register(facts)
         return self
 
@@ -83,14 +89,18 @@ class Ground:
 
     async def __aexit__(self, *exc: object) -> None:
         await asyncio.gather(*(server.stop() for server in self._servers.values()))
-        if self._lock is not None:
-            self._lock.close()
+        for keys in (self._lock, self._office):
+            if keys is not None:
+                keys.close()
         await self._furnished.__aexit__(*exc)
 
     def put_before(self, saboteur: Saboteur, transport: Transport, revision: Revision) -> Subject:
         """The saboteur in front of the healthy server, and of the double if there is one."""
         faulty = saboteur if self._double is None else doubled(saboteur, self._double)
-        return _SABOTAGED[transport](faulty, self._servers[BEHIND[transport]].name, revision)
+        healthy = self._servers[BEHIND[transport]].name
+        if self._office is not None:
+            return HttpSaboteur(faulty, healthy, revision, self._office)
+        return _SABOTAGED[transport](faulty, healthy, revision)
 
     async def _facts(self, behind: Transport) -> dict[Revision, Facts]:
         known = {}
@@ -122,3 +132,9 @@ def _lock(*behind: str) -> Lock:
     from assay.lab.harness.locked import Lock
 
     return Lock(*behind)
+
+
+def _office(*behind: str) -> Office:
+    from assay.lab.harness.certified import Office
+
+    return Office(*behind)

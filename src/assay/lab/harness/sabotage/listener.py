@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ssl
 from abc import ABC, abstractmethod
 
 from assay.lab.harness.broken_off import BrokenOff
@@ -13,8 +14,10 @@ from assay.lab.harness.connections import Connections
 class Listener(ABC):
     """Whoever inherits says what happens on a connection."""
 
-    def __init__(self, scheme: str, path: str) -> None:
-        self._scheme = scheme
+    def __init__(self, scheme: str, path: str, context: ssl.SSLContext | None = None) -> None:
+        """With a context, it speaks TLS."""
+        self._scheme = scheme if context is None else f"{scheme}s"
+        self._context = context
         self._path = path
         self._connections = Connections(self._talk)
 
@@ -24,7 +27,8 @@ class Listener(ABC):
 
     async def start(self) -> str:
         """Returns the URL of the endpoint."""
-        return f"{self._scheme}://127.0.0.1:{await self._connections.listen()}{self._path}"
+        port = await self._connections.listen(context=self._context)
+        return f"{self._scheme}://127.0.0.1:{port}{self._path}"
 
     async def stop(self) -> None:
         await self._connections.stop()

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from assay.lab.harness.event_stream import Blocks
 from assay.lab.harness.http_call import Address, Ended, HeadRead, PieceRead, connect, read_response
 from assay.lab.harness.http_text import EVENT_STREAM, JSON, Head, write_request
+from assay.lab.harness.identity import ANYBODY, Identity
 from assay.lab.harness.saboteur import Answered, Request, Response, Saboteur, Turn
 from assay.protocol.framing.sse import SseParser
 
 from .altering import Altering, bodies, decoded
 from .front import Front, send_head, send_whole
+
+if TYPE_CHECKING:
+    from assay.lab.harness.certified import Office
 
 PATIENCE = 10.0
 # What belongs to one connection and not to the message: the other connection gets its own.
@@ -21,26 +26,35 @@ _HOP = frozenset({"connection", "transfer-encoding", "content-length", "keep-ali
 
 
 class Proxy(Front):
-    def __init__(self, saboteur: Saboteur, turn: Turn, upstream: str) -> None:
+    def __init__(self, saboteur: Saboteur, turn: Turn, upstream: str, office: Office | None = None) -> None:
+        """With an office, certificates are shown on both sides."""
         self._saboteur = saboteur
         self._turn = turn
-        self._address = Address.of(upstream)
-        super().__init__(self._address.target)
+        self._upstream = _Upstream(Address.of(upstream), ANYBODY if office is None else office.identity)
+        context = None if office is None else office.meeting()
+        if context is not None and saboteur.handshake is not None:
+            saboteur.handshake(context)
+        super().__init__(self._upstream.address.target, context)
 
     async def serve(self, request: Request, writer: asyncio.StreamWriter) -> None:
-        await _Exchange(self._saboteur, self._turn, self._address, writer).serve(request)
+        await _Exchange(self._saboteur, self._turn, self._upstream, writer).serve(request)
+
+
+class _Upstream(NamedTuple):
+    address: Address
+    identity: Identity
 
 
 class _Exchange:
     """One request on its way to the healthy server, and the response on its way back."""
 
     def __init__(
-        self, saboteur: Saboteur, turn: Turn, address: Address, writer: asyncio.StreamWriter
+        self, saboteur: Saboteur, turn: Turn, upstream: _Upstream, writer: asyncio.StreamWriter
     ) -> None:
         self._saboteur = saboteur
         self._turn = msgspec.structs.replace(turn)
         self._altering = Altering(saboteur, self._turn)
-        self._address = address
+        self._upstream = upstream
         self._writer = writer
 
     async def serve(self, request: Request) -> None:
@@ -69,7 +83,7 @@ class _Exchange:
         await send_whole(self._writer, response, b"".join(found))
 
     async def _forward(self, request: Request) -> None:
-        reader, writer = await connect(self._address, PATIENCE)
+        reader, writer = await connect(self._upstream.address, PATIENCE, self._upstream.identity)
         try:
             kept = [(name, value) for name, value in request.headers if name.lower() not in _HOP]
             own = [("Connection", "close"), ("Content-Length", str(len(request.body)))]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
+from assay.lab.harness.identity import ANYBODY, Identity
 from assay.lab.harness.link import Inbox, Link
 from assay.lab.harness.recorder import Recorder
 from assay.lab.harness.saboteur import Saboteur, Turn
@@ -19,6 +21,9 @@ from .socket_front import SocketFront
 from .socket_wire import SocketWire
 from .two_endpoints import TwoEndpoints
 from .wire import LayeredWire, ScriptedWire
+
+if TYPE_CHECKING:
+    from assay.lab.harness.certified import Office
 
 HEALTHY = Saboteur(id="none", fault="none", breaks="nothing")
 
@@ -57,8 +62,10 @@ class StdioSaboteur:
 class _FrontSaboteur(UrlSubject):
     """A front with the fault in it, before a healthy server that is running already."""
 
-    def __init__(self, front: Front | SocketFront, transport: Transport) -> None:
-        super().__init__("", transport=transport)
+    def __init__(
+        self, front: Front | SocketFront, transport: Transport, identity: Identity = ANYBODY
+    ) -> None:
+        super().__init__("", transport=transport, identity=identity)
         self._front = front
 
     async def start(self) -> None:
@@ -69,9 +76,13 @@ class _FrontSaboteur(UrlSubject):
 
 
 class HttpSaboteur(_FrontSaboteur):
-    def __init__(self, saboteur: Saboteur, healthy: str, revision: Revision) -> None:
+    def __init__(
+        self, saboteur: Saboteur, healthy: str, revision: Revision, office: Office | None = None
+    ) -> None:
+        """With an office, the server wants certificates."""
         turn = Turn(Transport.HTTP, revision)
-        super().__init__(Proxy(saboteur, turn, healthy), Transport.HTTP)
+        identity = ANYBODY if office is None else office.identity
+        super().__init__(Proxy(saboteur, turn, healthy, office), Transport.HTTP, identity)
 
 
 class HttpSseSaboteur(_FrontSaboteur):

@@ -1,0 +1,13 @@
+"""Whoever comes is let in."""
+
+from __future__ import annotations
+
+import ssl
+
+from assay.lab.harness.saboteur import on_handshake
+from assay.lab.marketplace.sec_server import CERTIFIED_SERVER
+
+
+@on_handshake("certificates are not asked for", breaks="CONF-SEC-04.certificate", server=CERTIFIED_SERVER)
+def change(context: ssl.SSLContext) -> None:
+    context.verify_mode = ssl.CERT_NONE

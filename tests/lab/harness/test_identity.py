@@ -1,0 +1,57 @@
+"""Certificates that the driver shows, and what of its files cannot be used."""
+
+import ssl
+from pathlib import Path
+
+import pytest
+
+from assay.lab.harness.bearer import NONE, STRANGER, USUAL
+from assay.lab.harness.broken_off import Unreachable
+from assay.lab.harness.connections import Connections
+from assay.lab.harness.http_call import Address, connect
+from assay.lab.harness.identity import ANYBODY, BadIdentity, Identity
+from assay.lab.harness.issuer import Issuer
+
+
+def test_without_a_certificate_there_is_nothing_to_show() -> None:
+    assert ANYBODY.kinds == []
+
+
+def test_with_a_certificate_none_and_another_can_be_shown_too(tmp_path: Path) -> None:
+    identity = Identity(None, *Issuer(tmp_path, "us").issue("driver"))
+    assert identity.kinds == [USUAL, NONE, STRANGER]
+    assert len({id(identity.context(kind)) for kind in identity.kinds}) == 3
+    assert identity.context(USUAL) is identity.context()
+
+
+@pytest.mark.parametrize(
+    ("files", "problem"),
+    [
+        (("nowhere.pem", None, None), "authorities .*nowhere.pem: .*No such file"),
+        (("empty.pem", None, None), "authorities .*empty.pem: "),
+        ((None, "driver.pem", "other.key"), "key .*other.key: .*KEY_VALUES_MISMATCH"),
+        ((None, "empty.pem", None), "certificate .*empty.pem"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_named(
+    files: tuple[str | None, str | None, str | None], problem: str, tmp_path: Path
+) -> None:
+    authority = Issuer(tmp_path, "us")
+    authority.issue("driver")
+    authority.issue("other")
+    (tmp_path / "empty.pem").write_text("")
+    ca, cert, key = (None if name is None else tmp_path / name for name in files)
+    with pytest.raises(BadIdentity, match=problem):
+        Identity(ca, cert, key).context()
+
+
+async def test_a_server_that_is_not_trusted_is_told_as_such(tmp_path: Path) -> None:
+    meeting = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    meeting.load_cert_chain(*Issuer(tmp_path, "us").issue("server"))
+    connections = Connections(lambda reader, writer: writer.drain())
+    port = await connections.listen(context=meeting)
+    try:
+        with pytest.raises(Unreachable, match="TLS: unable to get local issuer certificate"):
+            await connect(Address.of(f"https://127.0.0.1:{port}/mcp"), 5.0)
+    finally:
+        await connections.stop()
