@@ -13,9 +13,11 @@ from assay.certify.scoring import (
     excuses,
     score,
 )
-from assay.lab.harness.run import Run
+from assay.lab.harness.facts import Facts
+from assay.lab.harness.run import Run, SubjectRecord
 from assay.lab.harness.verdict import Verdict
 from assay.lab.suites import suite_named
+from assay.revisions.registry import HANDSHAKE
 from tests.certify.runs import FRAMING, IDS, PROFILE, cell, checked, healthy, run
 
 SUCCESS, FAILURE, WARNING, SKIPPED = Verdict.SUCCESS, Verdict.FAILURE, Verdict.WARNING, Verdict.SKIPPED
@@ -102,6 +104,14 @@ def test_an_option_that_is_missing_is_not_the_servers_lack(reason: str, measure:
 def test_a_demand_that_no_judged_revision_has_does_not_apply() -> None:
     told = excuses(run(), suite_named("marketplace"))
     assert told["CONF-TPT-01.http.resume"].measure is Measure.NOT_APPLICABLE
+
+
+def test_a_demand_whose_scenario_was_left_out_is_not_excused() -> None:
+    found = msgspec.structs.replace(
+        run(), subjects=[SubjectRecord("it", "http", [Facts(HANDSHAKE[-1].date)])]
+    )
+    told = excuses(found, suite_named("marketplace"))["CONF-TPT-01.http.resume"]
+    assert (told.measure, "--scenario" in told.reason) == (Measure.NOT_MEASURED, True)
 
 
 def test_evidence_decides_where_no_trace_does() -> None:

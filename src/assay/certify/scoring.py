@@ -15,8 +15,12 @@ import msgspec
 from msgspec import Struct
 
 from assay.lab.harness.catalogue import Suite
+from assay.lab.harness.plan import makes_sense
 from assay.lab.harness.run import CellResult, Run
+from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import CheckResult, Finding, Verdict
+from assay.revisions.registry import BY_DATE
+from assay.revisions.revision import Revision
 
 from .profile_list import By, Demand, Profile
 
@@ -120,17 +124,28 @@ def excuses(run: Run, suite: Suite) -> dict[str, Excuse]:
             for row in suite.sought(scenario):
                 found.setdefault(row, []).append(cell.reason)
     return {
-        **{row: _never(suite, row) for row in suite.requirements.keys() - found.keys()},
+        **{row: _never(run, suite, row) for row in suite.requirements.keys() - found.keys()},
         **{row: _told(reasons) for row, reasons in found.items()},
     }
 
 
-def _never(suite: Suite, row: str) -> Excuse:
+def _never(run: Run, suite: Suite, row: str) -> Excuse:
     if reason := suite.requirements[row].reason:
         return Excuse(Measure.NOT_MEASURED, reason)
-    if any(row in suite.sought(scenario) for scenario in suite.scenarios.values()):
-        return Excuse(Measure.NOT_APPLICABLE, "none of the revisions that were judged has it")
-    return Excuse(Measure.NOT_MEASURED, UNSEEN)
+    seeking = [one for one in suite.scenarios.values() if row in suite.sought(one)]
+    if not seeking:
+        return Excuse(Measure.NOT_MEASURED, UNSEEN)
+    if any(makes_sense(suite, one, *place) for one in seeking for place in _met(run)):
+        return Excuse(Measure.NOT_MEASURED, "its scenario is not among those of --scenario")
+    return Excuse(Measure.NOT_APPLICABLE, "none of the revisions that were judged has it")
+
+
+def _met(run: Run) -> Iterator[tuple[Transport, Revision]]:
+    """Where the server was spoken to."""
+    for record in run.subjects:
+        for facts in record.facts:
+            if facts.revision in BY_DATE:
+                yield Transport(record.transport), BY_DATE[facts.revision]
 
 
 def _told(reasons: Sequence[str]) -> Excuse:

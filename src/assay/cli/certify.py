@@ -52,6 +52,8 @@ def _add_subject(parser: argparse.ArgumentParser) -> None:
 def _add_profile(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("--profile", default="intelgraph/2025-10", metavar="NAME", help="default: intelgraph/2025-10")
+    chosen = "only these, e.g. 'jrpc.*'; the rest is not measured; repeatable"
+    add("--scenario", action="append", default=[], metavar="GLOB", help=chosen)
     add("--spec-version", action="append", default=[], metavar="DATE", help="this revision only; repeatable")
     add("--allow-effects", action="store_true", help="also call tools that may change something")
     add("--timeout", type=seconds, default=10.0, metavar="S", help="seconds for one answer; default: 10")

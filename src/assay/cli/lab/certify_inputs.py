@@ -111,23 +111,25 @@ def _metrics(options: argparse.Namespace) -> tuple[Metrics | None, str | None]:
     data = _good(Path.read_bytes, options.metrics)
     if options.harness_key:
         key: SigningKey = _good(read_signing_key, options.harness_key)
-        return _good(metrics.read, _good(metrics.sign, data, key)), key.public.id
+        signed = _good(metrics.sign, data, key, about=options.metrics)
+        return metrics.read(signed), key.public.id
     trust = None
     if options.trust_harness:
         trust = Trust([(_good(read_public_key, options.trust_harness), Role.HARNESS)])
-    found: Metrics = _good(metrics.read, data, trust)
+    found: Metrics = _good(metrics.read, data, trust, about=options.metrics)
     return found, found.signer
 
 
 def _registry(path: Path) -> bytes:
     data: bytes = _good(Path.read_bytes, path)
-    if not isinstance(_good(json.loads, data), dict):
+    if not isinstance(_good(json.loads, data, about=path), dict):
         raise CommandFailed(ExitCode.USAGE, f"{path} is no server.json: it holds no object")
     return data
 
 
-def _good(read: Callable[..., T], *given: Any) -> T:
-    """
+def _good(read: Callable[..., T], *given: Any, about: Path | None = None) -> T:
+    """`about` is the file, where the reader does not know it.
+
     Raises:
         CommandFailed: it cannot be read. All readers say themselves what is wrong.
     """
@@ -137,5 +139,4 @@ def _good(read: Callable[..., T], *given: Any) -> T:
         problem = f"cannot read {error.filename or given[0]}: {error.strerror}"
         raise CommandFailed(ExitCode.USAGE, problem) from error
     except ValueError as error:
-        named = f"{given[0]}: " if isinstance(given[0], Path) and str(given[0]) not in str(error) else ""
-        raise CommandFailed(ExitCode.USAGE, f"{named}{error}") from error
+        raise CommandFailed(ExitCode.USAGE, f"{about}: {error}" if about else str(error)) from error

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from assay.certify import vulnerabilities
 from assay.certify.scoring import Measure, Score
 from assay.certify.summary_form import Summary
 from assay.lab.harness.verdict import Verdict
@@ -16,6 +17,13 @@ SHOWN: Final = 3
 
 def told(summary: Summary, out: Path | None) -> str:
     return "\n".join(line for line in _lines(summary, out))
+
+
+def useless(files: Mapping[str, bytes]) -> Iterator[str]:
+    """Waivers that waive nothing were meant otherwise."""
+    if vulnerabilities.FILE in files:
+        names = vulnerabilities.useless_waivers(vulnerabilities.read(files[vulnerabilities.FILE]))
+        yield from (f"--waive {name}: nothing of that name was found" for name in names)
 
 
 def _lines(summary: Summary, out: Path | None) -> Iterator[str]:

@@ -33,8 +33,8 @@ from assay.lab.suites import suite_named
 
 from .certify_inputs import entry_of, inputs_of, this_moment
 from .certify_subjects import Judged, all_judged, check_subject
-from .certify_text import told
-from .judging import revision_of, stop_on_request
+from .certify_text import told, useless
+from .judging import check_named, revision_of, stop_on_request
 from .progress import progress
 from .server_play import not_there
 from .subjects import redaction_of
@@ -70,7 +70,7 @@ async def certify(options: argparse.Namespace) -> int:
     made = await asyncio.to_thread(_composed, harvest, inputs, suite)
     _write(made, inputs, options)
     if not options.quiet:
-        print(told(made.summary, options.out), file=sys.stderr)
+        print(told(made.summary, options.out), *useless(made.files), sep="\n", file=sys.stderr)
     emit(made.files[FILE].decode())
     return EXIT_CODES[made.summary.conclusion]
 
@@ -83,7 +83,9 @@ def order_of(options: argparse.Namespace, suite: Suite) -> Order:
         redaction=redaction,
         wallet=wallet_of(options, redaction),
     )
+    check_named(options.scenario, suite)
     selection = Selection(
+        scenarios=tuple(options.scenario),
         revisions=tuple(revision_of(date) for date in dict.fromkeys(options.spec_version)),
         effects=options.allow_effects,
     )

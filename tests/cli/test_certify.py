@@ -1,0 +1,135 @@
+"""`assay certify`: from a server to signed evidence."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from assay.cli.main import main
+from assay.revisions.registry import HANDSHAKE
+from assay.signing.keys import generate, write_pair
+
+Output = pytest.CaptureFixture[str]
+NAMED = ["--server", "x/reference", "--server-version", "1.0"]
+SERVED = f"{sys.executable} -m assay serve reference --profile intelgraph"
+# What the core demands of stdio take.
+CORE = ["jrpc.*", "negatives.*", "tpt.stdio-framing", "tpt.stdio-lifecycle"]
+QUICK = [
+    *("--spec-version", HANDSHAKE[-1].date, "--jobs", "4"),
+    *(word for name in CORE for word in ("--scenario", name)),
+]
+EXPORT = {"id": "GHSA-1", "modified": "2029-01-01T00:00:00Z", "affected": []}
+RESULTS = {"runs": [{"server": "x/reference", "metrics": {"cold_start_ms": {"p95": 120}}}]}
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> Path:
+    """A folder with what a developer has."""
+    write_pair(generate(), str(tmp_path / "dev"))
+    (tmp_path / "osv.json").write_text(json.dumps(EXPORT))
+    (tmp_path / "results.json").write_text(json.dumps(RESULTS))
+    (tmp_path / "wheel").write_bytes(b"a wheel")
+    return tmp_path
+
+
+def test_a_server_comes_out_with_evidence_that_verifies(given: Path, capsys: Output) -> None:
+    bundle, badge = given / "evidence", given / "badge.json"
+    options = ["--stdio", SERVED, "--out", str(bundle), "--key", str(given / "dev.key"), *QUICK]
+    extras = ["--osv", str(given / "osv.json"), "--waive", "CVE-0", "--artifact", str(given / "wheel")]
+    figures = ["--metrics", str(given / "results.json"), "--badge-out", str(badge)]
+
+    code = main(["certify", *options, *extras, *figures, *NAMED])
+
+    told = capsys.readouterr()
+    found = json.loads(told.out)
+    assert code == 0, told.err
+    assert found["conclusion"] == "met"
+    assert found["summary"]["failed"] == 0
+    assert {one["name"] for one in found["checks"] if one["status"] == "WARNING"} <= {
+        "CONF-EVD-06.vulnerabilities"
+    }
+    assert "self-attested" in told.err
+    assert "--waive CVE-0: nothing of that name was found" in told.err
+    assert badge.read_bytes() == (bundle / "badge.json").read_bytes()
+    assert json.loads(badge.read_bytes())["latency"]["coldstart.p95_ms"] == 120
+    assert (bundle / "summary.json").read_text() == told.out
+    assert {"sbom.cdx.json", "vulnerabilities.json", "metrics.json", "report.html", "report.md"} <= {
+        path.name for path in bundle.iterdir()
+    }
+    trust = ["--trust", str(given / "dev.pub"), "--artifact", str(given / "wheel")]
+    assert main(["verify", str(bundle), *trust]) == 0
+
+
+def test_a_server_that_claims_nothing_of_the_profile_fails_and_is_told_where(capsys: Output) -> None:
+    chosen = ["--scenario", "cap.prompts", "--spec-version", HANDSHAKE[-1].date, "--quiet"]
+    code = main(["certify", "--stdio", f"{sys.executable} -m assay serve everything", *chosen, *NAMED])
+
+    told = capsys.readouterr()
+    failed = [one for one in json.loads(told.out)["checks"] if one["status"] == "FAILURE"]
+    assert code == 1
+    assert "CONF-CAP-03.prompts.version" in {one["id"] for one in failed}
+    assert all(found["frames"] for one in failed for found in one["findings"])
+    assert told.err == ""
+
+
+def test_too_little_is_no_success(capsys: Output) -> None:
+    chosen = ["--scenario", "jrpc.ids", "--spec-version", HANDSHAKE[-1].date]
+    assert main(["certify", "--stdio", SERVED, *chosen, *NAMED]) == 3
+    told = capsys.readouterr()
+    assert json.loads(told.out)["conclusion"] == "too little measured"
+    assert "its scenario is not among those of --scenario" in told.err
+    assert "no bundle was written" in told.err
+
+
+def test_a_server_that_is_not_there(capsys: Output) -> None:
+    assert main(["certify", "--stdio", "no-such-command", *NAMED]) == 4
+    assert main(["certify", "-e", "http://127.0.0.1:9/mcp", *NAMED]) == 4
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ([], "no server to judge"),
+        (["reference", "-e", "http://localhost:1/mcp"], "not both"),
+        (["-e", "ftp://x"], "ftp://x"),
+        (["--stdio", "'"], "cannot read the command"),
+        (["--stdio", "x", "-t", "T"], "sent to a URL"),
+        (["--stdio", "x", "--profile", "other"], "unknown profile: other; one of intelgraph/2025-10"),
+        (["--stdio", "x", "--key", "none.key"], "none is written"),
+        (["--stdio", "x", "--out", "new", "--key", "none.key"], "cannot read none.key"),
+        (["--stdio", "x", "--metrics", "none.json"], "cannot read none.json"),
+        (["--stdio", "x", "--harness-key", "h.key"], "--harness-key is about --metrics"),
+        (["--stdio", "x", "--waive", "A"], "--waive is about --osv"),
+        (["--stdio", "x", "--osv", "none"], "there is no none"),
+        (["--stdio", "x", "--registry", "none.json"], "cannot read none.json"),
+        (["--stdio", "x", "--artifact", "none.whl"], "cannot read none.whl"),
+        (["--stdio", "x", "--otlp", "4318"], "no address: '4318'"),
+        (["--stdio", "x", "--spec-version", "today"], "unknown revision: today"),
+        (["--stdio", "x", "--scenario", "nope"], "no such scenario: nope"),
+        (["--stdio", "x", "--lifetime", "soon"], "no length of time"),
+        (["--stdio", "x", "--server", " "], "--server is no name"),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_judged(
+    options: list[str], problem: str, capsys: Output
+) -> None:
+    assert main(["certify", *NAMED, *options]) == 2
+    told = capsys.readouterr()
+    assert problem in told.err
+    assert told.out == ""
+
+
+@pytest.mark.parametrize(("name", "text"), [("metrics", "[]"), ("registry", "[]"), ("registry", "no JSON")])
+def test_files_that_are_something_else(name: str, text: str, tmp_path: Path, capsys: Output) -> None:
+    (tmp_path / "given").write_text(text)
+    assert main(["certify", *NAMED, "--stdio", "x", f"--{name}", str(tmp_path / "given")]) == 2
+    assert "given" in capsys.readouterr().err
+
+
+def test_a_directory_with_something_in_it_is_left_alone(tmp_path: Path, capsys: Output) -> None:
+    (tmp_path / "mine").write_text("x")
+    assert main(["certify", *NAMED, "--stdio", "x", "--out", str(tmp_path)]) == 2
+    assert "is there already" in capsys.readouterr().err
+    assert (tmp_path / "mine").read_text() == "x"
