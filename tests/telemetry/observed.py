@@ -24,7 +24,12 @@ FORM = {"type": "object", "properties": {"name": {"type": "string"}}, "required"
 
 def make_server(**options: Any) -> Server:
     server = Server("observed", "1.2.3", **options)
+    add_tools(server)
+    add_data(server)
+    return server
 
+
+def add_tools(server: Server) -> None:
     @server.tool
     async def add(a: int, b: int) -> int:
         return a + b
@@ -55,6 +60,8 @@ def make_server(**options: Any) -> Server:
     async def wait() -> None:
         await asyncio.Event().wait()
 
+
+def add_data(server: Server) -> None:
     @server.resource("notes://all", name="notes")
     async def notes() -> str:
         return "n"
@@ -74,8 +81,6 @@ def make_server(**options: Any) -> Server:
     @server.method("models/list", capability="models")
     async def models() -> dict[str, Any]:
         return {}
-
-    return server
 
 
 def _current() -> dict[str, Any]:
