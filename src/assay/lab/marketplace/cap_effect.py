@@ -83,6 +83,8 @@ def _problems(call: Summarised, summary: dict[str, Any]) -> Iterator[str]:
         "retention": is_tier(summary.get("retention")),
     }
     yield from (f"{key} is {summary.get(key)!r}" for key, good in holds.items() if not good)
+    if not holds["declared"]:
+        yield f"and the tool is listed with {hints(call.tool or {})!r}"
     yield from (f"an effect is {one!r}" for one in call.effects if not _is_effect(one))
 
 

@@ -30,7 +30,7 @@ def _told(seen: Seen) -> Observation:
         TOLD,
         not untold,
         seen,
-        expected=f'in {EFFECTS}, an effect with target {{"kind": "file", "id": …}} for each such file',
+        expected=f'for each changed file an effect in {EFFECTS}, its target {{"kind": "file", "id": PATH}}',
         observed=f"{seen.call.name} changed {', '.join(untold)} and does not say so",
     )
 

@@ -77,7 +77,13 @@ def _lists(trace: Trace, note: Frame, told: dict[str, Any]) -> Iterator[Observat
         if live and not (moving and kind == "resources"):
             said = as_object(told.get(kind))
             holds = any(_same(said, one, left_out) for one in right)
-            yield _seen(holds, note, f"capabilities.{kind}: {right[-1]}", f"{told.get(kind)!r}", *live)
+            yield _seen(
+                holds,
+                note,
+                f"capabilities.{kind} {right[-1]}, as {kind}/list shows",
+                f"{told.get(kind)!r}",
+                *live,
+            )
 
 
 def _same(said: Mapping[str, Any], right: Mapping[str, Any], left_out: tuple[str, ...]) -> bool:
