@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -37,6 +38,8 @@ from .registry import SCHEMA
 Item = dict[str, Any]
 BATCH: Final = ("batch-1", "batch-2")
 BATCHING: Final = "batching"
+AT_ONCE: Final = 3
+"""Revisions that are tried at the same time; on stdio, each has a process of its own."""
 
 
 class Claims(Struct, frozen=True):
@@ -89,20 +92,31 @@ class _Visit(Struct):
 async def meet(subject: Subject, conditions: Conditions) -> Seen:
     """Get to know a server that has started, at every revision."""
     seen = Seen(subject.transport)
-    for revision in REVISIONS:
-        nothing = Facts(revision.date)
-        played = await play(DISCOVERY, subject, revision, _visit, nothing, conditions)
-        if not isinstance(played.value, _Visit):
-            seen.refused.append(_reason(revision, played))
-            continue
-        visit = played.value
-        seen.known[revision] = visit.facts
-        seen.streams |= visit.streams
-        seen.resumable += [revision.date] if visit.resumable else []
-        if revision.batching is Batching.ACCEPTED:
-            tried = await play(BATCHING, subject, revision, _send_batch, visit.facts, conditions)
-            seen.batch |= _took_batch(tried)
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def visit(revision: Revision) -> tuple[Played, Played | None]:
+        async with gate:
+            nothing = Facts(revision.date)
+            played = await play(DISCOVERY, subject, revision, _visit, nothing, conditions)
+            if revision.batching is not Batching.ACCEPTED or not isinstance(played.value, _Visit):
+                return played, None
+            facts = played.value.facts
+            return played, await play(BATCHING, subject, revision, _send_batch, facts, conditions)
+
+    visits = await asyncio.gather(*map(visit, REVISIONS))
+    for revision, (played, batched) in zip(REVISIONS, visits, strict=True):
+        _note(seen, revision, played)
+        seen.batch |= batched is not None and _took_batch(batched)
     return seen
+
+
+def _note(seen: Seen, revision: Revision, played: Played) -> None:
+    if not isinstance(played.value, _Visit):
+        seen.refused.append(_reason(revision, played))
+        return
+    seen.known[revision] = played.value.facts
+    seen.streams |= played.value.streams
+    seen.resumable += [revision.date] if played.value.resumable else []
 
 
 def _reason(revision: Revision, played: Played) -> str:

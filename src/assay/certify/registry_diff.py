@@ -162,7 +162,7 @@ def _offered(
     removed: Literal["warning", "info"] = "info" if is_major else "warning"
     hint = "" if is_major else ": that takes a major version"
     names = _names(kind, was, now, named)
-    if names is not None:
+    if names is not None and names[0] != names[1]:
         for name in sorted(names[0] - names[1]):
             yield Change(f"{kind}.{name}", f"is there no more{hint}", removed)
         for name in sorted(names[1] - names[0]):
@@ -171,7 +171,7 @@ def _offered(
         fewer = (now.get("n") or 0) < (was.get("n") or 0)
         message = f"{_shown(was.get('n'))} → {_shown(now.get('n'))}"
         yield Change(kind, message + (hint if fewer else ""), removed if fewer else "info")
-    if was.get("sha256") != now.get("sha256") and (names is None or names[0] == names[1]):
+    elif was != now:
         yield Change(kind, "names, schemas or versions are not the same")
 
 
