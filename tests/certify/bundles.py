@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from assay.certify import badge, evidence, metrics, profile_list, sbom, summary, vulnerabilities
+from assay.certify import badge, evidence, metrics, profile_list, report, sbom, summary, vulnerabilities
 from assay.certify.attestation import FOLDER
 from assay.certify.bundle import Contents, write
 from assay.certify.bundle_manifest import FILE, PAYLOAD_TYPE, Artifact, spelled
@@ -48,7 +48,7 @@ RESULTS = {
     "benchmark_id": "b",
     "runs": [{"server": "my-server", "metrics": {"sse_latency_ms": {"p95": 12.5}}}],
 }
-MADE = {FILE, "profile.toml", summary.FILE, badge.FILE, badge.SHIELDS_FILE}
+MADE = {FILE, "profile.toml", summary.FILE, badge.FILE, badge.SHIELDS_FILE, "report.html", "report.md"}
 HOST = Host("Linux", "6", "x86_64", "3.11.7")
 
 
@@ -74,7 +74,7 @@ def files(created: datetime = CREATED, lifetime: timedelta = LIFETIME) -> dict[s
     """All that goes into a bundle."""
     measured = {"metrics.json": metrics.sign(json.dumps(RESULTS).encode(), HARNESS)}
     raw = {**harvest(), **supplies(), **measured}
-    return finished({**raw, "report.html": b"<p>a report", "report.md": b"# A report"}, created, lifetime)
+    return finished(raw, created, lifetime)
 
 
 def finished(raw: dict[str, bytes], created: datetime, lifetime: timedelta) -> dict[str, bytes]:
@@ -86,8 +86,20 @@ def finished(raw: dict[str, bytes], created: datetime, lifetime: timedelta) -> d
         "my-server", "1.0", ARTIFACT, spelled(created), spelled(created + lifetime), HOST,
         DEVELOPER.public.id, HARNESS.public.id, metrics.Source.HARNESS,
     )  # fmt: skip
-    made = summary.encode(summary.summarise({**raw, "profile.toml": profile()}, occasion, shown, {}))
-    return {**raw, summary.FILE: made, badge.FILE: badge.badge(made), badge.SHIELDS_FILE: badge.shields(made)}
+    found = summary.summarise({**raw, "profile.toml": profile()}, occasion, shown, {})
+    return {**raw, **views(summary.encode(found))}
+
+
+def views(made: bytes) -> dict[str, bytes]:
+    """A summary, and what is made of it."""
+    found = summary.read(made)
+    return {
+        summary.FILE: made,
+        badge.FILE: badge.badge(made),
+        badge.SHIELDS_FILE: badge.shields(made),
+        "report.html": report.html(found).encode(),
+        "report.md": report.markdown(found).encode(),
+    }
 
 
 def profile() -> bytes:
@@ -151,9 +163,7 @@ def attest_again(directory: Path) -> None:
     """The same, with the summary as it is now."""
     taken = {name: path.read_bytes() for name, path in manifest_files(directory).items()}
     kept = {name: data for name, data in taken.items() if not name.startswith((FILE, "profile", FOLDER))}
-    made = kept[summary.FILE]
-    badges = {badge.FILE: badge.badge(made), badge.SHIELDS_FILE: badge.shields(made)}
-    _write_again(directory, {**kept, **badges})
+    _write_again(directory, {**kept, **views(kept[summary.FILE])})
 
 
 def _write_again(directory: Path, found: dict[str, bytes]) -> None:

@@ -46,7 +46,7 @@ def reasons(report: Report) -> list[str]:
 def test_a_good_bundle_is_verified_in_every_step(good: Path) -> None:
     report = verify(good, TRUST, now=NOW, rejudge=True)
     assert report.refusals == ()
-    assert [step.name for step in report.steps] == [*(name for name, _, _ in STEPS), "rejudge"]
+    assert [step.name for step in report.steps] == [*(name for name, _, _ in STEPS), "rejudge", "report"]
     assert {step.status for step in report.steps} == {Status.GOOD}
     assert (report.conclusion, report.self_attested) == ("too little measured", False)
     assert noted(report)["rejudge"] == "4 traces, each chained and with the verdicts that it had"
@@ -224,6 +224,38 @@ def test_a_run_that_says_something_else_than_its_traces(
     bundle: Path, change: Callable[[dict[str, Any]], None]
 ) -> None:
     assert reasons(lied(bundle, change)) == ["other-verdict"]
+
+
+@pytest.mark.parametrize("name", ["report.html", "report.md"])
+def test_a_report_that_shows_something_else(bundle: Path, name: str) -> None:
+    with (bundle / name).open("ab") as file:
+        file.write(b"all is well")
+    bundles.sign_again(bundle)
+    assert verify(bundle, TRUST, now=NOW).ok
+    report = verify(bundle, TRUST, now=NOW, rejudge=True)
+    assert [(one.reason, one.where) for one in report.refusals] == [("wrong-report", name)]
+
+
+def test_a_demand_that_is_said_not_to_apply(bundle: Path) -> None:
+    def excuse(made: dict[str, Any]) -> None:
+        score = next(one for one in made["checks"] if one["measure"] == "not measured")
+        score.update(measure="not applicable", reason="there are no tools")
+        made["summary"]["notMeasured"] -= 1
+        made["summary"]["skipped"] += 1
+
+    bundles.edit(bundle / "summary.json", excuse)
+    bundles.attest_again(bundle)
+    report = verify(bundle, TRUST, now=NOW, rejudge=True)
+    assert reasons(report) == ["other-verdict"]
+    assert "is said not to apply (there are no tools)" in report.refusals[0].detail
+
+
+def test_a_summary_that_is_none_is_refused_in_each_step_that_reads_it(bundle: Path) -> None:
+    (bundle / "summary.json").write_text('{"checks":[]}')
+    bundles.sign_again(bundle)
+    report = verify(bundle, TRUST, now=NOW, rejudge=True)
+    refused = [step.name for step in report.steps if step.status is Status.REFUSED]
+    assert refused == ["attestations", "summary", "badge", "rejudge", "report"]
 
 
 def test_a_run_of_a_suite_that_nobody_knows(bundle: Path) -> None:

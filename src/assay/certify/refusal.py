@@ -33,6 +33,7 @@ class Reason(StrEnum):
     MISSING_TRACE = "missing-trace"
     WRONG_SUMMARY = "wrong-summary"
     WRONG_BADGE = "wrong-badge"
+    WRONG_REPORT = "wrong-report"
     NO_ARTIFACT = "no-artifact"
     WRONG_ARTIFACT = "wrong-artifact"
     BROKEN_TRACE = "broken-trace"

@@ -1,9 +1,10 @@
-"""Stored traces, judged again by today's checks: what was found then must be what they show now."""
+"""What today's lab makes of a bundle: stored traces are judged again, and reports are written again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import version
+from typing import Final
 
 import msgspec
 
@@ -17,9 +18,15 @@ from assay.lab.harness.verdict import Outcome, Verdict
 from assay.lab.suites import SHIPPED, suite_named
 
 from .refusal import Reason, Refusal, Refused, refused
+from .report import html, markdown
+from .scoring import Excuse, Measure, excuses
+from .summary import FILE as SUMMARY
+from .summary_form import Summary
 from .verification_case import Case
+from .verification_evidence import stored_summary
 from .verification_run import RUN, stored_run, trace_name
 
+REPORTS: Final[Mapping[str, Callable[[Summary], str]]] = {"report.html": html, "report.md": markdown}
 Told = dict[str, tuple[str, tuple[str, ...]]]
 """Check → its verdict, and the requirements that it found broken."""
 
@@ -35,9 +42,34 @@ def rejudge(case: Case) -> str:
     suite = suite_named(run.suite)
     judged = [cell for cell in run.cells if cell.trace]
     refusals = [refusal for cell in judged for refusal in _against(case, suite, cell)]
+    refusals += _unexcused(case, run, suite)
     if refusals:
         raise Refused(refusals)
     return f"{len(judged)} traces, each chained and with the verdicts that it had{_since(run)}"
+
+
+def report(case: Case) -> str:
+    """
+    Raises:
+        Refused: a report does not show the summary.
+    """
+    found = stored_summary(case)
+    if found.tool.version != version("assay"):
+        return f"not compared: it was written by version {found.tool.version}"
+    there = [name for name in REPORTS if name in case.entries]
+    wrong = [name for name in there if case.content(name) != REPORTS[name](found).encode()]
+    if wrong:
+        raise Refused([Refusal(Reason.WRONG_REPORT, name, "it does not show the summary") for name in wrong])
+    return f"{' and '.join(there)} as the summary gives them" if there else "none"
+
+
+def _unexcused(case: Case, run: Run, suite: Suite) -> Iterator[Refusal]:
+    """A demand that does not apply is left aside: so the run must show that it does not."""
+    found = excuses(run, suite)
+    for one in stored_summary(case).checks:
+        if one.measure is Measure.NOT_APPLICABLE and found.get(one.id) != Excuse(one.measure, one.reason):
+            detail = f"{one.id} is said not to apply ({one.reason}), and the run does not show that"
+            yield Refusal(Reason.OTHER_VERDICT, SUMMARY, detail)
 
 
 def _since(run: Run) -> str:

@@ -19,7 +19,6 @@ from . import verification_evidence as evidence
 from . import verification_steps as steps
 from .bundle_manifest import BundleManifest
 from .refusal import Refusal, Refused
-from .rejudge import rejudge as judge_again
 from .verification_case import CannotRead as CannotRead
 from .verification_case import Case, is_there
 from .verification_run import run
@@ -72,7 +71,13 @@ STEPS: Final[tuple[tuple[str, Verifying, bool], ...]] = (
     ("metrics", evidence.metrics, False),
     ("artifact", steps.artifact, False),
 )
-AGAIN: Final[tuple[str, Verifying, bool]] = ("rejudge", judge_again, False)
+
+
+def _again() -> tuple[tuple[str, Verifying, bool], ...]:
+    """Steps that take the whole lab, which is not needed for the others."""
+    from .rejudge import rejudge, report
+
+    return ("rejudge", rejudge, False), ("report", report, False)
 
 
 def verify(
@@ -93,7 +98,7 @@ def verify(
     taken: list[Step] = []
     refusals: list[Refusal] = []
     is_reached = True
-    for name, look, is_ground in (*STEPS, *([AGAIN] if rejudge else [])):
+    for name, look, is_ground in (*STEPS, *(_again() if rejudge else ())):
         step, found = _take(name, look, case) if is_reached else (Step(name, Status.NOT_REACHED, ""), ())
         taken.append(step)
         refusals += found

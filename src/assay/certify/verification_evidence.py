@@ -51,6 +51,17 @@ def summary(case: Case) -> str:
     return f"{stored.conclusion}: {told}"
 
 
+def stored_summary(case: Case) -> Summary:
+    """
+    Raises:
+        Refused: there is none.
+    """
+    try:
+        return summaries.read(case.content(summaries.FILE))
+    except BadSummary as error:
+        raise refused(Reason.BAD_EVIDENCE, summaries.FILE, error) from error
+
+
 def _strange(case: Case, stored: Summary) -> Iterator[str]:
     """Where the summary and the manifest part."""
     listed = case.listed
@@ -108,9 +119,6 @@ def metrics(case: Case) -> str:
 
 def _is_pretended(case: Case) -> bool:
     """Said to be a harness's, where the verifier knows whom to believe. Who pins no harness believes none."""
-    try:
-        stored = summaries.read(case.content(summaries.FILE)).metrics
-    except BadSummary:
-        return False  # which is refused as such
+    stored = stored_summary(case).metrics
     knows = any(Role.HARNESS in roles for roles in case.trust.roles.values())
     return knows and stored is not None and stored.source is Source.HARNESS

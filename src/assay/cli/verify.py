@@ -13,7 +13,6 @@ Exit codes: 0 verified, 1 refused, 2 usage (as no --trust), 3 the bundle cannot 
 from __future__ import annotations
 
 import argparse
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,13 +48,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    if find_spec("cryptography") is None:
-        problem = "signatures need cryptography, which is not installed"
-        raise CommandFailed(ExitCode.USAGE, problem, 'pip install "assay[certify]"')
-    if options.rejudge:
-        from assay.cli.lab.extra import check_tokens
+    from assay.cli.lab.extra import check_certify, check_verify
 
-        check_tokens()
+    (check_certify if options.rejudge else check_verify)()
     report = _verified(options)
     emit(as_json(report) if options.format == "json" else as_text(report))
     return ExitCode.OK if report.ok else ExitCode.DOES_NOT_CONFORM

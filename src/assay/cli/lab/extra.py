@@ -43,6 +43,15 @@ def check_certify() -> None:
     _check(FOR_EVIDENCE, "certify,lab", "certification")
 
 
+def check_verify() -> None:
+    """Whether there is what evidence is read with; the lab is not needed for that.
+
+    Raises:
+        CommandFailed: one of them is not installed.
+    """
+    _check(("cryptography", *FOR_EVIDENCE), "certify", "verification")
+
+
 def _check(names: Iterable[str], extra: str, who: str = "the lab") -> None:
     for name in names:
         if find_spec(name) is None:
