@@ -97,6 +97,7 @@ async def test_the_sdks_exporter_is_understood(receiver: Receiver, compression: 
 
     (span,) = await receiver.of(trace_id, 5)
 
+    assert receiver.every() == [span]
     assert (span["traceId"], span["name"], span["kind"]) == (trace_id, "tools/call add", 2)
     assert len(span["spanId"]) == 16
     assert {"key": "rpc.method", "value": {"stringValue": "tools/call"}} in span["attributes"]

@@ -5,12 +5,17 @@ from typing import Any
 import msgspec
 import pytest
 
+from assay.lab.harness.facts import Facts
 from assay.lab.harness.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.playing import Conditions
+from assay.lab.harness.recorder import Recorder
 from assay.lab.harness.sabotage.altered_spans import with_fault
 from assay.lab.harness.sabotage.subject import HEALTHY
+from assay.lab.harness.stage import Stage
 from assay.lab.harness.surroundings import Surroundings
 from assay.lab.harness.trace import Trace
+from assay.lab.harness.transport import Transport
+from assay.lab.marketplace.obs_hearing import hear_spans
 from assay.lab.suites import suite_named
 from assay.revisions.registry import HANDSHAKE
 from tests.lab.traces import request, result
@@ -73,12 +78,19 @@ def test_a_good_span_is_as_all_checks_want_it(check: str) -> None:
     [
         ("spans", [], [False]),
         ("spans", [span(kind=1)], [False]),
-        ("spans", [span(traceId="0" * 32)], [False]),
+        ("spans", [span(traceId="0" * 32)], []),
+        ("spans", [span(traceId="0" * 32, name="x", **{"rpc.method": "x", "mcp.method.name": "x"})], [False]),
         ("spans", [span(kind=1), span()], [True]),
         ("spans", NO_SPANS, [False]),
         ("parent", [span(parentSpanId="")], [False]),
         ("parent", [span(parentSpanId="f" * 16), span()], [True]),
         ("parent", [], []),
+        ("parent", [span(traceId="0" * 32)], [False]),
+        (
+            "parent",
+            [span(traceId="0" * 32, name="tools/list", **{"rpc.method": "x", "mcp.method.name": "x"})],
+            [],
+        ),
         ("names", [span(**{"rpc.method": None})], [False]),
         ("names", [span(**{"rpc.method": "tools/list"})], [False]),
         ("names", [span(**{"transport.type": "http+sse"})], [False]),
@@ -140,6 +152,37 @@ class Kept:
     async def of(self, trace_id: str, patience: float, count: int = 1) -> list[dict[str, Any]]:
         return self.spans
 
+    def every(self) -> list[dict[str, Any]]:
+        return self.spans
+
+
+class Deaf(Kept):
+    """Spans of traces that the driver has not begun."""
+
+    async def of(self, trace_id: str, patience: float, count: int = 1) -> list[dict[str, Any]]:
+        return []
+
+
+async def test_where_no_trace_of_the_driver_is_known_a_span_of_each_method_is_recorded() -> None:
+    recorder = Recorder(Header(HANDSHAKE[-1].date, "stdio", "by hand", "by-hand"))
+    others = (
+        span(name="older"),
+        span(),
+        span(name="tools/list", **{"rpc.method": "x", "mcp.method.name": "x"}),
+    )
+    stage = Stage(
+        recorder,
+        lambda peer: pytest.fail("nobody is spoken to"),
+        revision=HANDSHAKE[-1],
+        transport=Transport.STDIO,
+        facts=Facts(HANDSHAKE[-1].date),
+        patience=0.01,
+        surroundings=Surroundings(spans=Deaf(*others)),
+    )
+    await hear_spans(stage, {"1" * 32: "tools/call", "2" * 32: "tools/call", "3" * 32: "prompts/list"})
+    heard = [msgspec.json.decode(frame.raw)["name"] for frame in recorder.trace(closed=True).frames]
+    assert heard == ["tools/call echo"]
+
 
 async def test_a_fault_changes_what_is_picked_up_and_not_what_came() -> None:
     kept = Kept(span(), span(kind=1))
@@ -152,5 +195,6 @@ async def test_a_fault_changes_what_is_picked_up_and_not_what_came() -> None:
     faulty = with_fault(conditions, msgspec.structs.replace(HEALTHY, span=change)).surroundings.spans
     assert faulty is not None
     assert [one["name"] for one in await faulty.of(TRACE, 1)] == ["changed"]
+    assert [one["name"] for one in faulty.every()] == ["changed"]
     assert [one["name"] for one in kept.spans] == ["tools/call echo"] * 2
     assert with_fault(conditions, HEALTHY) is conditions

@@ -59,6 +59,10 @@ class Receiver:
         """The spans of a trace as OTLP/JSON, as soon as there are that many; fewer when patience ends."""
         return await self._seen(lambda: self._traces.get(trace_id.lower(), []), patience, count)
 
+    def every(self) -> list[dict[str, Any]]:
+        """All spans that are still kept, of whatever trace."""
+        return [span for spans in self._traces.values() for span in spans]
+
     async def metric(self, name: str, patience: float, count: int = 1) -> list[dict[str, Any]]:
         """What was exported of a metric as OTLP/JSON, the oldest first; it waits as `of` does."""
         return await self._seen(

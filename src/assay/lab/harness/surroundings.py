@@ -30,6 +30,9 @@ class Spans(Protocol):
     async def of(self, trace_id: str, patience: float, count: int = 1) -> list[dict[str, Any]]:
         """The spans of a trace as OTLP/JSON, as soon as there are that many; fewer when patience ends."""
 
+    def every(self) -> list[dict[str, Any]]:
+        """All that came, of whatever trace."""
+
 
 class Surroundings(Struct, frozen=True):
     disk: Disk | None = None

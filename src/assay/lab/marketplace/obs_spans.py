@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -41,10 +41,13 @@ class Followed(Struct, frozen=True):
     trace: str
     parent: str
     span: Span | None
+    elsewhere: Span | None = None
+    """One of its method in a trace that is not the driver's, where all of them are."""
 
     @property
     def frames(self) -> tuple[Frame, ...]:
-        return self.exchange.frames + (() if self.span is None else self.span.frames)
+        spans = (one for one in (self.span, self.elsewhere) if one is not None)
+        return self.exchange.frames + tuple(frame for span in spans for frame in span.frames)
 
     @property
     def is_known(self) -> bool:
@@ -61,12 +64,23 @@ class Followed(Struct, frozen=True):
 def followed(trace: Trace) -> Iterator[Followed]:
     """Every answered request with a trace of its own."""
     spans = list(_spans(trace))
+    found = [
+        Followed(exchange, trace_id, parent, _server_span(spans, trace_id, parent))
+        for exchange, trace_id, parent in _traced(trace)
+    ]
+    if any(one.span is not None for one in found):
+        return iter(found)
+    return (msgspec.structs.replace(one, elsewhere=_elsewhere(spans, one)) for one in found)
+
+
+def _traced(trace: Trace) -> Iterator[tuple[Exchange, str, str]]:
+    """Requests with the ids of their trace and of the span that is the parent of theirs."""
     for exchange in trace.exchanges():
         meta = exchange.params.get("_meta")
         named = meta.get(PARENT) if isinstance(meta, dict) else None
         match str(named).split("-"):
             case [_, trace_id, parent, _] if exchange.answer is not None:
-                yield Followed(exchange, trace_id, parent, _server_span(spans, trace_id, parent))
+                yield exchange, trace_id, parent
 
 
 def spanned(trace: Trace) -> Iterator[tuple[Followed, Span]]:
@@ -78,6 +92,24 @@ def _server_span(spans: list[Span], trace_id: str, parent: str) -> Span | None:
     """A server may have several in one trace: the nearest to the driver is the request's."""
     fits = [one for one in spans if one.trace == trace_id and one.kind == SERVER]
     return next((one for one in fits if one.parent == parent), fits[0] if fits else None)
+
+
+def _elsewhere(spans: list[Span], one: Followed) -> Span | None:
+    return next(
+        (
+            span
+            for span in spans
+            if span.kind == SERVER
+            and span.trace != one.trace
+            and names_method(span.name, span.attributes, one.exchange.method)
+        ),
+        None,
+    )
+
+
+def names_method(name: str, said: Mapping[str, Any], method: str) -> bool:
+    """Whether a span is of that method."""
+    return method in (name.partition(" ")[0], said.get("mcp.method.name"), said.get("rpc.method"))
 
 
 def _spans(trace: Trace) -> Iterator[Span]:

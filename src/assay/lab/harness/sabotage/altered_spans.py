@@ -18,7 +18,12 @@ class AlteredSpans:
         self._change = change
 
     async def of(self, trace_id: str, patience: float, count: int = 1) -> list[dict[str, Any]]:
-        found = await self._inner.of(trace_id, patience, count)
+        return self._changed(await self._inner.of(trace_id, patience, count))
+
+    def every(self) -> list[dict[str, Any]]:
+        return self._changed(self._inner.every())
+
+    def _changed(self, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
         # A copy: the receiver keeps its own for whoever asks again.
         changed = (self._change(deepcopy(span)) for span in found)
         return [span for span in changed if span is not None]

@@ -22,12 +22,12 @@ LISTS = ("tools", "resources", "prompts")
 )
 async def drive(stage: Stage) -> None:
     peer = await stage.open()
-    trace_ids = []
+    methods = {}
     for errand in [*_lists(stage.facts), *errands(stage.facts), *_wrong(stage.facts)]:
         trace_id, meta = new_trace()
-        trace_ids.append(trace_id)
+        methods[trace_id] = errand.method
         await errand.ask(peer, meta)
-    await hear_spans(stage, trace_ids)
+    await hear_spans(stage, methods)
 
 
 def _lists(facts: Facts) -> list[Errand]:
