@@ -258,6 +258,13 @@ def test_a_summary_that_is_none_is_refused_in_each_step_that_reads_it(bundle: Pa
     assert refused == ["attestations", "summary", "badge", "rejudge", "report"]
 
 
+@pytest.mark.parametrize("name", ["run/run.json", "summary.json", "metrics.json", "sbom.cdx.json"])
+def test_a_document_without_a_bottom_is_refused(bundle: Path, name: str) -> None:
+    (bundle / name).write_bytes(b'{"checks":' + b"[" * 100_000)
+    bundles.sign_again(bundle)
+    assert "bad-evidence" in reasons(verify(bundle, TRUST, now=NOW, rejudge=True))
+
+
 def test_a_run_of_a_suite_that_nobody_knows(bundle: Path) -> None:
     assert reasons(lied(bundle, lambda run: run.update(suite="easy"))) == ["bad-evidence"]
 

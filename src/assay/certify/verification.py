@@ -18,7 +18,7 @@ from assay.signing.dsse import Trust
 from . import verification_evidence as evidence
 from . import verification_steps as steps
 from .bundle_manifest import BundleManifest
-from .refusal import Refusal, Refused
+from .refusal import Reason, Refusal, Refused
 from .verification_case import CannotRead as CannotRead
 from .verification_case import Case, is_there
 from .verification_run import run
@@ -111,6 +111,8 @@ def _take(name: str, look: Verifying, case: Case) -> tuple[Step, tuple[Refusal, 
     try:
         return Step(name, Status.GOOD, look(case)), ()
     except Refused as error:
-        count = len(error.refusals)
-        note = error.refusals[0].reason if count == 1 else f"{count} reasons"
-        return Step(name, Status.REFUSED, note), error.refusals
+        found = error.refusals
+    except RecursionError:
+        found = (Refusal(Reason.BAD_EVIDENCE, name, "a document is nested too deeply to be read"),)
+    note = found[0].reason if len(found) == 1 else f"{len(found)} reasons"
+    return Step(name, Status.REFUSED, note), found
