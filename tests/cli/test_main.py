@@ -11,7 +11,10 @@ from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.cli.main import main
 
 Output = pytest.CaptureFixture[str]
-COMMANDS = "authority, client, diff, explain, judge, keygen, list, prove, report, serve, server"
+COMMANDS = (
+    "authority, certify, client, diff, explain, judge, keygen, ledger, list, prove, registry, report, serve, "
+    "server, verify"
+)
 
 FAILING = """
 from assay import Server
