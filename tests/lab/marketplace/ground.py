@@ -27,6 +27,8 @@ PROFILE = ("reference", "--profile", "intelgraph")
 NEWEST = (HANDSHAKE[-1], PER_REQUEST[-1])
 # A scenario on stdio costs a process: there the newest revision of each kind stands for all.
 TRIED = {Transport.STDIO: NEWEST}
+# There are no streams on stdio, and nothing to say in their silence.
+SERVERS = {Transport.HTTP: SUITE.server, Transport.STDIO: SUITE.server.partition(" --heartbeat")[0]}
 
 
 def keep(result: CellResult, trace: Trace) -> CellResult:
@@ -41,7 +43,7 @@ async def run_of(subject: Subject, conditions: Conditions, *scenarios: str) -> R
 
 async def healthy(transport: Transport) -> Run:
     """The whole suite on the server that its saboteurs stand before."""
-    async with Furnished(SUITE.server) as furnished:
+    async with Furnished(SERVERS[transport]) as furnished:
         name, *options = furnished.words
         conditions = Conditions(surroundings=furnished.surroundings)
         subject = served(name, transport, *options)
