@@ -27,6 +27,7 @@ from assay.cli.output import emit
 from assay.cli.registry import difference_text, entry_at, manifests_at, report_text, written
 from assay.lab.harness.bearer import USUAL
 from assay.lab.harness.broken_off import BrokenOff, Unreachable
+from assay.lab.harness.identity import Identity
 from assay.lab.harness.playing import Conditions
 from assay.lab.harness.subject import CommandSubject, Subject, UrlSubject, served
 from assay.lab.harness.transport import Transport
@@ -51,7 +52,7 @@ async def register(options: argparse.Namespace) -> int:
     before = {} if options.previous is None else manifests_at(options.previous)
     claims = claims_of(options)
     await equip(conditions.wallet)
-    seen, published = await _known(subjects, conditions)
+    seen, published = await _known(subjects, conditions, identity_of(options))
     made = entry(claims_told(claims, seen), seen, published, conditions.wallet.get(USUAL))
     told = manifests(seen[0], published)
     found = check(made)
@@ -123,7 +124,9 @@ def claims_told(claims: Claims, seen: list[Seen]) -> Claims:
     return replace(claims, description=str(told)[:100])
 
 
-async def _known(subjects: list[Subject], conditions: Conditions) -> tuple[list[Seen], Published]:
+async def _known(
+    subjects: list[Subject], conditions: Conditions, identity: Identity
+) -> tuple[list[Seen], Published]:
     """
     Raises:
         CommandFailed: a server is not there, or speaks nothing that we know.
@@ -139,7 +142,7 @@ async def _known(subjects: list[Subject], conditions: Conditions) -> tuple[list[
             seen.append(one)
             if subject.transport is Transport.HTTP:
                 token = conditions.wallet.get(USUAL)
-                published = await look_around(subject.name, token, one.newest)
+                published = await look_around(subject.name, token, one.newest, identity)
     except Unreachable as error:
         hint = "is it running? run it by hand to see what it says"
         raise CommandFailed(ExitCode.NOT_STARTED, f"{subject.name}: {error}", hint) from error
@@ -161,11 +164,19 @@ def write(options: argparse.Namespace, made: dict[str, Any], told: Any) -> None:
     if options.output is None:
         emit(written(made))
         return
+    files = {options.output: made}
+    if options.manifests:
+        files |= {options.output.with_name(name): told[kind] for kind, name in FILES.items()}
     try:
-        options.output.write_text(written(made))
-        if options.manifests:
-            for kind, name in FILES.items():
-                Path(options.output).with_name(name).write_text(written(told[kind]))
+        for path, value in files.items():
+            _replace(path, written(value))
     except OSError as error:
         problem = f"cannot write {error.filename}: {error.strerror}"
-        raise CommandFailed(ExitCode.INCOMPLETE, problem) from error
+        raise CommandFailed(ExitCode.INCOMPLETE, problem, "make room, or write elsewhere") from error
+
+
+def _replace(path: Path, text: str) -> None:
+    """Whole or not at all: the old entry may be the only one there is."""
+    beside = path.with_name(f".{path.name}.new")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)
