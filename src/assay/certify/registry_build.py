@@ -14,6 +14,7 @@ from assay.lab.harness.ears import open_ears
 from assay.lab.harness.facts import Facts, Refusal
 from assay.lab.harness.http_ask import ask
 from assay.lab.harness.http_call import Address
+from assay.lab.harness.identity import ANYBODY, Identity
 from assay.lab.harness.playing import Conditions, Played, play
 from assay.lab.harness.registry_entry import (
     KINDS,
@@ -149,7 +150,7 @@ def _took_batch(played: Played) -> bool:
     return any("result" in answer.fields for answer in answers)
 
 
-async def look_around(url: str, token: str | None, facts: Facts) -> Published:
+async def look_around(url: str, token: str | None, facts: Facts, identity: Identity = ANYBODY) -> Published:
     """Read the manifests and the metadata of the protected resource.
 
     Raises:
@@ -160,7 +161,7 @@ async def look_around(url: str, token: str | None, facts: Facts) -> Published:
     origin = url.split("://", 1)[0] + "://" + address.authority
     headers = {"Accept": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
     for kind, place in PLACES.items():
-        answer = await ask("GET", origin + place, headers)
+        answer = await ask("GET", origin + place, headers, identity=identity)
         if answer.status != 200:
             message = f"is not published: status {answer.status}"
             found.issues.append(Issue("semantic", place, message, "warning"))
@@ -170,7 +171,7 @@ async def look_around(url: str, token: str | None, facts: Facts) -> Published:
         found.manifests[kind] = entries
         found.issues += [_below(place, issue) for issue in issues]
     for place in places(address.target, address.authority, None):
-        told = (await ask("GET", origin + place, {})).object.get("scopes_supported")
+        told = (await ask("GET", origin + place, {}, identity=identity)).object.get("scopes_supported")
         found.scopes += [scope for scope in told if isinstance(scope, str)] if isinstance(told, list) else []
     return found
 

@@ -14,6 +14,8 @@ from assay.lab.harness.broken_off import NoToken
 from assay.lab.harness.redaction import Redaction
 from assay.lab.harness.token_source import Customer, TokenSource
 
+from .certificates import identity_of
+
 KINDS: Final = {
     "bearer": USUAL,
     "bearer_other": OTHER,
@@ -59,13 +61,14 @@ def wallet_of(options: argparse.Namespace, redaction: Redaction) -> Wallet:
 
 def source_of(options: argparse.Namespace) -> TokenSource:
     audience = options.audience or re.sub(r"^ws", "http", options.url or "")
+    scopes, identity = options.token_scope, identity_of(options)
     if not options.client_id:
-        return TokenSource(options.authority, audience, scopes=options.token_scope)
+        return TokenSource(options.authority, audience, scopes=scopes, identity=identity)
     secret = os.environ.get(SECRET)
     if not secret:
         problem = f"--client-id needs its secret in the environment: {SECRET}"
         raise CommandFailed(ExitCode.USAGE, problem)
-    return TokenSource(options.authority, audience, Customer(options.client_id, secret), options.token_scope)
+    return TokenSource(options.authority, audience, Customer(options.client_id, secret), scopes, identity)
 
 
 async def equip(wallet: Wallet) -> None:

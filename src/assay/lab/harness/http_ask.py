@@ -12,6 +12,7 @@ from msgspec import Struct
 from .broken_off import NoAnswer
 from .http_call import Address, HeadRead, PieceRead, connect, read_response
 from .http_text import write_request
+from .identity import ANYBODY, Identity
 
 PATIENCE: Final = 10.0
 MOST: Final = 1024 * 1024
@@ -32,14 +33,20 @@ class Answer(Struct, frozen=True):
         return found if isinstance(found, dict) else {}
 
 
-async def ask(method: str, url: str, headers: Mapping[str, str], body: bytes = b"") -> Answer:
+async def ask(
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    body: bytes = b"",
+    identity: Identity = ANYBODY,
+) -> Answer:
     """
     Raises:
         ValueError: no URL that can be asked.
         BrokenOff: nobody is there, or does not answer.
     """
     address = Address.of(url)
-    reader, writer = await connect(address, PATIENCE)
+    reader, writer = await connect(address, PATIENCE, identity)
     own = {"Host": address.authority, "Connection": "close", "Content-Length": str(len(body))}
     try:
         async with asyncio.timeout(PATIENCE):

@@ -30,6 +30,7 @@ from .bearer import (
 from .broken_off import BrokenOff, NoToken
 from .http_ask import Answer, ask
 from .http_text import JSON
+from .identity import ANYBODY, Identity
 from .resource_metadata import WELL_KNOWN
 
 DEVELOPMENT: Final = "assay_development_only"
@@ -56,14 +57,21 @@ class Customer(Struct, frozen=True):
 
 class TokenSource:
     def __init__(
-        self, issuer: str, audience: str, customer: Customer | None = None, scopes: Sequence[str] = ()
+        self,
+        issuer: str,
+        audience: str,
+        customer: Customer | None = None,
+        scopes: Sequence[str] = (),
+        identity: Identity = ANYBODY,
     ) -> None:
-        """Without a customer, the lab registers as one, and as another."""
+        """Without a customer, the lab registers as one, and as another. `identity` is for the server that
+        tokens are for, and not for their issuer."""
         self._issuer = issuer.rstrip("/")
         self._audience = audience
         self._customers: dict[str, Customer] = {} if customer is None else {USUAL: customer}
         self._registers = customer is None
         self._scopes = tuple(scopes)
+        self._identity = identity
         self._told: dict[str, Any] = {}
         self._mints = False
 
@@ -108,7 +116,8 @@ class TokenSource:
         """What the server itself says that there is."""
         parts = urlsplit(self._audience)
         place = f"{parts.scheme}://{parts.netloc}{WELL_KNOWN}{parts.path.rstrip('/')}"
-        named = (await self._ask("GET", place)).object.get("scopes_supported")
+        answer = await self._ask("GET", place, identity=self._identity)
+        named = answer.object.get("scopes_supported")
         return tuple(map(str, named)) if isinstance(named, list) else ()
 
     async def _all_minted(self) -> dict[str, str]:
@@ -199,11 +208,18 @@ class TokenSource:
         raise NoToken(f"{self._issuer} does not register a client with credentials: {_why(said)}")
 
     async def _ask(
-        self, method: str, url: str, kind: str = "", body: bytes = b"", credentials: str = ""
+        self,
+        method: str,
+        url: str,
+        kind: str = "",
+        body: bytes = b"",
+        credentials: str = "",
+        identity: Identity = ANYBODY,
     ) -> Answer:
         headers = {"Accept": JSON, "Content-Type": kind, "Authorization": credentials}
+        shown = {name: value for name, value in headers.items() if value}
         try:
-            return await ask(method, url, {name: value for name, value in headers.items() if value}, body)
+            return await ask(method, url, shown, body, identity)
         except (BrokenOff, ValueError) as error:
             raise NoToken(f"cannot ask {urlsplit(url).netloc}: {error}") from None
 

@@ -1,0 +1,77 @@
+"""Certify the reference server on stdio and on protected HTTP, and verify both bundles without a network.
+
+On HTTP it lets in who shows a client certificate and a token of `assay authority`. Every scored demand of the
+profile must be met; what is not measured is told, and only what nobody can measure there may be among it.
+With --public, servers that nobody here wrote are certified, too, and docs/certified.md tells what was found.
+Exit codes: 0 so it is, 1 not so, 2 usage, 3 could not run, 4 a server did not start, 130 interrupted.
+"""
+
+import argparse
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from assay.certify.scoring import Measure
+from interop.ending import check_names, exit_code, stop_on_request
+from interop.official import Exit
+
+from .proof import HTTP, STDIO, Proof, prove
+from .scene import Scene
+
+ROOT = Path(__file__).parents[2]
+
+
+def told(proof: Proof) -> Iterator[str]:
+    found, counts = proof.summary, proof.summary.summary
+    yield f"{found.server.name} {found.server.version} on {proof.transport}: {found.conclusion}"
+    yield (
+        f"  {counts.passed} of {counts.scored} scored demands met, {counts.warned} warned,"
+        f" at {', '.join(found.server.protocol_versions)}, in {proof.seconds:.0f} s"
+    )
+    yield from (f"  {line}" for line in proof.verified)
+    reasons: dict[str, list[str]] = {}
+    for one in found.checks:
+        if one.measure is not Measure.MEASURED:
+            reasons.setdefault(f"{one.measure}, {one.reason}", []).append(one.id)
+    yield from (f"  {reason}: {', '.join(ids)}" for reason, ids in reasons.items())
+    yield from (f"  ✗ {breach}" for breach in proof.breaches)
+
+
+async def run_all(options: argparse.Namespace) -> Exit:
+    stop_on_request()
+    shutil.rmtree(options.results, ignore_errors=True)
+    good = True
+    for transport in options.transports or (STDIO, HTTP):
+        scene = Scene(options.results / transport, options.quick, options.osv)
+        proof = await prove(scene, transport)
+        print("\n".join(told(proof)), flush=True)
+        good = good and proof.holds
+    return Exit.CONFORMS if good else Exit.DOES_NOT_CONFORM
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="interop.certified", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("transports", metavar="TRANSPORT", nargs="*", help="stdio or http; default: both")
+    add("--quick", action="store_true", help="the newest revision of each kind stands for all")
+    add("--osv", type=Path, metavar="FILE", help="known vulnerabilities; default: one record, made up")
+    add("--results", type=Path, default=ROOT / "results" / "certified", help="emptied, then written")
+    options = parser.parse_args()
+    check_names(parser, options.transports, (STDIO, HTTP), "transport")
+    return options
+
+
+def main() -> int:
+    options = parse()
+    options.results = options.results.resolve()
+    os.chdir(ROOT)
+    return exit_code(lambda: asyncio.run(run_all(options)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
