@@ -30,11 +30,16 @@ def free_port() -> int:
 def test_a_server_is_met_with_a_certificate_and_judged_by_who_has_none(tmp_path: Path) -> None:
     authority, port = Issuer(tmp_path, "us"), free_port()
     server, driver, ca = authority.issue("server"), authority.issue("driver"), str(authority.file)
-    words = [sys.executable, "-m", "assay", "serve", "everything", "--port", str(port)]
-    words += ["--tls-cert", str(server.cert), "--tls-key", str(server.key), "--tls-client-ca", ca]
+    words = [sys.executable, "-m", "assay", "serve", "everything", "--transport", "http"]
+    words += ["--port", str(port), "--tls-cert", str(server.cert), "--tls-key", str(server.key)]
     shown = ["--ca", ca, "--client-cert", str(driver.cert), "--client-key", str(driver.key)]
     what = ["--suite", "marketplace", "--scenario", "sec.certificate", "--spec-version", NEWEST]
-    reached = ["--url", f"https://127.0.0.1:{port}/mcp", "--command", shlex.join(words)]
+    reached = [
+        "--url",
+        f"https://127.0.0.1:{port}/mcp",
+        "--command",
+        shlex.join([*words, "--tls-client-ca", ca]),
+    ]
     assert main(["server", *reached, *shown, *what]) == 0
     (stored,) = tmp_path.glob("results/run-*/run.json")
     (cell,) = parse_run(stored.read_bytes()).cells

@@ -2,10 +2,12 @@
 
 import pytest
 
+from assay.lab.harness.certified import Office
+from assay.lab.harness.playing import Conditions
 from assay.lab.harness.run import CellResult, Run
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Verdict
-from tests.lab.marketplace.ground import SUITE, healthy, protected
+from tests.lab.marketplace.ground import PROFILE, SUITE, healthy, protected, run_of
 from tests.meta.tree import expect_none
 
 # What one test has played, others look at: `make test` keeps a file in one process.
@@ -18,6 +20,15 @@ async def run_on(transport: Transport, *, locked: bool = False) -> Run:
     if (transport, locked) not in ran:
         ran[transport, locked] = await (protected(transport, LOCKED) if locked else healthy(transport))
     return ran[transport, locked]
+
+
+async def certified() -> Run:
+    """The same server, where it asks for certificates."""
+    office = Office(*PROFILE)
+    try:
+        return await run_of(office.served(), Conditions(), "sec.certificate")
+    finally:
+        office.close()
 
 
 def complaints(cells: list[CellResult]) -> list[str]:
@@ -44,7 +55,7 @@ async def test_protected_server_has_no_finding() -> None:
 @pytest.mark.timeout(240)
 async def test_every_row_is_seen_to_hold_somewhere() -> None:
     runs = [await run_on(Transport.STDIO), await run_on(Transport.HTTP)]
-    runs.append(await run_on(Transport.HTTP, locked=True))
+    runs += [await run_on(Transport.HTTP, locked=True), await certified()]
     proved = {
         check.id
         for run in runs

@@ -9,7 +9,7 @@ from assay.lab.harness.verdict import Outcome
 from tests.lab.suite.protected import judge_protected
 from tests.meta.tree import expect_none
 
-KINDS = 13
+KINDS = 16
 """Of tokens that the lab has for its own lock."""
 
 
