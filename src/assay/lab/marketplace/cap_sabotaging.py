@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from assay.lab.harness.registry_entry import as_object
 from assay.lab.harness.saboteur import Json, Turn
+from assay.lab.marketplace.checks.cap.unwritable import WRITING
 
 from .cap_manifest import PLACES
 from .cap_meta import EFFECTS
-from .checks.cap.unwritable import WRITING
 
 WRITER: Final = "write_note"
 """The tool of the healthy server that writes a file."""
