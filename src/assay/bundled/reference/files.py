@@ -18,7 +18,9 @@ DAILY: Final = "file:///notes/daily/{day}.md"
 DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 LONGEST: Final = 64 * 1024
 """Characters that a file may be given by `edit_resource`."""
-HINTS: Final = {"destructiveHint": True, "idempotentHint": True, "openWorldHint": False}
+# `destructiveHint` is true where nothing is said; where it is said, careful clients leave alone what they are
+# here to try.
+HINTS: Final = {"idempotentHint": True, "openWorldHint": False}
 DIAGRAM: Final = b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAACgAAAATAQAAAADKOHKuAAAAJ0lEQVR42mP4DwIMmOQB5v8HmBnu//5//zc28geD/G+cshC9OEwG"
     "AAedVWyBRbv4AAAAAElFTkSuQmCC"

@@ -12,7 +12,7 @@ RESOURCE: Final = "file:///plugin/readme.md"
 README: Final = "plugin/readme.md"
 PARTS: Final = {"tool": TOOL, "prompt": PROMPT, "resource": RESOURCE}
 ADDS: Final = {"destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
-REMOVES: Final = {"destructiveHint": True, "idempotentHint": True, "openWorldHint": False}
+REMOVES: Final = {"idempotentHint": True, "openWorldHint": False}
 
 
 async def reverse(text: Annotated[str, "What to turn round"]) -> str:
