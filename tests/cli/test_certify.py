@@ -96,6 +96,10 @@ def test_a_server_that_is_not_there(capsys: Output) -> None:
         (["-e", "ftp://x"], "ftp://x"),
         (["--stdio", "'"], "cannot read the command"),
         (["--stdio", "x", "-t", "T"], "sent to a URL"),
+        (
+            ["-e", "http://localhost:1/mcp", "--client-cert", "c.pem"],
+            "certificates are for a server on https://",
+        ),
         (["--stdio", "x", "--profile", "other"], "unknown profile: other; one of intelgraph/2025-10"),
         (["--stdio", "x", "--key", "none.key"], "none is written"),
         (["--stdio", "x", "--out", "new", "--key", "none.key"], "cannot read none.key"),
