@@ -114,6 +114,12 @@ def test_a_demand_whose_scenario_was_left_out_is_not_excused() -> None:
     assert (told.measure, "--scenario" in told.reason) == (Measure.NOT_MEASURED, True)
 
 
+def test_a_demand_of_which_nothing_was_seen_says_what_its_check_says() -> None:
+    found = run(cell(checked(IDS, SKIPPED, "nothing was answered")))
+    told = excuses(found, suite_named("marketplace"))
+    assert scored(found, IDS, told).reason == "nothing was answered"
+
+
 def test_evidence_decides_where_no_trace_does() -> None:
     name = "CONF-EVD-06.sbom"
     made = score(run(), PROFILE, {name: Evidence(FAILURE, "it lacks a package")}, {})

@@ -118,13 +118,17 @@ def score(
 def excuses(run: Run, suite: Suite) -> dict[str, Excuse]:
     """Of demands whose scenarios were not played: what an option would change is told before all else."""
     found: dict[str, list[str]] = {}
+    played: set[str] = set()
     for cell in run.cells:
         scenario = suite.scenarios.get(cell.scenario)
-        if scenario is not None and not cell.checks:
-            for row in suite.sought(scenario):
-                found.setdefault(row, []).append(cell.reason)
+        rows = suite.sought(scenario) if scenario is not None else ()
+        if cell.checks:
+            played.update(rows)
+            continue
+        for row in rows:
+            found.setdefault(row, []).append(cell.reason)
     return {
-        **{row: _never(run, suite, row) for row in suite.requirements.keys() - found.keys()},
+        **{row: _never(run, suite, row) for row in suite.requirements.keys() - found.keys() - played},
         **{row: _told(reasons) for row, reasons in found.items()},
     }
 

@@ -26,6 +26,7 @@ from assay.lab.harness.bearer import (
     claims_of,
 )
 from assay.lab.harness.broken_off import NoToken
+from assay.lab.harness.certified import Office
 from assay.lab.harness.token_source import Customer, TokenSource
 from assay.model.limits import Limits
 from assay.transport.http1.server import listen, serve
@@ -132,3 +133,18 @@ async def test_where_no_authorization_server_is_that_is_told() -> None:
     bound.close()
     with pytest.raises(NoToken, match="cannot ask 127"):
         await TokenSource(place, f"{place}/mcp").fetch()
+
+
+async def test_a_server_that_asks_for_a_certificate_is_shown_one_when_it_is_asked_for_scopes() -> None:
+    async with authority(dev_mint=True) as issuer:
+        office = Office("everything", "--auth", f"issuer={issuer},audience=https://localhost/mcp,scopes=read")
+        subject = office.served()
+        await subject.start()
+        try:
+            tokens, _ = await TokenSource(issuer, subject.name, identity=office.identity).fetch()
+            with pytest.raises(NoToken, match="TLS"):
+                await TokenSource(issuer, subject.name).fetch()
+        finally:
+            await subject.stop()
+            office.close()
+    assert said(tokens, USUAL, "scope") == "read"
