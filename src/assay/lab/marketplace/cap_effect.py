@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from msgspec import Struct
 
@@ -160,4 +160,5 @@ def names(effect: dict[str, Any], path: str) -> bool:
 
 
 def _plain(named: str) -> str:
-    return unquote(urlsplit(named).path) if named.startswith("file:") else named
+    """The path that a file is named by, if by a URI."""
+    return unquote(named.removeprefix("file:").removeprefix("//")) if named.startswith("file:") else named

@@ -46,7 +46,7 @@ def gets(trace: Trace, prompt: dict[str, Any]) -> list[Exchange]:
     return [one for one in asked if one.params.get("name") == prompt.get("name") and one.answer is not None]
 
 
-def expected_digests(prompt: dict[str, Any], got: Exchange) -> tuple[str, set[str]]:
+def expected_digests(prompt: dict[str, Any], got: Exchange) -> tuple[str, list[str]]:
     """What the digest is over, and what it is then."""
     messages = (got.result or {}).get("messages")
     if isinstance(messages, list):
@@ -56,5 +56,5 @@ def expected_digests(prompt: dict[str, Any], got: Exchange) -> tuple[str, set[st
     return OVER_DEFINITION, _known({**name, "arguments": prompt.get("arguments", [])}, *without)
 
 
-def _known(*values: Any) -> set[str]:
-    return {made for value in values if (made := digest_of_json(value)) is not None}
+def _known(*values: Any) -> list[str]:
+    return [made for value in values if (made := digest_of_json(value)) is not None]

@@ -57,6 +57,6 @@ def _hashed(prompt: dict[str, Any], listing: Listing, got: Exchange) -> Observat
         said.get("over") == over and said.get("digest") in right,
         listing,
         got,
-        expected=f'in {VERSION}, "over": "{over}" and the digest of that: {" or ".join(sorted(right))}',
+        expected=f'in {VERSION}, "over": "{over}" and the digest of that: {" or ".join(right)}',
         observed=f"{prompt.get('name')}: {told(tag(prompt, VERSION), VERSION)}",
     )
