@@ -17,6 +17,10 @@ from assay.certify.osv import (
     measure,
 )
 from assay.certify.osv_export import BadExport
+from assay.certify.severity import Level, Rating
+
+UNSCORED = Rating(Level.UNSCORED)
+CRITICAL = {"type": "CVSS_V3", "score": "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"}
 
 
 def sbom(*purls: str) -> bytes:
@@ -47,7 +51,7 @@ def test_a_finding_says_what_where_and_how_to_mend_it(tmp_path: Path) -> None:
     known = record(summary="DNS rebinding", aliases=["CVE-1", "GHSA-1"])
     result = measured(tmp_path, sbom("pkg:pypi/mcp@1.22.0", "pkg:pypi/other@1.0"), known)
     assert result.findings == (
-        Finding("X-1", "mcp", "1.22.0", "DNS rebinding", "1.23.0", ("CVE-1", "GHSA-1")),
+        Finding("X-1", "mcp", "1.22.0", "DNS rebinding", "1.23.0", ("CVE-1", "GHSA-1"), UNSCORED),
     )
     assert (result.undecided, result.unmatched) == ((), ())
     assert (result.records, result.newest) == (1, "2026-01-01T00:00:00Z")
@@ -101,8 +105,13 @@ def test_one_entry_that_holds_is_enough(tmp_path: Path) -> None:
     result = measured(
         tmp_path, sbom("pkg:pypi/mcp@nightly"), record(affected=entries, details="First\nsecond")
     )
-    assert result.findings == (Finding("X-1", "mcp", "nightly", "First", None, ()),)
+    assert result.findings == (Finding("X-1", "mcp", "nightly", "First", None, (), UNSCORED),)
     assert result.undecided == ()
+
+
+def test_a_finding_is_rated_by_its_record(tmp_path: Path) -> None:
+    result = measured(tmp_path, sbom("pkg:pypi/mcp@1.0"), record(severity=[CRITICAL]))
+    assert result.findings[0].rating == Rating(Level.CRITICAL, "CVSS_V3", "9.8")
 
 
 def test_findings_are_in_order(tmp_path: Path) -> None:
