@@ -19,7 +19,7 @@ PAGE: Final = 10
 PAGE_OF_FOLDER: Final = 1000
 """The same with a folder, which may hold thousands."""
 STRICT: Final = Strictness(
-    initialized=True, sessions=True, version_header=True, statuses=True, unknown_tool=True, single=True
+    initialized=True, sessions=True, version_header=True, statuses=True, unknown_tool=True
 )
 
 
