@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from assay.lab.marketplace.checks.cap.unwritable import MADE_UP
 from tests.lab.marketplace.cap_judging import Said, exchanges, trace_of, verdicts
-from tests.lab.traces import stdio_trace
+from tests.lab.traces import request, stdio_trace
 
 URI = "note:///a"
 RETENTION = {"dev.assay/retention": {"tier": "standard-365d"}}
@@ -94,3 +95,26 @@ def test_a_tier_that_the_profile_lacks_is_found(tier: object) -> None:
 def test_bytes_that_cannot_be_decoded_have_no_digest_to_compare() -> None:
     odd: Said = ("resources/read", {"uri": URI}, {"contents": [{"uri": URI, "blob": "%"}]})
     assert verdicts("tags", trace_of(odd))["resources.provenance"] == "SKIPPED"
+
+
+def refused(number: int, method: str, code: int, message: str) -> list[tuple[str, Any]]:
+    error = {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message}}
+    return [(">", request(number, method, uri=URI)), ("<", error)]
+
+
+def unwritable(*turns: tuple[str, Any]) -> str:
+    return verdicts("unwritable", stdio_trace(*turns))["resources.read-only"]
+
+
+def test_a_method_that_is_refused_like_one_that_nobody_has_is_not_there() -> None:
+    made_up = refused(1, MADE_UP, -32602, f"bad request {MADE_UP}")
+    assert unwritable(*made_up, *refused(2, "resources/write", -32602, "bad request resources/write")) == (
+        "SUCCESS"
+    )
+
+
+def test_a_method_that_finds_fault_with_what_it_got_is_there() -> None:
+    made_up = refused(1, MADE_UP, -32601, "no such method")
+    assert unwritable(*made_up, *refused(2, "resources/write", -32602, "nothing to write")) == "FAILURE"
+    alike = refused(1, MADE_UP, -32602, "no such method")
+    assert unwritable(*alike, *refused(2, "resources/write", -32602, "nothing to write")) == "FAILURE"

@@ -91,4 +91,15 @@ def refused(trace: Trace, cases: Sequence[str]) -> Iterator[Observation]:
             refusal = REFUSALS[attempt.case]
             earlier = earlier_codes(attempt.case, trace.transport, trace.revision)
             holds = refusal.takes(attempt, earlier)
-            yield observe(attempt.row, holds, attempt, expected=f"{refusal}", observed=attempt)
+            yield observe(
+                attempt.row, holds, attempt, expected=f"{refusal}", observed=_seen(refusal, attempt)
+            )
+
+
+def _seen(refusal: Refusal, attempt: Attempt) -> str:
+    """What was observed, and what a result says of itself where that decides."""
+    answer = attempt.answer
+    if not refusal.by_result or answer is None or answer.shape is not Shape.RESULT:
+        return f"{attempt}"
+    said = answer.result.get("isError", "absent")
+    return f"{attempt}: isError {str(said).lower()}"

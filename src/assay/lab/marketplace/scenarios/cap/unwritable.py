@@ -6,7 +6,7 @@ from assay.lab.harness.choosing import NOWHERE
 from assay.lab.harness.need import declares
 from assay.lab.harness.scenario import scenario
 from assay.lab.harness.stage import Stage
-from assay.lab.marketplace.checks.cap.unwritable import WRITING
+from assay.lab.marketplace.checks.cap.unwritable import MADE_UP, WRITING
 from assay.lab.marketplace.declaring import BOTH
 
 
@@ -19,6 +19,6 @@ from assay.lab.marketplace.declaring import BOTH
 async def drive(stage: Stage) -> None:
     peer = await stage.open()
     await peer.request("resources/list")
-    for method in WRITING:
+    for method in (MADE_UP, *WRITING):
         # Without anything to write: a server that has the method finds fault with that, and changes nothing.
         await peer.request(method, {"uri": NOWHERE})
