@@ -122,7 +122,10 @@ class HttpLink:
         self._recorder.record(Sender.DRIVER, channel, Kind.REQUEST, data)
         sent = Sent(channel)
         following = _Following(self._inbox, self._recorder, sent)
-        self._tasks[channel] = asyncio.create_task(_follow(following, reader, writer, method, data))
+        # Whoever leaves at once has still sent it, and leaves no connection behind.
+        writer.write(data)
+        self._tasks[channel] = asyncio.create_task(_follow(following, reader, method))
+        self._tasks[channel].add_done_callback(lambda _: writer.close())
         return sent
 
     async def follow(self, sent: Sent) -> bool:
@@ -147,23 +150,14 @@ class HttpLink:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _follow(
-    following: _Following,
-    reader: asyncio.StreamReader,
-    writer: asyncio.StreamWriter,
-    method: str,
-    data: bytes,
-) -> None:
+async def _follow(following: _Following, reader: asyncio.StreamReader, method: str) -> None:
     try:
-        writer.write(data)
         async for part in read_response(reader, method):
             following.take(part)
     except BrokenOff as reason:
         following.inbox.fail(reason)
     except OSError as error:
         following.take(Ended(f"the connection broke: {error.strerror or error}"))
-    finally:
-        writer.close()
 
 
 class _Following:
