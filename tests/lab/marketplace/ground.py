@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 import msgspec
 
+from assay.lab.harness.certified import Office
 from assay.lab.harness.discovery import DISCOVERY, discover
 from assay.lab.harness.facts import Facts
 from assay.lab.harness.locked import Lock
@@ -24,6 +25,7 @@ from assay.revisions.registry import HANDSHAKE, PER_REQUEST, REVISIONS
 
 SUITE = suite_named("marketplace")
 PROFILE = ("reference", "--profile", "intelgraph")
+LOAD = "tpt.stdio-load"
 NEWEST = (HANDSHAKE[-1], PER_REQUEST[-1])
 # A scenario on stdio costs a process: there the newest revision of each kind stands for all.
 TRIED = {Transport.STDIO: NEWEST}
@@ -36,20 +38,32 @@ def keep(result: CellResult, trace: Trace) -> CellResult:
 
 
 async def run_of(subject: Subject, conditions: Conditions, *scenarios: str) -> Run:
-    selection = Selection(scenarios, TRIED.get(subject.transport, ()), effects=True)
+    revisions = TRIED.get(subject.transport, ())
+    return await _run(subject, conditions, Selection(scenarios, revisions, effects=True))
+
+
+async def _run(subject: Subject, conditions: Conditions, selection: Selection) -> Run:
     order = Order(SUITE, selection, conditions, jobs=4)
     return await Runner(order, [subject], lambda event: None, keep).run()
 
 
 async def healthy(transport: Transport) -> Run:
-    """The whole suite on the server that its saboteurs stand before."""
+    """All but the load on the server that its saboteurs stand before."""
     async with Furnished(SERVERS[transport]) as furnished:
         name, *options = furnished.words
         conditions = Conditions(surroundings=furnished.surroundings)
         subject = served(name, transport, *options)
         entry = await _entry(subject, conditions)
         around = msgspec.structs.replace(furnished.surroundings, registry=entry)
-        return await run_of(subject, msgspec.structs.replace(conditions, surroundings=around))
+        names = [one for one in SUITE.scenarios if one != LOAD]
+        return await run_of(subject, msgspec.structs.replace(conditions, surroundings=around), *names)
+
+
+async def loaded() -> Run:
+    """Ten thousand requests at once, on a server that does not export a span of each: that takes long."""
+    return await _run(
+        served(PROFILE[0], Transport.STDIO, *PROFILE[1:]), Conditions(), Selection((LOAD,), NEWEST[-1:])
+    )
 
 
 async def protected(transport: Transport, *scenarios: str) -> Run:
@@ -59,6 +73,15 @@ async def protected(transport: Transport, *scenarios: str) -> Run:
         return await run_of(lock.served(transport), lock.conditions, *scenarios)
     finally:
         lock.close()
+
+
+async def certified() -> Run:
+    """The same server, where it asks for certificates."""
+    office = Office(*PROFILE)
+    try:
+        return await run_of(office.served(), Conditions(), "sec.certificate")
+    finally:
+        office.close()
 
 
 @asynccontextmanager
