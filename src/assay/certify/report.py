@@ -19,6 +19,7 @@ from assay.lab.harness.verdict import Verdict
 from assay.lab.report.html.block import plain
 from assay.lab.report.markdown import code, inline
 
+from .frame_places import places
 from .scoring import Broken, Measure, Score
 from .summary_form import Summary
 
@@ -125,7 +126,7 @@ def _finding(found: Broken) -> Iterator[str]:
     yield f"  - expected: {inline(found.expected)}"
     yield f"  - observed: {code(found.observed)}"
     yield from (f"  - {code(line)}" for line in found.excerpt)
-    yield f"  - frames: {', '.join(code(one) for one in found.frames) or 'none'}"
+    yield f"  - frames: {code(places(found.frames)) if found.frames else 'none'}"
 
 
 def _listed(names: list[str]) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from assay.certify import vulnerabilities
+from assay.certify.frame_places import places
 from assay.certify.scoring import Measure, Score
 from assay.certify.summary_form import Summary
 from assay.lab.harness.verdict import Verdict
@@ -49,8 +50,8 @@ def _bad(one: Score) -> Iterator[str]:
         yield f"  {one.reason}"
     for found in one.findings[:SHOWN]:
         yield f"  {found.transport} {found.protocol_version}: expected {found.expected}"
-        yield f"    observed {found.observed}"
-        yield f"    {', '.join(found.frames) or found.scenario}"
+        yield f"    observed {' '.join(found.observed.split())}"
+        yield f"    {places(found.frames) or found.scenario}"
     if len(one.findings) > SHOWN:
         yield f"  and {len(one.findings) - SHOWN} more"
 

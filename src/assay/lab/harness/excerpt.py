@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from .frame import Frame, Kind, Sender
 from .trace import Trace
@@ -13,8 +13,15 @@ _ARROWS = {Sender.DRIVER: "→", Sender.SUBJECT: "←"}
 
 
 def excerpts(trace: Trace, numbers: Iterable[int]) -> list[str]:
-    chosen = list(numbers)[:MOST]
-    return [excerpt(trace.frames[n]) for n in chosen if n < len(trace.frames)]
+    frames = [trace.frames[n] for n in numbers if n < len(trace.frames)]
+    return [excerpt(frame) for frame in _telling(frames)]
+
+
+def _telling(frames: Sequence[Frame]) -> Sequence[Frame]:
+    """As many as there is room for: what passed, rather than what a server said to itself meanwhile."""
+    if len(frames) > MOST:
+        frames = [one for one in frames if one.kind is not Kind.ERRORS] or frames
+    return frames[:MOST]
 
 
 def excerpt(frame: Frame) -> str:

@@ -1,0 +1,29 @@
+"""Frames in short: what passed on the wire is shown before what a server said to itself."""
+
+from assay.lab.harness.excerpt import MOST, excerpts
+from assay.lab.harness.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.trace import Trace
+
+
+def trace_of(*kinds: Kind) -> Trace:
+    frames = [Frame(n, 0.0, Sender.SUBJECT, "1/lines", kind, b"x") for n, kind in enumerate(kinds)]
+    return Trace(Header("a-revision", "stdio", "it", "by-hand", closed=True), frames)
+
+
+def numbers(found: list[str]) -> list[int]:
+    return [int(line.split()[1].removeprefix("#")) for line in found]
+
+
+def test_few_frames_are_all_shown() -> None:
+    trace = trace_of(Kind.LINE, Kind.ERRORS, Kind.LINE)
+    assert numbers(excerpts(trace, range(3))) == [0, 1, 2]
+
+
+def test_the_answer_is_shown_however_much_a_server_complained_before() -> None:
+    trace = trace_of(Kind.LINE, *[Kind.ERRORS] * MOST, Kind.LINE)
+    assert numbers(excerpts(trace, range(MOST + 2))) == [0, MOST + 1]
+
+
+def test_complaints_alone_are_shown_too() -> None:
+    trace = trace_of(*[Kind.ERRORS] * (MOST + 1))
+    assert numbers(excerpts(trace, range(MOST + 1))) == list(range(MOST))
