@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assay import Scope, Server, Strictness
+from assay import RegistrationError, Scope, Server, Strictness
 from assay.profile import Profile
 from tests.driving.describing import DescribingClient
 from tests.profile.market import DATES, RETENTION, market
@@ -62,3 +62,10 @@ def test_a_tier_that_does_not_exist_is_found_when_it_is_put_around_a_server() ->
         server.resource(uri, name="odd", meta={RETENTION: {"tier": "x"}})(lambda a="": "x")
         with pytest.raises(ValueError, match="odd: unknown retention tier: 'x'"):
             server.use(Profile())
+
+
+def test_one_profile_stands_around_one_server() -> None:
+    profile = Profile()
+    Server("first").use(profile)
+    with pytest.raises(RegistrationError, match="make another for this one"):
+        Server("second").use(profile)

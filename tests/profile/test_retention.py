@@ -8,7 +8,8 @@ import pytest
 
 from assay import RegistrationError
 from assay.cli import profile_option
-from assay.profile.retention import DEFAULT, KEY, TIERS, Retention, tier_in
+from assay.profile.keys import RETENTION
+from assay.profile.retention import DEFAULT, TIERS, Retention, tier_in
 
 
 def test_the_command_line_knows_the_same_tiers() -> None:
@@ -22,14 +23,14 @@ def test_the_first_glob_that_fits_decides_and_else_the_default() -> None:
 
 
 def test_a_meta_may_name_a_tier() -> None:
-    assert tier_in({KEY: {"tier": "legal-hold"}}, "it") == "legal-hold"
+    assert tier_in({RETENTION: {"tier": "legal-hold"}}, "it") == "legal-hold"
     assert (tier_in(None, "it"), tier_in({}, "it"), tier_in({"other": 1}, "it")) == (None, None, None)
 
 
 @pytest.mark.parametrize("named", ["legal-hold", {}, {"tier": "for-ever"}, {"tier": 30}, None, {"tier": []}])
 def test_a_meta_that_names_no_tier_is_refused(named: Any) -> None:
     with pytest.raises(RegistrationError, match=r"^resource a: .*(standard-365d)"):
-        tier_in({KEY: named}, "resource a")
+        tier_in({RETENTION: named}, "resource a")
 
 
 @pytest.mark.parametrize("given", [("for-ever", {}), (DEFAULT, {"*": "for-ever"})])

@@ -55,6 +55,17 @@ def test_what_is_kept_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     assert labelling.of(asked, Params(name="a")) is not first
 
 
+@pytest.mark.parametrize(("length", "kept"), [(5, True), (5000, False)])
+def test_a_long_uri_is_not_kept_although_a_template_would_take_it(length: int, kept: bool) -> None:
+    server = Server("labelled")
+    server.resource("file:///{path}")(lambda path: path)
+    labelling = Labelling(server, "resources/read", profile=True)
+    asked: Any = Asked()
+    uri = "file:///" + length * "x"
+
+    assert (labelling.of(asked, Params(uri=uri)) is labelling.of(asked, Params(uri=uri))) is kept
+
+
 @pytest.mark.parametrize("name", [None, 5, ["a"], {}])
 def test_a_name_that_is_none_names_nothing(name: Any) -> None:
     labelling = Labelling(server_with("a"), "tools/call", profile=True)

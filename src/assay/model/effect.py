@@ -10,8 +10,6 @@ Op = Literal["create", "update", "delete", "send", "execute", "read-external"]
 OPS: Final = frozenset(get_args(Op))
 LONGEST: Final = 2048
 """Characters of what an effect was on."""
-KEPT: Final = "dev.assay/effects"
-"""Under which effects survive until the client has answered questions, where those are asked by retry."""
 
 
 class Target(Struct, frozen=True):

@@ -17,12 +17,6 @@ Serve = Callable[[Any], Awaitable[Any]]
 """Serves one request: from a call to its result."""
 
 
-class Rounds(Protocol):
-    """What survives between two rounds of questions by retry."""
-
-    def outcome(self, key: str) -> Raw | None: ...
-
-
 class Call(Protocol):
     """One request while it is served."""
 
@@ -42,10 +36,8 @@ class Call(Protocol):
     def session(self) -> Session | None: ...
 
     @property
-    def effects(self) -> Sequence[Effect]: ...
-
-    @property
-    def rounds(self) -> Rounds | None: ...
+    def effects(self) -> Sequence[Effect]:
+        """What it did so far; where it is served again for answers, also what it did before."""
 
     @property
     def ended(self) -> Exception | None: ...

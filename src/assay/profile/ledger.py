@@ -16,11 +16,11 @@ import threading
 import time
 from datetime import UTC, datetime
 from functools import lru_cache
-from hashlib import sha256
 from hmac import digest as keyed
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from .digests import digest
 from .ledger_entry import (
     ENTRIES,
     FIRST,
@@ -147,7 +147,7 @@ class Ledger:
                 retention_tier=tier,
                 seq=seq,
                 session=self._sessions[session] if session else None,
-                target=target if len(target) <= MAX_WORD else _digest(target),
+                target=target if len(target) <= MAX_WORD else digest(target.encode(errors="surrogatepass")),
                 time=_now(),
             )
             self._chain(entry)
@@ -181,8 +181,10 @@ class Ledger:
         Raises:
             LedgerFailed: some of it could not be written.
         """
+        if os.getpid() != self._process:
+            return  # without a look at the lock, which a thread may have held when this process was forked
         with self._lock:
-            if self._closed or os.getpid() != self._process:
+            if self._closed:
                 return
             self._chain(Closed("closed", self._prev, self._seq, self.name, _now()))
             self._closed = True
@@ -233,10 +235,6 @@ def _now() -> str:
 def _second(seconds: int) -> str:
     """Many entries come within one."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
-
-
-def _digest(text: str) -> str:
-    return f"sha256:{sha256(text.encode(errors='surrogatepass')).hexdigest()}"
 
 
 def _expect_room(directory: Path) -> None:

@@ -6,7 +6,6 @@ writes that form at once, which is several times faster; a test holds it against
 
 from __future__ import annotations
 
-from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -14,6 +13,8 @@ import msgspec
 from msgspec import Meta, Struct
 
 from assay.signing import canonical
+
+from .digests import digest
 
 ENTRIES: Final = ".jsonl"
 CHECKPOINTS: Final = ".checkpoints.jsonl"
@@ -118,7 +119,7 @@ def sealed(line: Line) -> tuple[bytes, str]:
         body, place = _encode(line), _BEFORE_EVENT
     else:
         body, place = canonical.encode(msgspec.to_builtins(line)), 1
-    found = "sha256:" + sha256(body).hexdigest()
+    found = digest(body)
     return b'%b"entryHash":"%b",%b\n' % (body[:place], found.encode(), body[place:]), found
 
 
@@ -132,7 +133,7 @@ def opened(line: bytes) -> tuple[Line, str]:
     claimed = value.pop("entryHash", None) if isinstance(value, dict) else None
     if claimed is None:
         raise ValueError("no entry of a ledger")
-    if claimed != f"sha256:{sha256(canonical.encode(value)).hexdigest()}":
+    if claimed != digest(canonical.encode(value)):
         raise WrongHash("its content is not what its hash is over")
     return _convert(value), claimed
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from assay.model.error import RegistrationError
 from assay.model.result import PromptResult, ReadResult
 from assay.protocol.codec import decode_params
 
@@ -18,7 +19,7 @@ from .port import LedgerPort
 from .reading import tagged, tier_of
 from .recording import Recording
 from .retention import DEFAULT, Retention, tier_in
-from .summary import Entry, Summaries, effects_of, put, read_call
+from .summary import Entry, Summaries, put, read_call
 from .versions import Versions
 from .well_known import Application, Published
 
@@ -59,6 +60,7 @@ class Profile:
         self._batch = batch
         self._recording = None if ledger is None else Recording(ledger)
         self._log_reads = log_reads
+        self._joined = False
         self._around: dict[str, Callable[[Serve], Serve]] = {
             "tools/call": self._around_call,
             "resources/read": self._around_read,
@@ -69,12 +71,15 @@ class Profile:
     def join(self, server: Host, /) -> None:
         """
         Raises:
-            RegistrationError: something there names a tier that does not exist.
+            RegistrationError: it stands around a server already, or something there names a tier that does
+                not exist.
         """
+        if self._joined:
+            raise RegistrationError("a profile stands around one server: make another for this one")
         for shelf in (server.tools.shelf, server.resources.shelf, server.resources.template_shelf):
             for component in shelf:
                 tier_in(component.definition.meta, component.definition.name)
-        self._host = server
+        self._joined, self._host = True, server
         self._versions = Versions(server)
         self._summaries = Summaries(server.tools.shelf, self._retention)
         self._manifests = Manifests(server, self._retention, self._versions)
@@ -104,7 +109,7 @@ class Profile:
             known = summaries.about(params.name)
             try:
                 result = await serve(call)
-                summary = summaries.make(params, known, effects_of(call), result.content)
+                summary = summaries.make(params, known, tuple(call.effects), result.content)
             except BaseException as error:
                 if recording is not None:
                     recording.broken_off(params, call, known.retention, error)

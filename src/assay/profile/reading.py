@@ -11,10 +11,9 @@ from assay.model.error import RpcError
 from assay.model.result import ReadResult
 
 from .host import Resources
-from .retention import KEY as RETENTION
+from .keys import PROVENANCE, RETENTION
 from .retention import Retention, tier_in
 
-PROVENANCE: Final = "dev.assay/provenance"
 TEXT: Final = "text-utf8"
 BLOB: Final = "blob"
 

@@ -14,7 +14,7 @@ from assay.model.jsonrpc import CallParams
 from .digests import EMPTY_OBJECT, digest, digest_of_effects, digest_of_json
 from .host import Call
 from .port import LedgerFailed, LedgerPort, Record, Written
-from .summary import Summary, effects_of
+from .summary import Summary
 
 logger: Final = logging.getLogger("assay.profile")
 
@@ -46,12 +46,11 @@ class Recording:
 
     def broken_off(self, params: CallParams, call: Call, tier: str, error: BaseException) -> None:
         """Not of calls that were refused before anything was done."""
-        effects = effects_of(call)
-        if isinstance(error, RpcError) and not effects:
+        if isinstance(error, RpcError) and not call.effects:
             return
         payload = digest_of_json(params.arguments) or digest(bytes(params.arguments))
         try:
-            self._write(event_of(error, call), params.name, payload, effects, tier, call)
+            self._write(event_of(error, call), params.name, payload, call.effects, tier, call)
         except LedgerFailed as failure:  # the call ends as it would have: a cancellation has to go on
             logger.error("a call of %s could not be written down: %s", params.name, failure)
 

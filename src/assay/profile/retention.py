@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from fnmatch import translate
-from functools import lru_cache
 from typing import Any, Final
 
 from assay.model.error import RegistrationError
 
-KEY: Final = "dev.assay/retention"
+from .keys import RETENTION
+
 TIERS: Final = ("short-30d", "standard-365d", "extended-730d", "legal-hold")
 DEFAULT: Final = "standard-365d"
 
@@ -31,11 +31,13 @@ def tier_in(meta: Any, what: str) -> str | None:
     Raises:
         RegistrationError: it names one that does not exist.
     """
-    if not meta or KEY not in meta:
+    if not meta or RETENTION not in meta:
         return None
-    if not isinstance(meta[KEY], Mapping):
-        raise RegistrationError(f'{what}: retention is written as {{"tier": "{DEFAULT}"}}: {meta[KEY]!r}')
-    return check_tier(meta[KEY].get("tier"), what)
+    if not isinstance(meta[RETENTION], Mapping):
+        raise RegistrationError(
+            f'{what}: retention is written as {{"tier": "{DEFAULT}"}}: {meta[RETENTION]!r}'
+        )
+    return check_tier(meta[RETENTION].get("tier"), what)
 
 
 class Retention:
@@ -45,11 +47,6 @@ class Retention:
         self.default = check_tier(default, "retention")
         checked = {glob: check_tier(tier, f"retention of {glob}") for glob, tier in patterns.items()}
         self._patterns = [(re.compile(translate(glob)), tier) for glob, tier in checked.items()]
-        # Small, because its keys come from clients.
-        self.by_uri = lru_cache(maxsize=256)(self._by_uri) if checked else self._any
 
-    def _by_uri(self, uri: str) -> str:
+    def by_uri(self, uri: str) -> str:
         return next((tier for glob, tier in self._patterns if glob.match(uri)), self.default)
-
-    def _any(self, uri: str) -> str:
-        return self.default

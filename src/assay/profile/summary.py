@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from assay.model.definition import ToolAnnotations
-from assay.model.effect import KEPT, Effect
+from assay.model.effect import Effect
 from assay.model.error import RpcError
 from assay.model.jsonrpc import CallParams
 from assay.model.result import ToolResult
@@ -19,13 +19,12 @@ from assay.protocol.codec import decode_params, encode
 
 from .digests import digest_of_content, digest_of_json
 from .host import Call, Component, Shelf
+from .keys import EFFECTS
 from .retention import Retention, tier_in
 
-KEY: Final = "dev.assay/effects"
 UNHINTED: Final = ToolAnnotations()
 
 _call_params: Final = msgspec.json.Decoder(CallParams).decode
-_effects: Final = msgspec.json.Decoder(list[Effect]).decode
 
 
 class Declared(Struct, rename="camel"):
@@ -73,12 +72,6 @@ def declared(hints: ToolAnnotations | None) -> Declared:
         idempotent=hints.idempotent_hint is True,
         open_world=hints.open_world_hint is not False,
     )
-
-
-def effects_of(call: Call) -> Sequence[Effect]:
-    """What the call did so far; where it is served again for answers, also what it did before."""
-    kept = None if call.rounds is None else call.rounds.outcome(KEPT)
-    return call.effects if kept is None else _effects(kept)
 
 
 def read_call(call: Call) -> CallParams | None:
@@ -135,5 +128,5 @@ class Summaries:
 
 def put(summary: Summary, result: ToolResult) -> ToolResult:
     """The result with its summary. The result itself may belong to the tool, and stays as it is."""
-    meta = {KEY: summary} if result.meta is None else {**result.meta, KEY: summary}
+    meta = {EFFECTS: summary} if result.meta is None else {**result.meta, EFFECTS: summary}
     return ToolResult(result.content, result.structured, result.is_error, meta)

@@ -18,8 +18,8 @@ from assay.revisions.revision import Revision
 
 from .digests import digest_of
 from .host import Host, Prompt
+from .keys import VERSION
 
-KEY: Final = "dev.assay/version"
 logger: Final = logging.getLogger("assay.profile")
 
 
@@ -70,11 +70,11 @@ class Versions:
         prompt = self._host.prompts.shelf.get(definition.name)
         if prompt is None:  # removed while others were rendered
             return definition
-        meta = {**(definition.meta or {}), KEY: await self.of(prompt, revision)}
+        meta = {**(definition.meta or {}), VERSION: await self.of(prompt, revision)}
         return msgspec.structs.replace(definition, meta=meta)
 
     async def put(self, result: PromptResult, prompt: Prompt, revision: Revision) -> PromptResult:
-        meta = {**(result.meta or {}), KEY: await self.of(prompt, revision)}
+        meta = {**(result.meta or {}), VERSION: await self.of(prompt, revision)}
         return PromptResult(result.messages, result.description, meta)
 
 

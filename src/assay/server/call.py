@@ -94,6 +94,11 @@ class Call:
         self.session: Session | None = scope.session
         self.send = send
 
+    def told_effects(self) -> list[Effect]:
+        """Its effects, to be added to: one list for all threads of its handler."""
+        effects: list[Effect] = self.__dict__.setdefault("effects", [])
+        return effects
+
     def require(self, scopes: Sequence[str]) -> None:
         """Go on only if the caller was granted all of these.
 

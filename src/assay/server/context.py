@@ -138,10 +138,7 @@ class Context:
         """
         size = None if after is None else len(after)
         made = Effect(op, Target(kind, target), reversible, digest(before), digest(after), count, size)
-        effects: list[Effect] = self._call.__dict__.setdefault("effects", [])
-        effects.append(made)
-        if self._call.rounds is not None:
-            self._call.rounds.keep_effects([made])
+        self._call.told_effects().append(made)
 
     async def once(self, key: str, function: Callable[[], Any]) -> Any:
         """Do something only once, although this handler may run again for each round of questions.

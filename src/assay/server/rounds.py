@@ -2,21 +2,21 @@
 with the answers. The handler then runs anew and finds the answers it already has.
 
 What must survive between the two is sealed into `requestState` and travels with the client: answers
-of earlier rounds, which questions they answer, and the outcomes that `ctx.once` keeps.
+of earlier rounds, which questions they answer, the outcomes that `ctx.once` keeps, and the effects that
+were told: what a handler has done by then stays done.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
 from itertools import count
 from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct, UnsetType
 
-from assay.model.effect import KEPT, Effect
+from assay.model.effect import Effect
 from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS, AskError, RpcError
 from assay.model.result import InputRequest, InputRequired
 from assay.protocol.codec import encode
@@ -53,6 +53,7 @@ class _State(Struct):
     answers: dict[str, Raw]
     asked: dict[str, str]
     outcomes: dict[str, Raw]
+    effects: list[Effect] = []
 
 
 _decode_state = msgspec.json.Decoder(_State).decode
@@ -76,13 +77,15 @@ def _digest(value: Any) -> str:
 class Rounds:
     """The questions and answers of one request, over all its rounds."""
 
-    def __init__(self, binding: Binding, sealer: Sealer, lifetime: float) -> None:
+    def __init__(self, binding: Binding, sealer: Sealer, lifetime: float, effects: list[Effect]) -> None:
         self._binding = binding
         self._sealer = sealer
         self._lifetime = lifetime
         self._answers: dict[str, Raw] = {}
         self._asked: dict[str, str] = {}
         self._outcomes: dict[str, Raw] = {}
+        self._effects = effects
+        """Those of the call itself: its handler adds to them while it runs."""
         self._open: dict[str, InputRequest] = {}
         self._given: frozenset[str] = frozenset()
         """Keys of the answers to what the round before has asked."""
@@ -117,6 +120,7 @@ class Rounds:
         if state.expires < time.time():
             raise RpcError(INVALID_PARAMS, "requestState has expired: send the request anew")
         self._answers, self._asked, self._outcomes = state.answers, state.asked, state.outcomes
+        self._effects.extend(state.effects)
 
     async def ask(self, request: InputRequest, read: Any, key: str | None) -> Any:
         """The answer, read; without one that fits, the handler ends here and the client is asked."""
@@ -175,7 +179,7 @@ class Rounds:
         expires = time.time() + self._lifetime
         answers = {key: answer for key, answer in self._answers.items() if key in self._asked}
         asked = {key: digest for key, digest in self._asked.items() if key in answers or key in self._open}
-        state = _State(self._binding, expires, answers, asked, self._outcomes)
+        state = _State(self._binding, expires, answers, asked, self._outcomes, list(self._effects))
         return self._sealer.seal(encode(state))
 
     def outcome(self, key: str) -> Raw | None:
@@ -183,10 +187,6 @@ class Rounds:
 
     def keep(self, key: str, value: Any) -> None:
         self._outcomes[key] = Raw(encode(value))
-
-    def keep_effects(self, made: Sequence[Effect]) -> None:
-        """The handler may run again for answers: what it has done by then stays done."""
-        self.keep(KEPT, [*msgspec.json.decode(self._outcomes.get(KEPT, b"[]")), *made])
 
 
 def open_rounds(call: Call) -> Rounds:
@@ -199,9 +199,8 @@ def open_rounds(call: Call) -> Rounds:
         if call.asks_for is None:
             raise AskError("the client cannot be asked here: only tools, prompts and resources can")
         binding = bind(*call.asks_for, call.scope.principal)
-        call.rounds = Rounds(binding, call.server.sealer, call.server.limits.request_state)
-        if call.effects:
-            call.rounds.keep_effects(call.effects)
+        lifetime = call.server.limits.request_state
+        call.rounds = Rounds(binding, call.server.sealer, lifetime, call.told_effects())
     return call.rounds
 
 

@@ -15,8 +15,8 @@ from .subject import SUBJECTS, Subject, find_name
 OTHER: Final = "_OTHER"
 """What a method is called that the server does not have: strangers choose its name."""
 LONGEST: Final = 256
-"""Characters of a name that strangers choose."""
-KEPT: Final = 4096
+"""Characters of what strangers choose: a name, the id of a request."""
+KEPT: Final = 1024
 """Labels that are kept; when there are more, they are made anew."""
 INITIALIZE: Final = "initialize"
 """The one request that agrees on a version, so that its labels cannot name one."""

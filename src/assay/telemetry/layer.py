@@ -10,7 +10,7 @@ from opentelemetry import metrics, trace
 from opentelemetry.metrics import MeterProvider
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, TracerProvider
 
-from .labels import INITIALIZE, NETWORK, Labelling, Labels
+from .labels import INITIALIZE, LONGEST, NETWORK, Labelling, Labels
 from .outcome import FINE, Outcome, of_exception, of_result
 from .parent import Parent
 from .port import Call, Host, Serve
@@ -84,7 +84,7 @@ class Telemetry:
 
     def _start(self, labels: Labels, call: Call, meta: Any) -> tuple[Span, Any]:
         parent, links = self._parent.of(meta, call.scope.raw_headers)
-        about = labels.span | {"jsonrpc.request.id": str(call.id)}
+        about = labels.span | {"jsonrpc.request.id": str(call.id)[:LONGEST]}
         if self._profile:
             about["rpc.id"] = about["jsonrpc.request.id"]
         if call.session is not None and call.session.id:

@@ -14,7 +14,7 @@ from assay.model.jsonrpc import CallParams
 from .port import Call, Host
 
 LONGEST: Final = 2048
-"""Characters of a URI that is looked for."""
+"""Characters of a URI that is looked for: what is longer would be matched and kept at length."""
 
 
 class Params(Struct):
@@ -84,8 +84,10 @@ def find_name(host: Host, subject: Subject) -> str | None:
 
 
 def _resource_name(host: Host, uri: str) -> str | None:
+    if len(uri) > LONGEST:
+        return None
     try:
-        component, _ = host.resources.find(uri[:LONGEST])
+        component, _ = host.resources.find(uri)
     except ResourceNotFound:
         return None
     name: str = component.definition.name
