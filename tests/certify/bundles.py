@@ -13,10 +13,19 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from assay.certify import badge, evidence, metrics, profile_list, report, sbom, summary, vulnerabilities
-from assay.certify.attestation import FOLDER
+from assay.certify import (
+    badge,
+    evidence,
+    layout,
+    metrics,
+    profile_list,
+    report,
+    sbom,
+    summary,
+    vulnerabilities,
+)
 from assay.certify.bundle import Contents, write
-from assay.certify.bundle_manifest import FILE, PAYLOAD_TYPE, Artifact, spelled
+from assay.certify.bundle_manifest import PAYLOAD_TYPE, Artifact, spelled
 from assay.certify.harvest import Harvest
 from assay.certify.manifest import encode, take
 from assay.certify.manifest import files as manifest_files
@@ -48,7 +57,15 @@ RESULTS = {
     "benchmark_id": "b",
     "runs": [{"server": "my-server", "metrics": {"sse_latency_ms": {"p95": 12.5}}}],
 }
-MADE = {FILE, "profile.toml", summary.FILE, badge.FILE, badge.SHIELDS_FILE, "report.html", "report.md"}
+MADE = {
+    layout.MANIFEST,
+    layout.PROFILE,
+    layout.SUMMARY,
+    layout.BADGE,
+    layout.SHIELDS,
+    layout.REPORT_PAGE,
+    layout.REPORT_TEXT,
+}
 HOST = Host("Linux", "6", "x86_64", "3.11.7")
 
 
@@ -67,7 +84,7 @@ def harvest() -> dict[str, bytes]:
 def supplies() -> dict[str, bytes]:
     bill = sbom.describe(environment(installed("mcp")), serial=UUID(int=1), time=CREATED)
     known = vulnerabilities.describe(Measured((), (), (), 3, "2029-12-31T00:00:00Z", "ab" * 32))
-    return {evidence.SBOM_FILE: bill, vulnerabilities.FILE: vulnerabilities.encode(known)}
+    return {layout.SBOM: bill, layout.VULNERABILITIES: vulnerabilities.encode(known)}
 
 
 def files(created: datetime = CREATED, lifetime: timedelta = LIFETIME) -> dict[str, bytes]:
@@ -81,12 +98,12 @@ def finished(raw: dict[str, bytes], created: datetime, lifetime: timedelta) -> d
     """With a summary of the rest, and badges of the summary."""
     good = Evidence(Verdict.SUCCESS, "it is")
     shown = {name: good for name in (evidence.SBOM, evidence.SIGNATURE)}
-    shown[evidence.VULNERABILITIES] = evidence.judge_vulnerabilities(raw[vulnerabilities.FILE], created)
+    shown[evidence.VULNERABILITIES] = evidence.judge_vulnerabilities(raw[layout.VULNERABILITIES], created)
     occasion = summary.Occasion(
         "my-server", "1.0", ARTIFACT, spelled(created), spelled(created + lifetime), HOST,
         DEVELOPER.public.id, HARNESS.public.id, metrics.Source.HARNESS,
     )  # fmt: skip
-    found = summary.summarise({**raw, "profile.toml": profile()}, occasion, shown, {})
+    found = summary.summarise({**raw, layout.PROFILE: profile()}, occasion, shown, {})
     return {**raw, **views(summary.encode(found))}
 
 
@@ -94,11 +111,11 @@ def views(made: bytes) -> dict[str, bytes]:
     """A summary, and what is made of it."""
     found = summary.read(made)
     return {
-        summary.FILE: made,
-        badge.FILE: badge.badge(made),
-        badge.SHIELDS_FILE: badge.shields(made),
-        "report.html": report.html(found).encode(),
-        "report.md": report.markdown(found).encode(),
+        layout.SUMMARY: made,
+        layout.BADGE: badge.badge(made),
+        layout.SHIELDS: badge.shields(made),
+        layout.REPORT_PAGE: report.html(found).encode(),
+        layout.REPORT_TEXT: report.markdown(found).encode(),
     }
 
 
@@ -127,7 +144,7 @@ def make(directory: Path, created: datetime = CREATED, **changed: Any) -> Path:
 
 
 def listed(directory: Path) -> dict[str, Any]:
-    envelope = json.loads((directory / FILE).read_bytes())
+    envelope = json.loads((directory / layout.MANIFEST).read_bytes())
     found: dict[str, Any] = json.loads(base64.b64decode(envelope["payload"]))
     return found
 
@@ -140,9 +157,9 @@ def sign_again(
 ) -> None:
     """What whoever holds a key can do: list the files as they are now, change the rest, and sign."""
     found = listed(directory)
-    found["files"] = json.loads(encode(take(directory, frozenset({FILE}))))["files"]
+    found["files"] = json.loads(encode(take(directory, frozenset({layout.MANIFEST}))))["files"]
     change(found)
-    (directory / FILE).write_bytes(dsse.sign(canonical.encode(found), key, payload_type))
+    (directory / layout.MANIFEST).write_bytes(dsse.sign(canonical.encode(found), key, payload_type))
 
 
 def edit(path: Path, change: Callable[[Any], object]) -> None:
@@ -155,15 +172,23 @@ def edit(path: Path, change: Callable[[Any], object]) -> None:
 def finish_again(directory: Path) -> None:
     """What a careful liar does: a summary, badges and statements that fit the other files as they are now."""
     taken = {name: path.read_bytes() for name, path in manifest_files(directory).items()}
-    raw = {name: data for name, data in taken.items() if name not in MADE and not name.startswith(FOLDER)}
+    raw = {
+        name: data
+        for name, data in taken.items()
+        if name not in MADE and not name.startswith(layout.ATTESTATIONS)
+    }
     _write_again(directory, finished(raw, CREATED, LIFETIME))
 
 
 def attest_again(directory: Path) -> None:
     """The same, with the summary as it is now."""
     taken = {name: path.read_bytes() for name, path in manifest_files(directory).items()}
-    kept = {name: data for name, data in taken.items() if not name.startswith((FILE, "profile", FOLDER))}
-    _write_again(directory, {**kept, **views(kept[summary.FILE])})
+    kept = {
+        name: data
+        for name, data in taken.items()
+        if not name.startswith((layout.MANIFEST, "profile", layout.ATTESTATIONS))
+    }
+    _write_again(directory, {**kept, **views(kept[layout.SUMMARY])})
 
 
 def _write_again(directory: Path, found: dict[str, bytes]) -> None:

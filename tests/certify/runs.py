@@ -1,8 +1,8 @@
 """Stored runs for tests, described cell by cell."""
 
-from assay.certify import profile_list
+from assay.certify import layout, profile_list
 from assay.certify.profile_list import Profile
-from assay.certify.summary import PROFILE_FILE, RUN_FILE, Occasion
+from assay.certify.summary import Occasion
 from assay.certify.summary_form import Host
 from assay.lab.harness.facts import Facts
 from assay.lab.harness.run import FORMAT, CellResult, Run, SubjectRecord, dump_run
@@ -63,4 +63,4 @@ def healthy(profile: Profile = PROFILE) -> Run:
 
 
 def files(found: Run) -> dict[str, bytes]:
-    return {RUN_FILE: dump_run(found), PROFILE_FILE: PROFILE.data}
+    return {layout.RUN: dump_run(found), layout.PROFILE: PROFILE.data}

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from assay.certify.bundle_manifest import FILE
+from assay.certify import layout
 from assay.signing import canonical, dsse
 from tests.certify import bundles
 from tests.certify.bundles import DEVELOPER, HARNESS, STRANGER, edit, sign_again
@@ -46,13 +46,13 @@ def huge(bundle: Path) -> None:
 
 
 def manifest_link(bundle: Path) -> None:
-    shutil.move(bundle / FILE, bundle.parent / "m")
-    (bundle / FILE).symlink_to(bundle.parent / "m")
+    shutil.move(bundle / layout.MANIFEST, bundle.parent / "m")
+    (bundle / layout.MANIFEST).symlink_to(bundle.parent / "m")
 
 
 def manifest_pipe(bundle: Path) -> None:
-    (bundle / FILE).unlink()
-    os.mkfifo(bundle / FILE)
+    (bundle / layout.MANIFEST).unlink()
+    os.mkfifo(bundle / layout.MANIFEST)
 
 
 ON_DISK = {
@@ -86,9 +86,9 @@ def envelope(change: Callable[[dict[str, Any]], object]) -> Doctor:
     """Change the envelope of the manifest, and sign nothing."""
 
     def doctor(bundle: Path) -> None:
-        value = json.loads((bundle / FILE).read_bytes())
+        value = json.loads((bundle / layout.MANIFEST).read_bytes())
         change(value)
-        (bundle / FILE).write_bytes(canonical.encode(value))
+        (bundle / layout.MANIFEST).write_bytes(canonical.encode(value))
 
     return doctor
 
@@ -108,13 +108,15 @@ def second_signature(value: dict[str, Any]) -> None:
 
 
 def indented(bundle: Path) -> None:
-    (bundle / FILE).write_text(json.dumps(json.loads((bundle / FILE).read_bytes()), indent=1, sort_keys=True))
+    (bundle / layout.MANIFEST).write_text(
+        json.dumps(json.loads((bundle / layout.MANIFEST).read_bytes()), indent=1, sort_keys=True)
+    )
 
 
 def twice(bundle: Path) -> None:
     """A key that comes twice: other readers may take the first."""
-    data = (bundle / FILE).read_bytes()
-    (bundle / FILE).write_bytes(b'{"payload":"e30=",' + data[1:])
+    data = (bundle / layout.MANIFEST).read_bytes()
+    (bundle / layout.MANIFEST).write_bytes(b'{"payload":"e30=",' + data[1:])
 
 
 ENVELOPE = {
@@ -144,8 +146,8 @@ ENVELOPE = {
     ),
     "formatted again": Tampering(indented, "malformed"),
     "a key twice": Tampering(twice, "malformed"),
-    "no JSON": Tampering(add(FILE, b"\xff"), "malformed"),
-    "an array": Tampering(add(FILE, b"[]"), "malformed"),
+    "no JSON": Tampering(add(layout.MANIFEST, b"\xff"), "malformed"),
+    "an array": Tampering(add(layout.MANIFEST, b"[]"), "malformed"),
     "other server, not signed": Tampering(
         with_payload(lambda p: p["server"].update(name="x")), "bad-signature"
     ),
@@ -193,7 +195,7 @@ MANIFEST = {
     "an empty name": Tampering(named(""), "bad-manifest"),
     "a twin by case": Tampering(named("ATTESTATIONS/sbom.dsse.json"), "bad-manifest"),
     "names not in order": Tampering(signed(lambda m: m["files"].reverse()), "bad-manifest"),
-    "it lists itself": Tampering(named(FILE), "bad-manifest"),
+    "it lists itself": Tampering(named(layout.MANIFEST), "bad-manifest"),
     "another version": Tampering(signed(lambda m: m.update(v=2)), "bad-manifest"),
     "a version that is true": Tampering(signed(lambda m: m.update(v=True)), "bad-manifest"),
     "a field more": Tampering(signed(lambda m: m.update(note="x")), "bad-manifest"),

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from assay.certify.bundle import CannotWrite, Contents, write
-from assay.certify.bundle_manifest import FILE, Artifact, BundleManifest, encode, read
+from assay.certify.bundle_manifest import Artifact, BundleManifest, encode, read
+from assay.certify.layout import MANIFEST
 from assay.certify.manifest import BadManifest
 from assay.signing import canonical, dsse
 from assay.signing.dsse import Role, Trust
@@ -24,7 +25,7 @@ def names(directory: Path) -> list[str]:
 def opened(directory: Path) -> BundleManifest:
     trust = Trust([(DEVELOPER.public, Role.DEVELOPER)])
     kind = "application/vnd.assay.manifest+json"
-    return read(dsse.verify((directory / FILE).read_bytes(), trust, Role.DEVELOPER, kind).payload)
+    return read(dsse.verify((directory / MANIFEST).read_bytes(), trust, Role.DEVELOPER, kind).payload)
 
 
 def test_the_manifest_names_server_profile_time_signers_and_files(tmp_path: Path) -> None:
@@ -34,7 +35,7 @@ def test_the_manifest_names_server_profile_time_signers_and_files(tmp_path: Path
     assert (found.created, found.expires) == ("2030-01-01T00:00:00Z", "2030-01-02T00:00:00Z")
     assert found.roles == {DEVELOPER.public.id: Role.DEVELOPER, HARNESS.public.id: Role.HARNESS}
     assert [entry.path for entry in found.files] == ["profile.toml", "report.md"]
-    assert names(tmp_path / "b") == [FILE, "profile.toml", "report.md"]
+    assert names(tmp_path / "b") == [MANIFEST, "profile.toml", "report.md"]
     assert names(tmp_path) == [f"b/{name}" for name in names(tmp_path / "b")], "nothing is left beside it"
 
 
@@ -45,15 +46,15 @@ def test_a_key_with_both_roles_is_named_as_the_developers(tmp_path: Path) -> Non
 
 def test_without_a_key_there_is_no_signature_and_nothing_attested(tmp_path: Path) -> None:
     write(tmp_path / "b", replace(EMPTY, files={"summary.json": b'{"checks":[]}'}), None)
-    assert json.loads((tmp_path / "b" / FILE).read_bytes())["signatures"] == []
+    assert json.loads((tmp_path / "b" / MANIFEST).read_bytes())["signatures"] == []
     assert listed(tmp_path / "b")["roles"] == {}
-    assert names(tmp_path / "b") == [FILE, "profile.toml", "summary.json"]
+    assert names(tmp_path / "b") == [MANIFEST, "profile.toml", "summary.json"]
 
 
 def test_an_empty_directory_is_filled(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     write(tmp_path / "b", EMPTY, DEVELOPER)
-    assert FILE in names(tmp_path / "b")
+    assert MANIFEST in names(tmp_path / "b")
 
 
 def test_an_older_bundle_gives_way_only_by_force(tmp_path: Path) -> None:
@@ -77,8 +78,8 @@ def test_nothing_else_gives_way_even_by_force(tmp_path: Path, stranger: str) -> 
 
 
 def test_a_directory_with_a_manifest_of_something_else_does_not_give_way(tmp_path: Path) -> None:
-    (tmp_path / FILE).write_text('{"payload":"e30="}')
-    with pytest.raises(CannotWrite, match=f"no part of a bundle, as {FILE}"):
+    (tmp_path / MANIFEST).write_text('{"payload":"e30="}')
+    with pytest.raises(CannotWrite, match=f"no part of a bundle, as {MANIFEST}"):
         write(tmp_path, EMPTY, DEVELOPER, force=True)
 
 
@@ -92,7 +93,7 @@ def test_a_file_or_a_link_in_the_way(tmp_path: Path) -> None:
 
 def test_a_place_that_is_not_there(tmp_path: Path) -> None:
     write(tmp_path / "deep" / "er" / "b", EMPTY, DEVELOPER)
-    assert FILE in names(tmp_path / "deep" / "er" / "b")
+    assert MANIFEST in names(tmp_path / "deep" / "er" / "b")
     (tmp_path / "file").write_text("")
     with pytest.raises(CannotWrite, match=r"cannot (write|read)"):
         write(tmp_path / "file" / "b", EMPTY, DEVELOPER)

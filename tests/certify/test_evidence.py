@@ -8,10 +8,9 @@ from uuid import UUID
 
 import pytest
 
-from assay.certify import evidence, sbom, statement
+from assay.certify import evidence, layout, sbom, statement
 from assay.certify.evidence import (
     SBOM,
-    SBOM_FILE,
     SIGNATURE,
     VULNERABILITIES,
     judge_sbom,
@@ -98,6 +97,6 @@ def test_nothing_that_was_said_stands_without_its_file() -> None:
 def test_a_file_is_judged_again_and_what_its_maker_found_is_kept() -> None:
     bad = Evidence(Verdict.FAILURE, "installed, and not listed: x 1")
     said = {SBOM: bad, VULNERABILITIES: bad, SIGNATURE: bad}
-    assert evidence.again(said, {SBOM_FILE: BILL}, "2030-01-01T00:00:00Z")[SBOM] == bad
+    assert evidence.again(said, {layout.SBOM: BILL}, "2030-01-01T00:00:00Z")[SBOM] == bad
     good = {**said, SBOM: Evidence(Verdict.SUCCESS)}
-    assert evidence.again(good, {SBOM_FILE: b"{}"}, "2030-01-01T00:00:00Z")[SBOM].status is Verdict.FAILURE
+    assert evidence.again(good, {layout.SBOM: b"{}"}, "2030-01-01T00:00:00Z")[SBOM].status is Verdict.FAILURE

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from assay.certify import evidence, summary
+from assay.certify import evidence
+from assay.certify.layout import METRICS, RUN, SUMMARY, VULNERABILITIES
 from assay.certify.metrics import Source
 from assay.certify.scoring import Evidence
-from assay.certify.summary import METRICS_FILE, RUN_FILE, BadSummary, again, encode, read, summarise
-from assay.certify.vulnerabilities import FILE as VULNERABILITIES
+from assay.certify.summary import BadSummary, again, encode, read, summarise
 from assay.lab.harness.run import Run
 from assay.lab.harness.verdict import Verdict
 from tests.certify.runs import FRAMING, IDS, OCCASION, cell, checked, files, healthy, run
@@ -26,7 +26,7 @@ def stored(found: Run, **more: Any) -> dict[str, bytes]:
     """The files of a bundle, the summary among them."""
     there = {**files(found), **{name: json.dumps(value).encode() for name, value in more.items()}}
     made = summarise(there, OCCASION, SHOWN, {})
-    return {**there, summary.FILE: encode(made)}
+    return {**there, SUMMARY: encode(made)}
 
 
 def test_it_keeps_what_other_readers_know() -> None:
@@ -83,7 +83,7 @@ def test_a_summary_that_says_more_than_its_files_is_not_made_again(was: bytes, b
 
 def test_a_run_that_was_exchanged_gives_another_summary() -> None:
     there = stored(healthy())
-    there[RUN_FILE] = files(run(cell(checked(IDS, Verdict.FAILURE))))[RUN_FILE]
+    there[RUN] = files(run(cell(checked(IDS, Verdict.FAILURE))))[RUN]
     assert again(there) != there["summary.json"]
 
 
@@ -96,7 +96,7 @@ def test_evidence_without_its_file_is_not_measured_again() -> None:
 
 
 def test_metrics_are_shown_as_what_they_are() -> None:
-    found = read(stored(healthy(), **{METRICS_FILE: RESULTS})["summary.json"])
+    found = read(stored(healthy(), **{METRICS: RESULTS})["summary.json"])
     assert found.metrics is not None and found.metrics.source is Source.SELF_REPORTED
     assert found.latency.sse_ms is not None and found.latency.sse_ms.p95 == 12.5
     assert found.latency.cold_start_ms is None
@@ -105,10 +105,10 @@ def test_metrics_are_shown_as_what_they_are() -> None:
 
 def test_metrics_of_another_server_are_not_this_ones() -> None:
     other = {"runs": [{**RESULTS["runs"][0], "server": "other"}]}
-    assert read(stored(healthy(), **{METRICS_FILE: other})["summary.json"]).latency.sse_ms is None
+    assert read(stored(healthy(), **{METRICS: other})["summary.json"]).latency.sse_ms is None
 
 
-@pytest.mark.parametrize("name", [RUN_FILE, "profile.toml", "summary.json"])
+@pytest.mark.parametrize("name", [RUN, "profile.toml", "summary.json"])
 @pytest.mark.parametrize("data", [None, b"", b"{}", b"\xff", b"[" * 100_000])
 def test_files_that_are_none_are_refused(name: str, data: bytes | None) -> None:
     there = stored(healthy())
@@ -120,7 +120,7 @@ def test_files_that_are_none_are_refused(name: str, data: bytes | None) -> None:
         again(there)
 
 
-@pytest.mark.parametrize("name", [METRICS_FILE, VULNERABILITIES])
+@pytest.mark.parametrize("name", [METRICS, VULNERABILITIES])
 def test_further_evidence_that_is_none_is_refused(name: str) -> None:
     with pytest.raises(BadSummary, match=name):
         stored(healthy(), **{name: {"no": "such thing"}})

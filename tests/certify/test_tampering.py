@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.certify.bundle_manifest import FILE
+from assay.certify.layout import MANIFEST
 from assay.certify.verification import verify
 from contrib import verify_bundle as second
 from tests.certify import bundles
@@ -63,7 +63,7 @@ def test_a_flipped_bit_in_any_file(bundle: Path, name: str, where: float) -> Non
     data[int(len(data) * where) if where > 0 else int(where)] ^= 1
     (bundle / name).write_bytes(data)
     found = ours(bundle)
-    assert found in FLIPPED if name == FILE else found == "changed-file"
+    assert found in FLIPPED if name == MANIFEST else found == "changed-file"
     assert theirs(bundle) == found
 
 

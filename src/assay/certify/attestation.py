@@ -15,13 +15,11 @@ from typing import Any, Final
 from assay.signing import dsse
 from assay.signing.keys import SigningKey
 
+from . import layout
 from .bundle_manifest import Artifact
 from .manifest import BadManifest
 from .statement import BadStatement, Statement, encode, statement
 
-FOLDER: Final = "attestations/"
-ENDING: Final = ".dsse.json"
-PROFILE: Final = "profile.toml"
 TEST_RESULT: Final = "https://in-toto.io/attestation/test-result/v0.1"
 CYCLONEDX: Final = "https://cyclonedx.org/bom"
 VULNERABILITIES: Final = "https://in-toto.io/attestation/vulns/v0.2"
@@ -48,7 +46,9 @@ def claims(files: Files, occasion: Occasion) -> dict[str, Statement]:
         BadManifest: evidence is no JSON object of the form that it should have.
     """
     return {
-        f"{FOLDER}{kind}{ENDING}": _claim(source, predicate_type, predicate, files, occasion)
+        f"{layout.ATTESTATIONS}{kind}{layout.ENVELOPE}": _claim(
+            source, predicate_type, predicate, files, occasion
+        )
         for kind, (source, predicate_type, predicate) in KINDS.items()
         if source in files
     }
@@ -84,7 +84,7 @@ def _test_result(summary: dict[str, Any], files: Files, occasion: Occasion) -> d
     """A demand counts once it is scored. Where none was met, nothing has passed."""
     passed, warned, failed = (list(_scored(summary, status)) for status in ("SUCCESS", "WARNING", "FAILURE"))
     clean = "WARNED" if warned else "PASSED"
-    list_digest = {"sha256": sha256(files[PROFILE]).hexdigest()}
+    list_digest = {"sha256": sha256(files[layout.PROFILE]).hexdigest()}
     return {
         "result": "FAILED" if failed or not (passed or warned) else clean,
         "configuration": [{"name": occasion.profile_id, "digest": list_digest}],
@@ -112,8 +112,8 @@ def _vulnerabilities(report: dict[str, Any], files: Files, occasion: Occasion) -
 
 
 KINDS: Final[Mapping[str, tuple[str, str, Predicate]]] = {
-    "summary": ("summary.json", TEST_RESULT, _test_result),
-    "sbom": ("sbom.cdx.json", CYCLONEDX, _bill),
-    "vulnerabilities": ("vulnerabilities.json", VULNERABILITIES, _vulnerabilities),
+    "summary": (layout.SUMMARY, TEST_RESULT, _test_result),
+    "sbom": (layout.SBOM, CYCLONEDX, _bill),
+    "vulnerabilities": (layout.VULNERABILITIES, VULNERABILITIES, _vulnerabilities),
 }
 """Kind of evidence → its file, the type of its predicate, and how that is made of it."""

@@ -13,13 +13,13 @@ from typing import Final, Literal
 import msgspec
 from msgspec import Struct
 
+from .bundle_manifest import Profile
+from .layout import MANIFEST
 from .metrics import Percentiles, Source
 from .scoring import Conclusion
 from .summary import read, state
 from .summary_form import Summary
 
-FILE: Final = "badge.json"
-SHIELDS_FILE: Final = "shields.json"
 CHECKS: Final[Mapping[str, str]] = {
     "transport.sse.resume": "CONF-TPT-01.http.resume",
     "jsonrpc.positive": "CONF-JRPC-02.",
@@ -28,11 +28,6 @@ CHECKS: Final[Mapping[str, str]] = {
 }
 """What the marketplace calls it, and how the demands begin that it stands for."""
 State = Literal["pass", "fail", "missing"]
-
-
-class Profile(Struct, frozen=True, forbid_unknown_fields=True):
-    id: str
-    sha256: str
 
 
 class Replay(Struct, frozen=True, forbid_unknown_fields=True):
@@ -94,11 +89,11 @@ def badge(summary: bytes) -> bytes:
         passed=found.summary.passed,
         scored=found.summary.scored,
         not_measured=found.summary.not_measured,
-        profile=Profile(found.profile.id, found.profile.sha256),
+        profile=found.profile,
         protocol_versions=found.server.protocol_versions,
         metrics_source=found.metrics.source if found.metrics else None,
         summary_sha256=sha256(summary).hexdigest(),
-        attestation="MANIFEST.json" if found.attested.developer else None,
+        attestation=MANIFEST if found.attested.developer else None,
         self_attested=found.attested.self_attested,
     )
     return _encoded(made)

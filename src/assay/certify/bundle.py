@@ -29,8 +29,9 @@ from assay.signing.dsse import Role
 from assay.signing.keys import SigningKey
 
 from . import attestation, bundle_manifest
-from .attestation import PROFILE, Occasion
-from .bundle_manifest import FILE, PAYLOAD_TYPE, Artifact, BundleManifest, Profile, Server
+from .attestation import Occasion
+from .bundle_manifest import PAYLOAD_TYPE, Artifact, BundleManifest, Profile, Server
+from .layout import ATTESTATIONS, MANIFEST, PROFILE
 from .manifest import BadManifest, Entry, files
 
 
@@ -77,7 +78,7 @@ def write(
     _check_place(directory, force=force)
     beside = directory.absolute().parent / f".{directory.absolute().name}-{secrets.token_hex(8)}"
     try:
-        _fill(beside, {**found, FILE: _envelope(bundle_manifest.encode(listed), key)})
+        _fill(beside, {**found, MANIFEST: _envelope(bundle_manifest.encode(listed), key)})
         _put(beside, directory)
     except OSError as error:
         raise CannotWrite(f"cannot write {directory}: {error.strerror or error}") from error
@@ -87,7 +88,7 @@ def write(
 
 def _all_files(contents: Contents, key: SigningKey | None) -> dict[str, bytes]:
     reserved = [
-        name for name in contents.files if name in (FILE, PROFILE) or name.startswith(attestation.FOLDER)
+        name for name in contents.files if name in (MANIFEST, PROFILE) or name.startswith(ATTESTATIONS)
     ]
     if reserved:
         raise BadManifest(f"{reserved[0]!r} is written with the bundle, not given")
@@ -156,11 +157,11 @@ def _check_place(directory: Path, *, force: bool) -> None:
 def _older(directory: Path) -> set[str]:
     """The files of the bundle that is there, whoever signed it; none if there is no bundle."""
     try:
-        envelope = msgspec.json.decode((directory / FILE).read_bytes())
+        envelope = msgspec.json.decode((directory / MANIFEST).read_bytes())
         listed = bundle_manifest.read(base64.b64decode(envelope["payload"], validate=True))
     except (OSError, ValueError, KeyError, TypeError):
         return set()
-    return {FILE, *(entry.path for entry in listed.files)}
+    return {MANIFEST, *(entry.path for entry in listed.files)}
 
 
 def _fill(directory: Path, found: Mapping[str, bytes]) -> None:

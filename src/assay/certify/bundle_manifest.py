@@ -7,7 +7,7 @@ not listed here, names of files that lead nowhere else.
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -17,10 +17,10 @@ from msgspec import Meta
 from assay.signing import canonical
 from assay.signing.dsse import Role
 
+from .layout import MANIFEST
 from .manifest import MAX_FILES, BadManifest, Entry, check_names
 from .statement import Sha256
 
-FILE: Final = "MANIFEST.json"
 PAYLOAD_TYPE: Final = "application/vnd.assay.manifest+json"
 MAX_KEYS: Final = 16
 _MOMENT: Final = "%Y-%m-%dT%H:%M:%SZ"
@@ -51,10 +51,7 @@ class Artifact(_Part, frozen=True):
             OSError: it cannot be read.
         """
         with path.open("rb") as file:
-            digest = sha256()
-            while chunk := file.read(1024 * 1024):
-                digest.update(chunk)
-        return cls(path.name, digest.hexdigest())
+            return cls(path.name, file_digest(file, "sha256").hexdigest())
 
 
 class Profile(_Part, frozen=True):
@@ -94,8 +91,8 @@ def read(data: bytes) -> BundleManifest:
         raise BadManifest("no manifest of a bundle: it expires before it begins")
     names = [entry.path for entry in listed.files]
     check_names(names)
-    if FILE in names:
-        raise BadManifest(f"no manifest of a bundle: {FILE} cannot list itself")
+    if MANIFEST in names:
+        raise BadManifest(f"no manifest of a bundle: {MANIFEST} cannot list itself")
     return listed
 
 

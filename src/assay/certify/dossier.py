@@ -21,6 +21,7 @@ from . import (
     badge,
     environment,
     evidence,
+    layout,
     osv,
     report,
     sbom,
@@ -69,19 +70,19 @@ def compose(run: Run, kept: Mapping[str, bytes], inputs: Inputs, suite: Suite) -
     """
     files = dict(kept)
     if inputs.metrics is not None:
-        files[summary.METRICS_FILE] = inputs.metrics.data
+        files[layout.METRICS] = inputs.metrics.data
     if inputs.registry is not None:
-        files["registry/server.json"] = inputs.registry
+        files[layout.REGISTRY_ENTRY] = inputs.registry
     shown = _supply(inputs, files) | {evidence.SIGNATURE: _signature(inputs, files)}
-    everything = {**files, summary.PROFILE_FILE: inputs.profile.data}
+    everything = {**files, layout.PROFILE: inputs.profile.data}
     made = summary.summarise(everything, _occasion(inputs), shown, excuses(run, suite))
     written = summary.encode(made)
     files |= {
-        summary.FILE: written,
-        badge.FILE: badge.badge(written),
-        badge.SHIELDS_FILE: badge.shields(written),
-        "report.md": report.markdown(made).encode(),
-        "report.html": report.html(made).encode(),
+        layout.SUMMARY: written,
+        layout.BADGE: badge.badge(written),
+        layout.SHIELDS: badge.shields(written),
+        layout.REPORT_TEXT: report.markdown(made).encode(),
+        layout.REPORT_PAGE: report.html(made).encode(),
     }
     return Dossier(made, files)
 
@@ -107,13 +108,13 @@ def _supply(inputs: Inputs, files: dict[str, bytes]) -> dict[str, Evidence]:
         return {evidence.SBOM: missing, evidence.VULNERABILITIES: missing}
     found = environment.inspect(inputs.python)
     document = sbom.describe(found, serial=uuid4(), time=inputs.created)
-    files[evidence.SBOM_FILE] = document
+    files[layout.SBOM] = document
     listed = evidence.judge_sbom(document, environment.inspect(inputs.python))
     measured = osv.measure(document, inputs.osv)
     if isinstance(measured, osv.NotMeasured):
         return {evidence.SBOM: listed, evidence.VULNERABILITIES: evidence.not_measured(evidence.NO_EXPORT)}
     written = vulnerabilities.encode(vulnerabilities.describe(measured, inputs.waived))
-    files[vulnerabilities.FILE] = written
+    files[layout.VULNERABILITIES] = written
     return {
         evidence.SBOM: listed,
         evidence.VULNERABILITIES: evidence.judge_vulnerabilities(written, inputs.created),
@@ -124,7 +125,7 @@ def _signature(inputs: Inputs, files: Mapping[str, bytes]) -> Evidence:
     """Whether what the key signs is verified by its public half: a statement about the run."""
     if inputs.key is None:
         return evidence.not_measured(evidence.NO_KEY)
-    digest = sha256(files[summary.RUN_FILE]).hexdigest()
-    claimed = statement.statement({summary.RUN_FILE: digest}, attestation.TEST_RESULT, {})
+    digest = sha256(files[layout.RUN]).hexdigest()
+    claimed = statement.statement({layout.RUN: digest}, attestation.TEST_RESULT, {})
     envelope = dsse.sign(statement.encode(claimed), inputs.key)
     return evidence.judge_signature(envelope, Trust([(inputs.key.public, Role.DEVELOPER)]))

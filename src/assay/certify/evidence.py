@@ -13,7 +13,7 @@ from assay.lab.harness.verdict import Verdict
 from assay.signing import dsse
 from assay.signing.dsse import Refused, Role, Trust
 
-from . import sbom, vulnerabilities
+from . import layout, sbom, vulnerabilities
 from .bundle_manifest import moment
 from .environment import Environment
 from .scoring import Evidence
@@ -21,7 +21,6 @@ from .scoring import Evidence
 SBOM: Final = "CONF-EVD-06.sbom"
 VULNERABILITIES: Final = "CONF-EVD-06.vulnerabilities"
 SIGNATURE: Final = "CONF-EVD-06.signature"
-SBOM_FILE: Final = "sbom.cdx.json"
 NO_PYTHON: Final = "whose environment it is was not told: --python EXE does that"
 NO_EXPORT: Final = "no export of known vulnerabilities was given: --osv FILE does that"
 NO_KEY: Final = "the bundle is not signed: --key FILE does that"
@@ -68,10 +67,10 @@ def again(stored: Mapping[str, Evidence], files: Mapping[str, bytes], created: s
     The environment cannot be asked again elsewhere; who has signed, the verifier finds out before.
     """
     return {
-        SBOM: _sbom_again(stored[SBOM], files.get(SBOM_FILE)),
+        SBOM: _sbom_again(stored[SBOM], files.get(layout.SBOM)),
         VULNERABILITIES: (
-            judge_vulnerabilities(files[vulnerabilities.FILE], moment(created))
-            if vulnerabilities.FILE in files
+            judge_vulnerabilities(files[layout.VULNERABILITIES], moment(created))
+            if layout.VULNERABILITIES in files
             else _unproved(stored[VULNERABILITIES])
         ),
         SIGNATURE: stored[SIGNATURE],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from msgspec import Struct
 
@@ -46,6 +46,9 @@ def text(least: int = 0, most: int | None = None, pattern: str | None = None, to
             yield wrong(path, f"must be {told}, not {value[:80]!r}")
 
     return check
+
+
+digest: Final = text(pattern=r"sha256:[0-9a-f]{64}", told="a digest as sha256:<64 hex>")
 
 
 def one_of(*words: str) -> Check:

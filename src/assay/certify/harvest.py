@@ -10,8 +10,7 @@ from assay.lab.harness.run import CellResult, Run, dump_run, redacted
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.trace_file import dump_trace
 
-from .scoring import RUN_FOLDER
-from .summary import RUN_FILE
+from . import layout
 
 
 class Harvest:
@@ -24,7 +23,7 @@ class Harvest:
     def keep(self, result: CellResult, trace: Trace) -> CellResult:
         again = "" if result.attempt == 1 else f"-{result.attempt}"
         name = f"traces/{dashed(result.scenario)}-{result.transport}-{result.revision}{again}.ndjson"
-        self._traces[f"{RUN_FOLDER}{name}"] = dump_trace(trace)
+        self._traces[f"{layout.RUN_FOLDER}{name}"] = dump_trace(trace)
         return msgspec.structs.replace(result, trace=name)
 
     def add(self, run: Run, redaction: Redaction) -> None:
@@ -44,4 +43,4 @@ class Harvest:
 
     @property
     def files(self) -> dict[str, bytes]:
-        return {**self._traces, RUN_FILE: dump_run(self.run)}
+        return {**self._traces, layout.RUN: dump_run(self.run)}

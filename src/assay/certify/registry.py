@@ -10,12 +10,14 @@ from typing import Any, Final
 from assay.lab.harness.registry_entry import KINDS, PROFILE, PROFILE_ID, PUBLISHER, profile_block
 from assay.revisions.registry import BY_DATE
 
+from .capability_manifests import version as semantic
 from .form import (
     Check,
     Issue,
     Report,
     both,
     count,
+    digest,
     flag,
     many,
     one_of,
@@ -24,7 +26,6 @@ from .form import (
     table,
     text,
 )
-from .manifests import version as semantic
 
 SCHEMA: Final = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 NAME: Final = r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+"
@@ -37,7 +38,6 @@ _word: Final = text(1)
 _url: Final = text(1, 2048, r"https?://[^\s]+", "a URL")
 _url_or_template: Final = text(1, 2048, r"(https?://|\{)[^\s]+", "a URL, or a template of one")
 _hash: Final = text(pattern=r"[a-f0-9]{64}", told="64 hexadecimal digits")
-_digest: Final = text(pattern=r"sha256:[0-9a-f]{64}", told="a digest as sha256:<64 hex>")
 
 _INPUT: Final[Mapping[str, Check]] = {
     "choices": many(text()),
@@ -131,7 +131,7 @@ _profile: Final = record(
         "capabilities": record(
             {
                 **{kind: record(_listed) for kind in KINDS},
-                "prompts": record({**_listed, "versions": table(semantic), "digests": table(_digest)}),
+                "prompts": record({**_listed, "versions": table(semantic), "digests": table(digest)}),
             }
         ),
     },

@@ -31,9 +31,9 @@ from assay.lab.harness.transport import Transport
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Batching, Revision
 
+from .capability_manifests import PLACES, disagreements, made_of
+from .capability_manifests import read as read_manifest
 from .form import Issue
-from .manifests import PLACES, disagreements, made_of
-from .manifests import read as read_manifest
 from .registry import SCHEMA
 
 Item = dict[str, Any]

@@ -17,16 +17,16 @@ from assay.lab.harness.trace_file import BadTrace, parse_trace
 from assay.lab.harness.verdict import Outcome, Verdict
 from assay.lab.suites import SHIPPED, suite_named
 
+from .layout import REPORT_PAGE, REPORT_TEXT, RUN, SUMMARY
 from .refusal import Reason, Refusal, Refused, refused
 from .report import html, markdown
 from .scoring import Excuse, Measure, excuses
-from .summary import FILE as SUMMARY
 from .summary_form import Summary
 from .verification_case import Case
 from .verification_evidence import stored_summary
-from .verification_run import RUN, stored_run, trace_name
+from .verification_run import stored_run, trace_name
 
-REPORTS: Final[Mapping[str, Callable[[Summary], str]]] = {"report.html": html, "report.md": markdown}
+REPORTS: Final[Mapping[str, Callable[[Summary], str]]] = {REPORT_PAGE: html, REPORT_TEXT: markdown}
 Told = dict[str, tuple[str, tuple[str, ...]]]
 """Check → its verdict, and the requirements that it found broken."""
 

@@ -22,10 +22,9 @@ from assay.lab.harness.verdict import CheckResult, Finding, Verdict
 from assay.revisions.registry import BY_DATE
 from assay.revisions.revision import Revision
 
+from .layout import RUN_FOLDER
 from .profile_list import By, Demand, Profile
 
-RUN_FOLDER: Final = "run/"
-"""Where the stored run is in a bundle; its traces are named from there."""
 _OPTION: Final = re.compile(r"(?<!\S)--?[a-z]")
 OPTIONS: Final = {"stdio": "--stdio LINE", "http": "-e URL"}
 """How a transport comes to be judged."""
@@ -121,22 +120,23 @@ def excuses(run: Run, suite: Suite) -> dict[str, Excuse]:
     played: set[str] = set()
     for cell in run.cells:
         scenario = suite.scenarios.get(cell.scenario)
-        rows = suite.sought(scenario) if scenario is not None else ()
+        sought = suite.sought(scenario) if scenario is not None else ()
         if cell.checks:
-            played.update(rows)
+            played.update(sought)
             continue
-        for row in rows:
-            found.setdefault(row, []).append(cell.reason)
+        for name in sought:
+            found.setdefault(name, []).append(cell.reason)
+    never = suite.requirements.keys() - found.keys() - played
     return {
-        **{row: _never(run, suite, row) for row in suite.requirements.keys() - found.keys() - played},
-        **{row: _told(reasons) for row, reasons in found.items()},
+        **{name: _never(run, suite, name) for name in never},
+        **{name: _told(reasons) for name, reasons in found.items()},
     }
 
 
-def _never(run: Run, suite: Suite, row: str) -> Excuse:
-    if reason := suite.requirements[row].reason:
+def _never(run: Run, suite: Suite, name: str) -> Excuse:
+    if reason := suite.requirements[name].reason:
         return Excuse(Measure.NOT_MEASURED, reason)
-    seeking = [one for one in suite.scenarios.values() if row in suite.sought(one)]
+    seeking = [one for one in suite.scenarios.values() if name in suite.sought(one)]
     if not seeking:
         return Excuse(Measure.NOT_MEASURED, UNSEEN)
     if any(makes_sense(suite, one, *place) for one in seeking for place in _met(run)):

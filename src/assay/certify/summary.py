@@ -20,7 +20,7 @@ from assay.lab.harness.run import BadRun, Run, parse_run
 from assay.lab.harness.verdict import Verdict
 
 from . import evidence as evidences
-from . import metrics, profile_list, vulnerabilities
+from . import layout, metrics, profile_list, vulnerabilities
 from .bundle_manifest import Artifact, Profile
 from .metrics import BadMetrics, Figures, Source
 from .scoring import Evidence, Excuse, Measure, Score, conclude, score
@@ -41,17 +41,13 @@ from .summary_form import (
     VulnerabilityCounts,
 )
 
-FILE: Final = "summary.json"
-RUN_FILE: Final = "run/run.json"
-PROFILE_FILE: Final = "profile.toml"
-METRICS_FILE: Final = "metrics.json"
 LARGEST: Final = 64 * 1024 * 1024
 MEDIA_TYPES: Final[Mapping[str, str]] = {
-    RUN_FILE: "application/json",
-    evidences.SBOM_FILE: "application/vnd.cyclonedx+json",
-    vulnerabilities.FILE: "application/json",
-    METRICS_FILE: "application/json",
-    "registry/server.json": "application/json",
+    layout.RUN: "application/json",
+    layout.SBOM: "application/vnd.cyclonedx+json",
+    layout.VULNERABILITIES: "application/json",
+    layout.METRICS: "application/json",
+    layout.REGISTRY_ENTRY: "application/json",
     "registry/mcp-tools.json": "application/json",
     "registry/mcp-resources.json": "application/json",
     "registry/mcp-prompts.json": "application/json",
@@ -102,7 +98,7 @@ def summarise(
         schema=SCHEMA,
         profile=Profile(profile.id, profile.sha256),
         tool=Tool("assay", run.assay),
-        run=_record(files[RUN_FILE], run, occasion.host),
+        run=_record(files[layout.RUN], run, occasion.host),
         server=_server(run, occasion, judged),
         generated_at=occasion.generated_at,
         expires_at=occasion.expires_at,
@@ -149,7 +145,7 @@ def again(files: Mapping[str, bytes]) -> bytes:
     Raises:
         BadSummary: one of the files is missing, or cannot be read.
     """
-    stored = read(_file(files, FILE))
+    stored = read(_file(files, layout.SUMMARY))
     said = {one.id: Evidence(one.status, one.reason) for one in stored.checks}
     excuses = {
         one.id: Excuse(one.measure, one.reason)
@@ -185,23 +181,23 @@ def _file(files: Mapping[str, bytes], name: str) -> bytes:
 
 def _run(files: Mapping[str, bytes]) -> Run:
     try:
-        return parse_run(_file(files, RUN_FILE), RUN_FILE)
+        return parse_run(_file(files, layout.RUN), layout.RUN)
     except BadRun as error:
         raise BadSummary(str(error)) from error
 
 
 def _profile(files: Mapping[str, bytes]) -> profile_list.Profile:
     try:
-        return profile_list.read(_file(files, PROFILE_FILE))
+        return profile_list.read(_file(files, layout.PROFILE))
     except profile_list.BadProfile as error:
-        raise BadSummary(f"{PROFILE_FILE}: {error}") from error
+        raise BadSummary(f"{layout.PROFILE}: {error}") from error
 
 
 def _record(data: bytes, run: Run, host: Host) -> RunRecord:
     try:
         ended = datetime.fromisoformat(run.started) + timedelta(seconds=run.seconds)
     except (ValueError, OverflowError) as error:
-        raise BadSummary(f"{RUN_FILE}: {error}") from error
+        raise BadSummary(f"{layout.RUN}: {error}") from error
     finished = ended.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return RunRecord(sha256(data).hexdigest(), run.started, finished, host)
 
@@ -252,25 +248,25 @@ def state(scores: Iterable[Score]) -> str:
 
 
 def _metrics(files: Mapping[str, bytes], occasion: Occasion) -> tuple[Figures, MetricsRecord | None]:
-    data = files.get(METRICS_FILE)
+    data = files.get(layout.METRICS)
     if data is None:
         return Figures(), None
     try:
         figures = metrics.read(data).of(occasion.server) or Figures()
     except BadMetrics as error:
-        raise BadSummary(f"{METRICS_FILE}: {error}") from error
+        raise BadSummary(f"{layout.METRICS}: {error}") from error
     digest = sha256(data).hexdigest()
     return figures, MetricsRecord(occasion.source, occasion.harness, digest, figures.error_rate)
 
 
 def _vulnerabilities(files: Mapping[str, bytes]) -> VulnerabilityCounts | None:
-    data = files.get(vulnerabilities.FILE)
+    data = files.get(layout.VULNERABILITIES)
     if data is None:
         return None
     try:
         report = vulnerabilities.read(data)
     except vulnerabilities.BadReport as error:
-        raise BadSummary(f"{vulnerabilities.FILE}: {error}") from error
+        raise BadSummary(f"{layout.VULNERABILITIES}: {error}") from error
     return VulnerabilityCounts(
         **report.counts,
         undecided=len(report.undecided),

@@ -12,7 +12,8 @@ from typing import Final
 
 from assay.signing.dsse import Trust
 
-from .bundle_manifest import FILE, BundleManifest
+from .bundle_manifest import BundleManifest
+from .layout import MANIFEST
 from .manifest import Entry
 from .refusal import Reason, refused
 
@@ -98,7 +99,7 @@ def is_there(directory: Path) -> None:
     """
     try:
         if not stat.S_ISDIR(directory.stat().st_mode):
-            raise CannotRead(f"{directory} is no directory: name the one with {FILE}")
+            raise CannotRead(f"{directory} is no directory: name the one with {MANIFEST}")
         next(directory.iterdir(), None)
     except OSError as error:
         raise CannotRead(f"cannot read {directory}: {error.strerror}") from error

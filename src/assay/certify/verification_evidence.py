@@ -11,6 +11,7 @@ from assay.signing.dsse import Reason as Unsigned
 from assay.signing.dsse import Role
 
 from . import badge as badges
+from . import layout
 from . import metrics as figures
 from . import summary as summaries
 from .metrics import Source
@@ -20,10 +21,10 @@ from .summary_form import Summary
 from .verification_case import Case
 
 # What the summary, or what it is made of, is read from.
-SOURCES: Final = frozenset({summaries.FILE, summaries.PROFILE_FILE, *summaries.MEDIA_TYPES})
+SOURCES: Final = frozenset({layout.SUMMARY, layout.PROFILE, *summaries.MEDIA_TYPES})
 BADGES: Final[Mapping[str, Callable[[bytes], bytes]]] = {
-    badges.FILE: badges.badge,
-    badges.SHIELDS_FILE: badges.shields,
+    layout.BADGE: badges.badge,
+    layout.SHIELDS: badges.shields,
 }
 # Nobody whom the verifier trusts has signed them: then they are the developer's own figures, and called so.
 NOBODY: Final = frozenset({Unsigned.MALFORMED, Unsigned.UNSIGNED, Unsigned.UNKNOWN_KEY, Unsigned.WRONG_ROLE})
@@ -37,15 +38,15 @@ def summary(case: Case) -> str:
     files = {name: case.content(name) for name in sorted(SOURCES & case.entries.keys())}
     try:
         made = summaries.again(files)
-        stored = summaries.read(files[summaries.FILE])
+        stored = summaries.read(files[layout.SUMMARY])
     except BadSummary as error:
-        raise refused(Reason.BAD_EVIDENCE, summaries.FILE, error) from error
+        raise refused(Reason.BAD_EVIDENCE, layout.SUMMARY, error) from error
     strange = list(_strange(case, stored))
-    if made != files[summaries.FILE]:
-        line = _first_difference(files[summaries.FILE], made)
+    if made != files[layout.SUMMARY]:
+        line = _first_difference(files[layout.SUMMARY], made)
         strange.append(f"not what the run and the evidence come to, from line {line} on")
     if strange:
-        raise Refused([Refusal(Reason.WRONG_SUMMARY, summaries.FILE, one) for one in strange])
+        raise Refused([Refusal(Reason.WRONG_SUMMARY, layout.SUMMARY, one) for one in strange])
     case.conclusion, counts = stored.conclusion, stored.summary
     told = f"{counts.passed} of {counts.scored} scored demands are met, {counts.not_measured} not measured"
     return f"{stored.conclusion}: {told}"
@@ -57,9 +58,9 @@ def stored_summary(case: Case) -> Summary:
         Refused: there is none.
     """
     try:
-        return summaries.read(case.content(summaries.FILE))
+        return summaries.read(case.content(layout.SUMMARY))
     except BadSummary as error:
-        raise refused(Reason.BAD_EVIDENCE, summaries.FILE, error) from error
+        raise refused(Reason.BAD_EVIDENCE, layout.SUMMARY, error) from error
 
 
 def _strange(case: Case, stored: Summary) -> Iterator[str]:
@@ -85,12 +86,12 @@ def badge(case: Case) -> str:
     Raises:
         Refused: one of them is not what the summary gives.
     """
-    stored = case.content(summaries.FILE)
+    stored = case.content(layout.SUMMARY)
     there = [name for name in BADGES if name in case.entries]
     try:
         wrong = [name for name in there if case.content(name) != BADGES[name](stored)]
     except BadSummary as error:
-        raise refused(Reason.BAD_EVIDENCE, summaries.FILE, error) from error
+        raise refused(Reason.BAD_EVIDENCE, layout.SUMMARY, error) from error
     if wrong:
         raise Refused([Refusal(Reason.WRONG_BADGE, name, "it does not show the summary") for name in wrong])
     return f"{' and '.join(there)} as the summary gives them" if there else "none"
@@ -101,17 +102,17 @@ def metrics(case: Case) -> str:
     Raises:
         Refused: they are none, or not what a harness has signed that they are said to be of.
     """
-    if summaries.METRICS_FILE not in case.entries:
+    if layout.METRICS not in case.entries:
         return "none given"
-    data = case.content(summaries.METRICS_FILE)
+    data = case.content(layout.METRICS)
     try:
         figures.read(data)
         signed = dsse.verify(data, case.trust, Role.HARNESS, figures.PAYLOAD_TYPE)
     except figures.BadMetrics as error:
-        raise refused(Reason.BAD_EVIDENCE, summaries.METRICS_FILE, error) from error
+        raise refused(Reason.BAD_EVIDENCE, layout.METRICS, error) from error
     except dsse.Refused as error:
         if error.reason not in NOBODY or _is_pretended(case):
-            raise not_signed(error, summaries.METRICS_FILE) from error
+            raise not_signed(error, layout.METRICS) from error
         return f"self-reported: no trusted harness has signed them ({error.reason})"
     case.harness = signed.key_id
     return f"signed by {signed.key_id}, a trusted harness"

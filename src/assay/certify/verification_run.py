@@ -9,11 +9,10 @@ from typing import Final
 from assay.lab.harness.run import BadRun, CellResult, Run, parse_run
 from assay.lab.harness.verdict import Outcome
 
+from .layout import RUN, RUN_FOLDER
 from .refusal import Reason, Refusal, Refused, refused
 from .verification_case import Case
 
-FOLDER: Final = "run/"
-RUN: Final = "run/run.json"
 TRACE_ENDING: Final = ".ndjson"
 UNPROVED: Final = frozenset({Outcome.INCOMPLETE, Outcome.NOT_APPLICABLE})
 
@@ -44,7 +43,7 @@ def stored_run(case: Case) -> Run:
 
 def trace_name(cell: CellResult) -> str:
     """The file of the bundle, which the run names from where it is."""
-    return normpath(FOLDER + cell.trace)
+    return normpath(RUN_FOLDER + cell.trace)
 
 
 def _unproved(case: Case, stored: Run) -> Iterator[Refusal]:
@@ -69,5 +68,5 @@ def _unproved(case: Case, stored: Run) -> Iterator[Refusal]:
 def _unnamed(case: Case, stored: Run) -> Iterator[Refusal]:
     named = {trace_name(cell) for cell in stored.cells if cell.trace}
     for name in sorted(case.entries.keys() - named):
-        if name.startswith(FOLDER) and name.endswith(TRACE_ENDING):
+        if name.startswith(RUN_FOLDER) and name.endswith(TRACE_ENDING):
             yield Refusal(Reason.BAD_EVIDENCE, name, "a trace that the run says nothing of")

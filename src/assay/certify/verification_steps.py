@@ -11,8 +11,9 @@ from assay.signing.canonical import MAX_BYTES
 from assay.signing.dsse import Role
 
 from . import attestation, bundle_manifest
-from .attestation import ENDING, FOLDER, PROFILE, Occasion
-from .bundle_manifest import FILE, PAYLOAD_TYPE, Artifact
+from .attestation import Occasion
+from .bundle_manifest import PAYLOAD_TYPE, Artifact
+from .layout import ATTESTATIONS, ENVELOPE, MANIFEST, PROFILE
 from .manifest import BadManifest, Manifest, compare
 from .profile_list import BadProfile, shipped
 from .refusal import Reason, Refusal, Refused, not_signed, refused
@@ -25,17 +26,17 @@ SKEW: Final = timedelta(minutes=5)
 
 
 def signature(case: Case) -> str:
-    data = read_plain(case.directory, FILE, MAX_BYTES)
+    data = read_plain(case.directory, MANIFEST, MAX_BYTES)
     try:
         signed = dsse.verify(data, case.trust, Role.DEVELOPER, PAYLOAD_TYPE)
         listed = bundle_manifest.read(signed.payload)
     except dsse.Refused as error:
-        raise not_signed(error, FILE) from error
+        raise not_signed(error, MANIFEST) from error
     except BadManifest as error:
-        raise refused(Reason.BAD_MANIFEST, FILE, error) from error
+        raise refused(Reason.BAD_MANIFEST, MANIFEST, error) from error
     if listed.roles.get(signed.key_id) != Role.DEVELOPER:
         detail = f"the manifest does not name {signed.key_id}, which signed it, as developer"
-        raise refused(Reason.BAD_MANIFEST, FILE, detail)
+        raise refused(Reason.BAD_MANIFEST, MANIFEST, detail)
     case.manifest, case.signer = listed, signed.key_id
     return f"of {listed.server.name} {listed.server.version}, by the pinned developer {signed.key_id}"
 
@@ -43,17 +44,17 @@ def signature(case: Case) -> str:
 def validity(case: Case) -> str:
     begin, end = (bundle_manifest.moment(text) for text in (case.listed.created, case.listed.expires))
     if begin > case.now + SKEW:
-        raise refused(Reason.FROM_THE_FUTURE, FILE, f"made at {case.listed.created}, which is to come")
+        raise refused(Reason.FROM_THE_FUTURE, MANIFEST, f"made at {case.listed.created}, which is to come")
     if end <= case.now:
-        raise refused(Reason.EXPIRED, FILE, f"it held until {case.listed.expires}")
+        raise refused(Reason.EXPIRED, MANIFEST, f"it held until {case.listed.expires}")
     if case.max_age is not None and begin + case.max_age < case.now:
-        raise refused(Reason.TOO_OLD, FILE, f"made at {case.listed.created}, longer ago than allowed")
+        raise refused(Reason.TOO_OLD, MANIFEST, f"made at {case.listed.created}, longer ago than allowed")
     return f"made at {case.listed.created}, holds until {case.listed.expires}"
 
 
 def files(case: Case) -> str:
     try:
-        found = compare(Manifest(case.listed.files), case.directory, frozenset({FILE}))
+        found = compare(Manifest(case.listed.files), case.directory, frozenset({MANIFEST}))
     except BadManifest as error:
         if isinstance(error.__cause__, OSError):
             raise CannotRead(str(error)) from error
@@ -91,14 +92,17 @@ def attestations(case: Case) -> str:
     try:
         expected = attestation.claims(evidence, occasion)
     except BadManifest as error:
-        raise refused(Reason.BAD_EVIDENCE, FOLDER, error) from error
-    found = {name for name in case.entries if name.startswith(FOLDER)}
+        raise refused(Reason.BAD_EVIDENCE, ATTESTATIONS, error) from error
+    found = {name for name in case.entries if name.startswith(ATTESTATIONS)}
     refusals = [*_unpaired(expected.keys() - found, found - expected.keys())]
     for name in sorted(expected.keys() & found):
         refusals += _differences(case, name, expected[name])
     if refusals:
         raise Refused(refusals)
-    return ", ".join(name.removeprefix(FOLDER).removesuffix(ENDING) for name in sorted(expected)) or "none"
+    return (
+        ", ".join(name.removeprefix(ATTESTATIONS).removesuffix(ENVELOPE) for name in sorted(expected))
+        or "none"
+    )
 
 
 def _unpaired(missing: set[str], strange: set[str]) -> Iterator[Refusal]:
@@ -131,7 +135,7 @@ def artifact(case: Case) -> str:
         return f"{listed.name}, sha256:{listed.sha256}; not compared" if listed else "none named"
     if listed is None:
         raise refused(
-            Reason.NO_ARTIFACT, FILE, f"the bundle is about no artifact, so not about {case.artifact}"
+            Reason.NO_ARTIFACT, MANIFEST, f"the bundle is about no artifact, so not about {case.artifact}"
         )
     try:
         given = Artifact.of(case.artifact)
@@ -139,5 +143,5 @@ def artifact(case: Case) -> str:
         raise CannotRead(f"cannot read {case.artifact}: {error.strerror}") from error
     if given.sha256 != listed.sha256:
         detail = f"the bundle is about {listed.name} with another SHA-256 than {case.artifact}"
-        raise refused(Reason.WRONG_ARTIFACT, FILE, detail)
+        raise refused(Reason.WRONG_ARTIFACT, MANIFEST, detail)
     return f"{case.artifact} is {listed.name}, sha256:{listed.sha256}"

@@ -20,7 +20,6 @@ from .osv import Finding, Measured
 from .scoring import Evidence
 from .severity import Level, Rating, worst
 
-FILE: Final = "vulnerabilities.json"
 FRESH: Final = timedelta(days=7)
 """How old the youngest record of an export may be before it is warned of."""
 SHOWN: Final = 5

@@ -169,7 +169,7 @@ def entry_at(path: Path) -> dict[str, Any]:
 
 def manifests_at(path: Path) -> Manifests:
     """Those that lie beside an entry."""
-    from assay.certify.manifests import FILES, read
+    from assay.certify.capability_manifests import FILES, read
 
     found = {}
     for kind, name in FILES.items():
@@ -183,7 +183,7 @@ def manifests_at(path: Path) -> Manifests:
 
 
 def content_of(path: Path) -> bytes:
-    from assay.certify.manifests import MAX_BYTES
+    from assay.certify.capability_manifests import MAX_BYTES
 
     try:
         with path.open("rb") as file:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from assay.certify import vulnerabilities
+from assay.certify import layout, vulnerabilities
 from assay.certify.frame_places import places
 from assay.certify.scoring import Measure, Score
 from assay.certify.summary_form import Summary
@@ -22,8 +22,8 @@ def told(summary: Summary, out: Path | None) -> str:
 
 def useless(files: Mapping[str, bytes]) -> Iterator[str]:
     """Waivers that waive nothing were meant otherwise."""
-    if vulnerabilities.FILE in files:
-        names = vulnerabilities.useless_waivers(vulnerabilities.read(files[vulnerabilities.FILE]))
+    if layout.VULNERABILITIES in files:
+        names = vulnerabilities.useless_waivers(vulnerabilities.read(files[layout.VULNERABILITIES]))
         yield from (f"--waive {name}: nothing of that name was found" for name in names)
 
 

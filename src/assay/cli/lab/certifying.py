@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from assay.certify import badge, bundle
+from assay.certify import bundle, layout
 from assay.certify.bundle import CannotWrite, Contents
 from assay.certify.dossier import Dossier, Inputs, compose
 from assay.certify.environment import BadEnvironment
@@ -21,7 +21,6 @@ from assay.certify.harvest import Harvest
 from assay.certify.osv_export import BadExport
 from assay.certify.sbom import BadSbom
 from assay.certify.scoring import Conclusion
-from assay.certify.summary import FILE
 from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.cli.output import emit
 from assay.lab.harness.catalogue import Suite
@@ -71,7 +70,7 @@ async def certify(options: argparse.Namespace) -> int:
     _write(made, inputs, options)
     if not options.quiet:
         print(told(made.summary, options.out), *useless(made.files), sep="\n", file=sys.stderr)
-    emit(made.files[FILE].decode())
+    emit(made.files[layout.SUMMARY].decode())
     return EXIT_CODES[made.summary.conclusion]
 
 
@@ -131,7 +130,7 @@ def _write(made: Dossier, inputs: Inputs, options: argparse.Namespace) -> None:
                 options.out, _contents(made, inputs), inputs.key, harness=inputs.harness, force=options.force
             )
         if options.badge_out is not None:
-            Path(options.badge_out).write_bytes(made.files[badge.FILE])
+            Path(options.badge_out).write_bytes(made.files[layout.BADGE])
     except CannotWrite as error:
         raise CommandFailed(ExitCode.INCOMPLETE, str(error)) from error
     except OSError as error:

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from assay.certify.capability_manifests import FILES
 from assay.certify.form import Report, report
-from assay.certify.manifests import FILES
 from assay.certify.registry import check
 from assay.certify.registry_build import (
     Claims,

@@ -1,4 +1,4 @@
 """The marketplace's profile: what it asks of a server beyond the protocol, on stdio and HTTP.
 
-Every sub-check is a row (`CONF-JRPC-03.batch`) and its results go by that name.
+Every demand of the profile is a requirement (`CONF-JRPC-03.batch`) and its results go by that name.
 """

@@ -12,38 +12,36 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from assay.lab.harness.digest import digest_of_json
-from assay.lab.harness.registry_entry import version_of
+from assay.lab.harness.registry_entry import KINDS, version_of
+from assay.lab.marketplace.cap_meta import TIERS
 
-from .form import Check, Issue, anything, many, one_of, record, text
+from .form import Check, Issue, anything, digest, many, one_of, record, text
 
-KINDS: Final = ("tools", "resources", "prompts")
 PLACES: Final[Mapping[str, str]] = {kind: f"/.well-known/mcp-{kind}" for kind in KINDS}
 FILES: Final[Mapping[str, str]] = {kind: f"mcp-{kind}.json" for kind in KINDS}
 """What they are called in a directory, for servers that have no HTTP."""
 
 MAX_BYTES: Final = 4 * 1024 * 1024
 MAX_ENTRIES: Final = 10_000
-TIERS: Final = ("short-30d", "standard-365d", "extended-730d", "legal-hold")
 SEMVER: Final = r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?"
 Item = dict[str, Any]
 
 _name: Final = text(1, 1024)
 _words: Final = text(0, 65_536)
 _scopes: Final = many(text(1, 1024), 256)
-_digest: Final = text(pattern=r"sha256:[0-9a-f]{64}", told="a digest as sha256:<64 hex>")
 version: Final = text(1, 255, SEMVER, "a semantic version as 1.2.0")
 _told: Final[Mapping[str, Check]] = {"title": _words, "description": _words, "scopes": _scopes}
 
 FORMS: Final[Mapping[str, Check]] = {
     "tools": record(
         {"name": _name},
-        {**_told, "inputSchemaHash": _digest, "annotations": record({}, {}), "effects": anything},
+        {**_told, "inputSchemaHash": digest, "annotations": record({}, {}), "effects": anything},
         "warned",
     ),
     "resources": record(
         {"name": _name}, {**_told, "uri": _name, "mimeType": _words, "retention": one_of(*TIERS)}, "warned"
     ),
-    "prompts": record({"name": _name, "version": version}, {**_told, "digest": _digest}, "warned"),
+    "prompts": record({"name": _name, "version": version}, {**_told, "digest": digest}, "warned"),
 }
 
 

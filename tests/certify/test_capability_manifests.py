@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.certify.manifests import KINDS, MAX_BYTES, disagreements, made_of, read
+from assay.certify.capability_manifests import KINDS, MAX_BYTES, disagreements, made_of, read
 from assay.lab.harness.digest import digest_of_json
 
 DIGEST = "sha256:" + "0f" * 32

@@ -1,0 +1,21 @@
+"""Where things are in a bundle: names of files with a meaning to whoever verifies."""
+
+from typing import Final
+
+MANIFEST: Final = "MANIFEST.json"
+PROFILE: Final = "profile.toml"
+SUMMARY: Final = "summary.json"
+BADGE: Final = "badge.json"
+SHIELDS: Final = "shields.json"
+REPORT_PAGE: Final = "report.html"
+REPORT_TEXT: Final = "report.md"
+RUN_FOLDER: Final = "run/"
+"""Of the stored run, which names its traces from there."""
+RUN: Final = f"{RUN_FOLDER}run.json"
+SBOM: Final = "sbom.cdx.json"
+VULNERABILITIES: Final = "vulnerabilities.json"
+METRICS: Final = "metrics.json"
+REGISTRY_ENTRY: Final = "registry/server.json"
+ATTESTATIONS: Final = "attestations/"
+ENVELOPE: Final = ".dsse.json"
+"""How the names of attestations end."""
