@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, Set[str]] = {
     "server": ENDS,
     "client": ENDS,
     "auth": PROTOCOL_CORE,
-    "profile": PROTOCOL_CORE | {"signing", "store"},
+    "profile": PROTOCOL_CORE | {"signing"},
     "telemetry": PROTOCOL_CORE,
     "bundled": {ROOT, "server", "client", "auth"},
     "lab": {"lab"},
