@@ -134,6 +134,10 @@ kill-rate: $(READY) $(SUITE_READY) ## The official suite on our saboteurs: its k
 public: $(READY) $(NODE_READY) ## Judge public servers that nobody here wrote, and write docs/public-servers.md
 	@$(BIN)/python -m interop.public --node $(NODE_VENV)/bin/node $(ARGS)
 
+.PHONY: certified
+certified: $(READY) ## Certify the reference server on stdio and protected HTTP, verify without a network (ARGS=--public: others)
+	@$(BIN)/python -m interop.certified $(ARGS)
+
 .PHONY: fuzz
 fuzz: $(READY) ## Prove the fuzzer: planted faults, then our own servers (ARGS=600: seconds for each)
 	@$(BIN)/python -m scripts.fuzz_proof $(ARGS)

@@ -2,7 +2,8 @@
 
 On HTTP it lets in who shows a client certificate and a token of `assay authority`. Every scored demand of the
 profile must be met; what is not measured is told, and only what nobody can measure there may be among it.
-With --public, servers that nobody here wrote are certified, too, and docs/certified.md tells what was found.
+With --public, servers that nobody here wrote are certified instead, and docs/certified.md tells what was
+found.
 Exit codes: 0 so it is, 1 not so, 2 usage, 3 could not run, 4 a server did not start, 130 interrupted.
 """
 
@@ -19,6 +20,7 @@ from interop.ending import check_names, exit_code, stop_on_request
 from interop.official import Exit
 
 from .proof import HTTP, STDIO, Proof, prove
+from .public import certify_public, write_page
 from .scene import Scene
 
 ROOT = Path(__file__).parents[2]
@@ -42,6 +44,9 @@ def told(proof: Proof) -> Iterator[str]:
 
 async def run_all(options: argparse.Namespace) -> Exit:
     stop_on_request()
+    if options.public:
+        shutil.rmtree(options.results / "public", ignore_errors=True)
+        return await certify_public(options.results / "public", options.node)
     shutil.rmtree(options.results, ignore_errors=True)
     good = True
     for transport in options.transports or (STDIO, HTTP):
@@ -60,6 +65,9 @@ def parse() -> argparse.Namespace:
     add("transports", metavar="TRANSPORT", nargs="*", help="stdio or http; default: both")
     add("--quick", action="store_true", help="the newest revision of each kind stands for all")
     add("--osv", type=Path, metavar="FILE", help="known vulnerabilities; default: one record, made up")
+    add("--public", action="store_true", help="public servers instead: writes docs/certified.md")
+    add("--offline", action="store_true", help="write docs/certified.md again, from what is kept")
+    add("--node", default=".venv-node/bin/node", help="the Node to start public servers with")
     add("--results", type=Path, default=ROOT / "results" / "certified", help="emptied, then written")
     options = parser.parse_args()
     check_names(parser, options.transports, (STDIO, HTTP), "transport")
@@ -70,7 +78,7 @@ def main() -> int:
     options = parse()
     options.results = options.results.resolve()
     os.chdir(ROOT)
-    return exit_code(lambda: asyncio.run(run_all(options)))
+    return exit_code(write_page if options.offline else lambda: asyncio.run(run_all(options)))
 
 
 if __name__ == "__main__":
