@@ -25,6 +25,8 @@ from assay.revisions.registry import HANDSHAKE, PER_REQUEST, REVISIONS
 
 SUITE = suite_named("marketplace")
 PROFILE = ("reference", "--profile", "intelgraph")
+# On HTTP they mostly wait; on stdio each is a process.
+JOBS = {Transport.HTTP: 12, Transport.STDIO: 4}
 LOAD = "tpt.stdio-load"
 NEWEST = (HANDSHAKE[-1], PER_REQUEST[-1])
 # A scenario on stdio costs a process: there the newest revision of each kind stands for all.
@@ -43,7 +45,7 @@ async def run_of(subject: Subject, conditions: Conditions, *scenarios: str) -> R
 
 
 async def _run(subject: Subject, conditions: Conditions, selection: Selection) -> Run:
-    order = Order(SUITE, selection, conditions, jobs=4)
+    order = Order(SUITE, selection, conditions, jobs=JOBS[subject.transport])
     return await Runner(order, [subject], lambda event: None, keep).run()
 
 

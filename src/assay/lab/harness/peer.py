@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -315,7 +315,11 @@ class Peer:
                 if reply.message is None or reply.message.id != pending.id:
                     break
         finally:
-            self._pending = [one for one in self._pending if one not in requests]
+            self.forget(requests)
+
+    def forget(self, expected: Sequence[Pending]) -> None:
+        """Wait no longer for these answers: what comes and names nothing is for others."""
+        self._pending = [one for one in self._pending if one not in expected]
 
     async def sentinel(self) -> Reply:
         """A request that any server answers: once it has, all that was due before it has been sent."""

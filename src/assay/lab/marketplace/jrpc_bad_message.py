@@ -61,6 +61,7 @@ async def _offer(peer: Peer, bad: BadMessage) -> None:
         await sent.settled(peer.patience)
         if bad.answered:
             await _wait_for(peer, expected)
+            peer.forget(expected)
 
 
 async def _wait_for(peer: Peer, expected: list[Pending]) -> None:
