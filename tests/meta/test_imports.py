@@ -1,20 +1,27 @@
-"""Every module imports alone in a fresh interpreter, warnings being errors, and `assay` stays light."""
+"""Every module imports alone in a fresh interpreter, warnings being errors, and `assay` stays light.
+
+To try each of them would take a minute. What nobody imports is tried, and all else comes with it; as no
+import goes in a circle, a module is loaded in the same way whoever asks for it.
+"""
 
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
-from tests.meta.tree import expect_none, package_modules
+from tests.meta.imports import needs
+from tests.meta.tree import Module, expect_none, package_modules
 
 pytestmark = pytest.mark.long
 # Costly or optional: loaded by whoever needs them, when they do.
 HEAVY = ("argparse", "httpx2", "jsonschema_rs", "pydantic", "rich", "uvicorn", "websockets")
-PARTS = re.compile(r"assay\.lab\.(suite|everything|client)\.(checks|scenarios|saboteurs)\.\w+\.")
+# The lab's parts are many, small and alike, and found by a scan.
+PARTS = re.compile(r"assay\.lab\.\w+\.(checks|scenarios|saboteurs)\.")
 RARELY_NEEDED = ("hashlib", "hmac", "secrets", "urllib.parse")
 WHAT_IS_LOADED = "import sys; print(*sorted(set(sys.argv[1:]) & sys.modules.keys()))"
 
@@ -71,12 +78,32 @@ def loaded_by(code: str, names: Sequence[str]) -> list[str]:
     return outcome.stdout.split()
 
 
+def graph_of(modules: Iterable[Module]) -> dict[str, set[str]]:
+    """Each module, and what is loaded before it."""
+    found = {module.name: module for module in modules}
+    return {name: needs(module, found.keys()) for name, module in found.items()}
+
+
+def circles(graph: dict[str, set[str]]) -> list[str]:
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return [" is needed by ".join(error.args[1])]
+    return []
+
+
+def test_no_import_goes_in_a_circle() -> None:
+    expect_none(circles(graph_of(package_modules())))
+
+
 @pytest.mark.timeout(120)
 def test_every_module_imports_alone_without_a_warning_or_a_word() -> None:
-    names = [module.name for module in package_modules() if not module.name.endswith("__main__")]
-    # The lab's parts are many, small and alike, and nobody imports one: a process each would be wasted.
-    parts = [name for name in names if PARTS.match(name)]
-    expect_none(import_failures([", ".join(parts), *(name for name in names if name not in parts)]))
+    graph = graph_of(module for module in package_modules() if not module.name.endswith("__main__"))
+    packages = {name.rpartition(".")[0] for name in graph}
+    needed = packages.union(*graph.values())
+    tops = [name for name in graph if name not in needed and not PARTS.match(name)]
+    assert "assay.cli.serve" in graph and len(tops) > 20
+    expect_none(import_failures([", ".join(graph), *tops]))
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:
@@ -100,3 +127,28 @@ def test_the_import_gate_refuses(statement: str) -> None:
 
 def test_the_weight_gate_sees_what_is_loaded() -> None:
     assert loaded_by("import argparse", HEAVY) == ["argparse"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("from .second import a", "from .first import b"),
+        ("from . import second", "import assay.first"),
+        (
+            "try:\n    from .second import a\nexcept ImportError:\n    pass",
+            "class C:\n    from . import first",
+        ),
+        ("def __getattr__(name):\n    from .second import a", "from .first import b"),
+    ],
+)
+def test_the_circle_gate_refuses(first: str, second: str) -> None:
+    assert circles(graph_of([Module("assay.first", first), Module("assay.second", second)])) != []
+
+
+@pytest.mark.parametrize(
+    "first",
+    ["def f():\n    from .second import a", "if TYPE_CHECKING:\n    from .second import a", "import second"],
+)
+def test_the_circle_gate_accepts_what_is_not_loaded_at_once(first: str) -> None:
+    modules = [Module("assay.first", first), Module("assay.second", "from .first import b")]
+    assert circles(graph_of(modules)) == []
