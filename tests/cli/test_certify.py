@@ -1,6 +1,8 @@
 """`assay certify`: from a server to signed evidence."""
 
 import json
+import socket
+import subprocess
 import sys
 from pathlib import Path
 
@@ -137,3 +139,20 @@ def test_a_directory_with_something_in_it_is_left_alone(tmp_path: Path, capsys: 
     assert main(["certify", *NAMED, "--stdio", "x", "--out", str(tmp_path)]) == 2
     assert "is there already" in capsys.readouterr().err
     assert (tmp_path / "mine").read_text() == "x"
+
+
+def test_an_interrupt_ends_it_before_the_next_server(given: Path) -> None:
+    stops = given / "stops.py"
+    stops.write_text("import os, signal, sys\nos.kill(os.getppid(), signal.SIGINT)\nsys.stdin.read()\n")
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        url = f"http://127.0.0.1:{other.getsockname()[1]}/mcp"
+        options = ["--stdio", f"{sys.executable} {stops}", "-e", url, "--out", str(given / "evidence")]
+        command = [sys.executable, "-m", "assay", "certify", *options, *QUICK, *NAMED]
+
+        done = subprocess.run(command, capture_output=True, timeout=60, check=False)
+
+        other.setblocking(False)
+        assert (done.returncode, b"interrupted: nothing was written" in done.stderr) == (130, True)
+        with pytest.raises(BlockingIOError):
+            other.accept()
+    assert not (given / "evidence").exists()

@@ -17,7 +17,6 @@ from assay.lab.marketplace.cap_meta import TIERS
 
 from .form import Check, Issue, anything, digest, many, one_of, record, text
 
-PLACES: Final[Mapping[str, str]] = {kind: f"/.well-known/mcp-{kind}" for kind in KINDS}
 FILES: Final[Mapping[str, str]] = {kind: f"mcp-{kind}.json" for kind in KINDS}
 """What they are called in a directory, for servers that have no HTTP."""
 

@@ -38,6 +38,7 @@ class Reason(StrEnum):
     WRONG_ARTIFACT = "wrong-artifact"
     BROKEN_TRACE = "broken-trace"
     OTHER_VERDICT = "other-verdict"
+    WRONG_RUN = "wrong-run"
 
 
 class Refusal(Struct, frozen=True):

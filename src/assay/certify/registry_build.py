@@ -28,10 +28,11 @@ from assay.lab.harness.resource_metadata import places
 from assay.lab.harness.stage import Stage
 from assay.lab.harness.subject import Subject
 from assay.lab.harness.transport import Transport
+from assay.lab.marketplace.cap_manifest import PLACES
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Batching, Revision
 
-from .capability_manifests import PLACES, disagreements, made_of
+from .capability_manifests import disagreements, made_of
 from .capability_manifests import read as read_manifest
 from .form import Issue
 from .registry import SCHEMA

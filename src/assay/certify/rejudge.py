@@ -11,14 +11,17 @@ import msgspec
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.check import CheckFailed
 from assay.lab.harness.discovery import DISCOVERY
+from assay.lab.harness.recorder import MAX_FRAMES
 from assay.lab.harness.rejudging import rejudged
 from assay.lab.harness.run import CellResult, Run
+from assay.lab.harness.trace import Trace
 from assay.lab.harness.trace_file import BadTrace, parse_trace
-from assay.lab.harness.verdict import Outcome, Verdict
-from assay.lab.suites import SHIPPED, suite_named
+from assay.lab.harness.verdict import Finding, Outcome, Verdict
+from assay.lab.suites import suite_named
 
-from .layout import REPORT_PAGE, REPORT_TEXT, RUN, SUMMARY
+from .layout import REGISTRY_ENTRY, REPORT_PAGE, REPORT_TEXT, RUN, SUMMARY
 from .refusal import Reason, Refusal, Refused, refused
+from .rejudge_run import Account
 from .report import html, markdown
 from .scoring import Excuse, Measure, excuses
 from .summary_form import Summary
@@ -27,22 +30,28 @@ from .verification_evidence import stored_summary
 from .verification_run import stored_run, trace_name
 
 REPORTS: Final[Mapping[str, Callable[[Summary], str]]] = {REPORT_PAGE: html, REPORT_TEXT: markdown}
-Told = dict[str, tuple[str, tuple[str, ...]]]
-"""Check → its verdict, and the requirements that it found broken."""
+SUITE: Final = "marketplace"
+Told = dict[str, tuple[object, ...]]
+"""Check → its verdict, the requirements that it found broken and, by the same version, what it saw."""
 
 
 def rejudge(case: Case) -> str:
     """
     Raises:
-        Refused: a trace was changed after it was recorded, or shows something else than the run says.
+        Refused: the run leaves something out or is of another server, a trace was changed after it was
+            recorded, or shows something else than the run says.
     """
     run = stored_run(case)
-    if run.suite not in SHIPPED:
-        raise refused(Reason.BAD_EVIDENCE, RUN, f"no suite {run.suite!r} in this version")
-    suite = suite_named(run.suite)
+    if run.suite != SUITE:
+        raise refused(Reason.BAD_EVIDENCE, RUN, f"played by the suite {run.suite!r}, not {SUITE!r}")
+    suite = suite_named(SUITE)
+    account = Account(run, suite)
+    if gaps := [*account.gaps()]:
+        raise Refused(gaps)
+    judging = _Judging(case, suite, account, closely=run.assay == version("assay"))
     judged = [cell for cell in run.cells if cell.trace]
-    refusals = [refusal for cell in judged for refusal in _against(case, suite, cell)]
-    refusals += _unexcused(case, run, suite)
+    refusals = [refusal for cell in judged for refusal in judging.against(cell)]
+    refusals += [*account.excuses(), *_unexcused(case, run, suite)]
     if refusals:
         raise Refused(refusals)
     return f"{len(judged)} traces, each chained and with the verdicts that it had{_since(run)}"
@@ -77,19 +86,46 @@ def _since(run: Run) -> str:
     return "" if run.assay == today else f" (then by version {run.assay}, now by {today})"
 
 
-def _against(case: Case, suite: Suite, stored: CellResult) -> Iterator[Refusal]:
-    name = trace_name(stored)
-    try:
-        trace = parse_trace(case.content(name), name)
-        [today] = rejudged([suite], [(name, trace)]).cells
-    except Refused as error:
-        yield from error.refusals
-    except BadTrace as error:
-        yield Refusal(Reason.BROKEN_TRACE, error.place, error.problem)
-    except CheckFailed as error:
-        yield Refusal(Reason.BROKEN_TRACE, name, f"it cannot be judged: {error}")
-    else:
-        yield from _differences(name, _comparable(stored, suite), _comparable(today, suite))
+class _Judging:
+    """Traces are held against what the run says of them, one by one."""
+
+    def __init__(self, case: Case, suite: Suite, account: Account, *, closely: bool) -> None:
+        self._case, self._suite, self._account, self._closely = case, suite, account, closely
+        self._entry = case.content(REGISTRY_ENTRY) if REGISTRY_ENTRY in case.entries else None
+
+    def against(self, stored: CellResult) -> Iterator[Refusal]:
+        name = trace_name(stored)
+        try:
+            trace = self._trace(name, stored)
+            [today] = rejudged([self._suite], [(name, trace)]).cells
+        except Refused as error:
+            yield from error.refusals
+        except BadTrace as error:
+            yield Refusal(Reason.BROKEN_TRACE, error.place, error.problem)
+        except CheckFailed as error:
+            yield Refusal(Reason.BROKEN_TRACE, name, f"it cannot be judged: {error}")
+        else:
+            yield from self._account.hear(name, trace, self._entry)
+            then, now = (_comparable(cell, self._suite) for cell in (stored, today))
+            yield from _differences(name, then, now, closely=self._closely)
+
+    def _trace(self, name: str, stored: CellResult) -> Trace:
+        """
+        Raises:
+            BadTrace: it is none that could have been recorded.
+            Refused: it is that of another scenario than the run says.
+        """
+        trace = parse_trace(self._case.content(name), name)
+        header = trace.header
+        place = header.scenario, header.transport, header.revision
+        if header.role != self._suite.role.value or len(trace.frames) > MAX_FRAMES:
+            raise BadTrace(
+                name, f"a recording of a {header.role} with {len(trace.frames)} frames is none of ours"
+            )
+        if (*place, header.started) != (*stored.place, stored.started):
+            detail = f"the run says it shows {' '.join(stored.place)}, itself it says {' '.join(place)}"
+            raise refused(Reason.OTHER_VERDICT, name, detail)
+        return trace
 
 
 def _comparable(cell: CellResult, suite: Suite) -> CellResult:
@@ -101,30 +137,40 @@ def _comparable(cell: CellResult, suite: Suite) -> CellResult:
     return msgspec.structs.replace(cell, checks=seen, outcome=Outcome.INCOMPLETE)
 
 
-def _differences(name: str, stored: CellResult, today: CellResult) -> Iterator[Refusal]:
-    if stored.place != today.place:
-        detail = f"the run says it shows {' '.join(stored.place)}, itself it says {' '.join(today.place)}"
-        yield Refusal(Reason.OTHER_VERDICT, name, detail)
-        return
-    then, now = _told(stored), _told(today)
+def _differences(name: str, stored: CellResult, today: CellResult, *, closely: bool) -> Iterator[Refusal]:
+    then, now = _told(stored, closely), _told(today, closely)
     for check in sorted(then.keys() | now.keys()):
         if then.get(check) != now.get(check):
             detail = f"{check}: {_shown(then, check)} in the run, {_shown(now, check)} by today's checks"
             yield Refusal(Reason.OTHER_VERDICT, name, detail)
-    if then == now and stored.outcome != today.outcome:
-        detail = f"{stored.outcome} in the run, {today.outcome} by today's checks"
+    if then == now and (stored.outcome, stored.broke_off) != (today.outcome, today.broke_off):
+        detail = f"{_ended(stored)} in the run, {_ended(today)} by today's checks"
         yield Refusal(Reason.OTHER_VERDICT, name, detail)
 
 
-def _told(cell: CellResult) -> Told:
+def _told(cell: CellResult, closely: bool) -> Told:
     return {
-        check.id: (check.verdict.value, tuple(sorted({finding.requirement for finding in check.findings})))
+        check.id: (
+            check.verdict.value,
+            *sorted({finding.requirement for finding in check.findings}),
+            *((check.observations, *map(_finding, check.findings)) if closely else ()),
+        )
         for check in cell.checks
     }
+
+
+def _finding(found: Finding) -> tuple[object, ...]:
+    """What a person reads of it; excerpts are cut, and may be cut otherwise."""
+    return found.level, found.expected, found.observed, *found.frames
 
 
 def _shown(told: Told, check: str) -> str:
     if check not in told:
         return "not there"
-    verdict, broken = told[check]
-    return f"{verdict} ({', '.join(broken)})" if broken else verdict
+    verdict, *rest = told[check]
+    words = [str(one) for one in rest if not isinstance(one, tuple)]
+    return f"{verdict} ({', '.join(words)})" if words else str(verdict)
+
+
+def _ended(cell: CellResult) -> str:
+    return f"{cell.outcome}, broken off" if cell.broke_off else cell.outcome.value

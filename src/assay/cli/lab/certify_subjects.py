@@ -97,7 +97,7 @@ async def _spans(options: argparse.Namespace) -> AsyncIterator[Receiver | None]:
     try:
         receiver = await Receiver(host, port).__aenter__()
     except OSError as error:
-        raise CommandFailed(ExitCode.USAGE, f"cannot listen on {options.otlp}: {error.strerror}") from error
+        raise CommandFailed(ExitCode.USAGE, f"cannot listen on {host}:{port}: {error.strerror}") from error
     except ImportError as error:
         if options.otlp:
             raise CommandFailed(ExitCode.USAGE, str(error), 'pip install "assay[otel]"') from error

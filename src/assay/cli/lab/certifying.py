@@ -62,6 +62,8 @@ async def certify(options: argparse.Namespace) -> int:
     async with all_judged(options, entry_of(inputs)) as judged:
         for one in judged:
             await _play(one, order, harvest, options)
+            if harvest.run.interrupted:
+                break  # who has had enough of one server does not wait for the next
     if harvest.run.interrupted:
         print("interrupted: nothing was written", file=sys.stderr)
         return ExitCode.INTERRUPTED

@@ -57,7 +57,11 @@ def _unless_gone(error: OSError) -> None:
 
 
 def _state(path: Path) -> str | None:
-    """What tells this content from another; none when it has gone meanwhile."""
+    """What tells this content from another; none when it has gone meanwhile.
+
+    Raises:
+        Unobservable: it is there, and cannot be read.
+    """
     try:
         about = path.lstat()
         if path.is_symlink():
@@ -67,6 +71,8 @@ def _state(path: Path) -> str | None:
         return f"sha256:{sha256(path.read_bytes()).hexdigest()}"
     except FileNotFoundError:
         return None
+    except OSError as error:
+        raise Unobservable(f"cannot read {path}: {error.strerror}") from error
 
 
 class Difference(Struct, frozen=True):
