@@ -48,13 +48,14 @@ async def run_all(options: argparse.Namespace) -> Exit:
         shutil.rmtree(options.results / "public", ignore_errors=True)
         return await certify_public(options.results / "public", options.node)
     shutil.rmtree(options.results, ignore_errors=True)
-    good = True
-    for transport in options.transports or (STDIO, HTTP):
-        scene = Scene(options.results / transport, options.quick, options.osv)
-        proof = await prove(scene, transport)
-        print("\n".join(told(proof)), flush=True)
-        good = good and proof.holds
-    return Exit.CONFORMS if good else Exit.DOES_NOT_CONFORM
+    async with asyncio.TaskGroup() as group:
+        proving = [
+            group.create_task(prove(Scene(options.results / name, options.quick, options.osv), name))
+            for name in options.transports or (STDIO, HTTP)
+        ]
+    proofs = [task.result() for task in proving]
+    print("\n".join(line for proof in proofs for line in told(proof)), flush=True)
+    return Exit.CONFORMS if all(proof.holds for proof in proofs) else Exit.DOES_NOT_CONFORM
 
 
 def parse() -> argparse.Namespace:
