@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from fnmatch import fnmatch
 
 import msgspec
 
@@ -31,8 +32,10 @@ LOAD = "tpt.stdio-load"
 NEWEST = (HANDSHAKE[-1], PER_REQUEST[-1])
 # A scenario on stdio costs a process: there the newest revision of each kind stands for all.
 TRIED = {Transport.STDIO: NEWEST}
-# There are no streams on stdio, and nothing to say in their silence.
-SERVERS = {Transport.HTTP: SUITE.server, Transport.STDIO: SUITE.server.partition(" --heartbeat")[0]}
+# A server with spans to export takes twice as long to start: on stdio, only who looks at spans has one.
+# There are no streams, either, and nothing to say in their silence.
+PLAIN, TELEMETRY, _ = SUITE.server.partition(" --telemetry {otlp}")
+TRACED = "obs.*"
 
 
 def keep(result: CellResult, trace: Trace) -> CellResult:
@@ -49,16 +52,28 @@ async def _run(subject: Subject, conditions: Conditions, selection: Selection) -
     return await Runner(order, [subject], lambda event: None, keep).run()
 
 
-async def healthy(transport: Transport) -> Run:
-    """All but the load on the server that its saboteurs stand before."""
-    async with Furnished(SERVERS[transport]) as furnished:
-        name, *options = furnished.words
-        conditions = Conditions(surroundings=furnished.surroundings)
+async def on_http() -> Run:
+    """All that HTTP has on the server that its saboteurs stand before."""
+    return await furnished(SUITE.server, Transport.HTTP, *SUITE.scenarios)
+
+
+async def on_stdio() -> Run:
+    names = [one for one in SUITE.scenarios if one != LOAD and not fnmatch(one, TRACED)]
+    return await furnished(PLAIN, Transport.STDIO, *names)
+
+
+async def traced() -> Run:
+    return await furnished(PLAIN + TELEMETRY, Transport.STDIO, TRACED)
+
+
+async def furnished(server: str, transport: Transport, *scenarios: str) -> Run:
+    """These scenarios on a server with what it asks for, and a true entry of it in a registry."""
+    async with Furnished(server) as around:
+        name, *options = around.words
         subject = served(name, transport, *options)
-        entry = await _entry(subject, conditions)
-        around = msgspec.structs.replace(furnished.surroundings, registry=entry)
-        names = [one for one in SUITE.scenarios if one != LOAD]
-        return await run_of(subject, msgspec.structs.replace(conditions, surroundings=around), *names)
+        entry = await _entry(subject, Conditions(surroundings=around.surroundings))
+        known = msgspec.structs.replace(around.surroundings, registry=entry)
+        return await run_of(subject, Conditions(surroundings=known), *scenarios)
 
 
 async def loaded() -> Run:
