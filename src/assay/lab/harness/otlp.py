@@ -1,6 +1,6 @@
 """Where a subject sends its spans and metrics: OTLP over HTTP, on this machine.
 
-What arrives is read by the official messages of OpenTelemetry and kept as OTLP/JSON.
+What arrives is read by the official messages of OpenTelemetry and given as OTLP/JSON.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from .connections import Connections
-from .otlp_body import need_messages, read_metrics, read_spans
+from .otlp_body import as_json, need_messages, read_metrics, read_spans
 from .otlp_http import Post, Refused, answer, read_post
 
 MOST_SPANS: Final = 50_000
@@ -27,7 +27,7 @@ class Receiver:
         self._host = host
         self._port = port
         self._connections = Connections(self._talk)
-        self._traces: dict[str, list[dict[str, Any]]] = {}
+        self._traces: dict[str, list[Any]] = {}
         self._count = 0
         self._metrics: deque[dict[str, Any]] = deque(maxlen=MOST_METRICS)
         self._news = asyncio.Event()
@@ -57,11 +57,12 @@ class Receiver:
 
     async def of(self, trace_id: str, patience: float, count: int = 1) -> list[dict[str, Any]]:
         """The spans of a trace as OTLP/JSON, as soon as there are that many; fewer when patience ends."""
-        return await self._seen(lambda: self._traces.get(trace_id.lower(), []), patience, count)
+        found = await self._seen(lambda: self._traces.get(trace_id.lower(), []), patience, count)
+        return list(map(as_json, found))
 
     def every(self) -> list[dict[str, Any]]:
         """All spans that are still kept, of whatever trace."""
-        return [span for spans in self._traces.values() for span in spans]
+        return [as_json(span) for spans in self._traces.values() for span in spans]
 
     async def metric(self, name: str, patience: float, count: int = 1) -> list[dict[str, Any]]:
         """What was exported of a metric as OTLP/JSON, the oldest first; it waits as `of` does."""
@@ -69,9 +70,7 @@ class Receiver:
             lambda: [one for one in self._metrics if one.get("name") == name], patience, count
         )
 
-    async def _seen(
-        self, look: Callable[[], list[dict[str, Any]]], patience: float, count: int
-    ) -> list[dict[str, Any]]:
+    async def _seen(self, look: Callable[[], list[Any]], patience: float, count: int) -> list[Any]:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(patience):
                 while len(look()) < count:
@@ -106,8 +105,8 @@ class Receiver:
         return take
 
     def _take_spans(self, post: Post) -> None:
-        for span in read_spans(post):
-            self._traces.setdefault(span["traceId"], []).append(span)
+        for trace_id, span in read_spans(post):
+            self._traces.setdefault(trace_id, []).append(span)
             self._count += 1
         self._forget()
         self._announce()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
@@ -18,8 +18,8 @@ LARGEST: Final = 64 * 1024 * 1024
 """Bytes of a body once it is inflated."""
 IDS: Final = frozenset({"traceId", "spanId", "parentSpanId"})
 """Written in hexadecimal by OTLP/JSON, where the JSON of protobuf has base64."""
-TRACE_ID: Final = 32
-SPAN_ID: Final = 16
+TRACE_ID: Final = 16
+SPAN_ID: Final = 8
 _GZIP: Final = 31
 """zlib's word for: with the head and the end of gzip."""
 _decode: Final = msgspec.json.Decoder(dict[str, Any]).decode
@@ -38,20 +38,23 @@ def need_messages() -> None:
         ) from None
 
 
-def read_spans(post: Post) -> list[dict[str, Any]]:
-    """
+def read_spans(post: Post) -> list[tuple[str, Any]]:
+    """Each span, as the message that it is, with the id of its trace. To write one as JSON takes longer than
+    to receive it, and few are ever looked at: `as_json` is for those.
+
     Raises:
         Refused: the body holds no spans, or one without a trace.
     """
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
     read = _read(post, ExportTraceServiceRequest())
-    spans = list(_held(read, "resourceSpans", "scopeSpans", "spans"))
-    if not all(len(one.get("traceId", "")) == TRACE_ID for one in spans):
+    scopes = [scope for resource in read.resource_spans for scope in resource.scope_spans]
+    spans = [span for scope in scopes for span in scope.spans]
+    if not all(len(one.trace_id) == TRACE_ID for one in spans):
         raise Refused(400, "a span has no trace id of 16 bytes")
-    if not all(len(one.get("spanId", "")) == SPAN_ID for one in spans):
+    if not all(len(one.span_id) == SPAN_ID for one in spans):
         raise Refused(400, "a span has no id of 8 bytes")
-    return spans
+    return [(one.trace_id.hex(), one) for one in spans]
 
 
 def read_metrics(post: Post) -> list[dict[str, Any]]:
@@ -62,18 +65,21 @@ def read_metrics(post: Post) -> list[dict[str, Any]]:
     from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 
     read = _read(post, ExportMetricsServiceRequest())
-    return list(_held(read, "resourceMetrics", "scopeMetrics", "metrics"))
+    scopes = [scope for resource in read.resource_metrics for scope in resource.scope_metrics]
+    return [as_json(metric) for scope in scopes for metric in scope.metrics]
 
 
-def _held(value: dict[str, Any], *path: str) -> Iterator[dict[str, Any]]:
-    """What lies at the end of lists within lists."""
-    for one in value.get(path[0], ()):
-        yield from _held(one, *path[1:]) if len(path) > 1 else (one,)
+def as_json(message: Any) -> dict[str, Any]:
+    """OTLP/JSON with ids in hexadecimal, whichever way it was written before."""
+    from google.protobuf.json_format import MessageToDict  # type: ignore[import-untyped]
+
+    found: dict[str, Any] = _with_ids(MessageToDict(message, use_integers_for_enums=True), _to_hex)
+    return found
 
 
-def _read(post: Post, message: Any) -> dict[str, Any]:
-    """Read a body as a message, whichever way it was written: what comes out is written in one way."""
-    from google.protobuf.json_format import MessageToDict, ParseError  # type: ignore[import-untyped]
+def _read(post: Post, message: Any) -> Any:
+    """The message, filled with what a body holds."""
+    from google.protobuf.json_format import ParseError
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 
     fill = _FILLS.get(post.media_type)
@@ -84,8 +90,7 @@ def _read(post: Post, message: Any) -> dict[str, Any]:
         fill(message, body)
     except (DecodeError, ParseError, ValueError, TypeError, AttributeError, RecursionError):
         raise Refused(400, f"the body is no {type(message).__name__} in {post.media_type}") from None
-    found: dict[str, Any] = _with_ids(MessageToDict(message, use_integers_for_enums=True), _to_hex)
-    return found
+    return message
 
 
 def _inflated(post: Post) -> bytes:
