@@ -3,7 +3,7 @@
 import pytest
 
 from assay.certify import profile_list
-from assay.certify.profile_list import INTELGRAPH, BadProfile, By, read, shipped
+from assay.certify.profile_list import INTELGRAPH, BadProfile, By, newest, read, shipped
 from assay.lab.suites import suite_named
 
 FROZEN = "fe201ba9e3545cc762d71440b268336ed79ceee5e195cbf8c4cd64d5368ed273"
@@ -53,3 +53,10 @@ def test_what_is_no_list_is_refused(data: bytes) -> None:
 def test_an_unknown_profile_is_told_with_those_there_are() -> None:
     with pytest.raises(BadProfile, match=f"unknown profile: other; one of {INTELGRAPH}"):
         shipped("other")
+
+
+def test_a_name_without_a_date_is_the_newest_list() -> None:
+    assert newest("intelgraph").id == INTELGRAPH
+    assert newest(INTELGRAPH).id == INTELGRAPH
+    with pytest.raises(BadProfile, match="unknown profile: intel;"):
+        newest("intel")

@@ -108,7 +108,14 @@ def test_a_server_that_is_not_there(capsys: Output) -> None:
         (["--stdio", "x", "--metrics", "none.json"], "cannot read none.json"),
         (["--stdio", "x", "--harness-key", "h.key"], "--harness-key is about --metrics"),
         (["--stdio", "x", "--waive", "A"], "--waive is about --osv"),
-        (["--stdio", "x", "--osv", "none"], "there is no none"),
+        (["--stdio", "x", "--osv", "none"], "none is neither a file nor a directory"),
+        (["--stdio", "x", "--osv", "pyproject.toml"], "pyproject.toml holds no OSV record"),
+        (["--stdio", "x", "--python", "none"], "cannot start none"),
+        (["--stdio", "x", "--observe", "none"], "there is no directory none"),
+        (["--stdio", "x", "--out", "/proc/evidence"], "cannot write /proc/evidence"),
+        (["--stdio", "x", "--badge-out", "none/badge.json"], "cannot write none/badge.json"),
+        (["--stdio", "x", "--stdio", "y"], "--stdio is given twice"),
+        (["-e", "localhost:3000/mcp"], "write it as http://localhost:3000/mcp"),
         (["--stdio", "x", "--registry", "none.json"], "cannot read none.json"),
         (["--stdio", "x", "--artifact", "none.whl"], "cannot read none.whl"),
         (["--stdio", "x", "--otlp", "4318"], "no address: '4318'"),
@@ -127,6 +134,18 @@ def test_mistakes_are_told_before_anything_is_judged(
     assert told.out == ""
 
 
+def test_metrics_of_another_server_are_no_metrics_of_this_one(given: Path, capsys: Output) -> None:
+    options = ["--server", "other", "--server-version", "1", "--metrics", str(given / "results.json")]
+    assert main(["certify", "--stdio", "x", *options]) == 2
+    assert "has no run of the server other, only of x/reference" in capsys.readouterr().err
+
+
+def test_metrics_that_nobody_signed_are_not_said_to_be_of_a_harness(given: Path, capsys: Output) -> None:
+    options = ["--metrics", str(given / "results.json"), "--trust-harness", str(given / "dev.pub")]
+    assert main(["certify", *NAMED, "--stdio", "x", *options]) == 2
+    assert "results.json is not signed" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("name", "text"), [("metrics", "[]"), ("registry", "[]"), ("registry", "no JSON")])
 def test_files_that_are_something_else(name: str, text: str, tmp_path: Path, capsys: Output) -> None:
     (tmp_path / "given").write_text(text)
@@ -136,8 +155,8 @@ def test_files_that_are_something_else(name: str, text: str, tmp_path: Path, cap
 
 def test_a_directory_with_something_in_it_is_left_alone(tmp_path: Path, capsys: Output) -> None:
     (tmp_path / "mine").write_text("x")
-    assert main(["certify", *NAMED, "--stdio", "x", "--out", str(tmp_path)]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert main(["certify", *NAMED, "--stdio", "x", "--out", str(tmp_path), "--force"]) == 2
+    assert "no part of a bundle, as mine" in capsys.readouterr().err
     assert (tmp_path / "mine").read_text() == "x"
 
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import msgspec
 
@@ -75,7 +76,7 @@ def write(
         listed = _manifest(contents, found, _roles(key, harness))
     except BadManifest as error:
         raise CannotWrite(f"no bundle: {error}") from error
-    _check_place(directory, force=force)
+    check_place(directory, force=force)
     beside = directory.absolute().parent / f".{directory.absolute().name}-{secrets.token_hex(8)}"
     try:
         _fill(beside, {**found, MANIFEST: _envelope(bundle_manifest.encode(listed), key)})
@@ -133,8 +134,22 @@ def _envelope(payload: bytes, key: SigningKey | None) -> bytes:
     return canonical.encode(unsigned)
 
 
-def _check_place(directory: Path, *, force: bool) -> None:
-    """Nothing but an empty directory or, if its user wants that, an older bundle may have to go."""
+def check_place(directory: Path, *, force: bool) -> None:
+    """Nothing but an empty directory or, if its user wants that, an older bundle may have to go.
+
+    Raises:
+        CannotWrite: it cannot be written there.
+    """
+    _check_free(directory, force=force)
+    nearest = next(path for path in directory.absolute().parents if path.exists())
+    try:
+        with TemporaryDirectory(dir=nearest):
+            pass
+    except OSError as error:
+        raise CannotWrite(f"cannot write {directory}: {error.strerror}: name another directory") from error
+
+
+def _check_free(directory: Path, *, force: bool) -> None:
     try:
         if directory.is_symlink() or (directory.exists() and not directory.is_dir()):
             raise CannotWrite(f"{directory} is in the way: name a directory")

@@ -14,6 +14,8 @@ from packaging.utils import canonicalize_name
 
 TIMEOUT: Final = 60.0
 MAX_BYTES: Final = 64 * 1024 * 1024
+SHOWN: Final = 200
+"""Characters of a complaint: what is no Python may repeat all of our question."""
 
 # For any Python since 3.8. What is found first is what would be imported. The markers are those of PEP 508.
 SCRIPT: Final = """\
@@ -104,7 +106,7 @@ def _ask(python: Path) -> bytes:
     except OSError as error:
         raise BadEnvironment(f"cannot start {python}: {error.strerror}; give a Python interpreter") from error
     if done.returncode:
-        last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2][:SHOWN]
         raise BadEnvironment(
             f"{python} does not say what is installed: {last or f'exit code {done.returncode}'}"
         )

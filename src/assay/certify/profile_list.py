@@ -99,6 +99,16 @@ def shipped(name: str) -> Profile:
     return found[name]
 
 
+def newest(name: str) -> Profile:
+    """A profile by its id, or by its name alone: then the last list of it.
+
+    Raises:
+        BadProfile: there is no such profile.
+    """
+    ids = [profile for profile in known_digests() if profile.partition("/")[0] == name]
+    return shipped(max(ids, default=name))
+
+
 def _shipped() -> Iterator[bytes]:
     for entry in sorted((files(__package__) / "profiles").iterdir(), key=lambda entry: entry.name):
         if entry.name.endswith(".toml"):

@@ -23,6 +23,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from .duration import duration
+from .once import Once
 from .server import add_tokens, count, seconds
 
 SUMMARY = "judge a server by a marketplace's profile; signed evidence and badge"
@@ -41,8 +42,8 @@ def _add_subject(parser: argparse.ArgumentParser) -> None:
     target = "what `assay serve` takes, with its options: served on stdio and HTTP"
     parser.add_argument("target", metavar="TARGET", nargs="?", help=target)
     add = parser.add_argument_group("the server").add_argument
-    add("-e", "--endpoint", dest="url", metavar="URL", help="where it is served: http(s)://")
-    add("--stdio", dest="command", metavar="LINE", help="a command that serves on stdio")
+    add("-e", "--endpoint", action=Once, dest="url", metavar="URL", help="where it is served: http(s)://")
+    add("--stdio", action=Once, dest="command", metavar="LINE", help="a command that serves on stdio")
     add("--header", action="append", default=[], metavar="'N: V'", help="sent with every request; repeatable")
     add("--server", required=True, metavar="NAME", help="its name, as in the registry")
     add("--server-version", required=True, metavar="V", help="its version")

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .exit_code import CommandFailed, ExitCode
+from .once import Once
 from .output import emit
 from .server import add_tokens, seconds
 
@@ -61,8 +62,8 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
     target = "what `assay serve` takes, with its options: served on stdio and HTTP"
     parser.add_argument("target", metavar="TARGET", nargs="?", help=target)
     add = parser.add_argument_group("the server").add_argument
-    add("-e", "--endpoint", dest="url", metavar="URL", help="where it is served: http(s)://")
-    add("--stdio", dest="command", metavar="LINE", help="a command that serves on stdio")
+    add("-e", "--endpoint", action=Once, dest="url", metavar="URL", help="where it is served: http(s)://")
+    add("--stdio", action=Once, dest="command", metavar="LINE", help="a command that serves on stdio")
     add("--header", action="append", default=[], metavar="'N: V'", help="sent with every request; repeatable")
     add("--timeout", type=seconds, default=10.0, metavar="S", help="seconds for one answer; default: 10")
     add_tokens(parser.add_argument_group("a protected server"), "-t", "--token")

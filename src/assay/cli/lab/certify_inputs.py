@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import shlex
 import shutil
@@ -13,17 +14,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from assay.certify import metrics
+from assay.certify import environment, metrics, osv_export
+from assay.certify.bundle import CannotWrite, check_place
 from assay.certify.bundle_manifest import Artifact
 from assay.certify.dossier import Inputs
 from assay.certify.metrics import Metrics
-from assay.certify.profile_list import shipped
+from assay.certify.profile_list import newest
 from assay.cli.exit_code import CommandFailed, ExitCode
+from assay.lab.harness.disk import Directories, Unobservable
 from assay.signing.dsse import Role, Trust
 from assay.signing.keys import SigningKey, read_public_key, read_signing_key
 
 T = TypeVar("T")
 _PYTHON: Final = re.compile(r"(python|pypy)(\d+(\.\d+)?)?(\.exe)?")
+NO_KEY: Final = "`assay keygen` makes a pair of keys: NAME.key signs"
 LONGEST: Final = 256
 """Characters of a name or a version."""
 
@@ -34,12 +38,14 @@ def inputs_of(options: argparse.Namespace) -> Inputs:
         CommandFailed: something cannot be read, or is not what it should be.
     """
     _check(options)
-    key = options.key and _good(read_signing_key, options.key)
+    _check_places(options)
+    _check_evidence(options)
+    key = options.key and _good(read_signing_key, options.key, hint=NO_KEY)
     given, harness = _metrics(options)
     return Inputs(
         server=_word(options.server, "--server"),
         version=_word(options.server_version, "--server-version"),
-        profile=_good(shipped, options.profile),
+        profile=_good(newest, options.profile),
         created=this_moment(),
         lifetime=options.lifetime,
         artifact=options.artifact and _good(Artifact.of, options.artifact),
@@ -87,15 +93,41 @@ def _check(options: argparse.Namespace) -> None:
         raise CommandFailed(ExitCode.USAGE, problem)
     if options.key and not options.out:
         raise CommandFailed(ExitCode.USAGE, "--key signs a bundle, and none is written", "give --out DIR")
-    if options.osv is not None and not options.osv.exists():
-        raise CommandFailed(ExitCode.USAGE, f"there is no {options.osv}", "give an OSV export with --osv")
-    if options.out and not options.force and _is_taken(options.out):
-        hint = "name another directory; --force replaces an older bundle"
-        raise CommandFailed(ExitCode.USAGE, f"{options.out} is there already", hint)
 
 
-def _is_taken(path: Path) -> bool:
-    return path.exists() and (not path.is_dir() or any(path.iterdir()))
+def _check_places(options: argparse.Namespace) -> None:
+    """Whether all can be written that will be, after minutes of judging."""
+    try:
+        if options.out is not None:
+            check_place(options.out, force=options.force)
+    except CannotWrite as error:
+        raise CommandFailed(ExitCode.USAGE, str(error)) from error
+    badge = options.badge_out
+    if badge is not None and (badge.is_dir() or not os.access(badge.absolute().parent, os.W_OK)):
+        raise CommandFailed(
+            ExitCode.USAGE, f"cannot write {badge}", "name a file in a directory that is there"
+        )
+
+
+def _check_evidence(options: argparse.Namespace) -> None:
+    """Whether it can be read, as far as that shows in a moment."""
+    if options.osv is not None:
+        _good(_first_record, options.osv, hint="give an OSV export with --osv")
+    python = python_of(options)
+    if python is not None:
+        _good(environment.inspect, python, hint="name the server's interpreter with --python EXE")
+    for directory in options.observe:
+        if not directory.is_dir():
+            hint = "make it, or name the directory that the server writes to"
+            raise CommandFailed(ExitCode.USAGE, f"--observe: there is no directory {directory}", hint)
+    try:
+        Directories(options.observe).state()
+    except Unobservable as error:
+        raise CommandFailed(ExitCode.USAGE, f"--observe: {error}") from error
+
+
+def _first_record(export: Path) -> None:
+    next(osv_export.records(export))
 
 
 def _word(text: str, option: str) -> str:
@@ -110,14 +142,26 @@ def _metrics(options: argparse.Namespace) -> tuple[Metrics | None, str | None]:
         return None, None
     data = _good(Path.read_bytes, options.metrics)
     if options.harness_key:
-        key: SigningKey = _good(read_signing_key, options.harness_key)
-        signed = _good(metrics.sign, data, key, about=options.metrics)
-        return metrics.read(signed), key.public.id
+        key: SigningKey = _good(read_signing_key, options.harness_key, hint=NO_KEY)
+        own = metrics.read(_good(metrics.sign, data, key, about=options.metrics))
+        _check_about(own, options)
+        return own, key.public.id
     trust = None
     if options.trust_harness:
+        if metrics.signer_named(data) is None:
+            problem = f"{options.metrics} is not signed, so not by --trust-harness"
+            raise CommandFailed(ExitCode.USAGE, problem, "give the signed file, or leave --trust-harness out")
         trust = Trust([(_good(read_public_key, options.trust_harness), Role.HARNESS)])
     found: Metrics = _good(metrics.read, data, trust, about=options.metrics)
+    _check_about(found, options)
     return found, found.signer
+
+
+def _check_about(found: Metrics, options: argparse.Namespace) -> None:
+    if found.of(options.server) is None:
+        others = ", ".join(sorted({run.server for run in found.results.runs})) or "nobody"
+        problem = f"{options.metrics} has no run of the server {options.server}, only of {others}"
+        raise CommandFailed(ExitCode.USAGE, problem, "--server and the name there must be the same")
 
 
 def _registry(path: Path) -> bytes:
@@ -127,7 +171,7 @@ def _registry(path: Path) -> bytes:
     return data
 
 
-def _good(read: Callable[..., T], *given: Any, about: Path | None = None) -> T:
+def _good(read: Callable[..., T], *given: Any, about: Path | None = None, hint: str | None = None) -> T:
     """`about` is the file, where the reader does not know it.
 
     Raises:
@@ -137,6 +181,6 @@ def _good(read: Callable[..., T], *given: Any, about: Path | None = None) -> T:
         return read(*given)
     except OSError as error:
         problem = f"cannot read {error.filename or given[0]}: {error.strerror}"
-        raise CommandFailed(ExitCode.USAGE, problem) from error
+        raise CommandFailed(ExitCode.USAGE, problem, hint) from error
     except ValueError as error:
-        raise CommandFailed(ExitCode.USAGE, f"{about}: {error}" if about else str(error)) from error
+        raise CommandFailed(ExitCode.USAGE, f"{about}: {error}" if about else str(error), hint) from error

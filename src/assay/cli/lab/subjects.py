@@ -76,7 +76,8 @@ def check_url(url: str, transports: list[Transport]) -> None:
     try:
         Address.of(url)
     except ValueError as error:
-        raise CommandFailed(ExitCode.USAGE, str(error)) from error
+        hint = None if "://" in url else f"write it as http://{url}"
+        raise CommandFailed(ExitCode.USAGE, str(error), hint) from error
     if "@" in urlsplit(url).netloc:
         hint = "give them as --bearer TOKEN or --header 'Authorization: …'"
         raise CommandFailed(ExitCode.USAGE, "credentials in a URL are not sent", hint)

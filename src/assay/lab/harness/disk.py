@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -36,14 +37,12 @@ class Directories:
         Raises:
             Unobservable: they hold too many files, or one of them cannot be listed.
         """
-        found: dict[str, str] = {}
-        for path in self._files():
-            if len(found) >= MOST:
-                raise Unobservable(f"more than {MOST} files: observe the directory that the server writes to")
-            state = _state(path)
-            if state is not None:
-                found[str(path)] = state
-        return found
+        # Counted before one is read: below `/`, some files never end.
+        paths = list(islice(self._files(), MOST + 1))
+        if len(paths) > MOST:
+            raise Unobservable(f"more than {MOST} files: observe the directory that the server writes to")
+        states = ((str(path), _state(path)) for path in paths)
+        return {path: state for path, state in states if state is not None}
 
     def _files(self) -> Iterator[Path]:
         for directory in self._directories:
