@@ -97,7 +97,9 @@ def verifiers(scene: Scene) -> Iterator[tuple[str, ...]]:
 async def verdict_of(scene: Scene, command: Sequence[str]) -> tuple[str, bool]:
     log = scene.directory / f"{'second' if str(SECOND) in command else 'verify'}.log"
     said, code = await done(command, log, (0, 1))
-    lines = said.decode().splitlines() or [tail(log)]
+    lines = said.decode().splitlines()
+    if not lines:  # not even a refusal: there is no such namespace for us, or the verifier broke
+        raise Aborted(Exit.COULD_NOT_RUN, f"no verdict of {shlex.join(command)}\n{tail(log)}".rstrip())
     return lines[-1], code == 0
 
 
