@@ -36,8 +36,7 @@ SHIPPED: Final[Mapping[str, Shipped]] = MappingProxyType(
         ),
         "marketplace": Shipped(
             "assay.lab.marketplace",
-            "reference --profile intelgraph --root {folder} --ledger {ledger} --telemetry {otlp}"
-            " --heartbeat 0.2",
+            "reference --profile intelgraph --root {folder} --ledger {ledger} --heartbeat 0.2",
             "jrpc.ids",
             "the marketplace's profile, on a server that claims it",
         ),

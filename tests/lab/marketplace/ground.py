@@ -21,6 +21,7 @@ from assay.lab.harness.sabotage.furnishing import Furnished
 from assay.lab.harness.subject import Subject, served
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.transport import Transport
+from assay.lab.marketplace.obs_sabotaging import SERVER as EXPORTING
 from assay.lab.suites import suite_named
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST, REVISIONS
 
@@ -32,9 +33,9 @@ LOAD = "tpt.stdio-load"
 NEWEST = (HANDSHAKE[-1], PER_REQUEST[-1])
 # A scenario on stdio costs a process: there the newest revision of each kind stands for all.
 TRIED = {Transport.STDIO: NEWEST}
-# A server with spans to export takes twice as long to start: on stdio, only who looks at spans has one.
-# There are no streams, either, and nothing to say in their silence.
-PLAIN, TELEMETRY, _ = SUITE.server.partition(" --telemetry {otlp}")
+# There are no streams on stdio, and nothing to say in their silence.
+SERVERS = {Transport.HTTP: SUITE.server, Transport.STDIO: SUITE.server.partition(" --heartbeat")[0]}
+# A server with spans to export takes twice as long to start: only who looks at spans has one.
 TRACED = "obs.*"
 
 
@@ -52,18 +53,14 @@ async def _run(subject: Subject, conditions: Conditions, selection: Selection) -
     return await Runner(order, [subject], lambda event: None, keep).run()
 
 
-async def on_http() -> Run:
-    """All that HTTP has on the server that its saboteurs stand before."""
-    return await furnished(SUITE.server, Transport.HTTP, *SUITE.scenarios)
-
-
-async def on_stdio() -> Run:
+async def healthy(transport: Transport) -> Run:
+    """What the server does that most saboteurs stand before."""
     names = [one for one in SUITE.scenarios if one != LOAD and not fnmatch(one, TRACED)]
-    return await furnished(PLAIN, Transport.STDIO, *names)
+    return await furnished(SERVERS[transport], transport, *names)
 
 
-async def traced() -> Run:
-    return await furnished(PLAIN + TELEMETRY, Transport.STDIO, TRACED)
+async def traced(transport: Transport) -> Run:
+    return await furnished(EXPORTING, transport, TRACED)
 
 
 async def furnished(server: str, transport: Transport, *scenarios: str) -> Run:

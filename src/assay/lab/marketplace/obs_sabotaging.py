@@ -1,8 +1,17 @@
-"""What faults in spans are made of: attributes, as OTLP/JSON writes them."""
+"""What faults in spans are made of: a server that exports them, and attributes, as OTLP/JSON writes them."""
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Final
+
+from assay.lab.harness import saboteur
 from assay.lab.harness.saboteur import Json
+
+SERVER: Final = "reference --profile intelgraph --telemetry {otlp}"
+"""No other fault is tried before it: spans of their conversations would hide the few that are looked at."""
+
+on_span = partial(saboteur.on_span, server=SERVER)
 
 
 def without(span: Json, name: str) -> Json:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Json, newest_of_each_kind, on_span
-from assay.lab.marketplace.obs_sabotaging import has
+from assay.lab.harness.saboteur import Json, newest_of_each_kind
+from assay.lab.marketplace.obs_sabotaging import has, on_span
 
 
 @on_span(

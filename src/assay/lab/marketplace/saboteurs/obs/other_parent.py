@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Json, newest_of_each_kind, on_span
+from assay.lab.harness.saboteur import Json, newest_of_each_kind
+from assay.lab.marketplace.obs_sabotaging import on_span
 
 
 @on_span(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Json, on_span
-from assay.lab.marketplace.obs_sabotaging import without
+from assay.lab.harness.saboteur import Json
+from assay.lab.marketplace.obs_sabotaging import on_span, without
 
 
 @on_span("spans do not carry mcp.method.name", breaks="CONF-OBS-05.conventions")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Json, on_span
+from assay.lab.harness.saboteur import Json
+from assay.lab.marketplace.obs_sabotaging import on_span
 
 
 @on_span("every span begins its trace", breaks="CONF-OBS-05.parent")
