@@ -11,9 +11,11 @@ import msgspec
 import pytest
 
 from assay.certify import metrics
+from assay.certify.capability_files import capability_files
 from assay.certify.refusal import Reason
 from assay.certify.verification import STEPS, CannotRead, Report, Status, verify
 from assay.lab.harness.frame import Frame, Sender
+from assay.lab.harness.run import parse_run
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.trace_file import dump_trace, read_trace
 from assay.signing.dsse import Reason as Unsigned
@@ -46,7 +48,8 @@ def reasons(report: Report) -> list[str]:
 def test_a_good_bundle_is_verified_in_every_step(good: Path) -> None:
     report = verify(good, TRUST, now=NOW, rejudge=True)
     assert report.refusals == ()
-    assert [step.name for step in report.steps] == [*(name for name, _, _ in STEPS), "rejudge", "report"]
+    again = ["rejudge", "lists", "report"]
+    assert [step.name for step in report.steps] == [*(name for name, _, _ in STEPS), *again]
     assert {step.status for step in report.steps} == {Status.GOOD}
     assert (report.conclusion, report.self_attested) == ("too little measured", False)
     assert noted(report)["rejudge"] == "4 traces, each chained and with the verdicts that it had"
@@ -234,6 +237,20 @@ def test_a_report_that_shows_something_else(bundle: Path, name: str) -> None:
     assert verify(bundle, TRUST, now=NOW).ok
     report = verify(bundle, TRUST, now=NOW, rejudge=True)
     assert [(one.reason, one.where) for one in report.refusals] == [("wrong-report", name)]
+
+
+def test_a_list_that_the_server_did_not_tell(bundle: Path) -> None:
+    stored = parse_run((bundle / "run" / "run.json").read_bytes(), "run.json")
+    told = capability_files(stored, lambda name: (bundle / name).read_bytes())
+    name = "registry/mcp-tools.json"
+    (bundle / "registry").mkdir()
+    (bundle / name).write_bytes(told[name])
+    finish_again(bundle)
+    assert verify(bundle, TRUST, now=NOW, rejudge=True).ok
+    (bundle / name).write_bytes(b"[]")
+    finish_again(bundle)
+    report = verify(bundle, TRUST, now=NOW, rejudge=True)
+    assert [(one.reason, one.where) for one in report.refusals] == [("wrong-list", name)]
 
 
 def test_a_demand_that_is_said_not_to_apply(bundle: Path) -> None:

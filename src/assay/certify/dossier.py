@@ -30,6 +30,7 @@ from . import (
     vulnerabilities,
 )
 from .bundle_manifest import Artifact, spelled
+from .capability_files import capability_files
 from .metrics import Metrics, Source
 from .profile_list import Profile
 from .scoring import Evidence, excuses
@@ -68,7 +69,7 @@ def compose(run: Run, kept: Mapping[str, bytes], inputs: Inputs, suite: Suite) -
         BadEnvironment, BadSbom: the interpreter does not say what is installed.
         BadExport: the OSV export cannot be read.
     """
-    files = dict(kept)
+    files = {**kept, **capability_files(run, kept.__getitem__)}
     if inputs.metrics is not None:
         files[layout.METRICS] = inputs.metrics.data
     if inputs.registry is not None:

@@ -34,6 +34,7 @@ class Reason(StrEnum):
     WRONG_SUMMARY = "wrong-summary"
     WRONG_BADGE = "wrong-badge"
     WRONG_REPORT = "wrong-report"
+    WRONG_LIST = "wrong-list"
     NO_ARTIFACT = "no-artifact"
     WRONG_ARTIFACT = "wrong-artifact"
     BROKEN_TRACE = "broken-trace"

@@ -76,8 +76,9 @@ STEPS: Final[tuple[tuple[str, Verifying, bool], ...]] = (
 def _again() -> tuple[tuple[str, Verifying, bool], ...]:
     """Steps that take the whole lab, which is not needed for the others."""
     from .rejudge import rejudge, report
+    from .verification_lists import lists
 
-    return ("rejudge", rejudge, False), ("report", report, False)
+    return ("rejudge", rejudge, False), ("lists", lists, False), ("report", report, False)
 
 
 def verify(
