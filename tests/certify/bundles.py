@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import msgspec
+
 from assay.certify import (
     badge,
     evidence,
@@ -76,7 +78,8 @@ def harvest() -> dict[str, bytes]:
     chosen = Selection(scenarios=SCENARIOS, revisions=(HANDSHAKE[-1], PER_REQUEST[-1]))
     order = Order(suite_named("marketplace"), chosen, jobs=2)
     runner = Runner(order, [served("reference", Transport.STDIO)], lambda event: None, kept.keep)
-    kept.add(asyncio.run(runner.run()), Redaction())
+    found = asyncio.run(runner.run())
+    kept.add(msgspec.structs.replace(found, started=f"{CREATED:%Y-%m-%dT%H:%M:%S}.000Z"), Redaction())
     return kept.files
 
 
@@ -101,7 +104,7 @@ def finished(raw: dict[str, bytes], created: datetime, lifetime: timedelta) -> d
     shown[evidence.VULNERABILITIES] = evidence.judge_vulnerabilities(raw[layout.VULNERABILITIES], created)
     occasion = summary.Occasion(
         "my-server", "1.0", ARTIFACT, spelled(created), spelled(created + lifetime), HOST,
-        DEVELOPER.public.id, HARNESS.public.id, metrics.Source.HARNESS,
+        DEVELOPER.public.id, metrics.signer_named(raw[layout.METRICS]), metrics.Source.HARNESS,
     )  # fmt: skip
     found = summary.summarise({**raw, layout.PROFILE: profile()}, occasion, shown, {})
     return {**raw, **views(summary.encode(found))}

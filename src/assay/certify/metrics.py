@@ -98,6 +98,15 @@ def sign(data: bytes, key: SigningKey) -> bytes:
     return dsse.sign(data, key, PAYLOAD_TYPE)
 
 
+def signer_named(data: bytes) -> str | None:
+    """The key that an envelope says it is signed with. Nothing is verified here."""
+    try:
+        [signature] = canonical.decode(data)["signatures"]
+        return str(signature["keyid"])
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
 def _payload(data: bytes) -> bytes:
     """What an envelope holds, whoever signed it; the bytes themselves where there is none."""
     try:

@@ -31,6 +31,8 @@ from .verification_run import stored_run, trace_name
 
 REPORTS: Final[Mapping[str, Callable[[Summary], str]]] = {REPORT_PAGE: html, REPORT_TEXT: markdown}
 SUITE: Final = "marketplace"
+LONGEST: Final = 2 * MAX_FRAMES
+"""Frames of a trace: a recording may go on with what another has heard."""
 Told = dict[str, tuple[object, ...]]
 """Check → its verdict, the requirements that it found broken and, by the same version, what it saw."""
 
@@ -118,7 +120,7 @@ class _Judging:
         trace = parse_trace(self._case.content(name), name)
         header = trace.header
         place = header.scenario, header.transport, header.revision
-        if header.role != self._suite.role.value or len(trace.frames) > MAX_FRAMES:
+        if header.role != self._suite.role.value or len(trace.frames) > LONGEST:
             raise BadTrace(
                 name, f"a recording of a {header.role} with {len(trace.frames)} frames is none of ours"
             )

@@ -19,6 +19,8 @@ from .refusal import Reason, refused
 
 MAX_EVIDENCE: Final = 256 * 1024 * 1024
 """The largest file that is read to be understood; of larger ones the digest alone is compared."""
+SKEW: Final = timedelta(minutes=5)
+"""How far the clocks of two machines may be apart."""
 
 
 class CannotRead(Exception):

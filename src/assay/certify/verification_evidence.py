@@ -102,9 +102,11 @@ def metrics(case: Case) -> str:
     Raises:
         Refused: they are none, or not what a harness has signed that they are said to be of.
     """
-    if layout.METRICS not in case.entries:
+    data = case.content(layout.METRICS) if layout.METRICS in case.entries else b""
+    if stored_summary(case).attested.harness not in (None, figures.signer_named(data)):
+        raise refused(Reason.WRONG_SUMMARY, layout.SUMMARY, "it names a harness that has signed nothing")
+    if not data:
         return "none given"
-    data = case.content(layout.METRICS)
     try:
         figures.read(data)
         signed = dsse.verify(data, case.trust, Role.HARNESS, figures.PAYLOAD_TYPE)

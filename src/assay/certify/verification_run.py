@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from posixpath import normpath
+from datetime import datetime, timedelta
 from typing import Final
 
 from assay.lab.harness.run import BadRun, CellResult, Run, parse_run
 from assay.lab.harness.verdict import Outcome
 
+from .bundle_manifest import moment
 from .layout import RUN, RUN_FOLDER
 from .refusal import Reason, Refusal, Refused, refused
-from .verification_case import Case
+from .verification_case import SKEW, Case
 
 TRACE_ENDING: Final = ".ndjson"
-UNPROVED: Final = frozenset({Outcome.INCOMPLETE, Outcome.NOT_APPLICABLE})
+AT_ONCE: Final = timedelta(days=1)
+"""A bundle is made when its run has ended: nobody gives a new date to an old one."""
 
 
 def run(case: Case) -> str:
@@ -23,7 +25,7 @@ def run(case: Case) -> str:
         Refused: there is no run, or one that its traces do not stand behind.
     """
     stored = stored_run(case)
-    refusals = [*_unproved(case, stored), *_unnamed(case, stored)]
+    refusals = [*_misdated(case, stored), *_unproved(case, stored), *_unnamed(case, stored)]
     if refusals:
         raise Refused(refusals)
     traces = sum(1 for cell in stored.cells if cell.trace)
@@ -43,7 +45,22 @@ def stored_run(case: Case) -> Run:
 
 def trace_name(cell: CellResult) -> str:
     """The file of the bundle, which the run names from where it is."""
-    return normpath(RUN_FOLDER + cell.trace)
+    return RUN_FOLDER + cell.trace
+
+
+def _misdated(case: Case, stored: Run) -> Iterator[Refusal]:
+    if stored.interrupted:
+        yield Refusal(Reason.BAD_EVIDENCE, RUN, "it was interrupted, and of such a run no bundle is made")
+    made = moment(case.listed.created)
+    try:
+        began = datetime.fromisoformat(stored.started)
+        is_of_then = made - AT_ONCE <= began <= made + SKEW
+    except (ValueError, TypeError) as error:
+        yield Refusal(Reason.BAD_EVIDENCE, RUN, f"it began at no time: {error}")
+        return
+    if not is_of_then:
+        detail = f"it began at {stored.started}, and the bundle was made at {case.listed.created}"
+        yield Refusal(Reason.BAD_EVIDENCE, RUN, detail)
 
 
 def _unproved(case: Case, stored: Run) -> Iterator[Refusal]:
@@ -52,7 +69,7 @@ def _unproved(case: Case, stored: Run) -> Iterator[Refusal]:
     for cell in stored.cells:
         about = f"{' '.join(cell.place)} (attempt {cell.attempt})"
         if not cell.trace:
-            if cell.checks or cell.outcome not in UNPROVED:
+            if cell.checks or cell.outcome is not Outcome.NOT_APPLICABLE:
                 yield Refusal(Reason.MISSING_TRACE, RUN, f"{about} has verdicts, and no trace")
             continue
         name = trace_name(cell)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
-from typing import Final
 
 from assay.signing import dsse
 from assay.signing.canonical import MAX_BYTES
@@ -18,11 +16,9 @@ from .manifest import BadManifest, Manifest, compare
 from .profile_list import BadProfile, shipped
 from .refusal import Reason, Refusal, Refused, not_signed, refused
 from .statement import BadStatement, Statement
+from .statement import encode as encode_statement
 from .statement import read as read_statement
-from .verification_case import CannotRead, Case, read_plain
-
-SKEW: Final = timedelta(minutes=5)
-"""How far the clocks of two machines may be apart."""
+from .verification_case import SKEW, CannotRead, Case, read_plain
 
 
 def signature(case: Case) -> str:
@@ -47,7 +43,7 @@ def validity(case: Case) -> str:
         raise refused(Reason.FROM_THE_FUTURE, MANIFEST, f"made at {case.listed.created}, which is to come")
     if end <= case.now:
         raise refused(Reason.EXPIRED, MANIFEST, f"it held until {case.listed.expires}")
-    if case.max_age is not None and begin + case.max_age < case.now:
+    if case.max_age is not None and case.now - begin > case.max_age:
         raise refused(Reason.TOO_OLD, MANIFEST, f"made at {case.listed.created}, longer ago than allowed")
     return f"made at {case.listed.created}, holds until {case.listed.expires}"
 
@@ -115,17 +111,21 @@ def _unpaired(missing: set[str], strange: set[str]) -> Iterator[Refusal]:
 def _differences(case: Case, name: str, expected: Statement) -> Iterator[Refusal]:
     try:
         signed = dsse.verify(case.content(name), case.trust, Role.DEVELOPER)
-        claimed = read_statement(signed.payload)
+        claimed, due = read_statement(signed.payload), encode_statement(expected)
     except dsse.Refused as error:
         yield Refusal(error.reason, name, error.detail)
     except BadStatement as error:
         yield Refusal(Reason.BAD_STATEMENT, name, str(error))
     else:
-        if claimed.subject != expected.subject:
+        if signed.key_id != case.signer:
+            yield Refusal(
+                dsse.Reason.UNKNOWN_KEY, name, f"by {signed.key_id}, not by who signed the manifest"
+            )
+        elif claimed.subject != expected.subject:
             yield Refusal(
                 Reason.WRONG_SUBJECT, name, "it is not about the evidence and artifact of this bundle"
             )
-        elif claimed != expected:
+        elif signed.payload != due:  # bytes: to Python, 1 is true
             yield Refusal(Reason.WRONG_PREDICATE, name, "it says something else than its evidence")
 
 

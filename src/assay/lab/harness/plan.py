@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 import msgspec
 from msgspec import Struct
@@ -16,6 +17,8 @@ from .need import unmet
 from .run import Place
 from .scenario import Scenario
 from .transport import Transport
+
+EFFECTS: Final = "it may change something: allow it with --allow-effects"
 
 
 class Selection(Struct, frozen=True):
@@ -80,6 +83,6 @@ def makes_sense(suite: Suite, scenario: Scenario, transport: Transport, revision
 def _attempts(place: Cell, selection: Selection, repeat: int) -> Iterator[Cell]:
     hindrance = unmet(place.scenario.needs, place.facts)
     if place.scenario.effects and not selection.effects:
-        hindrance = "it may change something: allow it with --allow-effects"
+        hindrance = EFFECTS
     for attempt in range(1, (1 if hindrance else repeat) + 1):
         yield msgspec.structs.replace(place, hindrance=hindrance, attempt=attempt)
