@@ -18,7 +18,7 @@ from tests.driving.messages import call, initialize, notification, request
 NEWEST = HANDSHAKE[-1]
 OTHER = HANDSHAKE[0]
 LIST = request("tools/list")
-ALL = Strictness(initialized=True, sessions=True, version_header=True, statuses=True, unknown_tool=True)
+ALL = Strictness(**dict.fromkeys(Strictness.__struct_fields__, True))
 
 
 def make_server(**rows: bool) -> Server:
