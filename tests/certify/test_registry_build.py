@@ -2,7 +2,16 @@
 
 from typing import Any
 
-from assay.certify.registry_build import Claims, Published, Seen, differences, entry, manifests, meet
+from assay.certify.registry_build import (
+    Claims,
+    Published,
+    Seen,
+    differences,
+    entry,
+    manifests,
+    meet,
+    unversioned,
+)
 from assay.lab.harness.facts import Facts
 from assay.lab.harness.playing import Conditions
 from assay.lab.harness.registry_entry import profile_block
@@ -72,3 +81,9 @@ async def test_batches_that_a_server_takes_are_seen() -> None:
     finally:
         await subject.stop()
     assert (found.batch, found.streams, [*found.known]) == (True, True, [*REVISIONS])
+
+
+def test_a_prompt_without_a_version_is_told_by_name() -> None:
+    good = {"name": "good", "_meta": {"dev.assay/version": {"semver": "1.0.0", "digest": "sha256:00"}}}
+    found = unversioned([seen(prompts=[{"name": "bad"}, good])])
+    assert [issue.path for issue in found] == ["prompts.bad"]

@@ -100,7 +100,7 @@ async def test_a_server_without_the_profile_gets_no_entry(
 ) -> None:
     assert await built_at(served(small(tmp_path), Transport.HTTP)) == 1
     told = capsys.readouterr()
-    assert "capabilities.prompts.versions.review: must be a string, not null" in told.err
+    assert "prompts.review: has no version and digest in _meta" in told.err
     assert "WARNING /.well-known/mcp-tools: is not published: status 404" in told.err
     assert told.out == ""
 

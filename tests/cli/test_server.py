@@ -135,6 +135,10 @@ def test_healthy_server_conforms_and_leaves_results(
         (["everything", "--scenario", "tools-*", "--scenario", "tols-*"], "no such scenario: tols-*"),
         (["everything", "--seconds", "9"], "--seconds is for --suite fuzz"),
         (["everything", "--seed", "0"], "--seed is for --suite fuzz"),
+        (["everything", "--observe", "."], "--observe is for --suite marketplace"),
+        (["everything", "--suite", "marketplace", "--observe", "none"], "there is no directory none"),
+        (["everything", "--suite", "marketplace", "--registry", "none"], "cannot read none"),
+        (["everything", "--suite", "marketplace", "--otlp", "4318"], "no address: '4318'"),
         (["everything", "--watch", ".", "--case", "word"], "--case is for --suite fuzz"),
         (["everything", "--spec-version", "yesterday"], "unknown revision"),
         (["everything", "--timeout", "-1"], "--timeout: '-1' is no number of seconds"),
@@ -166,6 +170,25 @@ def test_wrong_use_is_refused_in_one_line(
 ) -> None:
     assert main(["server", *arguments]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_what_lies_beside_the_messages_is_seen_where_it_is_given(tmp_path: Path) -> None:
+    (tmp_path / "server.json").write_text("{}")
+    given = ["--registry", str(tmp_path / "server.json"), "--observe", str(tmp_path)]
+    spans = ["--otlp", "127.0.0.1:0", "--scenario", "cap.registry", "--scenario", "cap.unwritable"]
+    options = [
+        "--suite",
+        "marketplace",
+        "--spec-version",
+        HANDSHAKE[-1].date,
+        "-o",
+        str(tmp_path / "results"),
+    ]
+    main(["server", "reference", *options, *given, *spans])
+    [stored] = (tmp_path / "results").glob("run-*/run.json")
+    run = parse_run(stored.read_bytes(), str(stored))
+    assert sorted(run.subjects[0].facts[0].beside) == ["disk", "registry", "spans"]
+    assert {cell.scenario for cell in run.cells if cell.checks} == {"cap.registry", "cap.unwritable"}
 
 
 def test_nothing_that_is_played_there_is_wrong_use(capsys: pytest.CaptureFixture[str]) -> None:

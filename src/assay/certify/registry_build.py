@@ -22,7 +22,9 @@ from assay.lab.harness.registry_entry import (
     PROFILE_ID,
     PUBLISHER,
     TRANSPORTS,
+    VERSION,
     capabilities_block,
+    version_of,
 )
 from assay.lab.harness.resource_metadata import places
 from assay.lab.harness.stage import Stage
@@ -195,6 +197,21 @@ def differences(seen: Sequence[Seen]) -> list[Issue]:
         for kind in KINDS
         if _capabilities(one)[kind] != same[kind]
     ]
+
+
+def unversioned(seen: Sequence[Seen]) -> list[Issue]:
+    """An entry tells the version of every prompt, which nobody but the server can know."""
+    lacking = {
+        str(prompt.get("name"))
+        for one in seen
+        for prompt in one.newest.prompts
+        if not {"semver", "digest"} <= version_of(prompt).keys()
+    }
+    told = (
+        f'has no version and digest in _meta["{VERSION}"]; `assay serve --profile` adds them to prompts with '
+        "@server.prompt(version=…)"
+    )
+    return [Issue("semantic", f"prompts.{name}", told) for name in sorted(lacking)]
 
 
 def _capabilities(seen: Seen) -> Item:

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from .duration import duration
 from .once import Once
-from .server import add_tokens, count, seconds
+from .server import add_beside, add_tokens, count, seconds
 
 SUMMARY = "judge a server by a marketplace's profile; signed evidence and badge"
 LIFETIME = timedelta(days=90)
@@ -63,10 +63,7 @@ def _add_profile(group: argparse._ArgumentGroup) -> None:
 
 def _add_evidence(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
-    add("--registry", type=Path, metavar="FILE", help="its entry in the registry: server.json")
-    observed = "directory that it may write to, watched around every call; repeatable"
-    add("--observe", type=Path, action="append", default=[], metavar="DIR", help=observed)
-    add("--otlp", metavar="HOST:PORT", help="listen there for its spans; a command is told where by itself")
+    add_beside(group, "; a command is told where by itself")
     add("--python", type=Path, metavar="EXE", help="its interpreter, for the SBOM; default: that of --stdio")
     add(
         "--osv", type=Path, metavar="FILE", help="export of known vulnerabilities: a JSON file, folder or zip"

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 SUMMARY = "judge an MCP server: by URL, command or file"
 FOR_SERVING = ("--host", "--port", "--allow-host", "--allow-origin")
-FOR_FUZZING = ("seconds", "seed", "export", "case")
+FOR_SUITES = {FUZZ: ("seconds", "seed", "export", "case"), "marketplace": ("registry", "observe", "otlp")}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -44,6 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _add_selection(parser.add_argument_group("what is judged"))
     _add_manner(parser.add_argument_group("how it is judged"))
     _add_fuzzing(parser.add_argument_group("with --suite fuzz"))
+    add_beside(parser.add_argument_group("with --suite marketplace"))
     add_results(parser.add_argument_group("results"))
     for option in FOR_SERVING:
         parser.add_argument(option, action=Misplaced, help=argparse.SUPPRESS)
@@ -123,6 +124,15 @@ def _add_fuzzing(group: argparse._ArgumentGroup) -> None:
     add("--case", action="append", default=[], metavar="WORD", help="try this case only; a finding names it")
 
 
+def add_beside(group: argparse._ArgumentGroup, who_is_told: str = "") -> None:
+    """What can be seen beside the messages."""
+    add = group.add_argument
+    add("--registry", type=Path, metavar="FILE", help="its entry in the registry: server.json")
+    observed = "directory that it may write to, watched around every call; repeatable"
+    add("--observe", type=Path, action="append", default=[], metavar="DIR", help=observed)
+    add("--otlp", metavar="HOST:PORT", help=f"listen there for its spans{who_is_told}")
+
+
 def add_results(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("--output", "-o", type=Path, default=Path("results"), metavar="DIR", help="default: results")
@@ -171,7 +181,7 @@ def execute(options: argparse.Namespace) -> int:
     from assay.cli.lab.extra import check_extra
 
     check_extra()
-    check_fuzzing(options)
+    check_suited(options)
     if options.watch:
         from assay.cli.lab.watching import check_watchable
 
@@ -197,8 +207,10 @@ def play_with(play: Play, options: argparse.Namespace) -> int:
     return asyncio.run(judge(play, options))
 
 
-def check_fuzzing(options: argparse.Namespace) -> None:
+def check_suited(options: argparse.Namespace) -> None:
     """An option that does nothing is an option that was meant otherwise."""
-    given = [name for name in FOR_FUZZING if getattr(options, name) not in (None, [])]
-    if given and options.suite != FUZZ:
-        raise CommandFailed(ExitCode.USAGE, f"--{given[0]} is for --suite fuzz", "add it, or leave this out")
+    for suite, names in FOR_SUITES.items():
+        given = [name for name in names if getattr(options, name) not in (None, [])]
+        if given and options.suite != suite:
+            problem = f"--{given[0]} is for --suite {suite}"
+            raise CommandFailed(ExitCode.USAGE, problem, "add it, or leave this out")

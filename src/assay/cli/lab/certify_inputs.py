@@ -21,9 +21,10 @@ from assay.certify.dossier import Inputs
 from assay.certify.metrics import Metrics
 from assay.certify.profile_list import newest
 from assay.cli.exit_code import CommandFailed, ExitCode
-from assay.lab.harness.disk import Directories, Unobservable
 from assay.signing.dsse import Role, Trust
 from assay.signing.keys import SigningKey, read_public_key, read_signing_key
+
+from .beside import check_observed, registry_entry
 
 T = TypeVar("T")
 _PYTHON: Final = re.compile(r"(python|pypy)(\d+(\.\d+)?)?(\.exe)?")
@@ -55,7 +56,7 @@ def inputs_of(options: argparse.Namespace) -> Inputs:
         waived=tuple(options.waive),
         metrics=given,
         harness=harness,
-        registry=options.registry and _registry(options.registry),
+        registry=options.registry and registry_entry(options.registry),
     )
 
 
@@ -116,14 +117,7 @@ def _check_evidence(options: argparse.Namespace) -> None:
     python = python_of(options)
     if python is not None:
         _good(environment.inspect, python, hint="name the server's interpreter with --python EXE")
-    for directory in options.observe:
-        if not directory.is_dir():
-            hint = "make it, or name the directory that the server writes to"
-            raise CommandFailed(ExitCode.USAGE, f"--observe: there is no directory {directory}", hint)
-    try:
-        Directories(options.observe).state()
-    except Unobservable as error:
-        raise CommandFailed(ExitCode.USAGE, f"--observe: {error}") from error
+    check_observed(options.observe)
 
 
 def _first_record(export: Path) -> None:
@@ -162,13 +156,6 @@ def _check_about(found: Metrics, options: argparse.Namespace) -> None:
         others = ", ".join(sorted({run.server for run in found.results.runs})) or "nobody"
         problem = f"{options.metrics} has no run of the server {options.server}, only of {others}"
         raise CommandFailed(ExitCode.USAGE, problem, "--server and the name there must be the same")
-
-
-def _registry(path: Path) -> bytes:
-    data: bytes = _good(Path.read_bytes, path)
-    if not isinstance(_good(json.loads, data, about=path), dict):
-        raise CommandFailed(ExitCode.USAGE, f"{path} is no server.json: it holds no object")
-    return data
 
 
 def _good(read: Callable[..., T], *given: Any, about: Path | None = None, hint: str | None = None) -> T:

@@ -17,6 +17,7 @@ from assay.lab.harness.subject import CommandSubject, Subject, served
 from assay.lab.harness.surroundings import Surroundings
 from assay.lab.harness.transport import Transport
 
+from .beside import address, spans_at
 from .certificates import identity_of
 from .subjects import argv, check_url, headers_of
 
@@ -46,13 +47,6 @@ def check_subject(options: argparse.Namespace) -> None:
     argv(options.target or options.command or "-")
     if options.otlp is not None:
         address(options.otlp)
-
-
-def address(text: str) -> tuple[str, int]:
-    host, colon, port = text.rpartition(":")
-    if not colon or not host or not port.isdecimal() or int(port) > 65535:
-        raise CommandFailed(ExitCode.USAGE, f"no address: {text!r}", "write it as 127.0.0.1:4318")
-    return host.strip("[]"), int(port)
 
 
 @asynccontextmanager
@@ -89,24 +83,12 @@ def _reached(options: argparse.Namespace) -> list[Subject]:
 
 @asynccontextmanager
 async def _spans(options: argparse.Namespace) -> AsyncIterator[Receiver | None]:
-    """A receiver, where it can be told to the server; without what reads spans, only if it was asked for."""
+    """A receiver, where it can be told to the server."""
     if not (options.otlp or options.command or options.target):
         yield None
         return
-    host, port = address(options.otlp) if options.otlp else ("127.0.0.1", 0)
-    try:
-        receiver = await Receiver(host, port).__aenter__()
-    except OSError as error:
-        raise CommandFailed(ExitCode.USAGE, f"cannot listen on {host}:{port}: {error.strerror}") from error
-    except ImportError as error:
-        if options.otlp:
-            raise CommandFailed(ExitCode.USAGE, str(error), 'pip install "assay[otel]"') from error
-        yield None
-        return
-    try:
+    async with spans_at(options.otlp) as receiver:
         yield receiver
-    finally:
-        await receiver.__aexit__()
 
 
 def _told(spans: Receiver | None) -> dict[str, str]:

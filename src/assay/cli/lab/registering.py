@@ -20,6 +20,7 @@ from assay.certify.registry_build import (
     look_around,
     manifests,
     meet,
+    unversioned,
 )
 from assay.certify.registry_diff import difference
 from assay.cli.exit_code import CommandFailed, ExitCode
@@ -53,6 +54,8 @@ async def register(options: argparse.Namespace) -> int:
     claims = claims_of(options)
     await equip(conditions.wallet)
     seen, published = await _known(subjects, conditions, identity_of(options))
+    if not tell(report(unversioned(seen)), options):
+        return ExitCode.DOES_NOT_CONFORM
     made = entry(claims_told(claims, seen), seen, published, conditions.wallet.get(USUAL))
     told = manifests(seen[0], published)
     found = check(made)

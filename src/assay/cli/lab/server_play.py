@@ -18,6 +18,7 @@ from assay.lab.harness.run import Place, Run, redacted
 from assay.lab.harness.runner import Order, Runner, SubjectDown
 from assay.lab.harness.scenario import Role
 
+from .beside import check_beside, surroundings_of
 from .judging import check_named, revision_of
 from .subjects import redaction_of, subjects_of
 from .tokens import equip, no_token, wallet_of
@@ -31,6 +32,7 @@ class ServerPlay:
         """
         self._options = options
         self._order = order_of(options)
+        check_beside(options)
         subjects_of(options)  # made anew for every run: here only to hear of mistakes before anything else
         self.suite = self._order.suite
         self.selection = self._order.selection
@@ -48,9 +50,11 @@ class ServerPlay:
     async def run(self, watch: Watch, archive: Archive, first: frozenset[Place] = frozenset()) -> Run:
         """The run without credentials."""
         selection = msgspec.structs.replace(self.selection, first=first)
-        order = msgspec.structs.replace(self._order, selection=selection)
-        run = await Runner(order, subjects_of(self._options), watch, archive.keep).run()
-        return redacted(run, order.conditions.redaction)
+        async with surroundings_of(self._options) as seen:
+            conditions = msgspec.structs.replace(self._order.conditions, surroundings=seen)
+            order = msgspec.structs.replace(self._order, selection=selection, conditions=conditions)
+            run = await Runner(order, subjects_of(self._options), watch, archive.keep).run()
+        return redacted(run, conditions.redaction)
 
     def refusal(self, down: SubjectDown) -> CommandFailed:
         return not_there(down, self._options)
