@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.certify.capability_manifests import FILES
-from assay.certify.form import Report, report
+from assay.certify.form import Issue, Report, report
 from assay.certify.registry import check
 from assay.certify.registry_build import (
     Claims,
@@ -54,12 +54,9 @@ async def register(options: argparse.Namespace) -> int:
     claims = claims_of(options)
     await equip(conditions.wallet)
     seen, published = await _known(subjects, conditions, identity_of(options))
-    if not tell(report(unversioned(seen)), options):
-        return ExitCode.DOES_NOT_CONFORM
     made = entry(claims_told(claims, seen), seen, published, conditions.wallet.get(USUAL))
     told = manifests(seen[0], published)
-    found = check(made)
-    issues = [*found.issues, *differences(seen), *published.issues]
+    issues = [*issues_of(made, unversioned(seen)), *differences(seen), *published.issues]
     if not tell(report(issues), options):
         return ExitCode.DOES_NOT_CONFORM
     if previous is not None:
@@ -69,6 +66,12 @@ async def register(options: argparse.Namespace) -> int:
             return ExitCode.DOES_NOT_CONFORM
     write(options, made, told)
     return ExitCode.OK
+
+
+def issues_of(made: dict[str, Any], unversioned: list[Issue]) -> list[Issue]:
+    """What is wrong with an entry. A prompt without a version is told once, and in its own words."""
+    found = [one for one in check(made).issues if not (unversioned and ".capabilities.prompts." in one.path)]
+    return [*unversioned, *found]
 
 
 def subjects_of(options: argparse.Namespace) -> list[Subject]:
