@@ -75,6 +75,7 @@ def test_server_that_does_not_conform_is_told(tmp_path: Path) -> None:
     baseline = tmp_path / "known.yaml"
     baseline.write_text("server: [lifecycle-ping]\n", "utf-8")
     options = ["--scenario", "lifecycle-ping", "--output", str(tmp_path), "--baseline", str(baseline)]
+    options += ["--spec-version", REVISIONS[-1].date]
     program = (
         "import demo_lab\n"
         f"with demo_lab.judging('everything', ['stdio'], {options}) as run:\n"
@@ -95,15 +96,21 @@ def test_server_that_does_not_conform_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.timeout(120)
 @pytest.mark.skipif(not PROCESSES.is_dir(), reason="looks for processes in /proc")
-@pytest.mark.parametrize("reason", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_demo_says_so_and_leaves_no_server(reason: signal.Signals, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("reason", "talk"),
+    [(signal.SIGINT, b" over HTTP"), (signal.SIGTERM, "←".encode())],
+    ids=["HTTP", "stdio"],
+)
+def test_an_interrupted_demo_says_so_and_leaves_no_server(
+    reason: signal.Signals, talk: bytes, tmp_path: Path
+) -> None:
     mark = f"DEMO_UNDER_TEST={uuid4()}"
     marked = environment(**dict([mark.split("=")]))
     line = [*DEMO, "--output", str(tmp_path)]
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=marked) as demo:
         assert demo.stdout is not None and demo.stderr is not None
-        while b" over HTTP" not in (line := demo.stdout.readline()):
-            assert line, "the demo ended before it came to HTTP"
+        while talk not in (said := demo.stdout.readline()):
+            assert said, "the demo ended before it came to that"
         assert len(processes_with(mark)) > 3  # the demo, a server to talk to, and two labs
         demo.send_signal(reason)
         _, errors = demo.communicate(timeout=60)
