@@ -3,20 +3,22 @@
 
   python verify_bundle.py evidence/ dev.pub [ARTIFACT]
 
-Prints what the bundle is about and exits 0, or prints why it is refused and exits 1. It reads
-docs/certification.md in its own way, to be compared with `assay verify`. It does not judge traces again,
-which takes the lab, and does not look at who signed the metrics.
+Prints what the bundle is about and exits 0, or why it is refused and exits 1; 3 if it cannot be read. It
+reads docs/certification.md in its own way, to be compared with `assay verify`. It does not judge traces
+again, which takes the lab, and does not look at who signed the metrics.
 """
 
 import base64
 import json
 import os
+import re
 import stat
 import sys
+import tomllib
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from posixpath import normpath
 from unicodedata import category, normalize
 
 from cryptography.exceptions import InvalidSignature
@@ -24,17 +26,27 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat,
 
 PROFILES = {"intelgraph/2025-10": "fe201ba9e3545cc762d71440b268336ed79ceee5e195cbf8c4cd64d5368ed273"}
 MANIFEST, SUMMARY, RUN, PROFILE = "MANIFEST.json", "summary.json", "run/run.json", "profile.toml"
-FORM = {"v", "server", "artifact", "profile", "created", "expires", "roles", "files"}
-STATEMENTS = {
-    "attestations/sbom.dsse.json": ("sbom.cdx.json", "https://cyclonedx.org/bom"),
-    "attestations/summary.dsse.json": (SUMMARY, "https://in-toto.io/attestation/test-result/v0.1"),
-    "attestations/vulnerabilities.dsse.json": (
-        "vulnerabilities.json",
-        "https://in-toto.io/attestation/vulns/v0.2",
-    ),
+SBOM, FLAWS, SIGNED = "sbom.cdx.json", "vulnerabilities.json", "attestations/"
+REGISTRY = {f"registry/{name}.json" for name in ("server", "mcp-tools", "mcp-resources", "mcp-prompts")}
+EVIDENCE = {RUN, SBOM, FLAWS, "metrics.json", *REGISTRY}
+LARGEST, SKEW, AT_ONCE = 256 * 1024 * 1024, timedelta(minutes=5), timedelta(days=1)
+
+# The form of what is signed: a pattern of text, a type, a list of members, or exactly these fields.
+TEXT, WORD, DIGEST = r"(?s).*", r"(?s).{1,256}", r"[0-9a-f]{64}"
+TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"
+ENVELOPE = {"payload": TEXT, "payloadType": TEXT, "signatures": [{"keyid": TEXT, "sig": TEXT}]}
+SUBJECT = {"name": TEXT, "digest": {"sha256": DIGEST}}
+CLAIM = {"_type": TEXT, "subject": [SUBJECT], "predicateType": TEXT, "predicate": dict}
+ARTIFACT, FILE = {"name": WORD, "sha256": DIGEST}, {"path": TEXT, "sha256": DIGEST, "size": int}
+ABOUT = {"server": {"name": WORD, "version": WORD}, "profile": {"id": WORD, "sha256": DIGEST}}
+LISTED = ABOUT | {
+    "v": int,
+    "created": TIME,
+    "expires": TIME,
+    "artifact": object,
+    "roles": dict,
+    "files": [FILE],
 }
-LARGEST = 32 * 1024 * 1024
-ODD = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
 
 
 class Refused(Exception):
@@ -46,11 +58,35 @@ def need(good, reason, where):
         raise Refused(reason, where)
 
 
-def canonical(data):
+@contextmanager
+def reading(reason, where):
+    """Whatever is not as it must be to be read is refused."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+        raise Refused(reason, where) from None
+
+
+def fits(value, form):
+    if isinstance(form, str):
+        return isinstance(value, str) and re.fullmatch(form, value) is not None
+    if isinstance(form, list):
+        return isinstance(value, list) and all(fits(one, form[0]) for one in value)
+    if isinstance(form, dict):
+        there = isinstance(value, dict) and value.keys() == form.keys()
+        return there and all(fits(value[name], one) for name, one in form.items())
+    return form in (object, type(value))
+
+
+def encode(value):
     """JSON in the one form in which it is signed."""
-    value = json.loads(data)
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    if len(data) > LARGEST or text.encode() != data:
+    form = {"sort_keys": True, "separators": (",", ":"), "ensure_ascii": False, "allow_nan": False}
+    return json.dumps(value, **form).encode()
+
+
+def decode(data, form):
+    value = json.loads(data.decode())
+    if len(data) > LARGEST // 8 or not fits(value, form) or encode(value) != data:
         raise ValueError("another form")
     return value
 
@@ -72,14 +108,10 @@ def key_id(key):
 
 def opened(data, where, key, kind):
     """The payload of an envelope, once the pinned key is known to have signed it."""
-    try:
-        envelope = canonical(data)
-        payload, signatures = plain(envelope["payload"]), envelope["signatures"]
-        signed = [(one["keyid"], plain(one["sig"])) for one in signatures]
-        good = len(envelope) == 3 and isinstance(signatures, list)
-        need(good and all(len(one) == 2 for one in signatures), "malformed", where)
-    except ODD:
-        raise Refused("malformed", where) from None
+    with reading("malformed", where):
+        envelope = decode(data, ENVELOPE)
+        payload = plain(envelope["payload"])
+        signed = [(one["keyid"], plain(one["sig"])) for one in envelope["signatures"]]
     need(envelope["payloadType"] == kind, "wrong-type", where)
     need(signed, "unsigned", where)
     need(len(signed) == 1, "several-signatures", where)
@@ -91,164 +123,187 @@ def opened(data, where, key, kind):
     return payload
 
 
-def is_name(name):
-    odd = {"", ".", ".."} & set(name.split("/")) or "\\" in name or normalize("NFC", name) != name
-    return not odd and len(name) <= 1024 and not any(category(one) in ("Cc", "Cs") for one in name)
+def are_names(names):
+    """Whether they lead nowhere else, and are different names on every system."""
+    for name in names:
+        odd = {"", ".", ".."} & set(name.split("/")) or "\\" in name or normalize("NFC", name) != name
+        if odd or len(name) > 1024 or any(category(one) in ("Cc", "Cs") for one in name):
+            return False
+    return len({normalize("NFC", name.casefold()) for name in names}) == len(names)
 
 
 def moment(text):
-    found = datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
-    need(len(text) == len("2000-01-01T00:00:00Z"), "bad-manifest", MANIFEST)
-    return found
+    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
 
 
-def manifest(directory, key):
+def manifest(directory, key, now, max_age):
     path = directory / MANIFEST
     need(os.path.lexists(path), "missing-file", MANIFEST)
     need(stat.S_ISREG(path.lstat().st_mode), "unfit-file", MANIFEST)
     need(path.stat().st_size <= LARGEST, "malformed", MANIFEST)
     payload = opened(path.read_bytes(), MANIFEST, key, "application/vnd.assay.manifest+json")
-    try:
-        listed = canonical(payload)
+    with reading("bad-manifest", MANIFEST):
+        listed = decode(payload, LISTED)
+        begin, end, roles = moment(listed["created"]), moment(listed["expires"]), listed["roles"]
         names = [entry["path"] for entry in listed["files"]]
-        good = [
-            set(listed) == FORM and repr(listed["v"]) == "1",
-            set(listed["server"]) == {"name", "version"} and set(listed["profile"]) == {"id", "sha256"},
-            listed["artifact"] is None or set(listed["artifact"]) == {"name", "sha256"},
-            moment(listed["created"]) < moment(listed["expires"]),
-            listed["roles"].get(key_id(key)) == "developer",
-            set(listed["roles"].values()) <= {"developer", "harness"},
-            names == sorted(names) and len({name.casefold() for name in names}) == len(names),
-            all(map(is_name, names)) and MANIFEST not in names,
-            all(set(entry) == {"path", "sha256", "size"} for entry in listed["files"]),
-        ]
-    except ODD:
-        raise Refused("bad-manifest", MANIFEST) from None
-    need(all(good), "bad-manifest", MANIFEST)
+        good = (
+            listed["v"] == 1
+            and begin < end
+            and (listed["artifact"] is None or fits(listed["artifact"], ARTIFACT))
+        )
+        good = good and names == sorted(names) and are_names(names) and MANIFEST not in names
+        good = good and len(names) <= 100_000 and all(entry["size"] >= 0 for entry in listed["files"])
+        good = good and set(roles.values()) <= {"developer", "harness"} and len(roles) <= 16
+        need(good and roles.get(key_id(key)) == "developer", "bad-manifest", MANIFEST)
+    need(begin <= now + SKEW, "from-the-future", MANIFEST)
+    need(now < end, "expired", MANIFEST)
+    need(max_age is None or now - begin <= max_age, "too-old", MANIFEST)
     return listed
 
 
-def validity(listed, now, max_age):
-    begin, end = moment(listed["created"]), moment(listed["expires"])
-    need(begin <= now + timedelta(minutes=5), "from-the-future", MANIFEST)
-    need(now < end, "expired", MANIFEST)
-    need(max_age is None or now <= begin + max_age, "too-old", MANIFEST)
+def unreadable(error):
+    raise error
 
 
-def files(directory, listed):
-    """The bytes of every file, which are those that are listed."""
+def contents(directory, listed):
+    """The bytes of every file but traces, once all are those that are listed."""
     found = {}
-    for folder, folders, names in os.walk(directory):
+    for folder, folders, names in os.walk(directory, onerror=unreadable):
         for path in (Path(folder, name) for name in folders + names):
             mode, name = path.lstat().st_mode, normalize("NFC", path.relative_to(directory).as_posix())
             if not stat.S_ISDIR(mode):
-                need(stat.S_ISREG(mode) and is_name(name), "unfit-file", name)
+                need(stat.S_ISREG(mode), "unfit-file", name)
                 found[name] = path
-    need(len({name.casefold() for name in found}) == len(found), "unfit-file", str(directory))
+    need(are_names(found), "unfit-file", str(directory))
     del found[MANIFEST]
     entries = {entry["path"]: entry for entry in listed["files"]}
     need(entries.keys() <= found.keys(), "missing-file", min(entries.keys() - found, default=""))
     need(found.keys() <= entries.keys(), "added-file", min(found.keys() - entries, default=""))
     for name, path in sorted(found.items()):
         need(path.stat().st_size == entries[name]["size"], "changed-file", name)
-        found[name] = path.read_bytes()
-        need(hexed(found[name]) == entries[name]["sha256"], "changed-file", name)
+        need(path.stat().st_size <= LARGEST, "too-large", name)
+        data = path.read_bytes()
+        need(hexed(data) == entries[name]["sha256"], "changed-file", name)
+        found[name] = b"" if name.endswith(".ndjson") else data
     return found
 
 
-def statements(found, listed, key):
-    expected = {name for name, (source, _) in STATEMENTS.items() if source in found}
-    signed = {name for name in found if name.startswith("attestations/")}
-    need(expected <= signed, "missing-attestation", min(expected - signed, default=""))
-    need(signed <= expected, "strange-attestation", min(signed - expected, default=""))
-    for name in sorted(expected):
-        source, kind = STATEMENTS[name]
-        payload = opened(found[name], name, key, "application/vnd.in-toto+json")
-        artifact = listed["artifact"] or {"name": source, "sha256": hexed(found[source])}
-        subjects = {source: hexed(found[source]), artifact["name"]: artifact["sha256"]}
-        try:
-            claimed = canonical(payload)
-            about = {one["name"]: one["digest"]["sha256"] for one in claimed["subject"]}
-            need(claimed["_type"] == "https://in-toto.io/Statement/v1", "bad-statement", name)
-            need(about == subjects and len(about) == len(claimed["subject"]), "wrong-subject", name)
-            good = claimed["predicateType"] == kind
-            good = good and says(source, claimed["predicate"], json.loads(found[source]))
-        except ODD:
-            raise Refused("bad-statement", name) from None
-        need(good, "wrong-predicate", name)
-
-
-def says(source, predicate, evidence):
-    """Whether a statement says what its evidence does."""
-    if source == "vulnerabilities.json":
-        found = [one["id"] for one in evidence["findings"]]
-        return [one["id"] for one in predicate["scanner"]["result"]] == found
-    if source != SUMMARY:
-        return predicate == evidence
-    scored = [(one["id"], one["status"]) for one in evidence["checks"] if one["scored"]]
+def tested(made, listed):
     lists = {"passedTests": "SUCCESS", "warnedTests": "WARNING", "failedTests": "FAILURE"}
-    told = {name: [one for one, status in scored if status == wanted] for name, wanted in lists.items()}
-    met = "WARNED" if told["warnedTests"] else "PASSED" if told["passedTests"] else "FAILED"
-    told["result"] = "FAILED" if told["failedTests"] else met
-    return all(predicate[name] == value for name, value in told.items())
+    scored = [one for one in made["checks"] if one["scored"]]
+    told = {name: [one["id"] for one in scored if one["status"] == wanted] for name, wanted in lists.items()}
+    good = "WARNED" if told["warnedTests"] else "PASSED" if told["passedTests"] else "FAILED"
+    profile = {"name": listed["profile"]["id"], "digest": {"sha256": listed["profile"]["sha256"]}}
+    return {**told, "result": "FAILED" if told["failedTests"] else good, "configuration": [profile]}
 
 
-def run(found):
-    """The run, once there is a trace behind each of its verdicts."""
+def scanned(made, listed):
+    export = {"uri": f"sha256:{made['exportSha256']}", "lastUpdate": made["newest"]}
+    found = [{"id": one["id"], "severity": one.get("severity", [])} for one in made["findings"]]
+    times = {"scanStartedOn": listed["created"], "scanFinishedOn": listed["created"]}
+    return {"scanner": {"uri": "pkg:pypi/assay", "db": export, "result": found}, "metadata": times}
+
+
+STATEMENTS = {
+    f"{SIGNED}sbom.dsse.json": (SBOM, "https://cyclonedx.org/bom", lambda made, listed: made),
+    f"{SIGNED}summary.dsse.json": (SUMMARY, "https://in-toto.io/attestation/test-result/v0.1", tested),
+    f"{SIGNED}vulnerabilities.dsse.json": (FLAWS, "https://in-toto.io/attestation/vulns/v0.2", scanned),
+}
+
+
+def claim(found, listed, source, kind, predicate):
+    """What must be stated about a piece of evidence."""
+    artifact, digests = listed["artifact"], {source: hexed(found[source])}
+    if artifact is not None:
+        need(artifact["name"] != source, "bad-evidence", SIGNED)
+        digests[artifact["name"]] = artifact["sha256"]
+    subjects = [{"name": name, "digest": {"sha256": digest}} for name, digest in sorted(digests.items())]
+    said = {"predicateType": kind, "predicate": predicate(json.loads(found[source].decode()), listed)}
+    return {"_type": "https://in-toto.io/Statement/v1", "subject": subjects, **said}
+
+
+def statements(found, listed, key):
+    with reading("bad-evidence", SIGNED):
+        due = {name: claim(found, listed, *row) for name, row in STATEMENTS.items() if row[0] in found}
+    signed = {name for name in found if name.startswith(SIGNED)}
+    need(due.keys() <= signed, "missing-attestation", min(due.keys() - signed, default=""))
+    need(signed <= due.keys(), "strange-attestation", min(signed - due.keys(), default=""))
+    for name, expected in sorted(due.items()):
+        payload = opened(found[name], name, key, "application/vnd.in-toto+json")
+        with reading("bad-statement", name):
+            claimed, right = decode(payload, CLAIM), encode(expected)
+        need(claimed["_type"] == expected["_type"], "bad-statement", name)
+        need(claimed["subject"] == expected["subject"], "wrong-subject", name)
+        need(payload == right, "wrong-predicate", name)
+
+
+def run(found, listed):
+    """The cells of the run, once it is of that time and there is a trace behind each verdict."""
     need(RUN in found, "missing-file", RUN)
-    try:
-        cells = json.loads(found[RUN])["cells"]
-        named = [normpath("run/" + cell["trace"]) for cell in cells if cell.get("trace")]
-        good = all(cell.get("trace") or not cell.get("checks") for cell in cells)
-    except ODD:
-        raise Refused("bad-evidence", RUN) from None
-    need(good and set(named) <= found.keys(), "missing-trace", RUN)
-    need(sorted(named) == sorted(name for name in found if name.endswith(".ndjson")), "bad-evidence", RUN)
-    return cells
+    with reading("bad-evidence", RUN):
+        made, stored = moment(listed["created"]), json.loads(found[RUN].decode())
+        good = made - AT_ONCE <= datetime.fromisoformat(stored["started"]) <= made + SKEW
+        named = ["run/" + cell["trace"] for cell in stored["cells"] if cell.get("trace")]
+        bare = [cell for cell in stored["cells"] if not cell.get("trace")]
+        proved = not any(cell.get("checks") or cell["outcome"] != "not applicable" for cell in bare)
+        need(good and not stored.get("interrupted"), "bad-evidence", RUN)
+    need(proved and set(named) <= found.keys(), "missing-trace", RUN)
+    traces = [name for name in found if name.startswith("run/") and name.endswith(".ndjson")]
+    need(sorted(named) == sorted(traces), "bad-evidence", RUN)
+    return stored["cells"]
+
+
+def failures(cells, demands):
+    """The demands that the run shows to be broken."""
+    where = {one["id"]: one["transports"] for one in demands if one["by"] == "traces"}
+    checks = [(cell["transport"], one) for cell in cells for one in cell.get("checks", ())]
+    broken = {(one["id"], place) for place, one in checks if one["verdict"] == "FAILURE"}
+    return {name for name, place in broken if place in where.get(name, ())}
 
 
 def summary(found, listed, key, cells):
-    """Summary and badges, once they agree with the manifest, the files and the run."""
-    try:
-        made = json.loads(found[SUMMARY])
-        server, counts = made["server"], made["summary"]
-        scored = [one["status"] for one in made["checks"] if one["scored"] and one["measure"] == "measured"]
-        failed = {
-            check["id"] for cell in cells for check in cell.get("checks", ()) if check["verdict"] == "FAILURE"
-        }
+    """Summary and badges, once they agree with the list, the manifest, the files and the run."""
+    with reading("bad-evidence", SUMMARY):
+        made, demands = json.loads(found[SUMMARY].decode()), tomllib.loads(found[PROFILE].decode())["demand"]
+        about, counts, checks = made["server"], made["summary"], made["checks"]
+        scored = [one["status"] for one in checks if one["scored"] and one["measure"] == "measured"]
+        failed, unseen = scored.count("FAILURE"), sum(one["measure"] == "not measured" for one in checks)
+        broken = failures(cells, demands)
+        digests = {one["name"]: one["sha256"] for one in made["evidence"]}
+        counted = (counts["scored"], counts["failed"], counts["passed"], counts["notMeasured"])
         good = [
-            {name: server[name] for name in ("name", "version")} == listed["server"],
-            (server["artifact"], made["profile"]) == (listed["artifact"], listed["profile"]),
+            {name: about[name] for name in ("name", "version")} == listed["server"],
+            (about["artifact"], made["profile"]) == (listed["artifact"], listed["profile"]),
             (made["generatedAt"], made["expiresAt"]) == (listed["created"], listed["expires"]),
             made["attested"]["developer"] == key_id(key) and made["run"]["sha256"] == hexed(found[RUN]),
-            all(hexed(found[one["name"]]) == one["sha256"] for one in made["evidence"]),
-            all(one["status"] == "FAILURE" for one in made["checks"] if one["id"] in failed),
-            counts["failed"] == scored.count("FAILURE") and counts["scored"] == len(scored),
-            counts["passed"] + counts["failed"] == counts["scored"],
-            (made["conclusion"] == "not met") == ("FAILURE" in scored),
+            digests == {name: hexed(found[name]) for name in EVIDENCE & found.keys()},
+            [(one["id"], one["scored"]) for one in checks] == [(one["id"], one["scored"]) for one in demands],
+            all(one["status"] == "FAILURE" for one in checks if one["id"] in broken),
+            counted == (len(scored), failed, len(scored) - failed, unseen),
+            (made["conclusion"] == "not met") == (failed > 0),
         ]
-    except ODD:
-        raise Refused("bad-evidence", SUMMARY) from None
+        said = {name: made[name] for name in ("conclusion", "generatedAt", "expiresAt", "profile")}
+        said |= {name: counts[name] for name in ("passed", "scored", "notMeasured")}
+        said |= {"server": about["name"], "summarySha256": hexed(found[SUMMARY])}
     need(all(good), "wrong-summary", SUMMARY)
-    badge, shields = (json.loads(found.get(name, "null")) for name in ("badge.json", "shields.json"))
-    counted = {name: counts[name] for name in ("passed", "scored", "notMeasured")}
-    expected = {**counted, "conclusion": made["conclusion"], "summarySha256": hexed(found[SUMMARY])}
-    need(badge is None or expected.items() <= badge.items(), "wrong-badge", "badge.json")
     told = f"{counts['passed']}/{counts['scored']}"
-    need(shields is None or shields["message"].split(",")[0] == told, "wrong-badge", "shields.json")
+    with reading("wrong-badge", "badge.json"):
+        badge = json.loads(found.get("badge.json", encode(said)).decode())
+        need(said.items() <= badge.items(), "wrong-badge", "badge.json")
+    with reading("wrong-badge", "shields.json"):
+        shield = json.loads(found.get("shields.json", encode({"message": told})).decode())
+        need(shield["message"].split(",")[0] == told, "wrong-badge", "shields.json")
 
 
 def verify(directory, pem, now, max_age=None, artifact=None):
     """What the manifest says, once all of the bundle bears it out."""
     key = load_pem_public_key(pem)
-    listed = manifest(directory, key)
-    validity(listed, now, max_age)
-    found = files(directory, listed)
-    profile = listed["profile"]
+    listed = manifest(directory, key, now, max_age)
+    found, profile = contents(directory, listed), listed["profile"]
     need(hexed(found.get(PROFILE, b"")) == profile["sha256"], "wrong-profile", PROFILE)
     need(PROFILES.get(profile["id"]) == profile["sha256"], "unknown-profile", PROFILE)
     statements(found, listed, key)
-    summary(found, listed, key, run(found))
+    summary(found, listed, key, run(found, listed))
     if artifact is not None:
         need(listed["artifact"], "no-artifact", MANIFEST)
         need(hexed(artifact.read_bytes()) == listed["artifact"]["sha256"], "wrong-artifact", MANIFEST)
@@ -265,6 +320,9 @@ def main(arguments):
     except Refused as error:
         print("refused:", *map(ascii, error.args))
         return 1
+    except (OSError, ValueError, TypeError) as error:  # no such file, or no Ed25519 key
+        print("cannot read:", ascii(str(error)), file=sys.stderr)
+        return 3
     print("verified:", *map(ascii, listed["server"].values()))
     return 0
 
