@@ -180,7 +180,7 @@ def test_a_trace_that_was_made_up_shows_other_verdicts(bundle: Path) -> None:
     report = verify(bundle, TRUST, now=NOW, rejudge=True)
     assert reasons(report) == ["other-verdict"]
     assert report.refusals[0].where == f"run/traces/{path.name}"
-    assert "CONF-TPT-01.stdio.framing: SUCCESS in the run, FAILURE" in report.refusals[0].detail
+    assert "CONF-TPT-01.stdio.framing: SUCCESS (10) in the run, FAILURE" in report.refusals[0].detail
 
 
 def test_a_trace_that_was_edited_has_a_broken_chain(bundle: Path) -> None:
@@ -272,7 +272,7 @@ def test_a_summary_that_is_none_is_refused_in_each_step_that_reads_it(bundle: Pa
     bundles.sign_again(bundle)
     report = verify(bundle, TRUST, now=NOW, rejudge=True)
     refused = [step.name for step in report.steps if step.status is Status.REFUSED]
-    assert refused == ["attestations", "summary", "badge", "rejudge", "report"]
+    assert refused == ["attestations", "summary", "badge", "metrics", "rejudge", "report"]
 
 
 @pytest.mark.parametrize("name", ["run/run.json", "summary.json", "metrics.json", "sbom.cdx.json"])

@@ -19,8 +19,9 @@ from assay.lab.harness.verdict import Verdict
 from assay.lab.report.html.block import plain
 from assay.lab.report.markdown import code, inline
 
-from .frame_places import places
-from .scoring import Broken, Measure, Score
+from .alike import Alike, alike
+from .remedy import remedy
+from .scoring import Measure, Score
 from .summary_form import Summary
 
 HOME: Final = Path(__file__).parent / "pages"
@@ -117,16 +118,19 @@ def _findings(summary: Summary) -> Iterator[str]:
         if not one.findings:
             continue
         yield from ("", f"## {word(one)}: {one.id}", "", inline(one.title), "")
-        for found in one.findings:
+        if hint := remedy(one.id):
+            yield from (f"To mend it: {inline(hint)}", "")
+        for found in alike(one.findings):
             yield from _finding(found)
 
 
-def _finding(found: Broken) -> Iterator[str]:
-    yield f"- {found.transport}, {found.protocol_version}, {inline(found.scenario)} ({found.level})"
-    yield f"  - expected: {inline(found.expected)}"
-    yield f"  - observed: {code(found.observed)}"
-    yield from (f"  - {code(line)}" for line in found.excerpt)
-    yield f"  - frames: {code(places(found.frames)) if found.frames else 'none'}"
+def _finding(found: Alike) -> Iterator[str]:
+    first = found.first
+    yield f"- {found.where}: {inline(first.scenario)} ({first.level})"
+    yield f"  - expected: {inline(first.expected)}"
+    yield f"  - observed: {code(first.observed)}"
+    yield from (f"  - {code(line)}" for line in first.excerpt)
+    yield f"  - frames: {', '.join(code(trace) for trace in found.traces) or 'none'}"
 
 
 def _listed(names: list[str]) -> str:
@@ -143,7 +147,9 @@ def _template() -> Template:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(plain=plain, word=word, outcome=_outcome, file=_file)
+    environment.filters.update(
+        plain=plain, word=word, outcome=_outcome, file=_file, alike=alike, remedy=remedy
+    )
     return environment.get_template("report.html")
 
 

@@ -96,8 +96,9 @@ def as_text(report: Report) -> str:
     listed = report.manifest
     if report.ok and listed is not None:
         about = f"{listed.server.name} {listed.server.version}, {listed.profile.id}"
-        voucher = "self-attested" if report.self_attested else "measured by a trusted harness"
-        lines.append(f"verified: {about}: {report.conclusion}; {voucher}")
+        voucher = "self-attested" if report.self_attested else "metrics of a trusted harness"
+        outcome = next(step.note for step in report.steps if step.name == "summary")
+        lines.append(f"verified: {about}: {outcome}; {voucher}")
     return "".join(f"{_plain(line)}\n" for line in lines)
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from textwrap import fill
 from typing import Final
 
 from assay.certify import layout, vulnerabilities
-from assay.certify.frame_places import places
-from assay.certify.scoring import Measure, Score
+from assay.certify.alike import alike
+from assay.certify.remedy import remedy
+from assay.certify.scoring import Conclusion, Measure, Score
 from assay.certify.summary_form import Summary
 from assay.lab.harness.verdict import Verdict
 
 SHOWN: Final = 3
 """Findings of one demand; all are in the report."""
+WIDTH: Final = 110
 
 
 def told(summary: Summary, out: Path | None) -> str:
@@ -30,7 +33,9 @@ def useless(files: Mapping[str, bytes]) -> Iterator[str]:
 def _lines(summary: Summary, out: Path | None) -> Iterator[str]:
     counts = summary.summary
     yield ""
-    yield f"{summary.server.name} {summary.server.version}, {summary.profile.id}: {summary.conclusion}"
+    as_far = " as far as it was measured" if counts.not_measured else ""
+    conclusion = f"{summary.conclusion}{as_far if summary.conclusion is Conclusion.MET else ''}"
+    yield f"{summary.server.name} {summary.server.version}, {summary.profile.id}: {conclusion}"
     yield (
         f"  scored: {counts.passed} of {counts.scored} met; {counts.warned} warned; "
         f"{counts.not_measured} not measured; {counts.skipped} not applicable"
@@ -48,12 +53,16 @@ def _bad(one: Score) -> Iterator[str]:
     yield f"{mark} {one.id}: {one.title}"
     if one.reason:
         yield f"  {one.reason}"
-    for found in one.findings[:SHOWN]:
-        yield f"  {found.transport} {found.protocol_version}: expected {found.expected}"
-        yield f"    observed {' '.join(found.observed.split())}"
-        yield f"    {places(found.frames) or found.scenario}"
-    if len(one.findings) > SHOWN:
-        yield f"  and {len(one.findings) - SHOWN} more"
+    several = alike(one.findings)
+    for found in several[:SHOWN]:
+        yield f"  {found.where}: expected {found.first.expected}"
+        yield f"    observed {' '.join(found.first.observed.split())}"
+        more = f" and in {len(found.traces) - 1} more traces" if len(found.traces) > 1 else ""
+        yield f"    {found.traces[0] if found.traces else found.first.scenario}{more}"
+    if len(several) > SHOWN:
+        yield f"  and {len(several) - SHOWN} more, in the report"
+    if hint := remedy(one.id):
+        yield f"  to mend it: {hint}"
 
 
 def _unmeasured(summary: Summary) -> Iterator[str]:
@@ -65,7 +74,21 @@ def _unmeasured(summary: Summary) -> Iterator[str]:
     if by_reason:
         yield "not measured:"
     for reason, names in by_reason.items():
-        yield f"  {', '.join(names)}: {reason}"
+        yield f"  {reason}:"
+        yield _wrapped(", ".join(names))
+
+
+def _wrapped(names: str) -> str:
+    """No name is broken: they are looked for, and copied."""
+    indent = " " * 4
+    return fill(
+        names,
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
 
 
 def _signed(summary: Summary, out: Path | None) -> str:
