@@ -53,12 +53,11 @@ def _misdated(case: Case, stored: Run) -> Iterator[Refusal]:
         yield Refusal(Reason.BAD_EVIDENCE, RUN, "it was interrupted, and of such a run no bundle is made")
     made = moment(case.listed.created)
     try:
-        began = datetime.fromisoformat(stored.started)
-        is_of_then = made - AT_ONCE <= began <= made + SKEW
+        age = made - datetime.fromisoformat(stored.started)
     except (ValueError, TypeError) as error:
         yield Refusal(Reason.BAD_EVIDENCE, RUN, f"it began at no time: {error}")
         return
-    if not is_of_then:
+    if not -SKEW <= age <= AT_ONCE:
         detail = f"it began at {stored.started}, and the bundle was made at {case.listed.created}"
         yield Refusal(Reason.BAD_EVIDENCE, RUN, detail)
 
