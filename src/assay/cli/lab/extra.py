@@ -12,7 +12,7 @@ NEEDED: Final = ("jinja2", "mcp_types", "yaml", "rich")
 FOR_TOKENS: Final = ("jwt", "cryptography")
 """What the authorization server in the scenarios of clients needs, and the server behind a lock."""
 
-FOR_EVIDENCE: Final = ("cvss", "cyclonedx", "jsonschema", "packageurl", "packaging")
+FOR_EVIDENCE: Final = ("cvss", "cyclonedx", "packageurl", "packaging")
 
 
 def check_extra(*more: str) -> None:
