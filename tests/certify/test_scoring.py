@@ -155,3 +155,12 @@ def test_a_failure_that_is_not_scored_does_not_decide() -> None:
 def test_without_the_core_too_little_is_measured(judged: list[str]) -> None:
     scores = score(healthy(), PROFILE, {}, {})
     assert conclude(scores, judged, PROFILE) is Conclusion.TOO_LITTLE
+
+
+def test_a_line_of_megabytes_that_repeats_a_finding_stays_in_the_trace() -> None:
+    short, long = checked(IDS, Verdict.FAILURE), checked(IDS, Verdict.FAILURE)
+    short.findings[0] = msgspec.structs.replace(short.findings[0], reproduce="printf x")
+    long.findings[0] = msgspec.structs.replace(long.findings[0], reproduce="x" * 20_000)
+    found = score(run(cell(short), cell(long, scenario="jrpc.other")), PROFILE, {}, {})
+    [broken] = [one.findings for one in found if one.id == IDS]
+    assert [one.reproduce for one in broken] == ["printf x", ""]

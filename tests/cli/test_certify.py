@@ -90,6 +90,29 @@ def test_a_server_that_is_not_there(capsys: Output) -> None:
     assert capsys.readouterr().out == ""
 
 
+DYING = """\
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["method"] == "initialize":
+        about = {"serverInfo": {"name": "x", "version": "1"}, "capabilities": {"tools": {}}}
+        result = {"protocolVersion": asked["params"]["protocolVersion"], **about}
+        answer = {"jsonrpc": "2.0", "id": asked["id"], "result": result}
+        print(json.dumps(answer), flush=True)
+    elif "id" in asked:
+        sys.exit(3)
+"""
+
+
+def test_a_server_that_shows_nothing_of_itself_is_told_as_that(tmp_path: Path, capsys: Output) -> None:
+    (tmp_path / "dying.py").write_text(DYING)
+    options = ["--spec-version", HANDSHAKE[-1].date, "--out", str(tmp_path / "evidence")]
+    assert main(["certify", "--stdio", f"{sys.executable} {tmp_path / 'dying.py'}", *options, *NAMED]) == 3
+    told = capsys.readouterr()
+    assert "speaks no revision of MCP that was asked for: " in told.err
+    assert told.out == "" and not (tmp_path / "evidence").exists()
+
+
 @pytest.mark.parametrize(
     ("options", "problem"),
     [

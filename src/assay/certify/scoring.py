@@ -28,6 +28,8 @@ from .profile_list import By, Demand, Profile
 _OPTION: Final = re.compile(r"(?<!\S)--?[a-z]")
 OPTIONS: Final = {"stdio": "--stdio LINE", "http": "-e URL"}
 """How a transport comes to be judged."""
+LONGEST: Final = 16_384
+"""Characters of a line that repeats a finding; what is longer is in the trace."""
 UNSEEN: Final = "no scenario was played that shows it"
 _NOT_APPLICABLE: Final = "not applicable: "
 
@@ -236,7 +238,7 @@ def _broken(cell: CellResult, findings: Iterable[Finding]) -> Iterator[Broken]:
             found.observed,
             [f"{RUN_FOLDER}{cell.trace}#{number}" for number in found.frames],
             found.excerpt,
-            found.reproduce,
+            found.reproduce if len(found.reproduce) <= LONGEST else "",
         )
 
 

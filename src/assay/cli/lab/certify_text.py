@@ -8,7 +8,7 @@ from textwrap import fill
 from typing import Final
 
 from assay.certify import layout, vulnerabilities
-from assay.certify.alike import alike
+from assay.certify.alike import Alike, alike
 from assay.certify.remedy import remedy
 from assay.certify.scoring import Conclusion, Measure, Score
 from assay.certify.summary_form import Summary
@@ -57,12 +57,16 @@ def _bad(one: Score) -> Iterator[str]:
     for found in several[:SHOWN]:
         yield f"  {found.where}: expected {found.first.expected}"
         yield f"    observed {' '.join(found.first.observed.split())}"
-        more = f" and in {len(found.traces) - 1} more traces" if len(found.traces) > 1 else ""
-        yield f"    {found.traces[0] if found.traces else found.first.scenario}{more}"
+        yield f"    {_shown_in(found)}"
     if len(several) > SHOWN:
         yield f"  and {len(several) - SHOWN} more, in the report"
     if hint := remedy(one.id):
         yield f"  to mend it: {hint}"
+
+
+def _shown_in(found: Alike) -> str:
+    first, *others = found.traces or [found.first.scenario]
+    return f"{first}, and the like in {len(others)} more" if others else first
 
 
 def _unmeasured(summary: Summary) -> Iterator[str]:

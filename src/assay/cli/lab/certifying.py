@@ -27,7 +27,9 @@ from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.event import RunEvent, Watch
 from assay.lab.harness.plan import Selection
 from assay.lab.harness.playing import Conditions
+from assay.lab.harness.run import SubjectRecord
 from assay.lab.harness.runner import Order, Runner, SubjectDown
+from assay.lab.harness.transport import Transport
 from assay.lab.suites import suite_named
 
 from .certify_inputs import entry_of, inputs_of, this_moment
@@ -101,6 +103,18 @@ async def _play(one: Judged, order: Order, harvest: Harvest, options: argparse.N
             harvest.add(await runner.run(), conditions.redaction)
     except SubjectDown as down:
         raise not_there(down, options) from down
+    silent = [record for record in harvest.run.subjects if not record.facts]
+    if silent and not harvest.run.interrupted:
+        raise _strange(silent[0])
+
+
+def _strange(record: SubjectRecord) -> CommandFailed:
+    """Nothing can be said of a server that shakes no hands."""
+    reasons = "; ".join(dict.fromkeys(one.reason for one in record.refused))
+    at_url = "is that its endpoint, which often ends in /mcp? a protected server wants a token: -t TOKEN"
+    hint = "run it by hand to see what it says" if record.transport == Transport.STDIO else at_url
+    problem = f"{record.name} speaks no revision of MCP that was asked for: {reasons}"
+    return CommandFailed(ExitCode.INCOMPLETE, problem, hint)
 
 
 @contextmanager
