@@ -39,8 +39,7 @@ def check_certify() -> None:
     Raises:
         CommandFailed: one of them is not installed.
     """
-    check_tokens()
-    _check(FOR_EVIDENCE, "certify,lab", "certification")
+    _check((*NEEDED, *FOR_TOKENS, *FOR_EVIDENCE), "certify,lab", "certification")
 
 
 def check_verify() -> None:
