@@ -18,8 +18,8 @@ def check(name: str, status: str, scored: bool = True) -> dict[str, Any]:
     return {"id": name, "status": status, "scored": scored}
 
 
-def result(*checks: dict[str, Any]) -> dict[str, Any]:
-    data = json.dumps({"checks": checks}).encode()
+def result(*checks: dict[str, Any], conclusion: str = "met") -> dict[str, Any]:
+    data = json.dumps({"checks": checks, "conclusion": conclusion}).encode()
     [claimed] = claims({"summary.json": data, "profile.toml": b""}, OCCASION).values()
     assert claimed.predicate_type == TEST_RESULT
     return claimed.predicate
@@ -42,17 +42,17 @@ def test_without_an_artifact_the_evidence_is_the_subject() -> None:
 
 
 @pytest.mark.parametrize(
-    ("statuses", "expected"),
+    ("statuses", "conclusion", "expected"),
     [
-        (["SUCCESS", "SKIPPED"], "PASSED"),
-        (["SUCCESS", "WARNING"], "WARNED"),
-        (["SUCCESS", "WARNING", "FAILURE"], "FAILED"),
-        (["SKIPPED"], "FAILED"),
-        ([], "FAILED"),
+        (["SUCCESS", "SKIPPED"], "met", "PASSED"),
+        (["SUCCESS", "WARNING"], "met", "WARNED"),
+        (["SUCCESS", "WARNING", "FAILURE"], "not met", "FAILED"),
+        (["SUCCESS", "SKIPPED"], "too little measured", "FAILED"),
     ],
 )
-def test_the_result_of_a_summary(statuses: list[str], expected: str) -> None:
-    assert result(*(check(str(n), status) for n, status in enumerate(statuses)))["result"] == expected
+def test_the_result_of_a_summary(statuses: list[str], conclusion: str, expected: str) -> None:
+    checks = (check(str(n), status) for n, status in enumerate(statuses))
+    assert result(*checks, conclusion=conclusion)["result"] == expected
 
 
 def test_what_is_not_scored_is_not_stated() -> None:
