@@ -218,6 +218,21 @@ MANIFEST = {
         signed(lambda m: m["files"].append({**m["files"][0], "path": "zz"})), "missing-file"
     ),
     "a file left out": Tampering(signed(lambda m: m["files"].pop()), "added-file"),
+    "a size that is no whole number": Tampering(
+        signed(lambda m: m["files"][0].update(size=float(m["files"][0]["size"]))), "bad-manifest"
+    ),
+    "a size below zero": Tampering(signed(lambda m: m["files"][0].update(size=-1)), "bad-manifest"),
+    "digits of another script": Tampering(
+        signed(lambda m: m.update(created="٢٠٣٠-01-01T00:00:00Z")), "bad-manifest"
+    ),
+    "a name that is no text": Tampering(signed(lambda m: m["server"].update(name={})), "bad-manifest"),
+    "an artifact without a digest": Tampering(
+        signed(lambda m: m["artifact"].update(sha256="")), "bad-manifest"
+    ),
+    "more keys than anybody has": Tampering(
+        signed(lambda m: m["roles"].update({str(one): "harness" for one in range(99)})), "bad-manifest"
+    ),
+    "files that are no list": Tampering(signed(lambda m: m.update(files={})), "bad-manifest"),
     "another size": Tampering(signed(lambda m: m["files"][0].update(size=1)), "changed-file"),
 }
 
@@ -235,6 +250,9 @@ VALIDITY = {
     "long expired": Tampering(left, "expired", {"now": datetime(2040, 1, 1, tzinfo=UTC)}),
     "from the future": Tampering(left, "from-the-future", {"now": days(-1)}),
     "from the near future": Tampering(left, "from-the-future", {"now": days(-0.01)}),
+    "as old as can be": Tampering(
+        signed(lambda m: m.update(created="0001-01-01T00:00:00Z")), "too-old", {"max_age": timedelta(days=1)}
+    ),
     "too old": Tampering(left, "too-old", {"max_age": timedelta(hours=23)}),
 }
 
@@ -276,6 +294,9 @@ def foreign_statement(bundle: Path) -> None:
     other = bundles.make(bundle.parent / "other", bundles.CREATED + timedelta(hours=1))
     shutil.copy(other / SUMMARY, bundle / SUMMARY)
     sign_again(bundle)
+
+
+UNPROVED = {"trace": "", "checks": [], "outcome": "incomplete", "attempt": 2}
 
 
 def verdict(run: dict[str, Any], value: str) -> None:
@@ -324,6 +345,55 @@ SIGNED = {
         attested(SUMMARY, lambda s: s.update(_type="x")), "bad-statement"
     ),
     "an attestation that is no envelope": Tampering(replaced(SUMMARY, b"{}"), "malformed"),
+    "an attestation that says true for 1": Tampering(
+        attested(SBOM, lambda s: s["predicate"].update(version=True)), "wrong-predicate"
+    ),
+    "an attestation that leaves the list out": Tampering(
+        attested(SUMMARY, lambda s: s["predicate"].update(configuration=[])), "wrong-predicate"
+    ),
+    "an attestation with a field more": Tampering(
+        attested(SBOM, lambda s: s.update(note="x")), "bad-statement"
+    ),
+    "an attestation with another digest beside": Tampering(
+        attested(SBOM, lambda s: s["subject"][0]["digest"].update(sha512="x")), "bad-statement"
+    ),
+    "an artifact with the name of evidence": Tampering(
+        signed(lambda m: m["artifact"].update(name="summary.json")), "bad-evidence"
+    ),
+    "evidence of another form": Tampering(replaced("vulnerabilities.json", b"[]"), "bad-evidence"),
+    "a run in UTF-16": Tampering(
+        lambda b: replaced("run/run.json", (b / "run/run.json").read_text().encode("utf-16"))(b),
+        "bad-evidence",
+    ),
+    "a run of long ago": Tampering(
+        evidence("run/run.json", lambda r: r.update(started="2029-12-01T00:00:00Z")), "bad-evidence"
+    ),
+    "a run to come": Tampering(
+        evidence("run/run.json", lambda r: r.update(started="2030-01-02T00:00:00Z")), "bad-evidence"
+    ),
+    "a run without a clock": Tampering(
+        evidence("run/run.json", lambda r: r.update(started="2030-01-01T00:00:00")), "bad-evidence"
+    ),
+    "a run that was interrupted": Tampering(
+        evidence("run/run.json", lambda r: r.update(interrupted=True)), "bad-evidence"
+    ),
+    "an unproved scenario": Tampering(
+        lambda b: (
+            edit(b / "run/run.json", lambda r: r["cells"].append({**r["cells"][0], **UNPROVED})),
+            sign_again(b),
+        ),
+        "missing-trace",
+    ),
+    "a trace by a detour": Tampering(
+        evidence("run/run.json", lambda r: r["cells"][0].update(trace="../run/" + r["cells"][0]["trace"])),
+        "missing-trace",
+    ),
+    "a badge that is null": Tampering(replaced("badge.json", b"null"), "wrong-badge"),
+    "a badge that is cut": Tampering(replaced("badge.json", b"{"), "wrong-badge"),
+    "a shield without a message": Tampering(replaced("shields.json", b"{}"), "wrong-badge"),
+    "a registry entry that the summary does not know": Tampering(
+        replaced("registry/server.json", b"{}"), "wrong-summary"
+    ),
     "no run": Tampering(dropped("run/run.json"), "missing-file"),
     "a run that is none": Tampering(replaced("run/run.json", b"[]"), "bad-evidence"),
     "a trace dropped": Tampering(
@@ -373,6 +443,10 @@ def whitewashed(value: dict[str, Any]) -> None:
 
 LIES = {
     "a summary with more passes": Tampering(lying_summary(whitewashed), "wrong-summary"),
+    "a summary of fewer demands": Tampering(lying_summary(lambda s: s["checks"].pop()), "wrong-summary"),
+    "a summary that does not score a demand": Tampering(
+        lying_summary(lambda s: s["checks"][0].update(scored=False)), "wrong-summary"
+    ),
     "a summary of another run": Tampering(
         lying_summary(lambda s: s["run"].update(sha256="0" * 64)), "wrong-summary"
     ),

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,15 @@ def test_a_killed_process_leaves_lines_without_a_signature(tmp_path: Path) -> No
     found = read(written(tmp_path, killed=True), TRUST)
     assert (found.lines, found.signed, found.closed) == (6, 5, False)
     assert not found.is_complete
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".checkpoints.jsonl"])
+def test_nobody_waits_for_a_pipe(tmp_path: Path, ending: str) -> None:
+    path = written(tmp_path)
+    pipe = path.with_name(path.name.removesuffix(".jsonl") + ending)
+    pipe.unlink()
+    os.mkfifo(pipe)
+    assert refusal(path) == Reason.MALFORMED
 
 
 def test_a_line_that_was_not_written_to_its_end_is_no_tampering(tmp_path: Path) -> None:

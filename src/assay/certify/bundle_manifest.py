@@ -26,7 +26,7 @@ MAX_KEYS: Final = 16
 _MOMENT: Final = "%Y-%m-%dT%H:%M:%SZ"
 
 Word = Annotated[str, Meta(min_length=1, max_length=256)]
-Moment = Annotated[str, Meta(pattern=r"\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\Z")]
+Moment = Annotated[str, Meta(pattern=r"\A[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z\Z")]
 
 
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -78,7 +78,7 @@ def verify_ledger(options: argparse.Namespace) -> int:
         try:
             found = read(path, trust)
         except Tampered as error:
-            emit(f"FAILURE {path.name}: {error.reason}: {error}\n")
+            emit(printable(f"FAILURE {path.name}: {error.reason}: {error}") + "\n")
             codes.append(ExitCode.DOES_NOT_CONFORM)
         except OSError as error:
             raise unreadable(path, error) from error
@@ -151,7 +151,7 @@ def show_ledger(options: argparse.Namespace) -> int:
             while some := "".join(islice(lines, AT_ONCE)):
                 emit(some)
         except Tampered as error:
-            emit(f"FAILURE {path.name}: {error.reason}: {error}\n")
+            emit(printable(f"FAILURE {path.name}: {error.reason}: {error}") + "\n")
             code = ExitCode.DOES_NOT_CONFORM
         except OSError as error:
             raise unreadable(path, error) from error
@@ -160,8 +160,8 @@ def show_ledger(options: argparse.Namespace) -> int:
 
 def shown(one: Read) -> str:
     line = one.line
-    parts = [f"{line.seq:>6}", line.time, f"{line.event:<16}", printable(line.target), *about(line)]
-    return "  ".join([*parts, one.hash[: len("sha256:") + SHOWN]]) + "\n"
+    parts = [f"{line.seq:>6}", line.time, f"{line.event:<16}", line.target, *about(line)]
+    return printable("  ".join([*parts, one.hash[: len("sha256:") + SHOWN]])) + "\n"
 
 
 def printable(text: str) -> str:

@@ -30,7 +30,7 @@ FIRST: Final = "sha256:" + "0" * 64
 
 Digest = Annotated[str, Meta(pattern=r"\Asha256:[0-9a-f]{64}\Z")]
 Hidden = Annotated[str, Meta(pattern=r"\Ahmac:[0-9a-f]{64}\Z")]
-Time = Annotated[str, Meta(pattern=r"\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\Z")]
+Time = Annotated[str, Meta(pattern=r"\A[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z\Z")]
 Count = Annotated[int, Meta(ge=0)]
 Target = Annotated[str, Meta(max_length=MAX_WORD)]
 Word = Annotated[str, Meta(min_length=1, max_length=MAX_WORD)]

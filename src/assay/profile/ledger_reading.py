@@ -6,11 +6,13 @@ signed covers it. Everything else that is not as it was written is refused, with
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 import msgspec
 
@@ -91,6 +93,19 @@ class Read:
     hash: str
 
 
+def _opened(path: Path) -> BinaryIO:
+    """
+    Raises:
+        Tampered: this is a pipe or a device, which may never end.
+        OSError: it cannot be read.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe does not keep us waiting
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise Tampered(Reason.MALFORMED, f"{path.name!r} is no plain file")
+    return os.fdopen(descriptor, "rb")
+
+
 class Walk:
     """The lines of a segment in order, each held against the one before. `torn` is known at the end."""
 
@@ -118,7 +133,7 @@ class Walk:
             raise Tampered(Reason.NOT_OPENED, "it has no whole line")
 
     def _lines(self) -> Iterator[bytes]:
-        with self._path.open("rb") as file:
+        with _opened(self._path) as file:
             # One byte more than a line may have: what is longer is refused, and not read to its end.
             while text := file.readline(MAX_LINE + 2):
                 if text.endswith(b"\n"):
@@ -200,7 +215,7 @@ def _checkpoints(path: Path, trust: dsse.Trust) -> Iterator[_Checked]:
 def _whole_lines(place: Path) -> Iterator[bytes]:
     if not place.exists():
         return
-    with place.open("rb") as file:
+    with _opened(place) as file:
         while text := file.readline(MAX_LINE + 2):
             if text.endswith(b"\n"):
                 yield text[:-1]

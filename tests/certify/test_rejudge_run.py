@@ -1,0 +1,188 @@
+"""What a developer can leave out of a run or claim of a server, and judging again finds."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from assay.certify.rejudge_run import Account
+from assay.certify.verification import verify
+from assay.lab.harness.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.need import unmet
+from assay.lab.harness.recorder import MAX_FRAMES
+from assay.lab.harness.run import parse_run
+from assay.lab.harness.surroundings import REGISTRY
+from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace_file import dump_trace, read_trace
+from assay.lab.harness.verdict import Outcome
+from assay.lab.suites import suite_named
+from tests.certify import bundles
+from tests.certify.bundles import NOW, TRUST, finish_again
+
+RUN = "run/run.json"
+replace = msgspec.structs.replace
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return bundles.make(tmp_path_factory.mktemp("good") / "evidence")
+
+
+@pytest.fixture
+def bundle(good: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(good, tmp_path / "evidence"))
+
+
+def lied(bundle: Path, change: Callable[[dict[str, Any]], object]) -> list[str]:
+    """The run is edited, all that stands on it is made to fit, and signed; why it is refused then."""
+    run = json.loads((bundle / RUN).read_bytes())
+    change(run)
+    (bundle / RUN).write_text(json.dumps(run))
+    named = {cell.get("trace") for cell in run["cells"]}
+    for path in (bundle / "run" / "traces").iterdir():
+        if f"traces/{path.name}" not in named:
+            path.unlink()
+    finish_again(bundle)
+    assert verify(bundle, TRUST, now=NOW).ok, "hashes and signatures alone cannot tell"
+    return refusals(bundle)
+
+
+def refusals(bundle: Path) -> list[str]:
+    found = verify(bundle, TRUST, now=NOW, rejudge=True).refusals
+    return [f"{one.reason}: {one.detail}" for one in found]
+
+
+def dropped(run: dict[str, Any]) -> None:
+    del run["cells"][0]
+
+
+def excused(cell: dict[str, Any], reason: str) -> None:
+    cell.update(outcome="not applicable", checks=[], reason=f"not applicable: {reason}", trace="")
+
+
+def test_a_scenario_that_was_played_is_there_wherever_it_makes_sense(bundle: Path) -> None:
+    [line] = lied(bundle, dropped)
+    assert line.startswith("wrong-run: ")
+    assert line.endswith("is not in it, and the scenario was played elsewhere")
+
+
+def test_what_does_not_apply_has_the_reason_that_the_facts_give(bundle: Path) -> None:
+    [line] = lied(bundle, lambda run: excused(run["cells"][0], "the server lists no tools"))
+    assert "is said not to apply (the server lists no tools), and applies" in line
+
+
+def twice(run: dict[str, Any]) -> None:
+    run["subjects"][0]["facts"] *= 2
+
+
+def elsewhere(run: dict[str, Any]) -> None:
+    run["subjects"][0]["transport"] = "pigeon"
+
+
+def unheard(run: dict[str, Any]) -> None:
+    run["cells"][0]["scenario"] = "mine"
+
+
+def moved(run: dict[str, Any]) -> None:
+    run["cells"][0]["transport"] = "http"
+
+
+@pytest.mark.parametrize("change", [twice, elsewhere, unheard, moved])
+def test_what_nobody_can_have_played(bundle: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    assert {line.partition(":")[0] for line in lied(bundle, change)} == {"wrong-run"}
+
+
+def many(run: dict[str, Any]) -> None:
+    run["cells"][0]["checks"][0]["observations"] += 1
+
+
+def broken_off(run: dict[str, Any]) -> None:
+    run["cells"][0].update(broke_off=True, reason="no answer")
+
+
+def another_time(run: dict[str, Any]) -> None:
+    run["cells"][0]["started"] = run["started"]
+
+
+@pytest.mark.parametrize("change", [many, broken_off, another_time])
+def test_what_a_trace_does_not_show(bundle: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    assert {line.partition(":")[0] for line in lied(bundle, change)} == {"other-verdict"}
+
+
+def retold(
+    bundle: Path,
+    header: Callable[[Header], Header] = lambda header: header,
+    frames: Callable[[list[Frame]], list[Frame]] = lambda frames: frames,
+) -> list[str]:
+    """The first trace told otherwise, with a chain that fits."""
+    path = min((bundle / "run" / "traces").iterdir())
+    trace = read_trace(path)
+    path.write_bytes(dump_trace(Trace(header(trace.header), frames(list(trace.frames)))))
+    finish_again(bundle)
+    return refusals(bundle)
+
+
+def renamed(frames: list[Frame]) -> list[Frame]:
+    return [replace(one, raw=one.raw.replace(b'Info":{"name":"', b'Info":{"name":"X')) for one in frames]
+
+
+def noted(frames: list[Frame]) -> list[Frame]:
+    info = {"label": REGISTRY, "entry": {"name": "another"}}
+    last = replace(frames[-1], n=len(frames), sender=Sender.DRIVER, kind=Kind.MARK, raw=b"", info=info)
+    return [*frames, last]
+
+
+def test_all_traces_are_of_one_server(bundle: Path) -> None:
+    assert retold(bundle, lambda header: replace(header, subject="python other.py")) == [
+        "wrong-run: a trace of another subject, 'python other.py'"
+    ]
+
+
+def test_a_server_gives_one_name(bundle: Path) -> None:
+    found = retold(bundle, frames=renamed)
+    assert found
+    assert all(line.startswith("wrong-run: a trace of another server") for line in found)
+
+
+def test_a_registry_entry_is_the_one_in_the_bundle(bundle: Path) -> None:
+    [line] = retold(bundle, frames=noted)
+    assert line == "wrong-run: judged by another entry of a registry than registry/server.json"
+
+
+def test_facts_are_refuted_by_what_the_server_said(bundle: Path) -> None:
+    """The scenarios of this bundle need nothing of a server, so one that does is put into its run."""
+    run, suite = parse_run((bundle / RUN).read_bytes()), suite_named("marketplace")
+    scenario = next(one for one in suite.scenarios.values() if "resources" in one.id)
+    facts = run.subjects[0].facts[0]
+    facts.capabilities, facts.resources = {}, []
+    reason = f"not applicable: {unmet(scenario.needs, facts)}"
+    claimed = replace(
+        run.cells[0],
+        scenario=scenario.id,
+        revision=facts.revision,
+        outcome=Outcome.NOT_APPLICABLE,
+        reason=reason,
+    )
+    account = Account(replace(run, cells=[claimed]), suite)
+    assert list(account.excuses()) == []
+    for path in (bundle / "run" / "traces").iterdir():
+        list(account.hear(path.name, read_trace(path), None))
+    assert [one.reason for one in account.excuses()] == ["wrong-run"]
+
+
+@pytest.mark.parametrize("role", ["client", "x"])
+def test_a_trace_of_a_client_is_none_of_a_server(bundle: Path, role: str) -> None:
+    [line] = retold(bundle, lambda header: replace(header, role=role))
+    assert line.startswith("broken-trace: ")
+
+
+def test_a_trace_that_is_longer_than_any_is_not_judged(bundle: Path) -> None:
+    def lengthened(frames: list[Frame]) -> list[Frame]:
+        return frames + [replace(frames[-1], n=n) for n in range(len(frames), 2 * MAX_FRAMES + 1)]
+
+    [line] = retold(bundle, frames=lengthened)
+    assert line.startswith("broken-trace: ")
