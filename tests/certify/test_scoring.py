@@ -164,3 +164,11 @@ def test_a_line_of_megabytes_that_repeats_a_finding_stays_in_the_trace() -> None
     found = score(run(cell(short), cell(long, scenario="jrpc.other")), PROFILE, {}, {})
     [broken] = [one.findings for one in found if one.id == IDS]
     assert [one.reproduce for one in broken] == ["printf x", ""]
+
+
+def test_why_another_scenario_was_not_played_tells_more_than_that_nothing_was_seen() -> None:
+    nothing = cell(checked(IDS, Verdict.SKIPPED, "not observed"))
+    excuse = Excuse(Measure.NOT_APPLICABLE, "the server has no tool that says it only reads")
+    for known, reason in (({IDS: excuse}, excuse.reason), ({}, "not observed")):
+        [found] = [one for one in score(run(nothing), PROFILE, {}, known) if one.id == IDS]
+        assert (found.measure, found.reason) == (Measure.NOT_MEASURED, reason)

@@ -222,9 +222,11 @@ def _worst(seen: Sequence[Seen], excuse: Excuse) -> tuple[Verdict, Excuse | None
     for verdict in (Verdict.WARNING, Verdict.SUCCESS):
         if verdict in found:
             return verdict, None
-    if seen and not _names_option(excuse.reason):
-        return Verdict.SKIPPED, Excuse(Measure.NOT_MEASURED, seen[0].reason or "nothing was observed")
-    return Verdict.SKIPPED, excuse
+    if not seen:
+        return Verdict.SKIPPED, excuse
+    # Why another scenario was not played tells more than that this one has shown nothing.
+    reason = seen[0].reason if excuse.reason == UNSEEN else excuse.reason
+    return Verdict.SKIPPED, Excuse(Measure.NOT_MEASURED, reason or "nothing was observed")
 
 
 def _broken(cell: CellResult, findings: Iterable[Finding]) -> Iterator[Broken]:
