@@ -13,6 +13,7 @@ from assay.certify.scoring import (
     excuses,
     score,
 )
+from assay.certify.unobserved import REASONS
 from assay.lab.harness.facts import Facts
 from assay.lab.harness.run import Run, SubjectRecord
 from assay.lab.harness.verdict import Verdict
@@ -166,9 +167,13 @@ def test_a_line_of_megabytes_that_repeats_a_finding_stays_in_the_trace() -> None
     assert [one.reproduce for one in broken] == ["printf x", ""]
 
 
-def test_why_another_scenario_was_not_played_tells_more_than_that_nothing_was_seen() -> None:
-    nothing = cell(checked(IDS, Verdict.SKIPPED, "not observed"))
-    excuse = Excuse(Measure.NOT_APPLICABLE, "the server has no tool that says it only reads")
-    for known, reason in (({IDS: excuse}, excuse.reason), ({}, "not observed")):
-        [found] = [one for one in score(run(nothing), PROFILE, {}, known) if one.id == IDS]
-        assert (found.measure, found.reason) == (Measure.NOT_MEASURED, reason)
+def test_a_scenario_that_shows_nothing_of_a_demand_says_what_was_missing() -> None:
+    disk = "CONF-CAP-03.tools.disk"
+    nothing = cell(*(checked(name, Verdict.SKIPPED, "not observed: nothing") for name in (IDS, disk)))
+    found = {one.id: one for one in score(run(nothing), PROFILE, {}, {})}
+    assert (found[IDS].measure, found[IDS].reason) == (Measure.NOT_MEASURED, "not observed: nothing")
+    assert "--observe DIR" in found[disk].reason
+
+
+def test_every_reason_is_of_a_demand() -> None:
+    assert REASONS.keys() <= {one.id for one in PROFILE.demands}

@@ -24,12 +24,15 @@ from assay.revisions.revision import Revision
 
 from .layout import RUN_FOLDER
 from .profile_list import By, Demand, Profile
+from .unobserved import REASONS
 
 _OPTION: Final = re.compile(r"(?<!\S)--?[a-z]")
 OPTIONS: Final = {"stdio": "--stdio LINE", "http": "-e URL"}
 """How a transport comes to be judged."""
 LONGEST: Final = 16_384
 """Characters of a line that repeats a finding; what is longer is in the trace."""
+UNOBSERVED: Final = "not observed"
+"""How a check begins that has seen nothing."""
 UNSEEN: Final = "no scenario was played that shows it"
 _NOT_APPLICABLE: Final = "not applicable: "
 
@@ -196,7 +199,7 @@ def _by_traces(
 def _seen(cell: CellResult, check: CheckResult, run: Run) -> Seen:
     """What is good in a scenario that did not reach its end proves nothing; what is bad stays bad."""
     unfinished = "interrupted" if run.interrupted else cell.reason if cell.broke_off else ""
-    status, reason = check.verdict, check.reason
+    status, reason = check.verdict, _why(check)
     if unfinished and status is not Verdict.FAILURE:
         status, reason = Verdict.SKIPPED, f"the scenario broke off: {unfinished}"
     return Seen(
@@ -208,6 +211,11 @@ def _seen(cell: CellResult, check: CheckResult, run: Run) -> Seen:
         f"{RUN_FOLDER}{cell.trace}" if cell.trace else "",
         reason,
     )
+
+
+def _why(check: CheckResult) -> str:
+    unobserved = check.reason.startswith(UNOBSERVED)
+    return REASONS.get(check.id, check.reason) if unobserved else check.reason
 
 
 def _worst(seen: Sequence[Seen], excuse: Excuse) -> tuple[Verdict, Excuse | None]:
@@ -222,11 +230,9 @@ def _worst(seen: Sequence[Seen], excuse: Excuse) -> tuple[Verdict, Excuse | None
     for verdict in (Verdict.WARNING, Verdict.SUCCESS):
         if verdict in found:
             return verdict, None
-    if not seen:
-        return Verdict.SKIPPED, excuse
-    # Why another scenario was not played tells more than that this one has shown nothing.
-    reason = seen[0].reason if excuse.reason == UNSEEN else excuse.reason
-    return Verdict.SKIPPED, Excuse(Measure.NOT_MEASURED, reason or "nothing was observed")
+    if seen and not _names_option(excuse.reason):
+        return Verdict.SKIPPED, Excuse(Measure.NOT_MEASURED, seen[0].reason or "nothing was observed")
+    return Verdict.SKIPPED, excuse
 
 
 def _broken(cell: CellResult, findings: Iterable[Finding]) -> Iterator[Broken]:
