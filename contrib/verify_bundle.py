@@ -167,7 +167,9 @@ def unreadable(error):
 
 def contents(directory, listed):
     """The bytes of every file but traces, once all are those that are listed."""
-    found = {}
+    found, entries = {}, {entry["path"]: entry for entry in listed["files"]}
+    for name, entry in entries.items():
+        need(entry["size"] <= LARGEST, "too-large", name)
     for folder, folders, names in os.walk(directory, onerror=unreadable):
         for path in (Path(folder, name) for name in folders + names):
             mode, name = path.lstat().st_mode, normalize("NFC", path.relative_to(directory).as_posix())
@@ -176,12 +178,10 @@ def contents(directory, listed):
                 found[name] = path
     need(are_names(found), "unfit-file", str(directory))
     del found[MANIFEST]
-    entries = {entry["path"]: entry for entry in listed["files"]}
     need(entries.keys() <= found.keys(), "missing-file", min(entries.keys() - found, default=""))
     need(found.keys() <= entries.keys(), "added-file", min(found.keys() - entries, default=""))
     for name, path in sorted(found.items()):
         need(path.stat().st_size == entries[name]["size"], "changed-file", name)
-        need(path.stat().st_size <= LARGEST, "too-large", name)
         data = path.read_bytes()
         need(hexed(data) == entries[name]["sha256"], "changed-file", name)
         found[name] = b"" if name.endswith(".ndjson") else data

@@ -233,6 +233,9 @@ MANIFEST = {
         signed(lambda m: m["roles"].update({str(one): "harness" for one in range(99)})), "bad-manifest"
     ),
     "files that are no list": Tampering(signed(lambda m: m.update(files={})), "bad-manifest"),
+    "a size that no evidence has": Tampering(
+        signed(lambda m: m["files"][0].update(size=1 << 40)), "too-large"
+    ),
     "another size": Tampering(signed(lambda m: m["files"][0].update(size=1)), "changed-file"),
 }
 

@@ -18,7 +18,7 @@ from .refusal import Reason, Refusal, Refused, not_signed, refused
 from .statement import BadStatement, Statement
 from .statement import encode as encode_statement
 from .statement import read as read_statement
-from .verification_case import SKEW, CannotRead, Case, read_plain
+from .verification_case import MAX_EVIDENCE, SKEW, CannotRead, Case, read_plain
 
 
 def signature(case: Case) -> str:
@@ -49,6 +49,11 @@ def validity(case: Case) -> str:
 
 
 def files(case: Case) -> str:
+    large = [entry.path for entry in case.listed.files if entry.size > MAX_EVIDENCE]
+    if large:
+        raise refused(
+            Reason.TOO_LARGE, large[0], f"of more than {MAX_EVIDENCE} bytes, which nothing here has"
+        )
     try:
         found = compare(Manifest(case.listed.files), case.directory, frozenset({MANIFEST}))
     except BadManifest as error:
