@@ -7,7 +7,13 @@ import pytest
 from assay.lab.harness.trace import Trace
 from assay.lab.marketplace.jrpc_cause import BAD_PARAMS, NO_RESOURCE, UNKNOWN_METHOD, codes_for
 from assay.lab.suites import suite_named
-from assay.model.error import HEADER_MISMATCH, INVALID_PARAMS, METHOD_NOT_FOUND, RESOURCE_NOT_FOUND
+from assay.model.error import (
+    HEADER_MISMATCH,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    RESOURCE_NOT_FOUND,
+)
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from tests.lab.traces import probed, request, result, stdio_trace
 
@@ -77,7 +83,8 @@ def test_requests_at_once_are_told_apart(said: list[Any], holds: list[bool]) -> 
         (UNKNOWN_METHOD, METHOD_NOT_FOUND, [True]),
         (UNKNOWN_METHOD, INVALID_PARAMS, [False]),
         (NO_RESOURCE, RESOURCE_NOT_FOUND, [True]),
-        (NO_RESOURCE, INVALID_PARAMS, [False]),
+        (NO_RESOURCE, INVALID_PARAMS, [True]),
+        (NO_RESOURCE, INTERNAL_ERROR, [False]),
         ("a cause that nobody knows", INVALID_PARAMS, []),
     ],
 )

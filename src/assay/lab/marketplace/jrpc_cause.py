@@ -25,7 +25,8 @@ _CODES: Final = {
 def codes_for(cause: str, transport: str, revision: Revision) -> frozenset[int]:
     """The codes that fit; none for a cause that nobody knows."""
     if cause == NO_RESOURCE:
-        return frozenset({revision.resource_not_found})
+        # Where a revision has a code of its own for it, that is a SHOULD: the usual one is no fault.
+        return frozenset({revision.resource_not_found, error.INVALID_PARAMS})
     found = {_CODES[cause]} if cause in _CODES else set()
     # A parameter that is left out is also one that its header does not repeat.
     headed = transport == Transport.HTTP and revision.opening is Opening.PER_REQUEST

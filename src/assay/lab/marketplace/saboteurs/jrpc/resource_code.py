@@ -1,16 +1,13 @@
-"""The code for a resource that is not there is that of another revision."""
+"""A resource that is not there is told as a fault of the server."""
 
 from __future__ import annotations
 
 from assay.lab.harness.saboteur import Json, Turn, on_reply
-from assay.model.error import INVALID_PARAMS, RESOURCE_NOT_FOUND
-
-OTHER = {INVALID_PARAMS: RESOURCE_NOT_FOUND, RESOURCE_NOT_FOUND: INVALID_PARAMS}
+from assay.model.error import INTERNAL_ERROR
 
 
-@on_reply("a missing resource gets the code of another revision", breaks="CONF-JRPC-02.codes")
+@on_reply("a missing resource gets the code of a fault inside", breaks="CONF-JRPC-02.codes")
 def change(reply: Json, turn: Turn) -> Json:
     if turn.method == "resources/read" and "uri" in turn.params and "error" in reply:
-        code = reply["error"]["code"]
-        reply["error"]["code"] = OTHER.get(code, code)
+        reply["error"]["code"] = INTERNAL_ERROR
     return reply
