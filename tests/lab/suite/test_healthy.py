@@ -22,6 +22,8 @@ pytestmark = pytest.mark.long
 # A scenario on stdio costs a process: there the newest revision of each kind stands for all, which the other
 # transports run.
 TRIED = {Transport.STDIO: (HANDSHAKE[-1], PER_REQUEST[-1]), Transport.HTTP_SSE: HANDSHAKE[:1]}
+# Elsewhere they mostly wait.
+JOBS = {Transport.STDIO: 4}
 ran: dict[tuple[str, Transport], Run] = {}
 
 
@@ -30,7 +32,8 @@ async def run_of(server: str, transport: Transport) -> Run:
         return result
 
     if (server, transport) not in ran:
-        order = Order(SUITE, Selection(effects=True, revisions=TRIED.get(transport, ())), jobs=4)
+        chosen = Selection(effects=True, revisions=TRIED.get(transport, ()))
+        order = Order(SUITE, chosen, jobs=JOBS.get(transport, 12))
         runner = Runner(order, [healthy(server, transport)], lambda event: None, keep)
         ran[server, transport] = await runner.run()
     return ran[server, transport]

@@ -17,7 +17,9 @@ from .ground import Ground
 from .guest_trial import guest_trials, hold_guest_trial
 from .trial import F, Judged, Trial, hold_trial, trials
 
-AT_ONCE: Final = 8
+SERVERS_AT_ONCE: Final = 24
+"""Before servers, most of the time is waiting for what does not come."""
+CLIENTS_AT_ONCE: Final = 8
 
 
 class Rate(Struct, frozen=True):
@@ -72,7 +74,7 @@ async def try_all(faults: Sequence[Fault], suite: Suite) -> list[Judged]:
 
 
 async def _try_clients(saboteurs: Sequence[ClientSaboteur], suite: Suite) -> list[Judged]:
-    gate = asyncio.Semaphore(AT_ONCE)
+    gate = asyncio.Semaphore(CLIENTS_AT_ONCE)
 
     async def hold(trial: Trial[ClientSaboteur]) -> Judged:
         async with gate:
@@ -99,7 +101,7 @@ def _by_ground(saboteurs: Sequence[Saboteur], suite: Suite) -> dict[tuple[str, s
 
 
 async def _try(ground: Ground, saboteurs: Sequence[Saboteur], suite: Suite) -> list[Judged]:
-    gate = asyncio.Semaphore(AT_ONCE)
+    gate = asyncio.Semaphore(SERVERS_AT_ONCE)
 
     async def hold(trial: Trial[Saboteur]) -> Judged:
         async with gate:
