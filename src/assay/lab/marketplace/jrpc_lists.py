@@ -6,6 +6,9 @@ from typing import Final
 
 from msgspec import Struct
 
+SERVER: Final = "reference --profile intelgraph"
+"""Faults in lists are tried where no other trial changes them: what is announced is no drift."""
+
 
 class Listed(Struct, frozen=True):
     capability: str

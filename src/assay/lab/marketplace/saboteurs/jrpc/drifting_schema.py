@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.marketplace.jrpc_lists import SERVER
 
 SEEN = "seen"
 
 
-@on_reply("the schemas of tools change from reading to reading", breaks="CONF-JRPC-02.drift")
+@on_reply("the schemas of tools change from reading to reading", breaks="CONF-JRPC-02.drift", server=SERVER)
 def change(reply: Json, turn: Turn) -> Json:
     if turn.method == "tools/list" and "result" in reply:
         turn.memory[SEEN] = turn.memory.get(SEEN, 0) + 1

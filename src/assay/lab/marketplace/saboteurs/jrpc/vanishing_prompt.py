@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from assay.lab.harness.saboteur import Json, Turn, newest_of_each_kind, on_reply
+from assay.lab.marketplace.jrpc_lists import SERVER
 
 SEEN = "seen"
 
 
-@on_reply("a prompt is gone, unannounced", breaks="CONF-JRPC-02.drift", window=newest_of_each_kind)
+@on_reply(
+    "a prompt is gone, unannounced", breaks="CONF-JRPC-02.drift", server=SERVER, window=newest_of_each_kind
+)
 def change(reply: Json, turn: Turn) -> Json:
     if turn.method == "prompts/list" and "result" in reply:
         if turn.memory.get(SEEN):
