@@ -38,6 +38,7 @@ ONLY_STDIO = "tpt.stdio-*"
 SERVERS = {Transport.HTTP: SUITE.server, Transport.STDIO: SUITE.server.partition(" --heartbeat")[0]}
 # A server with spans to export takes twice as long to start: only who looks at spans has one.
 TRACED = "obs.*"
+CHANGING = [name for name, one in SUITE.scenarios.items() if one.effects]
 
 
 def keep(result: CellResult, trace: Trace) -> CellResult:
@@ -56,8 +57,13 @@ async def _run(subject: Subject, conditions: Conditions, selection: Selection) -
 
 async def healthy(transport: Transport) -> Run:
     """What the server does that most saboteurs stand before."""
-    names = [one for one in SUITE.scenarios if one != LOAD and not fnmatch(one, TRACED)]
+    names = [one for one in SUITE.scenarios if one not in (LOAD, *CHANGING) and not fnmatch(one, TRACED)]
     return await furnished(SERVERS[transport], transport, *names)
+
+
+async def changing(transport: Transport) -> Run:
+    """Apart: on HTTP, what changes the server would be seen by all the others."""
+    return await furnished(SERVERS[transport], transport, *CHANGING)
 
 
 async def traced(transport: Transport) -> Run:

@@ -7,7 +7,7 @@ import pytest
 from assay.lab.harness.run import CellResult, Run
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Verdict
-from tests.lab.marketplace.ground import SUITE, certified, healthy, loaded, protected, traced
+from tests.lab.marketplace.ground import SUITE, certified, changing, healthy, loaded, protected, traced
 from tests.meta.tree import expect_none
 
 # What one test has played, others look at: `make test` keeps a file in one process.
@@ -15,6 +15,8 @@ pytestmark = pytest.mark.long
 PLAYED: dict[str, Callable[[], Awaitable[Run]]] = {
     "stdio": lambda: healthy(Transport.STDIO),
     "http": lambda: healthy(Transport.HTTP),
+    "changing stdio": lambda: changing(Transport.STDIO),
+    "changing http": lambda: changing(Transport.HTTP),
     "traced stdio": lambda: traced(Transport.STDIO),
     "traced http": lambda: traced(Transport.HTTP),
     "protected": lambda: protected(Transport.HTTP, "sec.*"),
