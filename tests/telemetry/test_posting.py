@@ -1,27 +1,24 @@
-"""Spans on their way to a collector, also to one that is away, refuses, or hangs up in between."""
+"""A collector that is reached by HTTP, also one that is away, refuses, or hangs up in between."""
 
 import http.server
-import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from opentelemetry.sdk.trace.export import SpanExportResult
 
-from assay.telemetry.posting import PostedSpans
-from tests.telemetry.test_otlp_json import made, plain
+from assay.telemetry.posting import Posting
 
 
 class Collector(http.server.ThreadingHTTPServer):
     daemon_threads = True
-    bodies: list[bytes]
+    taken: list[tuple[str, bytes]]
     status = 200
     hangs_up = False
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v1/traces"
+        return f"http://127.0.0.1:{self.server_address[1]}"
 
 
 class Taking(http.server.BaseHTTPRequestHandler):
@@ -29,7 +26,7 @@ class Taking(http.server.BaseHTTPRequestHandler):
     server: Collector
 
     def do_POST(self) -> None:
-        self.server.bodies.append(self.rfile.read(int(self.headers["content-length"])))
+        self.server.taken.append((self.path, self.rfile.read(int(self.headers["content-length"]))))
         self.send_response(self.server.status)
         self.send_header("content-length", "0")
         self.end_headers()
@@ -42,7 +39,7 @@ class Taking(http.server.BaseHTTPRequestHandler):
 @contextmanager
 def collecting() -> Iterator[Collector]:
     with Collector(("127.0.0.1", 0), Taking) as collector:
-        collector.bodies = []
+        collector.taken = []
         thread = threading.Thread(target=collector.serve_forever, daemon=True)
         thread.start()
         try:
@@ -52,36 +49,37 @@ def collecting() -> Iterator[Collector]:
             thread.join()
 
 
-def test_spans_arrive() -> None:
+@pytest.mark.parametrize("below", ["", "/", "/otlp"])
+def test_body_arrives_below_the_url(below: str) -> None:
     with collecting() as collector:
-        exporter = PostedSpans(collector.url)
-        assert exporter.export(made(plain)) is SpanExportResult.SUCCESS
-        assert b"tools/call add" in collector.bodies[0]
-        exporter.shutdown()
+        posting = Posting(collector.url + below)
+        posting.post("/v1/traces", b"spans")
+        posting.close()
+        assert collector.taken == [(f"{below.rstrip('/')}/v1/traces", b"spans")]
 
 
 def test_connection_that_was_closed_meanwhile_is_opened_again() -> None:
     with collecting() as collector:
         collector.hangs_up = True
-        exporter = PostedSpans(collector.url)
-        found = [exporter.export(made(plain)) for _ in range(3)]
-        assert (found, len(collector.bodies)) == ([SpanExportResult.SUCCESS] * 3, 3)
-        exporter.shutdown()
+        posting = Posting(collector.url)
+        for number in range(3):
+            posting.post("/v1/traces", b"%d" % number)
+        posting.close()
+        assert [body for _, body in collector.taken] == [b"0", b"1", b"2"]
 
 
 @pytest.mark.parametrize("status", [400, 404, 500])
-def test_collector_that_refuses_is_told_of(status: int, caplog: pytest.LogCaptureFixture) -> None:
-    with collecting() as collector, caplog.at_level(logging.ERROR):
+def test_collector_that_refuses_is_told_of(status: int) -> None:
+    with collecting() as collector:
         collector.status = status
-        exporter = PostedSpans(collector.url)
-        assert exporter.export(made(plain)) is SpanExportResult.FAILURE
-        assert str(status) in caplog.text
-        exporter.shutdown()
+        posting = Posting(collector.url)
+        with pytest.raises(OSError, match=str(status)):
+            posting.post("/v1/traces", b"spans")
+        posting.close()
 
 
-def test_collector_that_is_away_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
+def test_collector_that_is_away_is_told_of() -> None:
     with collecting() as collector:
         url = collector.url
-    with caplog.at_level(logging.ERROR):
-        assert PostedSpans(url).export(made(plain)) is SpanExportResult.FAILURE
-    assert url in caplog.text
+    with pytest.raises(OSError, match="refused"):
+        Posting(url).post("/v1/traces", b"spans")

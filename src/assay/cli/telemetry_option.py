@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import atexit
+import os
 from urllib.parse import urlsplit
 
 from assay import Server
@@ -33,13 +34,14 @@ def put_telemetry(server: Server, options: argparse.Namespace) -> None:
         return
     url = check_url(options.telemetry) if options.telemetry else None
     try:
-        from assay.telemetry import Telemetry
-        from assay.telemetry.export import Export
+        from assay.telemetry.opening import open_telemetry
+
+        about = {"service": server.info.name, "version": server.info.version}
+        layer, close = open_telemetry(url, **about, environment=os.environ)
     except MissingExtra as error:
         raise CommandFailed(ExitCode.USAGE, str(error)) from error
-    export = Export(url, service=server.info.name, version=server.info.version)
-    atexit.register(export.close)
-    server.use(Telemetry(tracer_provider=export.tracer_provider, meter_provider=export.meter_provider))
+    atexit.register(close)
+    server.use(layer)
 
 
 def check_url(text: str) -> str:

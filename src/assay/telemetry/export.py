@@ -21,9 +21,7 @@ try:
     from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
     from opentelemetry.sdk.resources import OTELResourceDetector, Resource
     from opentelemetry.sdk.trace import TracerProvider
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
-
-    from .posting import PostedSpans
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
 except ImportError:
     raise MissingExtra('to export telemetry takes more packages: pip install "assay[otel]"') from None
 
@@ -33,22 +31,7 @@ SOON: Final = {"OTEL_BSP_SCHEDULE_DELAY": 200.0, "OTEL_METRIC_EXPORT_INTERVAL": 
 """Milliseconds between two exports to a collector that was named, unless the environment says otherwise."""
 SELDOM: Final = 60.0
 """Seconds in which a trouble with the collector is told once."""
-SPECIAL: Final = frozenset(
-    f"OTEL_EXPORTER_OTLP_{part}{name}"
-    for part in ("", "TRACES_")
-    for name in (
-        "PROTOCOL",
-        "HEADERS",
-        "TIMEOUT",
-        "COMPRESSION",
-        "CERTIFICATE",
-        "CLIENT_KEY",
-        "CLIENT_CERTIFICATE",
-    )
-)
-"""Variables of the environment that ask for more of an export than our own does."""
 TALKATIVE: Final = (
-    "assay.telemetry",
     "opentelemetry.exporter.otlp.proto.http.trace_exporter",
     "opentelemetry.exporter.otlp.proto.http.metric_exporter",
     "opentelemetry.sdk._shared_internal",
@@ -66,7 +49,7 @@ class Export:
         own = Resource({"service.name": service, "service.version": version})
         resource = Resource.create(dict(own.merge(OTELResourceDetector().detect()).attributes))
         base = None if url is None else url.rstrip("/")
-        spans = _span_exporter(None if base is None else f"{base}/v1/traces")
+        spans = OTLPSpanExporter(None if base is None else f"{base}/v1/traces")
         measures = OTLPMetricExporter(None if base is None else f"{base}/v1/metrics")
         self.tracer_provider = TracerProvider(resource=resource, shutdown_on_exit=False)
         self.tracer_provider.add_span_processor(
@@ -94,13 +77,6 @@ class Export:
         """Send what is left, as far as that can be done soon; returns whether it could."""
         self._over.set()
         return self._sent.wait(patience)
-
-
-def _span_exporter(url: str | None) -> SpanExporter:
-    """Our own, which is several times quicker; the SDK's, where the environment asks for what that has."""
-    if url is None or SPECIAL & os.environ.keys():
-        return OTLPSpanExporter(url)
-    return PostedSpans(url)
 
 
 def _pace(variable: str, url: str | None) -> float | None:

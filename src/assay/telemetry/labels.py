@@ -12,6 +12,11 @@ from assay.revisions.registry import REVISIONS
 from .port import Call, Host
 from .subject import SUBJECTS, Subject, find_name
 
+OPERATIONS: Final = "mcp.server.operation.duration"
+SESSIONS: Final = "mcp.server.session.duration"
+BUCKETS: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
+"""Seconds, as the conventions have them."""
+VERSION: Final = "mcp.protocol.version"
 OTHER: Final = "_OTHER"
 """What a method is called that the server does not have: strangers choose its name."""
 LONGEST: Final = 256
@@ -35,12 +40,15 @@ ATTRIBUTES: Final = {
 }
 
 
-class Labels(Struct, frozen=True):
+class Labels(Struct, eq=False):
     name: str
     """Of the span."""
     span: dict[str, Any]
     metric: dict[str, Any]
     """Nothing in it is for strangers to choose: each new value would be kept for ever."""
+    text: bytes = b""
+    metric_text: bytes = b""
+    """Both as they are exported, once somebody has written them."""
 
 
 Key = tuple[str, str, Subject | None]
@@ -77,7 +85,7 @@ class Labelling:
         transport, version, subject = key
         common = {"mcp.method.name": self._method, **NETWORK.get(transport, {})}
         if self._method != INITIALIZE:
-            common["mcp.protocol.version"] = version
+            common[VERSION] = version
         target = name if subject is not None and subject.kind != "resource" else None
         title = self._method if target is None else f"{self._method} {target}"
         span = common | self._spoken(subject)

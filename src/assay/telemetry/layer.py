@@ -10,7 +10,7 @@ from opentelemetry import metrics, trace
 from opentelemetry.metrics import MeterProvider
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, TracerProvider
 
-from .labels import INITIALIZE, LONGEST, NETWORK, Labelling, Labels
+from .labels import BUCKETS, INITIALIZE, LONGEST, NETWORK, OPERATIONS, SESSIONS, VERSION, Labelling, Labels
 from .outcome import FINE, Outcome, of_exception, of_result
 from .parent import Parent
 from .port import Call, Host, Serve
@@ -18,11 +18,6 @@ from .subject import read_params
 
 A = TypeVar("A")
 SCOPE: Final = "assay"
-OPERATIONS: Final = "mcp.server.operation.duration"
-SESSIONS: Final = "mcp.server.session.duration"
-BUCKETS: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
-"""Seconds, as the conventions have them."""
-VERSION: Final = "mcp.protocol.version"
 
 
 class Telemetry:
