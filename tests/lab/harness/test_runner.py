@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from assay.lab.harness.event import (
@@ -19,6 +20,7 @@ from assay.lab.harness.plan import Selection
 from assay.lab.harness.playing import Conditions
 from assay.lab.harness.run import CellResult
 from assay.lab.harness.runner import Order, Runner, SubjectDown
+from assay.lab.harness.scenario import Scenario
 from assay.lab.harness.subject import CommandSubject, UrlSubject, served
 from assay.lab.harness.trace import Trace
 from assay.lab.harness.transport import Transport
@@ -104,3 +106,28 @@ async def test_command_that_never_listens_is_down_with_its_last_words() -> None:
     subject = UrlSubject("http://127.0.0.1:9/mcp", command=command)
     with pytest.raises(SubjectDown, match=r"exited with status 1\n  stderr: no port for me"):
         await Runner(order(), [subject], lambda event: None, keep).run()
+
+
+async def test_scenario_that_may_change_a_shared_server_is_played_alone() -> None:
+    suite, running, beside = protocol_suite(), set(), []
+
+    def noted(one: Scenario) -> Scenario:
+        async def drive(stage: Any) -> None:
+            running.add(one.id)
+            beside.append((one.effects, len(running)))
+            try:
+                await one.drive(stage)
+            finally:
+                running.discard(one.id)
+
+        return msgspec.structs.replace(one, drive=drive)
+
+    scenarios = {name: noted(one) for name, one in suite.scenarios.items()}
+    watched = msgspec.structs.replace(suite, scenarios=scenarios)
+    selection = Selection(scenarios=("tools.*",), revisions=(HANDSHAKE[-1],), effects=True)
+    subject = served("reference", Transport.HTTP)
+    await Runner(Order(watched, selection, jobs=6), [subject], lambda event: None, keep).run()
+
+    changing = [count for effects, count in beside if effects]
+    assert set(changing) == {1}
+    assert max(count for effects, count in beside if not effects) > 1

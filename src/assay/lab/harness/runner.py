@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from importlib.metadata import version
 
 from msgspec import Struct
@@ -12,6 +13,7 @@ from msgspec import Struct
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Revision
 
+from .access import Access
 from .broken_off import BrokenOff, Unreachable
 from .catalogue import Suite
 from .discovery import DISCOVERY, discover
@@ -71,6 +73,7 @@ class Runner:
         self._discovered: list[CellResult] = []
         self._spares = Spares() if order.shared else None
         self._gate = asyncio.Semaphore(max(1, order.jobs))
+        self._access = Access()
 
     async def run(self) -> Run:
         """
@@ -186,7 +189,7 @@ class Runner:
         self._discovered.append(self._keep(result, played.trace))
 
     async def _play(self, place: int, cell: Cell) -> None:
-        async with self._gate:
+        async with self._gate, self._room(cell):
             self._watch(CellStarted(cell.scenario.id, cell.transport, cell.revision.date))
             subject = self._subjects[cell.transport]
             result, trace = await play_cell(
@@ -196,6 +199,12 @@ class Runner:
         while self._told in self._results:
             self._watch(CellFinished(self._results[self._told]))
             self._told += 1
+
+    def _room(self, cell: Cell) -> AbstractAsyncContextManager[None]:
+        """What may change a server that other scenarios talk to as well, is played alone."""
+        if cell.transport is Transport.STDIO:
+            return nullcontext()
+        return self._access.alone() if cell.scenario.effects else self._access.together()
 
     def _problem(self) -> str:
         refused = [
