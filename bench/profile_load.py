@@ -26,9 +26,9 @@ from .subject import PEERS, python_of
 
 START_TIMEOUT: Final = 60.0
 ENDPOINT: Final = re.compile(rb"MCP endpoint: http://[^:]+:(\d+)/")
-FOLDER, COLLECTOR = "{folder}", "{collector}"
+FOLDER, KEY, COLLECTOR = "{folder}", "{key}", "{collector}"
 PROFILE: Final = ("--profile", "intelgraph")
-LEDGER: Final = ("--ledger", FOLDER)
+LEDGER: Final = ("--ledger", FOLDER, "--ledger-key", KEY)
 TELEMETRY: Final = ("--telemetry", COLLECTOR)
 READ: Final = '{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"bench://text"}}'
 
@@ -70,7 +70,7 @@ def measure(name: str, number: int, seconds: int, warmup: int, log: IO[bytes]) -
     """
     part = PARTS[name]
     with tempfile.TemporaryDirectory() as folder, collecting() as collector:
-        given = {FOLDER: folder, COLLECTOR: collector.url}
+        given = {FOLDER: f"{folder}/ledger", KEY: str(make_key(Path(folder))), COLLECTOR: collector.url}
         options = [given.get(word, word) for word in part.options]
         with running(command(options), log, pipes=True) as child:
             with time_limit(START_TIMEOUT, name):
@@ -104,6 +104,13 @@ def command(options: Sequence[str]) -> list[str]:
         "0",
         *options,
     ]
+
+
+def make_key(folder: Path) -> Path:
+    """A key to sign the ledger with, as users make one."""
+    make = [str(python_of("assay")), "-m", "assay", "keygen", str(folder / "bench")]
+    subprocess.run(make, check=True, capture_output=True)
+    return folder / "bench.key"
 
 
 def announced(child: subprocess.Popen[bytes]) -> int:
