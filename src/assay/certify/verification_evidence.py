@@ -4,6 +4,7 @@ summary says, and the metrics by whom they were measured."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import version
 from typing import Final
 
 from assay.signing import dsse
@@ -19,6 +20,7 @@ from .refusal import Reason, Refusal, Refused, not_signed, refused
 from .summary import BadSummary
 from .summary_form import Summary
 from .verification_case import Case
+from .verification_facts import differences, of_badge, of_summary
 
 # What the summary, or what it is made of, is read from.
 SOURCES: Final = frozenset({layout.SUMMARY, layout.PROFILE, *summaries.MEDIA_TYPES})
@@ -35,21 +37,18 @@ def summary(case: Case) -> str:
     Raises:
         Refused: it is not what the files of the bundle come to, or is about another bundle.
     """
-    files = {name: case.content(name) for name in sorted(SOURCES & case.entries.keys())}
+    files = {name: case.content(name) for name in sorted(SOURCES & case.entries.keys() | {layout.SUMMARY})}
     try:
         made = summaries.again(files)
         stored = summaries.read(files[layout.SUMMARY])
     except BadSummary as error:
         raise refused(Reason.BAD_EVIDENCE, layout.SUMMARY, error) from error
-    strange = list(_strange(case, stored))
-    if made != files[layout.SUMMARY]:
-        line = _first_difference(files[layout.SUMMARY], made)
-        strange.append(f"not what the run and the evidence come to, from line {line} on")
+    strange = [*_strange(case, stored), *_unlike(files[layout.SUMMARY], made)]
     if strange:
         raise Refused([Refusal(Reason.WRONG_SUMMARY, layout.SUMMARY, one) for one in strange])
     case.conclusion, counts = stored.conclusion, stored.summary
     told = f"{counts.passed} of {counts.scored} scored demands are met, {counts.not_measured} not measured"
-    return f"{stored.conclusion}: {told}"
+    return f"{stored.conclusion}: {told} ({_compared(stored)})"
 
 
 def stored_summary(case: Case) -> Summary:
@@ -76,6 +75,27 @@ def _strange(case: Case, stored: Summary) -> Iterator[str]:
     return (f"another {name} than the manifest's" for name, (one, other) in pairs.items() if one != other)
 
 
+def _is_ours(stored: Summary) -> bool:
+    """Then each byte counts. Another version may have had other words for the same."""
+    return stored.tool.version == version("assay")
+
+
+def _compared(stored: Summary) -> str:
+    other = f"the facts compared and not the words, which are by version {stored.tool.version}"
+    return "compared byte by byte" if _is_ours(stored) else other
+
+
+def _unlike(stored: bytes, made: bytes) -> Iterator[str]:
+    """Where the summary and what it is made of part."""
+    told = summaries.read(stored)
+    if not _is_ours(told):
+        for name in differences(of_summary(told), of_summary(summaries.read(made))):
+            yield f"{name}: not what the run and the evidence come to"
+    elif made != stored:
+        line = _first_difference(stored, made)
+        yield f"not what the run and the evidence come to, from line {line} on"
+
+
 def _first_difference(stored: bytes, made: bytes) -> int:
     pairs = zip(stored.split(b"\n"), made.split(b"\n"), strict=False)
     return next((number for number, (one, other) in enumerate(pairs, 1) if one != other), 1)
@@ -86,15 +106,22 @@ def badge(case: Case) -> str:
     Raises:
         Refused: one of them is not what the summary gives.
     """
-    stored = case.content(layout.SUMMARY)
+    stored, data = stored_summary(case), case.content(layout.SUMMARY)
     there = [name for name in BADGES if name in case.entries]
-    try:
-        wrong = [name for name in there if case.content(name) != BADGES[name](stored)]
-    except BadSummary as error:
-        raise refused(Reason.BAD_EVIDENCE, layout.SUMMARY, error) from error
+    wrong = [name for name in there if not _shows(name, case.content(name), data, _is_ours(stored))]
     if wrong:
         raise Refused([Refusal(Reason.WRONG_BADGE, name, "it does not show the summary") for name in wrong])
-    return f"{' and '.join(there)} as the summary gives them" if there else "none"
+    return f"{' and '.join(there)} as the summary gives them ({_compared(stored)})" if there else "none"
+
+
+def _shows(name: str, stored: bytes, summary: bytes, closely: bool) -> bool:
+    made = BADGES[name](summary)
+    if closely:
+        return stored == made
+    try:
+        return not differences(of_badge(name, stored), of_badge(name, made))
+    except ValueError:
+        return False
 
 
 def metrics(case: Case) -> str:

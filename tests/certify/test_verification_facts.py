@@ -1,0 +1,126 @@
+"""Bundles of other versions of Assay: their words may be others, what they say may not."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.certify.verification import Report, verify
+from tests.certify import bundles
+from tests.certify.bundles import NOW, TRUST, edit
+
+Change = Callable[[dict[str, Any]], object]
+OLDER = "0.0.9"
+FACTS = "the facts compared and not the words, which are by version 0.0.9"
+
+
+def reworded(summary: dict[str, Any]) -> None:
+    for one in summary["checks"]:
+        one["title"] = f"In other words, {one['title']}"
+        one["reason"] = one["reason"] and f"in other words, {one['reason']}"
+        for seen in one["results"]:
+            seen["reason"] = "in other words"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As an older version, with other words, would have written it."""
+    bundle = bundles.make(tmp_path_factory.mktemp("older") / "evidence")
+    edit(bundle / "run" / "run.json", lambda run: run.update(assay=OLDER))
+    bundles.finish_again(bundle)
+    edit(bundle / "summary.json", reworded)
+    bundles.attest_again(bundle)
+    edit(bundle / "badge.json", lambda badge: badge["checks"].pop("transport.sse.resume"))
+    edit(bundle / "shields.json", lambda shield: shield.update(label="profile"))
+    bundles.sign_again(bundle)
+    return bundle
+
+
+@pytest.fixture
+def older(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "evidence"))
+
+
+def found(report: Report) -> list[tuple[str, str]]:
+    return [(one.reason, one.where) for one in report.refusals]
+
+
+def test_other_words_of_another_version_are_good(made: Path) -> None:
+    report = verify(made, TRUST, now=NOW, rejudge=True)
+    assert found(report) == []
+    notes = {step.name: step.note for step in report.steps}
+    assert FACTS in notes["summary"]
+    assert FACTS in notes["badge"]
+
+
+def test_other_words_of_the_same_version_are_not(tmp_path: Path) -> None:
+    bundle = bundles.make(tmp_path / "evidence")
+    notes = {step.name: step.note for step in verify(bundle, TRUST, now=NOW).steps}
+    assert "compared byte by byte" in notes["summary"]
+    assert "compared byte by byte" in notes["badge"]
+    edit(bundle / "summary.json", reworded)
+    bundles.attest_again(bundle)
+    assert found(verify(bundle, TRUST, now=NOW)) == [("wrong-summary", "summary.json")]
+
+
+def measured(summary: dict[str, Any]) -> dict[str, Any]:
+    return next(one for one in summary["checks"] if one["results"] and one["status"] == "SUCCESS")
+
+
+def unmeasured(summary: dict[str, Any]) -> dict[str, Any]:
+    return next(one for one in summary["checks"] if one["measure"] == "not measured")
+
+
+SUMMARIES: dict[str, Change] = {
+    "counts": lambda s: s["summary"].update(passed=61, scored=61),
+    "conclusion": lambda s: s.update(conclusion="met"),
+    "a status": lambda s: measured(s).update(status="WARNING"),
+    "a verdict of one place": lambda s: measured(s)["results"][0].update(status="SKIPPED"),
+    "a place left out": lambda s: measured(s)["results"].pop(),
+    "a pass": lambda s: unmeasured(s).update({"pass": True}),
+    "a measure": lambda s: unmeasured(s).update(measure="measured", status="SUCCESS"),
+    "what is scored": lambda s: measured(s).update(scored=False),
+    "fewer demands": lambda s: s["checks"].pop(),
+    "other order of demands": lambda s: s["checks"].reverse(),
+    "categories": lambda s: s["categories"].update({next(iter(s["categories"])): "fail"}),
+    "server": lambda s: s["server"].update(protocolVersions=[]),
+    "profile": lambda s: s["profile"].update(sha256="0" * 64),
+    "version of Assay": lambda s: s["tool"].update(version="0.0.8"),
+    "expiry": lambda s: s.update(expiresAt="2031-01-01T00:00:00Z"),
+    "digest of the run": lambda s: s["run"].update(sha256="0" * 64),
+    "digest of evidence": lambda s: s["evidence"][0].update(sha256="0" * 64),
+    "latency": lambda s: s["latency"].update(sse_ms={"p95": 1}),
+    "vulnerabilities": lambda s: s["vulnerabilities"].update(low=1),
+}
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_a_summary_that_says_something_else(older: Path, name: str) -> None:
+    edit(older / "summary.json", SUMMARIES[name])
+    bundles.attest_again(older)
+    assert set(found(verify(older, TRUST, now=NOW))) == {("wrong-summary", "summary.json")}
+
+
+BADGES: dict[str, tuple[str, Change]] = {
+    "another figure": ("badge.json", lambda b: b.update(passed=61)),
+    "true for a figure": ("badge.json", lambda b: b.update(selfAttested=0)),
+    "another state": ("badge.json", lambda b: b["checks"].update({"jsonrpc.negatives": "pass"})),
+    "a check that nobody knows": ("badge.json", lambda b: b["checks"].update(all="pass")),
+    "another latency": ("badge.json", lambda b: b["latency"].update({"sse.p95_ms": 1})),
+    "of another summary": ("badge.json", lambda b: b.update(summarySha256="0" * 64)),
+    "less than a badge": ("badge.json", lambda b: b.pop("conclusion")),
+    "no checks at all": ("badge.json", lambda b: b.update(checks=None)),
+    "another message": ("shields.json", lambda s: s.update(message="61/61")),
+    "another colour": ("shields.json", lambda s: s.update(color="brightgreen")),
+    "no message": ("shields.json", lambda s: s.pop("message")),
+}
+
+
+@pytest.mark.parametrize("name", BADGES)
+def test_a_badge_that_says_something_else(older: Path, name: str) -> None:
+    file, change = BADGES[name]
+    edit(older / file, change)
+    bundles.sign_again(older)
+    assert found(verify(older, TRUST, now=NOW)) == [("wrong-badge", file)]
