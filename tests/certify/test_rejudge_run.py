@@ -169,6 +169,9 @@ def test_facts_are_refuted_by_what_the_server_said(bundle: Path) -> None:
     )
     account = Account(replace(run, cells=[claimed]), suite)
     assert list(account.excuses()) == []
+    other_words = replace(claimed, reason="not applicable: nothing to read")
+    assert list(Account(replace(run, cells=[other_words]), suite).excuses()) != []
+    assert list(Account(replace(run, cells=[other_words], assay="0.0.9"), suite).excuses()) == []
     for path in (bundle / "run" / "traces").iterdir():
         list(account.hear(path.name, read_trace(path), None))
     assert [one.reason for one in account.excuses()] == ["wrong-run"]

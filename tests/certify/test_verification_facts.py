@@ -124,3 +124,20 @@ def test_a_badge_that_says_something_else(older: Path, name: str) -> None:
     edit(older / file, change)
     bundles.sign_again(older)
     assert found(verify(older, TRUST, now=NOW)) == [("wrong-badge", file)]
+
+
+def excused(summary: dict[str, Any], demand: str) -> None:
+    score = next(one for one in summary["checks"] if one["id"] == demand)
+    score.update(measure="not applicable", reason="in other words")
+
+
+@pytest.mark.parametrize(
+    ("demand", "status"), [("CONF-SEC-04.host", "good"), ("CONF-CAP-03.prompts.version", "refused")]
+)
+def test_judging_again_asks_whether_a_demand_applies_and_not_in_which_words(
+    older: Path, demand: str, status: str
+) -> None:
+    edit(older / "summary.json", lambda summary: excused(summary, demand))
+    bundles.attest_again(older)
+    steps = {step.name: step.status for step in verify(older, TRUST, now=NOW, rejudge=True).steps}
+    assert steps["rejudge"] == status
