@@ -17,6 +17,13 @@ pytestmark = pytest.mark.long
 SCRIPT = str(ROOT / "scripts" / "demo.py")
 DEMO = [sys.executable, SCRIPT]
 STRICT_DEMO = [sys.executable, "-W", "error", SCRIPT]
+# Tests that run in the background ignore Ctrl-C, and what they start would do so, too.
+HEED = (
+    "import os, signal, sys\n"
+    "signal.signal(signal.SIGINT, signal.SIG_DFL)\n"
+    "os.execv(sys.executable, sys.argv[1:])"
+)
+HEEDING_DEMO = [sys.executable, "-c", HEED, *DEMO]
 # The whole suite is for `make demo`; that the bundled servers pass it is tested with the suite.
 NARROW = ["--scenario", "lifecycle-ping", "--scenario", "tools-definitions"]
 PROCESSES = Path("/proc")
@@ -106,7 +113,7 @@ def test_an_interrupted_demo_says_so_and_leaves_no_server(
 ) -> None:
     mark = f"DEMO_UNDER_TEST={uuid4()}"
     marked = environment(**dict([mark.split("=")]))
-    line = [*DEMO, "--output", str(tmp_path)]
+    line = [*HEEDING_DEMO, "--output", str(tmp_path)]
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=marked) as demo:
         assert demo.stdout is not None and demo.stderr is not None
         while talk not in (said := demo.stdout.readline()):
