@@ -54,7 +54,8 @@ demo: $(READY) ## Judge the bundled servers on each transport and revision, and 
 test: $(READY) ## Run all tests (ARGS="-k name" narrows them)
 	@# A file stays in one process: to hand out ten thousand tests one by one costs more than most of them.
 	@# And bytecode is kept even where the environment says otherwise: hundreds of processes are started.
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder $(ARGS)
+	@# One process more than cores: many tests wait for others that they started.
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 .PHONY: check
 check: $(READY) ## Formatting, lint, strict types, layers, sizes
