@@ -157,6 +157,29 @@ def test_mistakes_are_told_before_anything_is_judged(
     assert told.out == ""
 
 
+def test_server_is_called_what_it_calls_itself_unless_it_is_named(capsys: Output) -> None:
+    chosen = ["--scenario", "cap.prompts", "--spec-version", HANDSHAKE[-1].date, "--quiet"]
+    main(["certify", "--stdio", SERVED, "--profile", "intelgraph/2025-10", *chosen])
+    said = json.loads(capsys.readouterr().out)["server"]
+    assert (said["name"], said["version"]) == ("RefMCP-TestServer", "1.0.0")
+
+
+def test_server_without_a_name_has_to_be_given_one(tmp_path: Path, capsys: Output) -> None:
+    (tmp_path / "nameless.py").write_text("from assay import Server\nserver = Server(' ', '1')\n")
+    command = f"{sys.executable} -m assay serve {tmp_path}/nameless.py"
+    options = ["--scenario", "jrpc.ids", "--spec-version", HANDSHAKE[-1].date, "--quiet"]
+    assert main(["certify", "--stdio", command, *options]) == 3
+    told = capsys.readouterr()
+    assert "the server gives itself no name" in told.err
+    assert "--server NAME" in told.err
+    assert told.out == ""
+
+
+def test_metrics_take_the_name_of_the_server(given: Path, capsys: Output) -> None:
+    assert main(["certify", "--stdio", "x", "--metrics", str(given / "results.json")]) == 2
+    assert "add --server NAME" in capsys.readouterr().err
+
+
 def test_metrics_of_another_server_are_no_metrics_of_this_one(given: Path, capsys: Output) -> None:
     options = ["--server", "other", "--server-version", "1", "--metrics", str(given / "results.json")]
     assert main(["certify", "--stdio", "x", *options]) == 2

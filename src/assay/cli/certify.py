@@ -2,9 +2,9 @@
 
   assay certify --stdio "python my_server.py" --server NAME --server-version V --out evidence/ --key dev.key
   assay certify -e http://localhost:3000/mcp -t TOKEN --server NAME --server-version V --badge-out badge.json
-  assay certify --stdio LINE -e URL --server …                both transports in one bundle
-  assay certify my_server.py --server …                       a file is served on stdio and on HTTP
-  assay certify 'reference --profile intelgraph' --server …   the same with options of `assay serve`
+  assay certify --stdio LINE -e URL                both transports in one bundle
+  assay certify my_server.py                       a file is served on stdio and on HTTP
+  assay certify 'reference --profile intelgraph'   the same with options of `assay serve`
 
 The summary goes to standard output as JSON; progress, and what people read of it, to standard error. With
 --out, a bundle is written that `assay verify` checks without a network. What cannot be measured is *not
@@ -45,8 +45,8 @@ def _add_subject(parser: argparse.ArgumentParser) -> None:
     add("-e", "--endpoint", action=Once, dest="url", metavar="URL", help="where it is served: http(s)://")
     add("--stdio", action=Once, dest="command", metavar="LINE", help="a command that serves on stdio")
     add("--header", action="append", default=[], metavar="'N: V'", help="sent with every request; repeatable")
-    add("--server", required=True, metavar="NAME", help="its name, as in the registry")
-    add("--server-version", required=True, metavar="V", help="its version")
+    add("--server", metavar="NAME", help="its name, as in the registry; default: what it calls itself")
+    add("--server-version", metavar="V", help="its version; default: what it says")
     add("--artifact", type=Path, metavar="FILE", help="what users install: bound to the evidence by digest")
 
 

@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from msgspec.structs import replace
+
 from assay.certify import environment, metrics, osv_export
 from assay.certify.bundle import CannotWrite, check_place
 from assay.certify.bundle_manifest import Artifact
@@ -21,6 +23,7 @@ from assay.certify.dossier import Inputs
 from assay.certify.metrics import Metrics
 from assay.certify.profile_list import newest
 from assay.cli.exit_code import CommandFailed, ExitCode
+from assay.lab.harness.run import Run
 from assay.signing.dsse import Role, Trust
 from assay.signing.keys import SigningKey, read_public_key, read_signing_key
 
@@ -44,8 +47,8 @@ def inputs_of(options: argparse.Namespace) -> Inputs:
     key = options.key and _good(read_signing_key, options.key, hint=NO_KEY)
     given, harness = _metrics(options)
     return Inputs(
-        server=_word(options.server, "--server"),
-        version=_word(options.server_version, "--server-version"),
+        server=_given(options.server, "--server"),
+        version=_given(options.server_version, "--server-version"),
         profile=_good(newest, options.profile),
         created=this_moment(),
         lifetime=options.lifetime,
@@ -124,10 +127,30 @@ def _first_record(export: Path) -> None:
     next(osv_export.records(export))
 
 
-def _word(text: str, option: str) -> str:
-    if not text.strip() or len(text) > LONGEST or not text.isprintable():
+def named_by_itself(inputs: Inputs, run: Run) -> Inputs:
+    """With the name and version that the server gave itself, where the user gave none.
+
+    Raises:
+        CommandFailed: it gave none either, or none that can be shown.
+    """
+    said = next((facts.server for record in run.subjects for facts in record.facts), {})
+    found = {"server": inputs.server or said.get("name"), "version": inputs.version or said.get("version")}
+    for field, text in found.items():
+        if not _is_word(text):
+            problem = f"the server gives itself no {'name' if field == 'server' else field} that can be shown"
+            raise CommandFailed(ExitCode.INCOMPLETE, problem, "add --server NAME and --server-version V")
+    return replace(inputs, **found)
+
+
+def _given(text: str | None, option: str) -> str:
+    """What the user calls it; nothing where that is left to the server."""
+    if text is not None and not _is_word(text):
         raise CommandFailed(ExitCode.USAGE, f"{option} is no name: {text[:LONGEST]!r}")
-    return text
+    return text or ""
+
+
+def _is_word(text: Any) -> bool:
+    return isinstance(text, str) and bool(text.strip()) and len(text) <= LONGEST and text.isprintable()
 
 
 def _metrics(options: argparse.Namespace) -> tuple[Metrics | None, str | None]:
@@ -152,6 +175,9 @@ def _metrics(options: argparse.Namespace) -> tuple[Metrics | None, str | None]:
 
 
 def _check_about(found: Metrics, options: argparse.Namespace) -> None:
+    if options.server is None:
+        problem = "measurements are looked up by the server's name, and none is given"
+        raise CommandFailed(ExitCode.USAGE, problem, "add --server NAME, as it is written there")
     if found.of(options.server) is None:
         others = ", ".join(sorted({run.server for run in found.results.runs})) or "nobody"
         problem = f"{options.metrics} has no run of the server {options.server}, only of {others}"

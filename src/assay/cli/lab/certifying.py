@@ -32,7 +32,7 @@ from assay.lab.harness.runner import Order, Runner, SubjectDown
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import suite_named
 
-from .certify_inputs import entry_of, inputs_of, this_moment
+from .certify_inputs import entry_of, inputs_of, named_by_itself, this_moment
 from .certify_subjects import Judged, all_judged, check_subject
 from .certify_text import told, useless
 from .judging import check_named, revision_of, stop_on_request
@@ -69,6 +69,7 @@ async def certify(options: argparse.Namespace) -> int:
     if harvest.run.interrupted:
         print("interrupted: nothing was written", file=sys.stderr)
         return ExitCode.INTERRUPTED
+    inputs = named_by_itself(inputs, harvest.run)
     inputs = replace(inputs, created=this_moment())  # evidence is not older than what it shows
     made = await asyncio.to_thread(_composed, harvest, inputs, suite)
     _write(made, inputs, options)
