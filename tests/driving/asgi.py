@@ -10,8 +10,8 @@ from types import TracebackType
 from typing import Any
 
 from assay.model.scope import Scope
+from assay.protocol.http.asgi import Message
 from assay.revisions.revision import Revision
-from assay.transport.asgi.types import Message
 from tests.driving.answer import Answer
 from tests.driving.messages import call, initialize, notification
 

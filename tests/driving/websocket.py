@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from assay.model.scope import Scope
-from assay.transport.asgi.types import Message
+from assay.protocol.http.asgi import Message
 from tests.driving.answer import PATIENCE
 
 

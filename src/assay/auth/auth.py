@@ -18,7 +18,9 @@ from .metadata import describe
 from .signature import ALGORITHMS
 
 if TYPE_CHECKING:
-    from .protected import Application, Protected
+    from assay.protocol.http.asgi import Application
+
+    from .protected import Protected
 
 TYPES: Final = ("at+jwt", "jwt", None)
 """What a token may say it is: RFC 9068 wants the first, many issuers say the second, or nothing."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import msgspec
 
 from assay.model.scope import Scope
+from assay.protocol.http.asgi import Application, AsgiScope, Receive, Transmit
 from assay.protocol.http.gate import Gate, Refusal, cors
 from assay.protocol.http.policy import HttpPolicy
 
@@ -20,7 +21,7 @@ from .denial import NEED_NONCE, Denied, Unavailable
 from .grant import Grant
 from .guard import Circumstances, Guard
 from .metadata import ALLOW, HEADERS, PREFLIGHT, address_of_metadata, paths_of_metadata
-from .response import POLICY, AsgiScope, Receive, Transmit, refuse, respond
+from .response import POLICY, refuse, respond
 
 log: Final = logging.getLogger("assay.auth")
 
@@ -34,19 +35,6 @@ EXPIRED: Final = {
 }
 LONG: Final = 3600.0
 """Seconds after which a sleeper looks at the clock, which may have been set meanwhile."""
-
-
-class Application(Protocol):
-    """What `Server.asgi` returns."""
-
-    @property
-    def policy(self) -> HttpPolicy: ...
-
-    async def __call__(self, scope: AsgiScope, receive: Receive, send: Transmit) -> None: ...
-
-    def start(self) -> None: ...
-
-    async def close(self) -> None: ...
 
 
 class Protected:

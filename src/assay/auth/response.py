@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Final
 
+from assay.protocol.http.asgi import AsgiScope, Receive, Transmit
 from assay.protocol.http.gate import JSON, Refusal
 
-AsgiScope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Transmit = Callable[[Message], Awaitable[None]]
 Pairs = Iterable[tuple[bytes, bytes]]
 
 POLICY: Final = 1008

@@ -2,39 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
-from msgspec import Raw
-
 from assay.model.effect import Effect
-from assay.model.scope import Scope
 from assay.model.strictness import Strictness
-from assay.protocol.session import Peer, Session
+from assay.protocol.layer import LayeredCall
 from assay.revisions.revision import Revision
 
-Serve = Callable[[Any], Awaitable[Any]]
-"""Serves one request: from a call to its result."""
 
-
-class Call(Protocol):
-    """One request while it is served."""
-
-    @property
-    def params(self) -> Raw: ...
-
-    @property
-    def ahead(self) -> Any: ...
-
-    @property
-    def peer(self) -> Peer: ...
-
-    @property
-    def scope(self) -> Scope: ...
-
-    @property
-    def session(self) -> Session | None: ...
-
+class Call(LayeredCall, Protocol):
     @property
     def effects(self) -> Sequence[Effect]:
         """What it did so far; where it is served again for answers, also what it did before."""

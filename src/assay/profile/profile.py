@@ -12,8 +12,10 @@ from msgspec import Struct
 from assay.model.error import RegistrationError
 from assay.model.result import PromptResult, ReadResult
 from assay.protocol.codec import decode_params
+from assay.protocol.http.asgi import Application
+from assay.protocol.layer import Serve
 
-from .host import Call, Host, Serve
+from .host import Call, Host
 from .manifests import LISTS, Manifests
 from .port import LedgerPort
 from .reading import tagged, tier_of
@@ -21,7 +23,7 @@ from .recording import Recording
 from .retention import DEFAULT, Retention, tier_in
 from .summary import Entry, Summaries, put, read_call
 from .versions import Versions
-from .well_known import Application, Published
+from .well_known import Published
 
 
 class _Target(Struct):

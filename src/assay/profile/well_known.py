@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from typing import Any, Final, Protocol
+from collections.abc import Iterable
+from typing import Final
 
 from assay.model.scope import Scope
+from assay.protocol.http.asgi import Application, AsgiScope, Receive, Transmit
 from assay.protocol.http.gate import JSON, Gate, Refusal
 from assay.protocol.http.policy import HttpPolicy
 
 from .manifests import Manifests, etag
 
-AsgiScope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Transmit = Callable[[Message], Awaitable[None]]
 Pairs = tuple[tuple[bytes, bytes], ...]
 
 PREFIX: Final = "/.well-known/mcp-"
@@ -31,19 +28,6 @@ PREFLIGHT: Final = (
 # Lists change while a server runs: whoever keeps a manifest asks each time whether it still holds.
 OPEN: Final = ((b"cache-control", b"no-cache"),)
 OWN: Final = ((b"cache-control", b"private, no-cache"), (b"vary", b"authorization"))
-
-
-class Application(Protocol):
-    """What `Server.asgi` returns."""
-
-    @property
-    def policy(self) -> HttpPolicy: ...
-
-    async def __call__(self, scope: AsgiScope, receive: Receive, send: Transmit) -> None: ...
-
-    def start(self) -> None: ...
-
-    async def close(self) -> None: ...
 
 
 class Published:

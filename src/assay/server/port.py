@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from assay.transport.asgi.types import Application
+    from assay.protocol.http.asgi import Application
 
     from .call import Call
     from .server import Server

@@ -5,7 +5,7 @@ Where nobody asks who is calling, nothing was granted and nothing is refused.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -17,9 +17,9 @@ from assay.protocol.codec import decode_params
 from assay.revisions.registry import REVISIONS
 
 from .call import Call
+from .port import Serve
 from .registry import Shelf
 
-Serve = Callable[[Call], Awaitable[Any]]
 PROTOCOL_METHODS: Final = frozenset().union(*(revision.requests for revision in REVISIONS))
 
 

@@ -46,8 +46,8 @@ from .tool_registry import Tools
 from .typed_result import ResultWriter
 
 if TYPE_CHECKING:
+    from assay.protocol.http.asgi import Application
     from assay.transport.asgi.build import HttpOptions
-    from assay.transport.asgi.types import Application
 
 F = TypeVar("F", bound=Callable[..., Any])
 

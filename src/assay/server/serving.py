@@ -10,8 +10,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 if TYPE_CHECKING:
+    from assay.protocol.http.asgi import Application
     from assay.transport.asgi.build import HttpOptions
-    from assay.transport.asgi.types import Application
 
     from .server import Server
 

@@ -1,41 +1,11 @@
-"""What telemetry expects of a server and of its calls."""
+"""What telemetry expects of a server."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
-from msgspec import Raw
-
-from assay.model.jsonrpc import RequestId
-from assay.model.scope import Scope
-from assay.protocol.session import Peer, Session
 from assay.revisions.revision import Revision
-
-Serve = Callable[[Any], Awaitable[Any]]
-"""Serves one request: from a call to its result."""
-
-
-class Call(Protocol):
-    """One request while it is served."""
-
-    @property
-    def id(self) -> RequestId: ...
-
-    @property
-    def params(self) -> Raw: ...
-
-    @property
-    def ahead(self) -> Any: ...
-
-    @property
-    def peer(self) -> Peer: ...
-
-    @property
-    def scope(self) -> Scope: ...
-
-    @property
-    def session(self) -> Session | None: ...
 
 
 class Shelf(Protocol):

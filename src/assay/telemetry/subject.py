@@ -10,8 +10,9 @@ from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 from assay.model.error import ResourceNotFound
 from assay.model.jsonrpc import CallParams
+from assay.protocol.layer import LayeredCall as Call
 
-from .port import Call, Host
+from .port import Host
 
 LONGEST: Final = 2048
 """Characters of a URI that is looked for: what is longer would be matched and kept at length."""

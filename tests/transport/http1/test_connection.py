@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.transport.asgi.types import AsgiScope, Receive, Transmit
+from assay.protocol.http.asgi import AsgiScope, Receive, Transmit
 from assay.transport.http1.turn import BUFFERED
 from tests.transport.http1.visit import (
     READ,

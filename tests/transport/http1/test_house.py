@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from assay.transport.asgi.types import AsgiScope, Receive, Transmit
+from assay.protocol.http.asgi import AsgiScope, Receive, Transmit
 from assay.transport.http1.connection import CROWD
 from assay.transport.http1.house import GLANCE, Guest
 from tests.transport.http1.visit import (

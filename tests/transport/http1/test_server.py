@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from assay import Server
 from assay.model.limits import Limits
-from assay.transport.asgi.types import AsgiScope, Receive, Transmit
+from assay.protocol.http.asgi import AsgiScope, Receive, Transmit
 from assay.transport.http1.server import _shown, listen, serve, serve_http
 from tests.driving.answer import PATIENCE
 from tests.transport.http1.visit import (

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.transport.asgi.types import AsgiScope, Receive, Transmit
+from assay.protocol.http.asgi import AsgiScope, Receive, Transmit
 from tests.transport.http1.visit import Visit, echo_at_once, get
 
 INNER = b"GET /inner HTTP/1.1\r\nhost: localhost\r\n\r\n"

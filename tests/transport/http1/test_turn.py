@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from assay.transport.asgi.types import AsgiScope, Message, Receive, Transmit
+from assay.protocol.http.asgi import AsgiScope, Message, Receive, Transmit
 from assay.transport.http1.turn import BUFFERED, ClientLeft, is_departure
 from tests.transport.http1.visit import (
     App,

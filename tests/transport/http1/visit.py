@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 import h11
 
 from assay.model.limits import Limits
-from assay.transport.asgi.types import AsgiScope, Message, Receive, Transmit
+from assay.protocol.http.asgi import AsgiScope, Message, Receive, Transmit
 from assay.transport.http1.connection import Connection
 from assay.transport.http1.house import House
 from tests.driving.answer import PATIENCE

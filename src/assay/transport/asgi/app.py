@@ -10,6 +10,7 @@ from assay.model.error import MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope, Outcome, Reply
 from assay.model.scope import Scope
 from assay.protocol.codec import decode, encode_outcome, known_id
+from assay.protocol.http.asgi import AsgiScope, Message, Receive, Transmit
 from assay.protocol.http.gate import JSON, Admission, Gate, Headers, HeadTooLarge, Refusal, merge_headers
 from assay.protocol.http.policy import HttpPolicy, Sessions
 from assay.protocol.http.route import (
@@ -32,7 +33,6 @@ from .challenge import KEY as CHALLENGE
 from .exchange import Exchange, Pace, refuse, respond
 from .follow import Follower, locate
 from .sessions import HttpSession, HttpSessions
-from .types import AsgiScope, Message, Receive, Transmit
 from .websocket import WebSockets
 
 

@@ -8,10 +8,9 @@ from types import CoroutineType
 from typing import Any, Final
 
 from assay.model.limits import Limits
+from assay.protocol.http.asgi import Message, Receive, Transmit
 from assay.protocol.http.gate import Refusal
 from assay.protocol.stepping import Resumed
-
-from .types import Message, Receive, Transmit
 
 
 class ClientGone(Exception):

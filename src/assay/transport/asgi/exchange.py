@@ -12,13 +12,14 @@ from assay.model.jsonrpc import ErrorReply, Outcome
 from assay.model.strictness import LENIENT, Strictness
 from assay.protocol.codec import encode_outcome
 from assay.protocol.framing import sse
+from assay.protocol.http.asgi import Message, Transmit
 from assay.protocol.http.gate import JSON, Admission, Headers, Refusal
 from assay.revisions.revision import Revision
 
 from .challenge import ERROR, FORBIDDEN, Challenge, bare_challenge, missing_scopes, scopes_of_batch
 from .sessions import HttpSession
 from .stream import Stream
-from .types import Answer, Message, Transmit
+from .types import Answer
 
 EVENT_STREAM: Final[Headers] = [
     (b"content-type", b"text/event-stream"),

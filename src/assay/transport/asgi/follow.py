@@ -7,13 +7,13 @@ from collections.abc import Awaitable, Callable
 
 from assay.model.error import INVALID_REQUEST
 from assay.protocol.framing import sse
+from assay.protocol.http.asgi import Transmit
 from assay.protocol.http.gate import Headers, Refusal
 from assay.store.port import Event
 
 from .exchange import EVENT_STREAM
 from .sessions import HttpSession
 from .stream import Stream, parse_event_id
-from .types import Transmit
 
 Touch = Callable[[str], Awaitable[object]]
 

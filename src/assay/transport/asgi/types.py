@@ -1,17 +1,12 @@
-"""The three types that ASGI is made of, and what our own server offers beside them."""
+"""What our own server offers beside ASGI."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Protocol
 
-from assay.protocol.http.policy import HttpPolicy
+from assay.protocol.http.asgi import Message
 
-AsgiScope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Transmit = Callable[[Message], Awaitable[None]]
-"""ASGI's `send`; named apart from the `Send` that carries protocol messages."""
 Answer = Callable[[int, tuple[tuple[bytes, bytes], ...], bytes], None]
 
 
@@ -36,18 +31,3 @@ class DirectSocket(Protocol):
         """Send a text message, if that can be done at once; false where it must be sent by ASGI."""
 
     async def __call__(self, message: Message) -> None: ...
-
-
-class Application(Protocol):
-    """An endpoint as an ASGI application, alone or with something before it."""
-
-    @property
-    def policy(self) -> HttpPolicy: ...
-
-    async def __call__(self, scope: AsgiScope, receive: Receive, send: Transmit) -> None: ...
-
-    def start(self) -> None:
-        """Begin what goes on beside the requests, before the first of them."""
-
-    async def close(self) -> None:
-        """End all sessions and streams, so that the HTTP server can stop."""

@@ -14,13 +14,13 @@ from typing import Any, Final, NamedTuple
 
 from assay.model.scope import Scope
 from assay.protocol.framing.websocket import GOING_AWAY, INTERNAL, POLICY, TOO_BIG, UNSUPPORTED
+from assay.protocol.http.asgi import AsgiScope, Message, Receive, Transmit
 from assay.protocol.http.gate import JSON, Gate, Refusal, merge_headers
 from assay.protocol.http.upgrade import choose_subprotocol
 from assay.protocol.stepping import Resumed
 from assay.transport.port import Endpoint
 
 from .certified import scope_of_certificate
-from .types import AsgiScope, Message, Receive, Transmit
 from .websocket_writer import Writer
 
 logger = logging.getLogger("assay")

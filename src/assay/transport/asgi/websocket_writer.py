@@ -9,9 +9,8 @@ from types import CoroutineType
 from typing import Any
 
 from assay.model.limits import Limits
+from assay.protocol.http.asgi import Transmit
 from assay.protocol.stepping import Resumed
-
-from .types import Transmit
 
 
 class Writer:

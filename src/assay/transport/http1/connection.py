@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import httptools
 
+from assay.protocol.http.asgi import AsgiScope
 from assay.protocol.http.gate import JSON, Headers, Refusal
 from assay.protocol.http.upgrade import read_upgrade, wants_upgrade
-from assay.transport.asgi.types import AsgiScope
 
 from .channel import Channel
 from .head import CLOSE, lines

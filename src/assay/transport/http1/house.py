@@ -8,7 +8,7 @@ from email.utils import formatdate
 from typing import Final, Protocol
 
 from assay.model.limits import Limits
-from assay.transport.asgi.types import AsgiScope, Receive, Transmit
+from assay.protocol.http.asgi import AsgiScope, Receive, Transmit
 
 GLANCE: Final = 1.0
 """Seconds between two looks at the connections, and the precision of their timeouts."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from assay.model.error import MissingExtra
 from assay.model.limits import Limits
-from assay.transport.asgi.types import Application as Endpoint
+from assay.protocol.http.asgi import Application as Endpoint
 
 from .house import Application, House
 from .stop import Stop

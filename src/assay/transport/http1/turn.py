@@ -7,8 +7,8 @@ import logging
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
+from assay.protocol.http.asgi import AsgiScope, Message
 from assay.protocol.http.gate import Refusal
-from assay.transport.asgi.types import AsgiScope, Message
 
 from .head import BODILESS, CHUNKED, CLOSE, CONTINUE, LAST_CHUNK, chunk, lines_again, make_head
 

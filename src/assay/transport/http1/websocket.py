@@ -32,8 +32,8 @@ from assay.protocol.framing.websocket import (
     frame,
     text_frame,
 )
+from assay.protocol.http.asgi import AsgiScope, Message
 from assay.protocol.http.upgrade import Upgrade, accept_key
-from assay.transport.asgi.types import AsgiScope, Message
 
 from .head import CLOSE as END_OF_CONNECTION
 from .head import lines
