@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from interop.markdown import cell, frames, short, text
 from interop.public.table import PublicServer
 
 from .record import Certified, Finding, Found
 
 TRACES = "../interop/certified/traces"
-WIDTH = 300
-"""Characters of a frame that are shown: the trace has the rest."""
 INTRODUCTION = """\
 # Certified public servers
 
@@ -56,47 +55,31 @@ def _server(one: Certified, server: PublicServer, reasons: Mapping[tuple[str, st
     yield f"```\n{one.command}\n```\n"
     yield "| not met | findings | at |\n|---|--:|---|"
     for found in one.found:
-        rule = f"[{found.demand}](#{_anchor(one, found)}) {_cell(found.title)}"
+        rule = f"[{found.demand}](#{_anchor(one, found)}) {cell(found.title)}"
         yield f"| {rule} | {found.count} | {', '.join(found.revisions)} |"
     yield ""
     for found in one.found:
         yield from _found(one, found, reasons.get((one.server, found.demand), ""))
     yield f"### Not known of {one.server}\n"
-    yield from (f"- {_text(reason)}: {', '.join(ids)}" for reason, ids in one.unmeasured.items())
+    yield from (f"- {text(reason)}: {', '.join(ids)}" for reason, ids in one.unmeasured.items())
     yield ""
 
 
 def _found(one: Certified, found: Found, why: str) -> Iterator[str]:
     yield f'<a id="{_anchor(one, found)}"></a>\n'
-    yield f"**{found.demand}**: {_text(found.title)}\n"
+    yield f"**{found.demand}**: {text(found.title)}\n"
     yield f"True because: {why.strip()}\n"
     for each in found.findings:
         yield from _finding(one, each)
 
 
 def _finding(one: Certified, each: Finding) -> Iterator[str]:
-    yield f"- expected: {_text(each.expected)}"
-    yield f"- observed: {_text(_short(each.observed))}"
+    yield f"- expected: {text(each.expected)}"
+    yield f"- observed: {text(short(each.observed))}"
     place = f"[{each.trace}]({TRACES}/{one.server}/{each.trace})"
     yield f"- at {each.revision}: {place}, frames {each.frames}"
-    yield "\n```text"
-    yield from (_short(line).replace("```", "` ` `") for line in each.excerpt)
-    yield "```\n"
+    yield from frames(each.excerpt)
 
 
 def _anchor(one: Certified, found: Found) -> str:
     return f"{one.server}-{found.demand}".replace(".", "-").lower()
-
-
-def _short(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= WIDTH else f"{flat[:WIDTH]} …"
-
-
-def _text(text: str) -> str:
-    """What a server sent must not become markup of ours."""
-    return " ".join(text.split()).replace("<", "&lt;")
-
-
-def _cell(text: str) -> str:
-    return _text(text).replace("|", "\\|")

@@ -3,14 +3,13 @@
 from collections.abc import Iterator, Mapping
 
 from assay.lab.harness.verdict import Outcome
+from interop.markdown import cell, frames, short, text
 
 from .reason import Reasons
 from .record import Found, Judged, Record
 from .table import PublicServer
 
 TRACES = "../interop/public/traces"
-WIDTH = 300
-"""Characters of a frame that are shown: the trace has the rest."""
 INTRODUCTION = """\
 # Public servers
 
@@ -68,8 +67,8 @@ def _table(record: Record) -> Iterator[str]:
     yield "|---|---|---|---|---|---|"
     for judged in record.judged:
         for found in judged.found:
-            rule = f"[{found.requirement}](#{_anchor(judged, found)}) {_cell(found.statement)}"
-            seen = (_cell(found.expected), _cell(_short(found.observed)))
+            rule = f"[{found.requirement}](#{_anchor(judged, found)}) {cell(found.statement)}"
+            seen = (cell(found.expected), cell(short(found.observed)))
             cells = (judged.server, rule, found.level, "<br>".join(found.revisions), *seen)
             yield f"| {' | '.join(cells)} |"
     yield ""
@@ -85,30 +84,14 @@ def _judged(judged: Judged, reasons: Reasons) -> Iterator[str]:
 
 def _found(judged: Judged, found: Found, why: str) -> Iterator[str]:
     yield f'<a id="{_anchor(judged, found)}"></a>\n'
-    yield f"**[{found.requirement}]({found.link}) ({found.level})**: {_text(found.statement)}\n"
+    yield f"**[{found.requirement}]({found.link}) ({found.level})**: {text(found.statement)}\n"
     yield f"- check: `{found.check}`, on {judged.transport} at {', '.join(found.revisions)}"
-    yield f"- expected: {_text(found.expected)}"
-    yield f"- observed: {_text(_short(found.observed))}"
+    yield f"- expected: {text(found.expected)}"
+    yield f"- observed: {text(short(found.observed))}"
     yield f"- trace: [{found.trace}]({TRACES}/{judged.server}/{found.trace})"
     yield f"- true because: {why.strip()}"
-    yield "\n```text"
-    yield from (_short(line).replace("```", "` ` `") for line in found.excerpt)
-    yield "```\n"
+    yield from frames(found.excerpt)
 
 
 def _anchor(judged: Judged, found: Found) -> str:
     return f"{judged.server}-{found.check}-{found.requirement}".replace(".", "-").lower()
-
-
-def _short(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= WIDTH else f"{flat[:WIDTH]} …"
-
-
-def _text(text: str) -> str:
-    """What a server sent must not become markup of ours."""
-    return " ".join(text.split()).replace("<", "&lt;")
-
-
-def _cell(text: str) -> str:
-    return _text(text).replace("|", "\\|")
