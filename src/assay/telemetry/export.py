@@ -14,6 +14,8 @@ from typing import Final
 
 from assay.model.error import MissingExtra
 
+from .outbox import FAREWELL, SELDOM
+
 try:
     from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -25,12 +27,8 @@ try:
 except ImportError:
     raise MissingExtra('to export telemetry takes more packages: pip install "assay[otel]"') from None
 
-FAREWELL: Final = 2.0
-"""Seconds that the last spans get at the end."""
 SOON: Final = {"OTEL_BSP_SCHEDULE_DELAY": 200.0, "OTEL_METRIC_EXPORT_INTERVAL": 5000.0}
 """Milliseconds between two exports to a collector that was named, unless the environment says otherwise."""
-SELDOM: Final = 60.0
-"""Seconds in which a trouble with the collector is told once."""
 TALKATIVE: Final = (
     "opentelemetry.exporter.otlp.proto.http.trace_exporter",
     "opentelemetry.exporter.otlp.proto.http.metric_exporter",
