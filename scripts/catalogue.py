@@ -13,9 +13,9 @@ from pathlib import Path
 
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.check import Check
-from assay.lab.harness.fault import Fault
 from assay.lab.harness.requirement import Requirement
-from assay.lab.harness.saboteur import Saboteur
+from assay.lab.harness.sabotage.fault import Fault
+from assay.lab.harness.sabotage.saboteur import Saboteur
 from assay.lab.harness.scenario import Scenario, Window
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import every_suite

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from assay.lab.harness.archive import located, place_of, read_run
-from assay.lab.harness.run import Run
+from assay.lab.harness.run.archive import located, place_of, read_run
+from assay.lab.harness.run.run import Run
 from assay.lab.harness.verdict import Verdict
 from assay.lab.report.html.summary import broken
 from assay.lab.report.registry import renderer

@@ -15,14 +15,13 @@ from pathlib import Path
 
 import msgspec
 
+from interop.agreement.page import page, terminal
+from interop.agreement.record import Judged, Record
+from interop.agreement.running import compile_ourselves, placed
+from interop.agreement.side import CLIENTS, SERVERS, Side
+from interop.agreement.table import ROOT, Fixture
 from interop.ending import check_names, exit_code, stop_on_request
 from interop.official import Exit, check_tools
-
-from .page import page, terminal
-from .record import Judged, Record
-from .running import compile_ourselves, placed
-from .side import CLIENTS, SERVERS, Side
-from .table import ROOT, Fixture
 
 
 def keep(side: Side, suite: str, fresh: Sequence[Judged]) -> None:

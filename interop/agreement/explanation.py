@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from .record import Judged, Pair
+from interop.agreement.record import Judged, Pair
 
 
 class Explanation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from .explanation import Explanation, Explanations
-from .record import Judged, Pair, Record
-from .side import Side
-from .table import Fixture
+from interop.agreement.explanation import Explanation, Explanations
+from interop.agreement.record import Judged, Pair, Record
+from interop.agreement.side import Side
+from interop.agreement.table import Fixture
 
 MARKS = {"passed": "✓", "passed with warnings": "!", "failed": "✗"}
 NEITHER = "○"

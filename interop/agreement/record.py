@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from assay.lab.harness.run import CellResult, Run
+from assay.lab.harness.run.run import CellResult, Run
 from assay.lab.harness.verdict import Outcome, Verdict
 from interop.official import Tally
 

@@ -6,13 +6,12 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from assay.lab.harness.archive import RUN_FILE, read_run
-from assay.lab.harness.run import Run
+from assay.lab.harness.run.archive import RUN_FILE, read_run
+from assay.lab.harness.run.run import Run
+from interop.agreement.record import Judged, Pair, Seconds, official_verdicts, our_verdicts, pairs
+from interop.agreement.table import PEERS, ROOT, Fixture
 from interop.children import child, http_server, lines_until_end
 from interop.official import SUITE_TIMEOUT, Aborted, Exit, Tally, read_tallies, suite_command, tail
-
-from .record import Judged, Pair, Seconds, official_verdicts, our_verdicts, pairs
-from .table import PEERS, ROOT, Fixture
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 EVERYTHING: Sequence[str] = ("--suite", "all")

@@ -6,12 +6,11 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from assay.lab.harness.run import Run
+from assay.lab.harness.run.run import Run
+from interop.agreement.record import Judged, Pair, Seconds, official_verdicts, our_verdicts, pairs
+from interop.agreement.running import ASSAY, EVERYTHING, finished, in_turns, installed, stored_run
+from interop.agreement.table import PEERS, Fixture
 from interop.official import PACKAGE, Aborted, Exit, Tally, tail, tally_of
-
-from .record import Judged, Pair, Seconds, official_verdicts, our_verdicts, pairs
-from .running import ASSAY, EVERYTHING, finished, in_turns, installed, stored_run
-from .table import PEERS, Fixture
 
 PATIENCE = 120
 """Seconds that a client has for one scenario: as many start at once as there are scenarios."""

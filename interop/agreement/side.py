@@ -5,11 +5,11 @@ from pathlib import Path
 
 import msgspec
 
-from .explanation import Explanations, read_explanations
-from .record import Judged, Record
-from .running import judged_server
-from .running_clients import judged_client
-from .table import HERE, OWN, ROOT, Fixture, fixtures
+from interop.agreement.explanation import Explanations, read_explanations
+from interop.agreement.record import Judged, Record
+from interop.agreement.running import judged_server
+from interop.agreement.running_clients import judged_client
+from interop.agreement.table import HERE, OWN, ROOT, Fixture, fixtures
 
 Judge = Callable[[Fixture, Path, Path, Path], Awaitable[Judged]]
 

@@ -16,12 +16,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.certify.scoring import Measure
+from interop.certified.proof import HTTP, STDIO, Proof, prove
+from interop.certified.public import certify_public, write_page
+from interop.certified.scene import Scene
 from interop.ending import check_names, exit_code, stop_on_request
 from interop.official import Exit
-
-from .proof import HTTP, STDIO, Proof, prove
-from .public import certify_public, write_page
-from .scene import Scene
 
 ROOT = Path(__file__).parents[2]
 

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from interop.certified.record import Certified, Finding, Found
 from interop.markdown import cell, frames, short, text
 from interop.public.table import PublicServer
-
-from .record import Certified, Finding, Found
 
 TRACES = "../interop/certified/traces"
 INTRODUCTION = """\

@@ -14,10 +14,9 @@ from assay.certify.profile_list import By, Demand
 from assay.certify.scoring import Measure, Score
 from assay.certify.summary_form import Summary
 from assay.lab.harness.verdict import Verdict
+from interop.certified.scene import ASSAY, NEWEST, SERVER, VERSION, Protected, Scene, protected
 from interop.children import child
 from interop.official import Aborted, Exit, tail
-
-from .scene import ASSAY, NEWEST, SERVER, VERSION, Protected, Scene, protected
 
 STDIO = "stdio"
 HTTP = "http"

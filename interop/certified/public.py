@@ -9,16 +9,15 @@ from pathlib import Path
 import msgspec
 
 from assay.certify import summary
-from assay.lab.harness.subject import UrlSubject
+from assay.lab.harness.subject.subject import UrlSubject
+from interop.certified.page import page
+from interop.certified.proof import CERTIFIED, done
+from interop.certified.reason import HERE, breaches, read_reasons
+from interop.certified.record import Certified, certified
+from interop.certified.scene import ASSAY
 from interop.official import Exit
 from interop.public.__main__ import install
 from interop.public.table import PublicServer, public_servers
-
-from .page import page
-from .proof import CERTIFIED, done
-from .reason import HERE, breaches, read_reasons
-from .record import Certified, certified
-from .scene import ASSAY
 
 ROOT = HERE.parents[1]
 TRACES = HERE / "traces"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from .record import Certified
+from interop.certified.record import Certified
 
 HERE = Path(__file__).parent
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from assay.lab.harness.issuer import Issuer
+from assay.lab.harness.sabotage.certificate_authority import Issuer
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from interop.children import START_TIMEOUT, child
 from interop.official import Aborted, Exit, tail

@@ -19,17 +19,16 @@ from itertools import count
 from pathlib import Path
 
 from assay.lab.harness.naming import matches
-from assay.lab.harness.saboteur import LOCKED
+from assay.lab.harness.sabotage.saboteur import LOCKED
 from assay.lab.harness.scenario import Role
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import SHIPPED, suite_named
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
+from interop.kill_rate.official_run import FAILURE, Booth
+from interop.kill_rate.our_run import Candidate, Seen, see_all
+from interop.kill_rate.page import page, terminal
+from interop.kill_rate.record import HERE, Attempt, Record, write_record
 from interop.official import Aborted, Exit, check_tools, terminated
-
-from .official_run import FAILURE, Booth
-from .our_run import Candidate, Seen, see_all
-from .page import page, terminal
-from .record import HERE, Attempt, Record, write_record
 
 ROOT = HERE.parents[1]
 PAGE = ROOT / "docs" / "kill-rate.md"

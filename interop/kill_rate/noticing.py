@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from assay.lab.harness.saboteur import Saboteur, Turn
+from assay.lab.harness.sabotage.saboteur import Saboteur, Turn
 
 HOOKS = ("reply", "request", "batch", "call", "response", "block")
 # These change what they are given, and return what is to be sent in its place, if anything is.

@@ -15,13 +15,12 @@ import msgspec
 from msgspec import Struct
 
 from assay.lab.harness.sabotage.doubled import doubled
+from assay.lab.harness.sabotage.saboteur import Double, Saboteur
 from assay.lab.harness.sabotage.subject import HEALTHY, HttpSaboteur
-from assay.lab.harness.saboteur import Double, Saboteur
 from assay.revisions.revision import Revision
 from interop.children import child, http_server
+from interop.kill_rate.noticing import HOOKS, Notice, noticed
 from interop.official import PACKAGE, SERVER, Tally
-
-from .noticing import HOOKS, Notice, noticed
 
 LIMIT = 90.0
 """Seconds for all scenarios, which take 4 with a healthy server; what was found until then counts."""

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from assay.lab.harness.catalogue import Suite
-from assay.lab.harness.playing import Conditions
-from assay.lab.harness.sabotage.ground import Ground
+from assay.lab.harness.run.recording import Conditions
+from assay.lab.harness.sabotage.saboteur import Saboteur
+from assay.lab.harness.sabotage.testbed import Ground
 from assay.lab.harness.sabotage.trial import Trial, hold_trial, trials
-from assay.lab.harness.saboteur import Saboteur
 from assay.lab.harness.transport import Transport
 from assay.revisions.revision import Revision
 

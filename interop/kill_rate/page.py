@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from .record import Attempt, Fate, Record, by_saboteur, fate_of, rates
+from interop.kill_rate.record import Attempt, Fate, Record, by_saboteur, fate_of, rates
 
 COLUMNS = ("suite", "area", "saboteurs", "ours", "official", "by FAILURE", "by WARNING only", "not playable")
 HEAD = """\

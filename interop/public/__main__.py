@@ -15,21 +15,31 @@ from pathlib import Path
 
 import msgspec
 
-from assay.lab.harness.archive import Archive, CannotKeep
-from assay.lab.harness.conclusion import headline
-from assay.lab.harness.plan import Selection
-from assay.lab.harness.playing import Conditions
-from assay.lab.harness.redaction import Redaction
-from assay.lab.harness.run import Run
-from assay.lab.harness.runner import Order, Runner, SubjectDown
+from assay.lab.harness.run.archive import Archive, CannotKeep
+from assay.lab.harness.run.conclusion import headline
+from assay.lab.harness.run.plan import Selection
+from assay.lab.harness.run.recording import Conditions
+from assay.lab.harness.run.run import Run
+from assay.lab.harness.run.runner import Order, Runner, SubjectDown
+from assay.lab.harness.trace.redaction import Redaction
 from assay.lab.suites import protocol_suite
 from interop.ending import check_names, exit_code, stop_on_request
 from interop.official import Aborted, Exit
-
-from .page import page
-from .reason import read_reasons
-from .record import Found, Judged, Key, Record, chosen, found_in, once, outcomes, places_of, trace_name
-from .table import HERE, ROOT, PublicServer, public_servers
+from interop.public.page import page
+from interop.public.reason import read_reasons
+from interop.public.record import (
+    Found,
+    Judged,
+    Key,
+    Record,
+    chosen,
+    found_in,
+    once,
+    outcomes,
+    places_of,
+    trace_name,
+)
+from interop.public.table import HERE, ROOT, PublicServer, public_servers
 
 TRACES = HERE / "traces"
 RECORD = HERE / "record.json"

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Mapping
 
 from assay.lab.harness.verdict import Outcome
 from interop.markdown import cell, frames, short, text
-
-from .reason import Reasons
-from .record import Found, Judged, Record
-from .table import PublicServer
+from interop.public.reason import Reasons
+from interop.public.record import Found, Judged, Record
+from interop.public.table import PublicServer
 
 TRACES = "../interop/public/traces"
 INTRODUCTION = """\

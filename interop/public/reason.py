@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from .record import Judged, Key
-from .table import HERE
+from interop.public.record import Judged, Key
+from interop.public.table import HERE
 
 
 class Reason(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

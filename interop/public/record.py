@@ -8,10 +8,10 @@ import msgspec
 
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.naming import dashed
-from assay.lab.harness.rejudging import rejudged
 from assay.lab.harness.requirement import Level
-from assay.lab.harness.run import CellResult, Run
-from assay.lab.harness.trace_file import read_trace
+from assay.lab.harness.run.rejudge import rejudged
+from assay.lab.harness.run.run import CellResult, Run
+from assay.lab.harness.trace.file import read_trace
 from assay.lab.harness.verdict import CheckResult, Finding, Verdict
 
 Key = tuple[str, str]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from assay.lab.harness.subject import CommandSubject, Subject, UrlSubject
+from assay.lab.harness.subject.subject import CommandSubject, Subject, UrlSubject
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

@@ -6,16 +6,7 @@ import pytest
 
 from assay.authority.description import same_redirect
 from assay.authority.record import Client
-from tests.authority.walk import (
-    CONFIDENTIAL,
-    ISSUER,
-    PUBLIC,
-    REDIRECT,
-    RESOURCE,
-    Walk,
-    answered,
-    error_of,
-)
+from tests.authority.walk import CONFIDENTIAL, ISSUER, PUBLIC, REDIRECT, RESOURCE, Walk, answered, error_of
 
 MACHINE = Client(id="machine", redirects=(REDIRECT,), grants=("client_credentials",))
 NARROW = Client(id="narrow", redirects=(REDIRECT,), scopes=("read",))

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.protocol.framing.websocket import (
-    BINARY,
-    CLOSE,
-    CONTINUATION,
-    PING,
-    PONG,
-    TEXT,
-    frame,
-)
+from assay.protocol.framing.websocket import BINARY, CLOSE, CONTINUATION, PING, PONG, TEXT, frame
 from tests.bad_input.heads import ALONE, refused
 from tests.bad_input.messages import PING as MESSAGE
 from tests.bad_input.row import After, Answer, Ended, Head, Reply, Row, Served, on_http, on_websocket

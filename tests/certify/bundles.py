@@ -15,30 +15,22 @@ from uuid import UUID
 
 import msgspec
 
-from assay.certify import (
-    badge,
-    evidence,
-    layout,
-    metrics,
-    profile_list,
-    report,
-    sbom,
-    summary,
-    vulnerabilities,
-)
-from assay.certify.bundle import Contents, write
-from assay.certify.bundle_manifest import PAYLOAD_TYPE, Artifact, spelled
-from assay.certify.harvest import Harvest
-from assay.certify.manifest import encode, take
-from assay.certify.manifest import files as manifest_files
-from assay.certify.osv import Measured
+from assay.certify import badge, evidence, metrics, profile_list, report, summary
+from assay.certify.bundle import layout, sbom
+from assay.certify.bundle.bundle_manifest import PAYLOAD_TYPE, Artifact, spelled
+from assay.certify.bundle.directory import Contents, write
+from assay.certify.bundle.manifest import encode, take
+from assay.certify.bundle.manifest import files as manifest_files
+from assay.certify.bundle.run_collector import Harvest
 from assay.certify.scoring import Evidence
 from assay.certify.summary_form import Host
-from assay.lab.harness.plan import Selection
-from assay.lab.harness.redaction import Redaction
-from assay.lab.harness.run import dump_run, parse_run
-from assay.lab.harness.runner import Order, Runner
-from assay.lab.harness.subject import served
+from assay.certify.vulnerabilities import report as vulnerabilities
+from assay.certify.vulnerabilities.osv import Measured
+from assay.lab.harness.run.plan import Selection
+from assay.lab.harness.run.run import dump_run, parse_run
+from assay.lab.harness.run.runner import Order, Runner
+from assay.lab.harness.subject.subject import served
+from assay.lab.harness.trace.redaction import Redaction
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Verdict
 from assay.lab.suites import suite_named

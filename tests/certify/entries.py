@@ -5,8 +5,8 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-from assay.certify.registry import SCHEMA
-from assay.lab.harness.registry_entry import PROFILE, PUBLISHER
+from assay.certify.registry.entry import SCHEMA
+from assay.lab.harness.subject.registry_entry import PROFILE, PUBLISHER
 from assay.revisions.registry import REVISIONS
 
 HASH = "0f" * 32

@@ -4,7 +4,7 @@ import sys
 import venv
 from pathlib import Path
 
-from assay.certify.environment import Distribution, Environment
+from assay.certify.bundle.environment import Distribution, Environment
 
 MARKERS = {
     "implementation_name": "cpython",

@@ -1,11 +1,12 @@
 """Stored runs for tests, described cell by cell."""
 
-from assay.certify import layout, profile_list
+from assay.certify import profile_list
+from assay.certify.bundle import layout
 from assay.certify.profile_list import Profile
 from assay.certify.summary import Occasion
 from assay.certify.summary_form import Host
-from assay.lab.harness.facts import Facts
-from assay.lab.harness.run import FORMAT, CellResult, Run, SubjectRecord, dump_run
+from assay.lab.harness.run.run import FORMAT, CellResult, Run, SubjectRecord, dump_run
+from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.verdict import CheckResult, Finding, Outcome, Verdict
 
 DATE = "a-revision"

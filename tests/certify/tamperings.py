@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from assay.certify import layout
+from assay.certify.bundle import layout
 from assay.signing import canonical, dsse
 from tests.certify import bundles
 from tests.certify.bundles import DEVELOPER, HARNESS, STRANGER, edit, sign_again

@@ -6,9 +6,15 @@ from typing import Any
 
 import pytest
 
-from assay.certify.attestation import CYCLONEDX, TEST_RESULT, VULNERABILITIES, Occasion, claims
-from assay.certify.bundle_manifest import Artifact
-from assay.certify.manifest import BadManifest
+from assay.certify.bundle.attestation import (
+    CYCLONEDX,
+    TEST_RESULT,
+    VULNERABILITIES,
+    Occasion,
+    claims,
+)
+from assay.certify.bundle.bundle_manifest import Artifact
+from assay.certify.bundle.manifest import BadManifest
 
 ARTIFACT = Artifact("x.whl", "ab" * 32)
 OCCASION = Occasion("p/1", "2030-01-01T00:00:00Z", ARTIFACT)

@@ -6,7 +6,7 @@ import pytest
 
 from assay.certify import badge, evidence
 from assay.certify.summary import encode, summarise
-from assay.lab.harness.run import Run
+from assay.lab.harness.run.run import Run
 from assay.lab.harness.verdict import Verdict
 from tests.certify.runs import FRAMING, IDS, OCCASION, PROFILE, cell, checked, files, healthy, run
 from tests.certify.test_summary import RESULTS, SHOWN

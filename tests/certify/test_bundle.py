@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.certify.bundle import CannotWrite, Contents, write
-from assay.certify.bundle_manifest import Artifact, BundleManifest, encode, read
-from assay.certify.layout import MANIFEST
-from assay.certify.manifest import BadManifest
+from assay.certify.bundle.bundle_manifest import Artifact, BundleManifest, encode, read
+from assay.certify.bundle.directory import CannotWrite, Contents, write
+from assay.certify.bundle.layout import MANIFEST
+from assay.certify.bundle.manifest import BadManifest
 from assay.signing import canonical, dsse
 from assay.signing.dsse import Role, Trust
 from tests.certify.bundles import CREATED, DEVELOPER, HARNESS, listed

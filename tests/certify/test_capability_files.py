@@ -5,14 +5,14 @@ import json
 
 import pytest
 
-from assay.certify.capability_files import capability_files
-from assay.certify.harvest import Harvest
-from assay.lab.harness.facts import Facts
-from assay.lab.harness.plan import Selection
-from assay.lab.harness.redaction import Redaction
-from assay.lab.harness.run import Run, SubjectRecord
-from assay.lab.harness.runner import Order, Runner
-from assay.lab.harness.subject import served
+from assay.certify.bundle.capability_files import capability_files
+from assay.certify.bundle.run_collector import Harvest
+from assay.lab.harness.run.plan import Selection
+from assay.lab.harness.run.run import Run, SubjectRecord
+from assay.lab.harness.run.runner import Order, Runner
+from assay.lab.harness.subject.facts import Facts
+from assay.lab.harness.subject.subject import served
+from assay.lab.harness.trace.redaction import Redaction
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import suite_named
 from assay.revisions.registry import PER_REQUEST

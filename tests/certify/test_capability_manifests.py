@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.certify.capability_manifests import KINDS, MAX_BYTES, disagreements, made_of, read
-from assay.lab.harness.digest import digest_of_json
+from assay.certify.registry.capability_manifests import KINDS, MAX_BYTES, disagreements, made_of, read
+from assay.lab.harness.trace.digest import digest_of_json
 
 DIGEST = "sha256:" + "0f" * 32
 GOOD: dict[str, dict[str, Any]] = {

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.certify.environment import BadEnvironment, dependencies, inspect
+from assay.certify.bundle.environment import BadEnvironment, dependencies, inspect
 from tests.certify.environments import MARKERS, environment, installed, virtual
 
 

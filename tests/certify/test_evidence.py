@@ -8,7 +8,8 @@ from uuid import UUID
 
 import pytest
 
-from assay.certify import evidence, layout, sbom, statement
+from assay.certify import evidence
+from assay.certify.bundle import layout, sbom, statement
 from assay.certify.evidence import (
     SBOM,
     SIGNATURE,

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.certify import manifest
-from assay.certify.manifest import BadManifest, Difference, compare, encode, read, take
+from assay.certify.bundle import manifest
+from assay.certify.bundle.manifest import BadManifest, Difference, compare, encode, read, take
 from assay.signing import canonical
 
 NAMES = st.from_regex(r"\A[a-c]{1,2}(/[d-f]{1,2})?\Z")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assay.certify.osv import (
+from assay.certify.vulnerabilities.osv import (
     Components,
     Finding,
     Installed,
@@ -16,8 +16,8 @@ from assay.certify.osv import (
     components,
     measure,
 )
-from assay.certify.osv_export import BadExport
-from assay.certify.severity import Level, Rating
+from assay.certify.vulnerabilities.osv_export import BadExport
+from assay.certify.vulnerabilities.severity import Level, Rating
 
 UNSCORED = Rating(Level.UNSCORED)
 CRITICAL = {"type": "CVSS_V3", "score": "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"}

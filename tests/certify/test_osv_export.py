@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.certify.osv_export import BadExport, Bounds, digest, records
+from assay.certify.vulnerabilities.osv_export import BadExport, Bounds, digest, records
 
 ONE = {"id": "X-1", "modified": "2026-01-01T00:00:00Z", "affected": None, "unknown": {"to": "us"}}
 OTHER = {"id": "X-2", "modified": "2026-01-02T00:00:00Z"}

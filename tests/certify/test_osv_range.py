@@ -2,9 +2,9 @@
 
 import pytest
 
-from assay.certify.osv_export import Affected, Event, Range
-from assay.certify.osv_range import first_fix, is_affected
-from assay.certify.version_order import ORDERS
+from assay.certify.vulnerabilities.osv_export import Affected, Event, Range
+from assay.certify.vulnerabilities.osv_range import first_fix, is_affected
+from assay.certify.vulnerabilities.version_order import ORDERS
 
 ORDER = ORDERS["PyPI"]
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from assay.certify.form import Issue
-from assay.certify.registry import MAX_BYTES, check, read
-from assay.lab.harness.registry_entry import PROFILE, PUBLISHER
+from assay.certify.registry.entry import MAX_BYTES, check, read
+from assay.certify.registry.form import Issue
+from assay.lab.harness.subject.registry_entry import PROFILE, PUBLISHER
 from tests.certify.entries import BLOCK, ENTRY, GONE, edited
 
 PACKAGE = "packages|0"

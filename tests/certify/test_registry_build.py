@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from assay.certify.registry_build import (
+from assay.certify.registry.build import (
     Claims,
     Published,
     Seen,
@@ -12,10 +12,10 @@ from assay.certify.registry_build import (
     meet,
     unversioned,
 )
-from assay.lab.harness.facts import Facts
-from assay.lab.harness.playing import Conditions
-from assay.lab.harness.registry_entry import profile_block
-from assay.lab.harness.subject import served
+from assay.lab.harness.run.recording import Conditions
+from assay.lab.harness.subject.facts import Facts
+from assay.lab.harness.subject.registry_entry import profile_block
+from assay.lab.harness.subject.subject import served
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import REVISIONS
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from assay.certify.registry_diff import Change, difference
-from assay.lab.harness.registry_entry import PUBLISHER
+from assay.certify.registry.diff import Change, difference
+from assay.lab.harness.subject.registry_entry import PUBLISHER
 from tests.certify.entries import BLOCK, ENTRY, GONE, HASH, OTHER, edited
 
 PROMPTS = f"{BLOCK}|capabilities|prompts"

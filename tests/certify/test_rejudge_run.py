@@ -9,15 +9,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from assay.certify.rejudge_run import Account
-from assay.certify.verification import verify
-from assay.lab.harness.frame import Frame, Header, Kind, Sender
+from assay.certify.verify.run_account import Account
+from assay.certify.verify.verification import verify
 from assay.lab.harness.need import unmet
-from assay.lab.harness.recorder import MAX_FRAMES
-from assay.lab.harness.run import parse_run
-from assay.lab.harness.surroundings import REGISTRY
-from assay.lab.harness.trace import Trace
-from assay.lab.harness.trace_file import dump_trace, read_trace
+from assay.lab.harness.run.run import parse_run
+from assay.lab.harness.subject.out_of_band import REGISTRY
+from assay.lab.harness.trace.file import dump_trace, read_trace
+from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.trace.recorder import MAX_FRAMES
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Outcome
 from assay.lab.suites import suite_named
 from tests.certify import bundles

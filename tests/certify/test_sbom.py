@@ -9,8 +9,8 @@ from uuid import UUID
 
 import pytest
 
-from assay.certify.environment import Environment, inspect
-from assay.certify.sbom import BadSbom, describe, validate
+from assay.certify.bundle.environment import Environment, inspect
+from assay.certify.bundle.sbom import BadSbom, describe, validate
 from tests.certify.environments import environment, installed
 
 SERIAL = UUID("3e671687-395b-41f5-a30f-a58921a69b79")

@@ -7,11 +7,13 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from assay.certify import badge, bundle_manifest, schema_files, vulnerabilities
-from assay.certify.bundle_manifest import BundleManifest, Profile, Server
-from assay.certify.manifest import Entry
+from assay.certify import badge, schema_files
+from assay.certify.bundle import bundle_manifest
+from assay.certify.bundle.bundle_manifest import BundleManifest, Profile, Server
+from assay.certify.bundle.manifest import Entry
 from assay.certify.schema_files import HOME, TYPES, rendered
 from assay.certify.summary import encode, summarise
+from assay.certify.vulnerabilities import report as vulnerabilities
 from assay.lab.harness.verdict import Verdict
 from tests.certify.runs import IDS, OCCASION, cell, checked, files, run
 from tests.certify.test_metrics import RESULTS

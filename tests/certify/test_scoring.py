@@ -3,19 +3,10 @@
 import msgspec
 import pytest
 
-from assay.certify.scoring import (
-    Conclusion,
-    Evidence,
-    Excuse,
-    Measure,
-    Score,
-    conclude,
-    excuses,
-    score,
-)
+from assay.certify.scoring import Conclusion, Evidence, Excuse, Measure, Score, conclude, excuses, score
 from assay.certify.unobserved import REASONS
-from assay.lab.harness.facts import Facts
-from assay.lab.harness.run import Run, SubjectRecord
+from assay.lab.harness.run.run import Run, SubjectRecord
+from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.verdict import Verdict
 from assay.lab.suites import suite_named
 from assay.revisions.registry import HANDSHAKE

@@ -2,8 +2,8 @@
 
 import pytest
 
-from assay.certify.osv_export import Severity
-from assay.certify.severity import Level, Rating, rate
+from assay.certify.vulnerabilities.osv_export import Severity
+from assay.certify.vulnerabilities.severity import Level, Rating, rate
 
 V2 = Severity("CVSS_V2", "AV:N/AC:L/Au:N/C:C/I:C/A:C")
 V3 = Severity("CVSS_V3", "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H")

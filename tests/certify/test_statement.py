@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assay.certify.statement import MAX_SUBJECTS, BadStatement, encode, read, statement
+from assay.certify.bundle.statement import MAX_SUBJECTS, BadStatement, encode, read, statement
 from assay.signing import canonical
 from assay.signing.dsse import Role, Trust, sign, verify
 from assay.signing.keys import generate

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from assay.certify import evidence
-from assay.certify.layout import METRICS, RUN, SUMMARY, VULNERABILITIES
+from assay.certify.bundle.layout import METRICS, RUN, SUMMARY, VULNERABILITIES
 from assay.certify.metrics import Source
 from assay.certify.scoring import Evidence
 from assay.certify.summary import BadSummary, again, encode, read, summarise
-from assay.lab.harness.run import Run
+from assay.lab.harness.run.run import Run
 from assay.lab.harness.verdict import Verdict
 from tests.certify.runs import FRAMING, IDS, OCCASION, cell, checked, files, healthy, run
 

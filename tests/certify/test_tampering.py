@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.certify.layout import MANIFEST
-from assay.certify.verification import verify
+from assay.certify.bundle.layout import MANIFEST
+from assay.certify.verify.verification import verify
 from contrib import verify_bundle as second
 from tests.certify import bundles
 from tests.certify.bundles import DEVELOPER, NOW

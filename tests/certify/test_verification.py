@@ -11,13 +11,13 @@ import msgspec
 import pytest
 
 from assay.certify import metrics
-from assay.certify.capability_files import capability_files
-from assay.certify.refusal import Reason
-from assay.certify.verification import STEPS, CannotRead, Report, Status, verify
-from assay.lab.harness.frame import Frame, Sender
-from assay.lab.harness.run import parse_run
-from assay.lab.harness.trace import Trace
-from assay.lab.harness.trace_file import dump_trace, read_trace
+from assay.certify.bundle.capability_files import capability_files
+from assay.certify.verify.refusal import Reason
+from assay.certify.verify.verification import STEPS, CannotRead, Report, Status, verify
+from assay.lab.harness.run.run import parse_run
+from assay.lab.harness.trace.file import dump_trace, read_trace
+from assay.lab.harness.trace.frame import Frame, Sender
+from assay.lab.harness.trace.trace import Trace
 from assay.signing.dsse import Reason as Unsigned
 from assay.signing.dsse import Role, Trust
 from tests.certify import bundles

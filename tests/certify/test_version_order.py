@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.certify.version_order import ORDERS
+from assay.certify.vulnerabilities.version_order import ORDERS
 
 
 @pytest.mark.parametrize(

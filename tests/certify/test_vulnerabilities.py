@@ -4,9 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from assay.certify.osv import Finding, Measured, Undecided
-from assay.certify.severity import Level, Rating
-from assay.certify.vulnerabilities import (
+from assay.certify.vulnerabilities.osv import Finding, Measured, Undecided
+from assay.certify.vulnerabilities.report import (
     BadReport,
     VulnerabilityReport,
     describe,
@@ -15,6 +14,7 @@ from assay.certify.vulnerabilities import (
     read,
     useless_waivers,
 )
+from assay.certify.vulnerabilities.severity import Level, Rating
 from assay.lab.harness.verdict import Verdict
 
 NOW = datetime(2030, 1, 8, tzinfo=UTC)

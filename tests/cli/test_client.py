@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from assay.cli.main import main
-from assay.lab.harness.hosting.client import CONTEXT, VERSION
-from assay.lab.harness.run import Run, parse_run
+from assay.lab.harness.run.run import Run, parse_run
+from assay.lab.harness.scripted_server.client import CONTEXT, VERSION
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from tests.driving.process import ROOT
 

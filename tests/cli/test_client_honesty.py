@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from assay.cli.main import main
-from assay.lab.harness.hosting.answer import Answer
-from assay.lab.harness.hosting.host import _HANDLERS
-from assay.lab.harness.hosting.turn import Turn
-from assay.lab.harness.run import Run, parse_run
+from assay.lab.harness.run.run import Run, parse_run
+from assay.lab.harness.scripted_server.answer import Answer
+from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.scripted_server.server import _HANDLERS
 from assay.lab.harness.verdict import Outcome
 from assay.revisions.registry import HANDSHAKE
 from tests.driving.process import ROOT

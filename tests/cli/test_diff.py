@@ -7,9 +7,9 @@ import pytest
 from msgspec.structs import replace
 
 from assay.cli.main import main
-from assay.lab.harness.run import CellResult, dump_run
-from assay.lab.harness.trace import Trace
-from assay.lab.harness.trace_file import dump_trace
+from assay.lab.harness.run.run import CellResult, dump_run
+from assay.lab.harness.trace.file import dump_trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Verdict
 from tests.lab.runs import REVISION, cell, finding, run_of
 from tests.lab.traces import request, result, stdio_trace

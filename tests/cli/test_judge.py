@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from assay.cli.main import main
-from assay.lab.harness.trace import Trace
-from assay.lab.harness.trace_file import dump_trace
+from assay.lab.harness.trace.file import dump_trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.suites import protocol_suite, suite_named
 from assay.revisions.registry import HANDSHAKE
 from tests.lab.traces import request, result, stdio_trace

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from assay.certify.registry import check
+from assay.certify.registry.entry import check
 from assay.cli.main import main
-from assay.lab.harness.bearer import USUAL
-from assay.lab.harness.locked import SCOPES, Lock
-from assay.lab.harness.registry_entry import profile_block
-from assay.lab.harness.subject import Subject, served
+from assay.lab.harness.sabotage.protected_server import SCOPES, Lock
+from assay.lab.harness.subject.bearer import USUAL
+from assay.lab.harness.subject.registry_entry import profile_block
+from assay.lab.harness.subject.subject import Subject, served
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import REVISIONS
 from tests.certify.entries import BLOCK, ENTRY, edited

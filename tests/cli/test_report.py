@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli.main import main
-from assay.lab.harness.archive import Archive
+from assay.lab.harness.run.archive import Archive
 from assay.lab.harness.verdict import Verdict
 from tests.lab.runs import cell, run_of
 from tests.lab.traces import request, result, stdio_trace

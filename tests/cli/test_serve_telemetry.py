@@ -17,7 +17,7 @@ from websockets.sync.client import connect
 
 from assay.cli.exit_code import ExitCode
 from assay.cli.main import main
-from assay.lab.harness.otlp import Receiver, attributes
+from assay.lab.harness.subject.otlp import Receiver, attributes
 from assay.revisions.registry import HANDSHAKE
 from assay.telemetry.layer import OPERATIONS
 from tests.driving.answer import PATIENCE

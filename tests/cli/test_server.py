@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli.main import main
-from assay.lab.harness.run import Run, parse_run
+from assay.lab.harness.run.run import Run, parse_run
 from assay.revisions.registry import HANDSHAKE
 
 DENIES = """

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from assay.cli.main import main
-from assay.lab.harness.issuer import Issuer
-from assay.lab.harness.run import parse_run
+from assay.lab.harness.run.run import parse_run
+from assay.lab.harness.sabotage.certificate_authority import Issuer
 from assay.revisions.registry import HANDSHAKE
 
 URL = "https://127.0.0.1:9/mcp"

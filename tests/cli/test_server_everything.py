@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli.main import main
-from assay.lab.harness.run import parse_run
+from assay.lab.harness.run.run import parse_run
 from tests.cli.lab import hollow
 from tests.cli.lab.hollow import Answer
 from tests.cli.test_server import free_port

@@ -8,7 +8,7 @@ import pytest
 
 from assay.cli.main import main
 from assay.lab.fuzz.case import Case, Step, dump_case
-from assay.lab.harness.run import parse_run
+from assay.lab.harness.run.run import parse_run
 from assay.revisions.registry import HANDSHAKE
 
 FAULTY = Path(__file__).parents[1] / "lab" / "fuzz" / "faulty.py"

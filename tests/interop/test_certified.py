@@ -9,8 +9,8 @@ from assay.certify.profile_list import INTELGRAPH, By, shipped
 from assay.certify.scoring import Measure
 from assay.certify.summary import summarise
 from assay.certify.summary_form import Summary
-from assay.lab.harness.rejudging import rejudged
-from assay.lab.harness.trace_file import read_trace
+from assay.lab.harness.run.rejudge import rejudged
+from assay.lab.harness.trace.file import read_trace
 from assay.lab.harness.verdict import Verdict
 from assay.lab.suites import suite_named
 from interop.certified.__main__ import told

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.saboteur import Request, Response, Saboteur, Turn
+from assay.lab.harness.sabotage.saboteur import Request, Response, Saboteur, Turn
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import protocol_suite
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST

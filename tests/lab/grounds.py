@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.harness.sabotage.subject import HEALTHY, HttpSseSaboteur
-from assay.lab.harness.subject import Subject, UrlSubject, served
+from assay.lab.harness.subject.subject import Subject, UrlSubject, served
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import REVISIONS
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.lab.harness.facts import Facts, Refusal
-from assay.lab.harness.playing import outcome_of
-from assay.lab.harness.run import FORMAT, CellResult, Run, SubjectRecord
+from assay.lab.harness.run.recording import outcome_of
+from assay.lab.harness.run.run import FORMAT, CellResult, Run, SubjectRecord
+from assay.lab.harness.subject.facts import Facts, Refusal
 from assay.lab.harness.verdict import CheckResult, Finding, Outcome, Verdict
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.saboteur import Json, Saboteur, Turn
+from assay.lab.harness.sabotage.saboteur import Json, Saboteur, Turn
 from assay.lab.suites import suite_named
 from assay.revisions.registry import REVISIONS
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from assay.lab.harness.frame import Frame, Header, Kind, Sender
-from assay.lab.harness.trace import PROBE, PROBED, Trace
+from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.trace.trace import PROBE, PROBED, Trace
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Revision
 

@@ -10,15 +10,7 @@ from typing import Any
 import pytest
 
 from assay import Context, Limits, Server
-from assay.protocol.framing.websocket import (
-    CONTINUATION,
-    PING,
-    TEXT,
-    Close,
-    Pong,
-    close_frame,
-    frame,
-)
+from assay.protocol.framing.websocket import CONTINUATION, PING, TEXT, Close, Pong, close_frame, frame
 from assay.revisions.registry import HANDSHAKE
 from tests.driving.hosts import on_assay
 from tests.driving.messages import call, initialize, notification, request

@@ -150,7 +150,7 @@ def test_siblings_are_imported_relatively_and_the_rest_absolutely() -> None:
         ("assay.client.client", "def f():\n    from assay.server.tool import Tool"),
         ("assay.transport.stdio", "from assay.protocol.session import Session"),
         ("assay.transport.stdio", "from assay.protocol import session"),
-        ("assay.lab.harness.runner", "from assay import Server"),
+        ("assay.lab.harness.run.runner", "from assay import Server"),
         ("assay.lab.suite.checks.ping", "from assay.lab.report import html"),
         ("assay.store.sqlite", "from assay import server"),
         ("assay.novelty.thing", "import json"),

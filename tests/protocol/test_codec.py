@@ -12,13 +12,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET, Raw
 
 from assay import Limits, RpcError
-from assay.model.error import (
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
-    INVALID_REQUEST,
-    PARSE_ERROR,
-    MalformedMessage,
-)
+from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, MalformedMessage
 from assay.model.jsonrpc import Envelope, Notification, Reply, Request
 from assay.protocol.codec import decode, decode_params, encode, encode_outcome, error_reply
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from assay.lab.harness.run import parse_run
+from assay.lab.harness.run.run import parse_run
 from assay.revisions.registry import REVISIONS
 from tests.meta.tree import ROOT
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.lab.harness.run import dump_run
+from assay.lab.harness.run.run import dump_run
 from assay.lab.harness.verdict import Verdict
 from scripts.screenshots import main, shots
 from tests.lab.runs import REVISION, cell, run_of

@@ -9,13 +9,7 @@ from typing import Any
 import pytest
 
 from assay import AskError, Context, Server
-from tests.driving.describing import (
-    DescribingClient,
-    accepted,
-    answering,
-    sampled,
-    text_of,
-)
+from tests.driving.describing import DescribingClient, accepted, answering, sampled, text_of
 
 NAME = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 YES = {"type": "object", "properties": {"yes": {"type": "boolean"}}, "required": ["yes"]}

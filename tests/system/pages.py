@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from assay.lab.harness.frame import Frame, Kind, Sender
-from assay.lab.harness.run import CellResult
-from assay.lab.harness.trace import Trace
-from assay.lab.harness.trace_file import dump_trace
+from assay.lab.harness.run.run import CellResult
+from assay.lab.harness.trace.file import dump_trace
+from assay.lab.harness.trace.frame import Frame, Kind, Sender
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Outcome, Verdict
 from assay.lab.report.registry import renderer
 from assay.revisions.registry import REVISIONS

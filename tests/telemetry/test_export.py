@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.otlp import Receiver, attributes
+from assay.lab.harness.subject.otlp import Receiver, attributes
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from assay.revisions.revision import Revision
 from assay.server.server import Server

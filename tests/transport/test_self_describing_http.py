@@ -10,15 +10,7 @@ import pytest
 
 from assay.revisions.registry import DATES, HANDSHAKE
 from tests.driving.asgi import AsgiAnswer, AsgiPeer
-from tests.driving.describing import (
-    CAPABILITIES,
-    REVISION,
-    SUBSCRIPTION,
-    VERSION,
-    describe,
-    encoded,
-    mirrors,
-)
+from tests.driving.describing import CAPABILITIES, REVISION, SUBSCRIPTION, VERSION, describe, encoded, mirrors
 from tests.driving.messages import call, initialize, notification, request
 from tests.server.scripted import quiescence, reached
 from tests.transport.subject import WATCHED, Subject

@@ -14,12 +14,7 @@ from websockets.asyncio.server import ServerConnection, serve
 
 from assay import Limits
 from assay.model.error import MissingExtra
-from assay.transport.websocket_client import (
-    ConnectionEnded,
-    ConnectionFailed,
-    Ending,
-    WebSocketClient,
-)
+from assay.transport.websocket_client import ConnectionEnded, ConnectionFailed, Ending, WebSocketClient
 from tests.driving.answer import PATIENCE
 
 Behaviour = Callable[[ServerConnection], Awaitable[None]]

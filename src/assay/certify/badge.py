@@ -13,8 +13,9 @@ from typing import Final, Literal
 import msgspec
 from msgspec import Struct
 
-from .bundle_manifest import Profile
-from .layout import MANIFEST
+from assay.certify.bundle.bundle_manifest import Profile
+from assay.certify.bundle.layout import MANIFEST
+
 from .metrics import Percentiles, Source
 from .scoring import Conclusion
 from .summary import read, state

@@ -9,14 +9,15 @@ from typing import Final
 
 from packaging.utils import canonicalize_name
 
+from assay.certify.bundle.bundle_manifest import moment
+from assay.certify.bundle.environment import Environment
 from assay.lab.harness.verdict import Verdict
 from assay.signing import dsse
 from assay.signing.dsse import Refused, Role, Trust
 
-from . import layout, sbom, vulnerabilities
-from .bundle_manifest import moment
-from .environment import Environment
+from .bundle import layout, sbom
 from .scoring import Evidence
+from .vulnerabilities import report as vulnerabilities
 
 SBOM: Final = "CONF-EVD-06.sbom"
 VULNERABILITIES: Final = "CONF-EVD-06.vulnerabilities"

@@ -11,11 +11,12 @@ from typing import Any, Final
 
 import msgspec
 
+from assay.certify.bundle.bundle_manifest import BundleManifest
+from assay.certify.vulnerabilities.report import VulnerabilityReport
+
 from .badge import Badge, Shields
-from .bundle_manifest import BundleManifest
 from .metrics import Results
 from .summary_form import Summary
-from .vulnerabilities import VulnerabilityReport
 
 HOME: Final = Path(__file__).parent / "schemas"
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"

@@ -14,15 +14,15 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from assay.certify.bundle.layout import RUN_FOLDER
 from assay.lab.harness.catalogue import Suite
-from assay.lab.harness.plan import makes_sense
-from assay.lab.harness.run import CellResult, Run
+from assay.lab.harness.run.plan import makes_sense
+from assay.lab.harness.run.run import CellResult, Run
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import CheckResult, Finding, Verdict
 from assay.revisions.registry import BY_DATE
 from assay.revisions.revision import Revision
 
-from .layout import RUN_FOLDER
 from .profile_list import By, Demand, Profile
 from .unobserved import REASONS
 

@@ -16,12 +16,13 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from assay.lab.harness.run import BadRun, Run, parse_run
+from assay.certify.bundle.bundle_manifest import Artifact, Profile
+from assay.lab.harness.run.run import BadRun, Run, parse_run
 from assay.lab.harness.verdict import Verdict
 
 from . import evidence as evidences
-from . import layout, metrics, profile_list, vulnerabilities
-from .bundle_manifest import Artifact, Profile
+from . import metrics, profile_list
+from .bundle import layout
 from .metrics import BadMetrics, Figures, Source
 from .scoring import Evidence, Excuse, Measure, Score, conclude, score
 from .summary_form import (
@@ -40,6 +41,7 @@ from .summary_form import (
     Tool,
     VulnerabilityCounts,
 )
+from .vulnerabilities import report as vulnerabilities
 
 LARGEST: Final = 64 * 1024 * 1024
 MEDIA_TYPES: Final[Mapping[str, str]] = {

@@ -6,7 +6,8 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from .bundle_manifest import Artifact, Profile
+from assay.certify.bundle.bundle_manifest import Artifact, Profile
+
 from .metrics import Percentiles, Source
 from .scoring import Conclusion, Score
 

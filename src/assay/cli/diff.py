@@ -21,7 +21,7 @@ from .output import emit
 from .stored import stored_run
 
 if TYPE_CHECKING:
-    from assay.lab.harness.difference import Explain
+    from assay.lab.harness.run.difference import Explain
 
 SUMMARY = "compare two stored runs: better, worse, new, gone, flaky"
 
@@ -37,7 +37,7 @@ def execute(options: argparse.Namespace) -> int:
 
     check_extra()
     from assay.cli.lab.differences import FORMATS
-    from assay.lab.harness.difference import difference
+    from assay.lab.harness.run.difference import difference
 
     if options.format not in FORMATS:
         problem = f"unknown format: {options.format}"
@@ -50,11 +50,11 @@ def execute(options: argparse.Namespace) -> int:
 
 def explaining(before: Path, after: Path) -> Explain:
     """Finds the first frame that differs, where both runs still have their traces."""
-    from assay.lab.harness.archive import place_of
-    from assay.lab.harness.canonical import canonical
-    from assay.lab.harness.frame_difference import FrameDifference, frame_differences
-    from assay.lab.harness.run import CellResult
-    from assay.lab.harness.trace_file import BadTrace, read_trace
+    from assay.lab.harness.golden.canonical import canonical
+    from assay.lab.harness.golden.frame_difference import FrameDifference, frame_differences
+    from assay.lab.harness.run.archive import place_of
+    from assay.lab.harness.run.run import CellResult
+    from assay.lab.harness.trace.file import BadTrace, read_trace
 
     homes = place_of(before).parent, place_of(after).parent
 

@@ -55,7 +55,7 @@ def near(name: str, suites: Iterable[Suite]) -> str:
 def explain(name: str, suite: Suite) -> Iterator[str]:
     """All that goes by that name: a check and a scenario may share one."""
     from assay.lab.harness.naming import matches
-    from assay.lab.harness.plan import is_named
+    from assay.lab.harness.run.plan import is_named
 
     row = suite.requirements.get(name) or suite.requirements.get(name.upper())
     if row is not None:

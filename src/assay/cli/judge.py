@@ -19,7 +19,7 @@ from .exit_code import CommandFailed, ExitCode
 from .formats import FORMATS
 
 if TYPE_CHECKING:
-    from assay.lab.harness.trace import Trace
+    from assay.lab.harness.trace.trace import Trace
 
 SUMMARY = "judge stored traffic again, offline"
 
@@ -37,8 +37,8 @@ def execute(options: argparse.Namespace) -> int:
 
     check_tokens()
     from assay.cli.lab.judging import EXIT_CODES, wanted_format
-    from assay.lab.harness.conclusion import conclude
-    from assay.lab.harness.rejudging import rejudged
+    from assay.lab.harness.run.conclusion import conclude
+    from assay.lab.harness.run.rejudge import rejudged
     from assay.lab.report.registry import renderer
     from assay.lab.suites import every_suite
 
@@ -49,8 +49,8 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def read_all(paths: list[Path]) -> list[tuple[str, Trace]]:
-    from assay.lab.harness.run import BadRun
-    from assay.lab.harness.trace_file import BadTrace, read_trace
+    from assay.lab.harness.run.run import BadRun
+    from assay.lab.harness.trace.file import BadTrace, read_trace
 
     try:
         files = [file for path in paths for file in traces_at(path)]
@@ -69,7 +69,7 @@ def read_all(paths: list[Path]) -> list[tuple[str, Trace]]:
 
 def traces_at(path: Path) -> list[Path]:
     """The file itself, what a stored run names, or whatever is below a directory."""
-    from assay.lab.harness.archive import RUN_FILE, read_run
+    from assay.lab.harness.run.archive import RUN_FILE, read_run
 
     stored = path / RUN_FILE if path.is_dir() else path
     if stored.name == RUN_FILE and stored.exists():

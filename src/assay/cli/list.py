@@ -19,7 +19,7 @@ from .suite import DEFAULT, add_suite, suite_of
 
 if TYPE_CHECKING:
     from assay.lab.harness.catalogue import Suite
-    from assay.lab.harness.fault import Fault
+    from assay.lab.harness.sabotage.fault import Fault
     from assay.lab.harness.scenario import Scenario
 
 SUMMARY = "show the lab's scenarios, or what they cover"
@@ -77,7 +77,7 @@ def scenario_lines(suite: Suite) -> Iterator[str]:
 
 def revisions_told(suite: Suite, scenario: Scenario) -> str:
     """Where it is played, unless that is everywhere."""
-    from assay.lab.harness.plan import makes_sense
+    from assay.lab.harness.run.plan import makes_sense
     from assay.revisions.registry import REVISIONS
 
     at = [

@@ -33,7 +33,7 @@ def execute(options: argparse.Namespace) -> int:
     check_extra()
     from assay.lab.harness.naming import matches
     from assay.lab.harness.sabotage.proof import got_away, rates, total, try_all
-    from assay.lab.harness.saboteur import LOCKED, Saboteur
+    from assay.lab.harness.sabotage.saboteur import LOCKED, Saboteur
 
     suite = suite_of(options)
     every = suite.faults.values()

@@ -30,8 +30,8 @@ from .output import emit
 from .server import add_tokens, seconds
 
 if TYPE_CHECKING:
-    from assay.certify.form import Report
-    from assay.certify.registry_diff import Difference, Manifests
+    from assay.certify.registry.diff import Difference, Manifests
+    from assay.certify.registry.form import Report
 
     Actions = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -117,7 +117,7 @@ def build(options: argparse.Namespace) -> int:
 def check_entry(options: argparse.Namespace) -> int:
     import msgspec
 
-    from assay.certify.registry import read
+    from assay.certify.registry.entry import read
 
     _, found = read(content_of(options.file))
     if options.format == "json":
@@ -135,7 +135,7 @@ def report_text(found: Report, name: str) -> str:
 def diff_entries(options: argparse.Namespace) -> int:
     import msgspec
 
-    from assay.certify.registry_diff import difference
+    from assay.certify.registry.diff import difference
 
     found = difference(
         entry_at(options.old), entry_at(options.new), manifests_at(options.old), manifests_at(options.new)
@@ -158,7 +158,7 @@ def entry_at(path: Path) -> dict[str, Any]:
     Raises:
         CommandFailed: it cannot be read, or is no entry at all.
     """
-    from assay.certify.registry import read
+    from assay.certify.registry.entry import read
 
     entry, found = read(content_of(path))
     wrong = next((issue for issue in found.issues if issue.severity == "error"), None)
@@ -170,7 +170,7 @@ def entry_at(path: Path) -> dict[str, Any]:
 
 def manifests_at(path: Path) -> Manifests:
     """Those that lie beside an entry."""
-    from assay.certify.capability_manifests import FILES, read
+    from assay.certify.registry.capability_manifests import FILES, read
 
     found = {}
     for kind, name in FILES.items():
@@ -184,7 +184,7 @@ def manifests_at(path: Path) -> Manifests:
 
 
 def content_of(path: Path) -> bytes:
-    from assay.certify.capability_manifests import MAX_BYTES
+    from assay.certify.registry.capability_manifests import MAX_BYTES
 
     try:
         with path.open("rb") as file:

@@ -30,7 +30,7 @@ def execute(options: argparse.Namespace) -> int:
 
     check_extra()
     from assay.cli.lab.judging import for_eyes, wanted_format
-    from assay.lab.harness.archive import place_of
+    from assay.lab.harness.run.archive import place_of
     from assay.lab.report.registry import renderer
 
     render = renderer(wanted_format(options.format))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .exit_code import CommandFailed, ExitCode
 
 if TYPE_CHECKING:
-    from assay.lab.harness.run import Run
+    from assay.lab.harness.run.run import Run
 
 HINT = "give a directory results/run-… of `assay server`"
 
@@ -18,8 +18,8 @@ def stored_run(path: Path) -> Run:
     Raises:
         CommandFailed: it is not there, or no stored run.
     """
-    from assay.lab.harness.archive import read_run
-    from assay.lab.harness.run import BadRun
+    from assay.lab.harness.run.archive import read_run
+    from assay.lab.harness.run.run import BadRun
 
     try:
         return read_run(path)

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from assay.cli.lab.progress import lines_of, progress
-from assay.lab.harness.event import CellFinished, CellsPlanned, RunFinished, SubjectKnown
-from assay.lab.harness.facts import Facts
-from assay.lab.harness.run import SubjectRecord
+from assay.lab.harness.run.event import CellFinished, CellsPlanned, RunFinished, SubjectKnown
+from assay.lab.harness.run.run import SubjectRecord
+from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.verdict import Outcome, Verdict
 from assay.revisions.registry import HANDSHAKE
 from tests.lab.runs import REVISION, cell, run_of

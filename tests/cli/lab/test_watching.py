@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli.main import main
-from assay.lab.harness.run import parse_run
+from assay.lab.harness.run.run import parse_run
 from assay.revisions.registry import HANDSHAKE
 from tests.cli.test_server import free_port
 from tests.driving.process import ROOT

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.lab.harness.frame import Frame, Header, Kind, Sender
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.suites import suite_named
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from assay.revisions.revision import Revision

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from assay.lab.harness.guest.client import GuestClient
-from assay.lab.harness.hosting.runner import ClientOrder, planned
-from assay.lab.harness.hosting.visit import Visit, visit
-from assay.lab.harness.plan import Cell
+from assay.lab.harness.run.plan import Cell
+from assay.lab.harness.scripted_client.in_process import GuestClient
+from assay.lab.harness.scripted_server.client_run import Visit, visit
+from assay.lab.harness.scripted_server.runner import ClientOrder, planned
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Outcome, Verdict
 from assay.lab.suites import suite_named

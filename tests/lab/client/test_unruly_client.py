@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from assay.lab.harness.hosting.answer import DONE, Answer
-from assay.lab.harness.hosting.pipe import HEAD
-from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.scripted_server.answer import DONE, Answer
+from assay.lab.harness.scripted_server.pipe import HEAD
+from assay.lab.harness.scripted_server.request_cycle import Turn
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import suite_named
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST

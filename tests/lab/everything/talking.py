@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.lab.harness.frame import Kind
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.frame import Kind
+from assay.lab.harness.trace.trace import Trace
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Revision
 from tests.lab.traces import http_trace, request, stdio_trace

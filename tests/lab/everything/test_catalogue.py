@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.plan import Selection, chosen
+from assay.lab.harness.run.plan import Selection, chosen
 from assay.lab.suites import suite_named
 from tests.meta.tree import expect_none
 

@@ -3,13 +3,13 @@
 import pytest
 
 from assay.lab.everything.double import skills, tasks
-from assay.lab.harness.plan import Selection
-from assay.lab.harness.run import CellResult, Run
-from assay.lab.harness.runner import Order, Runner
-from assay.lab.harness.sabotage.ground import Ground
+from assay.lab.harness.run.plan import Selection
+from assay.lab.harness.run.run import CellResult, Run
+from assay.lab.harness.run.runner import Order, Runner
+from assay.lab.harness.sabotage.saboteur import Double, Json, Saboteur, Turn
 from assay.lab.harness.sabotage.subject import HEALTHY
-from assay.lab.harness.saboteur import Double, Json, Saboteur, Turn
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.sabotage.testbed import Ground
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Outcome, Verdict
 from assay.lab.suites import suite_named

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from assay.lab.everything.task_story import UNSETTLED
 from assay.lab.everything.tasking import DECLARED
-from assay.lab.harness.frame import Frame, Kind, Sender
-from assay.lab.harness.message_meta import CAPABILITIES_KEY, SUBSCRIPTION_KEY
-from assay.lab.harness.playing import judge
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, SUBSCRIPTION_KEY
+from assay.lab.harness.run.recording import judge
+from assay.lab.harness.trace.frame import Frame, Kind, Sender
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.suites import suite_named
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.traces import stdio_trace

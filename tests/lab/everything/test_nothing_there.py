@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.conclusion import Conclusion, conclude
-from assay.lab.harness.plan import Selection
-from assay.lab.harness.run import CellResult, Run
-from assay.lab.harness.runner import Order, Runner, SubjectDown
-from assay.lab.harness.subject import CommandSubject, Subject, UrlSubject
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.run.conclusion import Conclusion, conclude
+from assay.lab.harness.run.plan import Selection
+from assay.lab.harness.run.run import CellResult, Run
+from assay.lab.harness.run.runner import Order, Runner, SubjectDown
+from assay.lab.harness.subject.subject import CommandSubject, Subject, UrlSubject
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Outcome
 from assay.lab.suites import suite_named

@@ -3,7 +3,7 @@
 import pytest
 
 from assay.lab.harness.sabotage.proof import got_away, rates, total, try_all
-from assay.lab.harness.saboteur import Saboteur
+from assay.lab.harness.sabotage.saboteur import Saboteur
 from assay.lab.suites import suite_named
 from tests.meta.tree import expect_none
 

@@ -9,10 +9,10 @@ from assay.lab.fuzz.case import Case
 from assay.lab.fuzz.fuzzer import Fuzzer, FuzzOrder
 from assay.lab.fuzz.jury import Jury
 from assay.lab.fuzz.place import Place
-from assay.lab.harness.playing import Conditions
-from assay.lab.harness.run import CellResult, Run
-from assay.lab.harness.subject import CommandSubject
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.run.recording import Conditions
+from assay.lab.harness.run.run import CellResult, Run
+from assay.lab.harness.subject.subject import CommandSubject
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.suites import protocol_suite
 from assay.revisions.registry import HANDSHAKE
 

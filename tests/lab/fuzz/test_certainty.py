@@ -3,7 +3,7 @@
 import pytest
 
 from assay.lab.fuzz.certainty import is_certain, is_clear, is_no_json, is_owed
-from assay.lab.harness.message import read_messages
+from assay.lab.harness.trace.message import read_messages
 from tests.lab.traces import request, stdio_trace
 
 

@@ -8,7 +8,7 @@ import pytest
 from assay.lab.fuzz.choice import LENGTH, Choices
 from assay.lab.fuzz.ground import Ground
 from assay.lab.fuzz.wire_grammar import case
-from assay.lab.harness.facts import Facts
+from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Revision

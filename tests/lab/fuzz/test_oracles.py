@@ -7,9 +7,9 @@ import pytest
 
 from assay.lab.fuzz.jury import Jury
 from assay.lab.fuzz.talk import AT_LEISURE, NOT_REACHED
-from assay.lab.harness.frame import Frame, Header, Kind, Sender
-from assay.lab.harness.message_meta import declared
-from assay.lab.harness.trace import SENTINEL, Trace
+from assay.lab.harness.driver.message_meta import declared
+from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.trace.trace import SENTINEL, Trace
 from assay.lab.suites import protocol_suite
 from assay.protocol.framing import websocket as ws
 from assay.revisions.registry import HANDSHAKE, REVISIONS

@@ -6,7 +6,7 @@ Seeds are chosen so that the fault comes early; with others it takes longer.
 import json
 
 from assay.lab.fuzz.case import Case, Step
-from assay.lab.harness.conclusion import Conclusion, conclude
+from assay.lab.harness.run.conclusion import Conclusion, conclude
 from assay.lab.harness.verdict import Outcome
 from tests.lab.fuzz.planted import fuzzed
 

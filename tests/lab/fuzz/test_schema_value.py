@@ -7,7 +7,7 @@ import pytest
 
 from assay.lab.fuzz.choice import Choices
 from assay.lab.fuzz.schema_value import fitting, is_refused, near_miss
-from assay.lab.harness.json_schema import value_problem
+from assay.lab.harness.trace.json_schema import value_problem
 
 TEXT = {"type": "string", "minLength": 2, "maxLength": 5}
 SCHEMAS: list[dict[str, Any]] = [

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from assay.lab.harness.access import Access
+from assay.lab.harness.subject.access import Access
 
 
 async def others_have_begun() -> None:

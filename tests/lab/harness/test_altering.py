@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from assay.lab.harness.sabotage.altering import Altering, bodies, decoded, encode
-from assay.lab.harness.saboteur import Answered, Saboteur, Turn
+from assay.lab.harness.sabotage.alteration import Altering, bodies, decoded, encode
+from assay.lab.harness.sabotage.saboteur import Answered, Saboteur, Turn
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import REVISIONS
 from tests.lab.traces import request, result

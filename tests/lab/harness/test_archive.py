@@ -7,11 +7,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from assay.lab.harness import archive as module
-from assay.lab.harness.archive import Archive, CannotKeep, Output, located, read_run
+from assay.lab.harness.run import archive as module
+from assay.lab.harness.run.archive import Archive, CannotKeep, Output, located, read_run
 from assay.lab.harness.scenario import Role
-from assay.lab.harness.trace import Trace
-from assay.lab.harness.trace_file import read_trace
+from assay.lab.harness.trace.file import read_trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Verdict
 from tests.lab.runs import cell, run_of
 from tests.lab.traces import request, stdio_trace

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.argument import arguments_for, prompt_arguments, refused_arguments
-from assay.lab.harness.json_schema import value_problem
+from assay.lab.harness.driver.argument import arguments_for, prompt_arguments, refused_arguments
+from assay.lab.harness.trace.json_schema import value_problem
 
 PAINT = {
     "type": "object",

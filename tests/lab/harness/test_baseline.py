@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.lab.harness.baseline import BadBaseline, compare, is_expected, read_baseline
-from assay.lab.harness.conclusion import Conclusion, conclude, headline
-from assay.lab.harness.run import CellResult, Run
+from assay.lab.harness.run.baseline import BadBaseline, compare, is_expected, read_baseline
+from assay.lab.harness.run.conclusion import Conclusion, conclude, headline
+from assay.lab.harness.run.run import CellResult, Run
 from assay.lab.harness.verdict import Outcome, Verdict
 from tests.lab.runs import cell, run_of
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.broken_off import NoAnswer
-from assay.lab.harness.frame import Header
-from assay.lab.harness.peer import Peer
-from assay.lab.harness.recorder import Recorder
+from assay.lab.harness.driver.peer import Peer
+from assay.lab.harness.links.broken_off import NoAnswer
+from assay.lab.harness.links.stdio import StdioLink, Wire
+from assay.lab.harness.sabotage.saboteur import Conversation
 from assay.lab.harness.sabotage.wire import ScriptedWire
-from assay.lab.harness.saboteur import Conversation
-from assay.lab.harness.stdio_link import StdioLink, Wire
+from assay.lab.harness.trace.frame import Header
+from assay.lab.harness.trace.recorder import Recorder
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Revision
 from tests.lab.traces import request, result

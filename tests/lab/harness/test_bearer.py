@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from assay.lab.harness.bearer import (
+from assay.lab.harness.subject.bearer import (
     ALTERED,
     FORGED,
     GARBAGE,

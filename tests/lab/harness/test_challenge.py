@@ -2,8 +2,8 @@
 
 import pytest
 
-from assay.lab.harness.challenge import Challenge, bearer_challenge, challenges
-from assay.lab.harness.http_text import Head
+from assay.lab.harness.links.http_text import Head
+from assay.lab.harness.trace.challenge import Challenge, bearer_challenge, challenges
 
 URL = "https://server.example/.well-known/oauth-protected-resource"
 

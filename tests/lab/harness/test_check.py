@@ -6,7 +6,7 @@ import pytest
 
 from assay.lab.harness.check import MAX_FINDINGS, Check, CheckFailed, check, run_check
 from assay.lab.harness.requirement import Level, Requirement, Seen
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import ANY
 from assay.lab.harness.verdict import Observation, Verdict, observe
 from assay.revisions.registry import HANDSHAKE

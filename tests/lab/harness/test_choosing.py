@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from assay.lab.harness.choosing import ASKING, CHANGING, argument_sets, tools_that, uris_of
-from assay.lab.harness.facts import Facts
+from assay.lab.harness.driver.choice import ASKING, CHANGING, argument_sets, tools_that, uris_of
+from assay.lab.harness.subject.facts import Facts
 from assay.revisions.registry import REVISIONS
 
 DATE = REVISIONS[-1].date

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from assay.cli.main import main
-from assay.lab.harness.detected import DetectedSubject
-from assay.lab.harness.run import parse_run
-from assay.lab.harness.subject import AnnouncedSubject, served
+from assay.lab.harness.run.run import parse_run
+from assay.lab.harness.subject.detected import DetectedSubject
+from assay.lab.harness.subject.subject import AnnouncedSubject, served
 from assay.lab.harness.transport import Transport
 from tests.cli.lab.echo import echoing
 from tests.lab.two_endpoints import OLDEST, TwoEndpoints, serving

@@ -3,9 +3,9 @@
 import pytest
 from msgspec.structs import replace
 
-from assay.lab.harness.difference import Trend, difference
-from assay.lab.harness.frame_difference import FrameDifference
-from assay.lab.harness.run import CellResult
+from assay.lab.harness.golden.frame_difference import FrameDifference
+from assay.lab.harness.run.difference import Trend, difference
+from assay.lab.harness.run.run import CellResult
 from assay.lab.harness.verdict import Outcome, Verdict
 from tests.lab.runs import cell, finding, run_of
 

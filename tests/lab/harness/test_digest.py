@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.lab.harness.digest import canonical_json, digest_of, digest_of_json, is_digest
+from assay.lab.harness.trace.digest import canonical_json, digest_of, digest_of_json, is_digest
 from assay.signing import canonical
 
 values = st.recursive(

@@ -3,11 +3,11 @@
 import sys
 from pathlib import Path
 
-from assay.lab.harness.plan import Selection
-from assay.lab.harness.run import CellResult, Run
-from assay.lab.harness.runner import Order, Runner
-from assay.lab.harness.subject import CommandSubject
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.run.plan import Selection
+from assay.lab.harness.run.run import CellResult, Run
+from assay.lab.harness.run.runner import Order, Runner
+from assay.lab.harness.subject.subject import CommandSubject
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.suites import protocol_suite
 from assay.revisions.registry import DATES, HANDSHAKE, REVISIONS
 from assay.revisions.revision import Opening

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.lab.harness import disk
-from assay.lab.harness.disk import Directories, Unobservable, difference
+from assay.lab.harness.subject import disk
+from assay.lab.harness.subject.disk import Directories, Unobservable, difference
 
 
 def test_created_changed_and_removed_files_are_told_apart(tmp_path: Path) -> None:

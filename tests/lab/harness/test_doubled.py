@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from assay.lab.harness.sabotage.altering import Altering, decoded, encode
+from assay.lab.harness.sabotage.alteration import Altering, decoded, encode
 from assay.lab.harness.sabotage.doubled import doubled
-from assay.lab.harness.saboteur import Answered, Changed, Double, Json, Saboteur, Turn
+from assay.lab.harness.sabotage.saboteur import Answered, Changed, Double, Json, Saboteur, Turn
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import REVISIONS
 from tests.lab.traces import request, result

@@ -7,12 +7,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.lab.harness.ears import open_ears
-from assay.lab.harness.facts import Facts
-from assay.lab.harness.playing import Conditions, Played, play
-from assay.lab.harness.stage import Stage
-from assay.lab.harness.subject import UrlSubject
-from assay.lab.harness.trace import NOT_HEARD
+from assay.lab.harness.driver.server_stream import open_ears
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.run.recording import Conditions, Played, play
+from assay.lab.harness.subject.facts import Facts
+from assay.lab.harness.subject.subject import UrlSubject
+from assay.lab.harness.trace.trace import NOT_HEARD
 from assay.revisions.registry import HANDSHAKE
 
 REVISION = HANDSHAKE[-1]

@@ -1,7 +1,7 @@
 """Errands are made of what a server says of itself, and of nothing that could do harm."""
 
-from assay.lab.harness.errand import AN_ERRAND, OTHERS, TOOLS, Errand, errands
-from assay.lab.harness.facts import Facts
+from assay.lab.harness.driver.safe_request import AN_ERRAND, OTHERS, TOOLS, Errand, errands
+from assay.lab.harness.subject.facts import Facts
 
 READ = {"readOnlyHint": True}
 SCHEMA = {

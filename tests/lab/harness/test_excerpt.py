@@ -1,8 +1,8 @@
 """Frames in short: what passed on the wire is shown before what a server said to itself."""
 
-from assay.lab.harness.excerpt import MOST, excerpts
-from assay.lab.harness.frame import Frame, Header, Kind, Sender
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.excerpt import MOST, excerpts
+from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.trace.trace import Trace
 
 
 def trace_of(*kinds: Kind) -> Trace:

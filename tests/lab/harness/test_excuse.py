@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.excuse import is_sound, unexplained_errors
-from assay.lab.harness.frame import Kind
+from assay.lab.harness.trace.frame import Kind
+from assay.lab.harness.trace.unexplained_error import is_sound, unexplained_errors
 from tests.lab.traces import http_trace, request, result, stdio_trace
 
 JSON_HEAD = b"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\n\r\n"

@@ -4,11 +4,11 @@ from collections import Counter
 
 import pytest
 
-from assay.lab.harness.canonical import canonical
-from assay.lab.harness.frame import Kind
-from assay.lab.harness.frame_difference import FrameDifference, frame_differences
-from assay.lab.harness.normaliser import OPEN_STREAMS
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.golden.canonical import canonical
+from assay.lab.harness.golden.frame_difference import FrameDifference, frame_differences
+from assay.lab.harness.golden.normaliser import OPEN_STREAMS
+from assay.lab.harness.trace.frame import Kind
+from assay.lab.harness.trace.trace import Trace
 from tests.lab.traces import http_trace, result, stdio_trace
 
 

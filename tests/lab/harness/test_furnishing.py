@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from assay.lab.harness.sabotage.furnishing import Furnished
+from assay.lab.harness.sabotage.environment import Furnished
 
 
 async def test_each_folder_is_its_own_and_only_the_first_is_looked_at() -> None:

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from assay.lab.harness.golden import Golden, read_golden, record_golden
-from assay.lab.harness.golden_comparison import Comparison, compare_with_golden
-from assay.lab.harness.golden_rules import BadGolden, Rules, read_rules
-from assay.lab.harness.run import CellResult, Run
-from assay.lab.harness.trace import Trace
-from assay.lab.harness.trace_file import dump_trace
+from assay.lab.harness.golden.comparison import Comparison, compare_with_golden
+from assay.lab.harness.golden.golden import Golden, read_golden, record_golden
+from assay.lab.harness.golden.rules import BadGolden, Rules, read_rules
+from assay.lab.harness.run.run import CellResult, Run
+from assay.lab.harness.trace.file import dump_trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Outcome, Verdict
 from tests.lab.runs import REVISION, cell, run_of
 from tests.lab.traces import request, result, stdio_trace

@@ -4,13 +4,13 @@ import asyncio
 import json
 from typing import Any
 
-from assay.lab.harness.frame import Frame, Header, Kind, Sender
-from assay.lab.harness.link import Sent
-from assay.lab.harness.message import Message, read_messages
-from assay.lab.harness.notices import Notices
-from assay.lab.harness.peer import Peer
-from assay.lab.harness.recorder import Recorder
-from assay.lab.harness.trace import NOT_HEARD
+from assay.lab.harness.driver.notification import Notices
+from assay.lab.harness.driver.peer import Peer
+from assay.lab.harness.links.link import Sent
+from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.trace.message import Message, read_messages
+from assay.lab.harness.trace.recorder import Recorder
+from assay.lab.harness.trace.trace import NOT_HEARD
 from assay.revisions.registry import HANDSHAKE
 
 REVISION = HANDSHAKE[-1]

@@ -4,7 +4,15 @@ import asyncio
 
 import pytest
 
-from assay.lab.harness.http_call import MAX_HEAD, Address, Ended, HeadRead, Part, PieceRead, read_response
+from assay.lab.harness.links.http_call import (
+    MAX_HEAD,
+    Address,
+    Ended,
+    HeadRead,
+    Part,
+    PieceRead,
+    read_response,
+)
 
 OK = b"HTTP/1.1 200 OK\r\n"
 

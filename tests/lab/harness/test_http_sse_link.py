@@ -2,11 +2,11 @@
 
 import pytest
 
-from assay.lab.harness.broken_off import Unreachable
-from assay.lab.harness.facts import Facts
-from assay.lab.harness.playing import Conditions, Played, play
-from assay.lab.harness.stage import Stage
-from assay.lab.harness.subject import UrlSubject
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.links.broken_off import Unreachable
+from assay.lab.harness.run.recording import Conditions, Played, play
+from assay.lab.harness.subject.facts import Facts
+from assay.lab.harness.subject.subject import UrlSubject
 from assay.lab.harness.transport import Transport
 from tests.lab.two_endpoints import OLDEST, TwoEndpoints, serving
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from assay.lab.harness.bearer import NONE, STRANGER, USUAL
-from assay.lab.harness.broken_off import Unreachable
-from assay.lab.harness.connections import Connections
-from assay.lab.harness.http_call import Address, connect
-from assay.lab.harness.identity import ANYBODY, BadIdentity, Identity
-from assay.lab.harness.issuer import Issuer
+from assay.lab.harness.links.broken_off import Unreachable
+from assay.lab.harness.links.connections import Connections
+from assay.lab.harness.links.http_call import Address, connect
+from assay.lab.harness.links.identity import ANYBODY, BadIdentity, Identity
+from assay.lab.harness.sabotage.certificate_authority import Issuer
+from assay.lab.harness.subject.bearer import NONE, STRANGER, USUAL
 
 
 def test_without_a_certificate_there_is_nothing_to_show() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.lab.harness.json_places import is_json, places, steps_of
+from assay.lab.harness.golden.json_place import is_json, places, steps_of
 
 TEXT = ' {"a" : [1, {"b": "x"}], "c~/d": null, "a": {"b": [ ]} } '
 

@@ -4,7 +4,13 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.json_schema import DIALECT, dialect_of, dialect_problem, schema_problem, value_problem
+from assay.lab.harness.trace.json_schema import (
+    DIALECT,
+    dialect_of,
+    dialect_problem,
+    schema_problem,
+    value_problem,
+)
 
 NOWHERE = "http://127.0.0.1:1/schema"
 """Nobody listens there: an attempt to fetch it would be told as a problem."""

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from assay.lab.harness.facts import Facts
-from assay.lab.harness.playing import Conditions, Played, play
-from assay.lab.harness.stage import Stage
-from assay.lab.harness.subject import UrlSubject
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.run.recording import Conditions, Played, play
+from assay.lab.harness.subject.facts import Facts
+from assay.lab.harness.subject.subject import UrlSubject
 from assay.revisions.registry import HANDSHAKE
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"

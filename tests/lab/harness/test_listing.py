@@ -1,7 +1,7 @@
 """Pages of one reading belong together; what a server declares is found in either opening."""
 
-from assay.lab.harness.declaration import declaration
-from assay.lab.harness.listing import listings
+from assay.lab.harness.trace.declaration import declaration
+from assay.lab.harness.trace.listing import listings
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.traces import request, result, stdio_trace
 

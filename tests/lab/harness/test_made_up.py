@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.canonical import canonical
-from assay.lab.harness.frame import Frame, Header, Kind, Sender
-from assay.lab.harness.frame_difference import frame_differences
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.golden.canonical import canonical
+from assay.lab.harness.golden.frame_difference import frame_differences
+from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.trace.trace import Trace
 from assay.revisions.registry import HANDSHAKE
 
 Sent = tuple[Sender, str, Kind, bytes, dict[str, Any]]

@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-from assay.lab.harness.frame import Kind
-from assay.lab.harness.log_level import LEVELS, severity
-from assay.lab.harness.order import is_later, open_requests
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.frame import Kind
+from assay.lab.harness.trace.log_level import LEVELS, severity
+from assay.lab.harness.trace.order import is_later, open_requests
+from assay.lab.harness.trace.trace import Trace
 from tests.lab.traces import http_trace, request, result, stdio_trace
 
 NOTICE = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x"}}

@@ -19,8 +19,8 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.trace import SpanKind, format_trace_id
 
-from assay.lab.harness import otlp, otlp_body, otlp_http
-from assay.lab.harness.otlp import Receiver, attributes
+from assay.lab.harness.subject import otlp, otlp_body, otlp_http
+from assay.lab.harness.subject.otlp import Receiver, attributes
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 SPAN = "b7ad6b7169203331"

@@ -5,11 +5,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from assay.lab.harness.frame import Frame, Header, Kind, Sender
-from assay.lab.harness.http_text import Head
-from assay.lab.harness.link import Sent
-from assay.lab.harness.peer import Peer
-from assay.lab.harness.recorder import Recorder
+from assay.lab.harness.driver.peer import Peer
+from assay.lab.harness.links.http_text import Head
+from assay.lab.harness.links.link import Sent
+from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.trace.recorder import Recorder
 from assay.revisions.registry import HANDSHAKE
 from tests.lab.traces import request
 

@@ -1,7 +1,7 @@
 """The order in which cells are played."""
 
-from assay.lab.harness.facts import Facts
-from assay.lab.harness.plan import Selection, plan
+from assay.lab.harness.run.plan import Selection, plan
+from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import protocol_suite
 from assay.revisions.registry import HANDSHAKE

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from assay.lab.harness import protocol_log
-from assay.lab.harness.frame import Frame, Header, Kind, Sender
-from assay.lab.harness.protocol_log import INCOMING, OUTGOING, log_entries
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace import protocol_log
+from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.trace.protocol_log import INCOMING, OUTGOING, log_entries
+from assay.lab.harness.trace.trace import Trace
 from assay.revisions.registry import HANDSHAKE
 
 STARTED = "2000-01-01T00:00:00.000Z"

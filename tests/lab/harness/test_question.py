@@ -2,9 +2,17 @@
 
 from typing import Any
 
-from assay.lab.harness.message_meta import CAPABILITIES_KEY
-from assay.lab.harness.question import ELICIT, ROOTS, SAMPLE, URL_REQUIRED, questions, questions_in, rounds_of
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
+from assay.lab.harness.driver.question import (
+    ELICIT,
+    ROOTS,
+    SAMPLE,
+    URL_REQUIRED,
+    questions,
+    questions_in,
+    rounds_of,
+)
+from assay.lab.harness.trace.trace import Trace
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.traces import request, result, stdio_trace
 

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from assay.lab.harness import recorder as module
-from assay.lab.harness.frame import Header, Kind, Sender
-from assay.lab.harness.recorder import Flooded, Recorder
-from assay.lab.harness.redaction import Redaction
+from assay.lab.harness.trace import recorder as module
+from assay.lab.harness.trace.frame import Header, Kind, Sender
+from assay.lab.harness.trace.recorder import Flooded, Recorder
+from assay.lab.harness.trace.redaction import Redaction
 
 HEADER = Header("any", "http", "subject", "scenario")
 TOKEN = "s3cret-token"

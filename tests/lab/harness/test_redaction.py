@@ -1,6 +1,6 @@
 """Secrets that are learned on the way are replaced from then on, like those that were known before."""
 
-from assay.lab.harness.redaction import Redaction
+from assay.lab.harness.trace.redaction import Redaction
 
 
 def test_a_secret_is_replaced_from_when_it_is_learned() -> None:

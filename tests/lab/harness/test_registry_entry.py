@@ -2,8 +2,8 @@
 
 import pytest
 
-from assay.lab.harness.digest import digest_of_json
-from assay.lab.harness.registry_entry import entry_of, profile_block, summary
+from assay.lab.harness.subject.registry_entry import entry_of, profile_block, summary
+from assay.lab.harness.trace.digest import digest_of_json
 
 TOOL = {"name": "b", "inputSchema": {"type": "object"}}
 OTHER = {"name": "a", "inputSchema": {"type": "object", "required": ["x"]}}

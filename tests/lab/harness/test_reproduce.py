@@ -6,10 +6,10 @@ import subprocess
 import msgspec
 import pytest
 
-from assay.lab.harness.frame import Header
-from assay.lab.harness.hosting.client import ATTACHED
-from assay.lab.harness.reproduce import reproduction
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.scripted_server.client import ATTACHED
+from assay.lab.harness.trace.frame import Header
+from assay.lab.harness.trace.reproduction import reproduction
+from assay.lab.harness.trace.trace import Trace
 from assay.revisions.registry import REVISIONS
 from tests.lab.traces import request, stdio_trace
 

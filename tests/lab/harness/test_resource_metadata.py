@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from assay.lab.harness.frame import Kind
-from assay.lab.harness.resource_metadata import documents, is_of, places
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.frame import Kind
+from assay.lab.harness.trace.resource_metadata import documents, is_of, places
+from assay.lab.harness.trace.trace import Trace
 from tests.lab.traces import http_trace
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"

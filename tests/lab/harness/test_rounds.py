@@ -3,12 +3,12 @@
 import json
 from typing import Any
 
-from assay.lab.harness.frame import Header, Kind, Sender
-from assay.lab.harness.link import Sent
-from assay.lab.harness.peer import Peer
-from assay.lab.harness.question import ELICIT, ROOTS
-from assay.lab.harness.recorder import Recorder
-from assay.lab.harness.rounds import ROUNDS, converse, converse_with
+from assay.lab.harness.driver.input_round import ROUNDS, converse, converse_with
+from assay.lab.harness.driver.peer import Peer
+from assay.lab.harness.driver.question import ELICIT, ROOTS
+from assay.lab.harness.links.link import Sent
+from assay.lab.harness.trace.frame import Header, Kind, Sender
+from assay.lab.harness.trace.recorder import Recorder
 from assay.revisions.registry import PER_REQUEST
 
 REVISION = PER_REQUEST[-1]

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from assay.lab.harness.event import (
+from assay.lab.harness.run.event import (
     CellFinished,
     CellsPlanned,
     CellStarted,
@@ -16,13 +16,13 @@ from assay.lab.harness.event import (
     RunFinished,
     SubjectKnown,
 )
-from assay.lab.harness.plan import Selection
-from assay.lab.harness.playing import Conditions
-from assay.lab.harness.run import CellResult
-from assay.lab.harness.runner import Order, Runner, SubjectDown
+from assay.lab.harness.run.plan import Selection
+from assay.lab.harness.run.recording import Conditions
+from assay.lab.harness.run.run import CellResult
+from assay.lab.harness.run.runner import Order, Runner, SubjectDown
 from assay.lab.harness.scenario import Scenario
-from assay.lab.harness.subject import CommandSubject, UrlSubject, served
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.subject.subject import CommandSubject, UrlSubject, served
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import protocol_suite
 from assay.revisions.registry import HANDSHAKE

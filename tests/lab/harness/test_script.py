@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.script import least_answer
-from assay.lab.harness.shape import result_problem
+from assay.lab.harness.sabotage.script import least_answer
+from assay.lab.harness.trace.shape import result_problem
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Revision
 from tests.lab.traces import request

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.shape import asked_problem, knows, result_problem, sent_problem
+from assay.lab.harness.trace.shape import asked_problem, knows, result_problem, sent_problem
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST, REVISIONS
 from assay.revisions.revision import Revision
 from tests.lab.traces import stdio_trace

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.facts import Facts
-from assay.lab.harness.plan import Selection
-from assay.lab.harness.run import CellResult, Run
-from assay.lab.harness.runner import Order, Runner
-from assay.lab.harness.spare import CONTINUED, MOST, left_as_found
-from assay.lab.harness.subject import CommandSubject
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.run.plan import Selection
+from assay.lab.harness.run.run import CellResult, Run
+from assay.lab.harness.run.runner import Order, Runner
+from assay.lab.harness.subject.facts import Facts
+from assay.lab.harness.subject.process_pool import CONTINUED, MOST, left_as_found
+from assay.lab.harness.subject.subject import CommandSubject
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.suites import protocol_suite
 from assay.revisions.registry import HANDSHAKE, REVISIONS
 from tests.lab.traces import request, result, stdio_trace

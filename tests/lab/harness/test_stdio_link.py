@@ -2,12 +2,12 @@
 
 import sys
 
-from assay.lab.harness.facts import Facts
-from assay.lab.harness.frame import Kind
-from assay.lab.harness.playing import Conditions, Played, play
-from assay.lab.harness.stage import Stage
-from assay.lab.harness.stdio_link import TERMINATED
-from assay.lab.harness.subject import CommandSubject
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.links.stdio import TERMINATED
+from assay.lab.harness.run.recording import Conditions, Played, play
+from assay.lab.harness.subject.facts import Facts
+from assay.lab.harness.subject.subject import CommandSubject
+from assay.lab.harness.trace.frame import Kind
 from assay.revisions.registry import HANDSHAKE
 
 READY = '{"jsonrpc":"2.0","method":"ready"}'

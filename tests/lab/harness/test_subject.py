@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from assay.lab.harness.broken_off import Unreachable
-from assay.lab.harness.process import HEAD, TAIL, Process
-from assay.lab.harness.subject import UrlSubject, served
+from assay.lab.harness.links.broken_off import Unreachable
+from assay.lab.harness.subject.process import HEAD, TAIL, Process
+from assay.lab.harness.subject.subject import UrlSubject, served
 from assay.lab.harness.transport import Transport
 
 # Listens, and writes more to its standard output than any pipe holds; then calls to say that it could.
@@ -70,7 +70,7 @@ async def test_first_and_last_lines_of_standard_error_are_kept() -> None:
 
 async def test_server_that_listens_is_asked_to_end_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Regression: it was waited for as one that ends with its input, which it may never read."""
-    monkeypatch.setattr("assay.lab.harness.process.GRACE", 600.0)
+    monkeypatch.setattr("assay.lab.harness.subject.process.GRACE", 600.0)
     subject = served("reference", Transport.HTTP)
     await subject.start()
     await subject.stop()

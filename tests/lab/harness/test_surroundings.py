@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from assay.lab.harness.disk import Directories
-from assay.lab.harness.surroundings import DISK, REGISTRY, Surroundings
+from assay.lab.harness.subject.disk import Directories
+from assay.lab.harness.subject.out_of_band import DISK, REGISTRY, Surroundings
 
 
 def test_nothing_is_there_unless_it_is_given() -> None:

@@ -11,7 +11,9 @@ from assay.authority.app import AuthorityApp
 from assay.authority.authority import Authority
 from assay.authority.record import SECRET_METHODS, Client, digest
 from assay.authority.settings import Settings
-from assay.lab.harness.bearer import (
+from assay.lab.harness.links.broken_off import NoToken
+from assay.lab.harness.sabotage.certificate_server import Office
+from assay.lab.harness.subject.bearer import (
     AHEAD,
     CAPITALS,
     EXPIRED,
@@ -25,9 +27,7 @@ from assay.lab.harness.bearer import (
     WEAK,
     claims_of,
 )
-from assay.lab.harness.broken_off import NoToken
-from assay.lab.harness.certified import Office
-from assay.lab.harness.token_source import Customer, TokenSource
+from assay.lab.harness.subject.token_source import Customer, TokenSource
 from assay.model.limits import Limits
 from assay.transport.http1.server import listen, serve
 

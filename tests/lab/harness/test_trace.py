@@ -1,8 +1,8 @@
 """What a trace says: who answered what, where, and between which marks."""
 
-from assay.lab.harness.frame import Frame, Header, Kind, Sender
-from assay.lab.harness.message import Shape, same_id
-from assay.lab.harness.trace import PROBE, PROBED, Trace
+from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.trace.message import Shape, same_id
+from assay.lab.harness.trace.trace import PROBE, PROBED, Trace
 from tests.lab.traces import http_trace, request, result, stdio_trace
 
 JSON_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.lab.harness.frame import Frame, Header, Kind, Sender
-from assay.lab.harness.trace import Trace
-from assay.lab.harness.trace_file import BadTrace, dump_trace, parse_trace
+from assay.lab.harness.trace.file import BadTrace, dump_trace, parse_trace
+from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.trace.trace import Trace
 from assay.revisions.registry import HANDSHAKE
 
 HEADER = Header(HANDSHAKE[-1].date, "stdio", "subject", "scenario", "2000-01-01T00:00:00.000Z", closed=True)

@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from assay.lab.harness.facts import Facts
-from assay.lab.harness.playing import Conditions, play
-from assay.lab.harness.stage import Stage
-from assay.lab.harness.subject import Subject
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.run.recording import Conditions, play
+from assay.lab.harness.subject.facts import Facts
+from assay.lab.harness.subject.subject import Subject
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import HANDSHAKE
 from tests.lab.grounds import healthy

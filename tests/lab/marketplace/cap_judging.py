@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.lab.harness.frame import Frame, Header, Kind, Sender
-from assay.lab.harness.playing import judge
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.run.recording import judge
+from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import CheckResult
 from assay.lab.suites import suite_named
 from assay.revisions.registry import HANDSHAKE

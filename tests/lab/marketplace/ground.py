@@ -8,18 +8,18 @@ from fnmatch import fnmatch
 
 import msgspec
 
-from assay.lab.harness.certified import Office
-from assay.lab.harness.discovery import DISCOVERY, discover
-from assay.lab.harness.facts import Facts
-from assay.lab.harness.locked import Lock
-from assay.lab.harness.plan import Selection
-from assay.lab.harness.playing import Conditions, play
-from assay.lab.harness.registry_entry import KINDS, entry_of
-from assay.lab.harness.run import CellResult, Run
-from assay.lab.harness.runner import Order, Runner
-from assay.lab.harness.sabotage.furnishing import Furnished
-from assay.lab.harness.subject import Subject, served
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.run.plan import Selection
+from assay.lab.harness.run.recording import Conditions, play
+from assay.lab.harness.run.run import CellResult, Run
+from assay.lab.harness.run.runner import Order, Runner
+from assay.lab.harness.sabotage.certificate_server import Office
+from assay.lab.harness.sabotage.environment import Furnished
+from assay.lab.harness.sabotage.protected_server import Lock
+from assay.lab.harness.subject.discovery import DISCOVERY, discover
+from assay.lab.harness.subject.facts import Facts
+from assay.lab.harness.subject.registry_entry import KINDS, entry_of
+from assay.lab.harness.subject.subject import Subject, served
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.marketplace.obs_sabotaging import SERVER as EXPORTING
 from assay.lab.suites import suite_named

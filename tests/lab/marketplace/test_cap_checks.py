@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.lab.harness.playing import judge
+from assay.lab.harness.run.recording import judge
 from assay.lab.marketplace.cap_meta import EFFECTS, PROVENANCE, RETENTION, VERSION
 from tests.lab.marketplace.cap_judging import SUITE, trace_of
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.digest import digest_of, digest_of_json
-from assay.lab.harness.frame import Kind, Sender
-from assay.lab.harness.registry_entry import PROFILE, PUBLISHER, entry_of, profile_block
+from assay.lab.harness.subject.registry_entry import PROFILE, PUBLISHER, entry_of, profile_block
+from assay.lab.harness.trace.digest import digest_of, digest_of_json
+from assay.lab.harness.trace.frame import Kind, Sender
 from assay.revisions.registry import HANDSHAKE
 from tests.lab.marketplace.cap_judging import Said, http_trace, judged, told_by_http, trace_of, verdicts
 from tests.lab.traces import request, result

@@ -5,9 +5,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.lab.harness.frame import Frame, Header, Kind, Sender
-from assay.lab.harness.playing import judge
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.run.recording import judge
+from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.marketplace.jrpc_bad_message import NEGATIVE
 from assay.lab.suites import suite_named
 from assay.revisions.registry import REVISIONS

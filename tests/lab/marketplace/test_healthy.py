@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from assay.lab.harness.run import CellResult, Run
+from assay.lab.harness.run.run import CellResult, Run
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Verdict
 from tests.lab.marketplace.ground import SUITE, certified, changing, healthy, loaded, protected, traced

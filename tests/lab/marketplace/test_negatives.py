@@ -6,15 +6,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from assay.lab.harness.frame import Frame, Kind, Sender
-from assay.lab.harness.plan import Selection
-from assay.lab.harness.playing import Conditions
-from assay.lab.harness.registry_entry import PROFILE, PUBLISHER
-from assay.lab.harness.run import CellResult, Run
-from assay.lab.harness.runner import Order, Runner
-from assay.lab.harness.subject import CommandSubject, Subject, served
-from assay.lab.harness.surroundings import Surroundings
-from assay.lab.harness.trace import PROBE, PROBED, Trace
+from assay.lab.harness.run.plan import Selection
+from assay.lab.harness.run.recording import Conditions
+from assay.lab.harness.run.run import CellResult, Run
+from assay.lab.harness.run.runner import Order, Runner
+from assay.lab.harness.subject.out_of_band import Surroundings
+from assay.lab.harness.subject.registry_entry import PROFILE, PUBLISHER
+from assay.lab.harness.subject.subject import CommandSubject, Subject, served
+from assay.lab.harness.trace.frame import Frame, Kind, Sender
+from assay.lab.harness.trace.trace import PROBE, PROBED, Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Verdict
 from assay.lab.marketplace.jrpc_bad_message import BROKE, NEGATIVE

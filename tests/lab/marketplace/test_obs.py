@@ -5,15 +5,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from assay.lab.harness.facts import Facts
-from assay.lab.harness.frame import Frame, Header, Kind, Sender
-from assay.lab.harness.playing import Conditions
-from assay.lab.harness.recorder import Recorder
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.run.recording import Conditions
 from assay.lab.harness.sabotage.altered_spans import with_fault
 from assay.lab.harness.sabotage.subject import HEALTHY
-from assay.lab.harness.stage import Stage
-from assay.lab.harness.surroundings import Surroundings
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.subject.facts import Facts
+from assay.lab.harness.subject.out_of_band import Surroundings
+from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.trace.recorder import Recorder
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.marketplace.obs_hearing import hear_spans
 from assay.lab.suites import suite_named

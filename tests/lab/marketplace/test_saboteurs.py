@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from assay.lab.harness.sabotage.proof import got_away, rates, total, try_all
+from assay.lab.harness.sabotage.saboteur import Saboteur, newest_of_each_kind
 from assay.lab.harness.sabotage.trial import Judged
-from assay.lab.harness.saboteur import Saboteur, newest_of_each_kind
 from assay.lab.suites import suite_named
 from assay.revisions.registry import REVISIONS
 from tests.meta.tree import expect_none

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from assay.lab.harness.bearer import (
+from assay.lab.harness.subject.bearer import (
     ALTERED,
     EXPIRED,
     FOREIGN,
@@ -20,8 +20,8 @@ from assay.lab.harness.bearer import (
     USUAL,
     WEAK,
 )
-from assay.lab.harness.frame import Frame, Kind, Sender
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.frame import Frame, Kind, Sender
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.marketplace.sec_scopes import GRANTED, granted_to
 from assay.lab.suites import suite_named
 from tests.lab.suite.admitted import call, trace

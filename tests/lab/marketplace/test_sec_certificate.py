@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.bearer import NONE, STRANGER, USUAL
-from assay.lab.harness.certified import Office
-from assay.lab.harness.frame import Frame, Kind, Sender
-from assay.lab.harness.identity import CERTIFICATE, REFUSED
-from assay.lab.harness.plan import Selection
-from assay.lab.harness.playing import Conditions
-from assay.lab.harness.runner import Order, Runner
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.links.identity import CERTIFICATE, REFUSED
+from assay.lab.harness.run.plan import Selection
+from assay.lab.harness.run.recording import Conditions
+from assay.lab.harness.run.runner import Order, Runner
+from assay.lab.harness.sabotage.certificate_server import Office
+from assay.lab.harness.subject.bearer import NONE, STRANGER, USUAL
+from assay.lab.harness.trace.frame import Frame, Kind, Sender
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Outcome
 from assay.lab.suites import suite_named
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST

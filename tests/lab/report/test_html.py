@@ -13,10 +13,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from assay.lab.harness.frame import Frame, Kind, Sender
-from assay.lab.harness.run import CellResult, Run
-from assay.lab.harness.trace import Trace
-from assay.lab.harness.trace_file import dump_trace
+from assay.lab.harness.run.run import CellResult, Run
+from assay.lab.harness.trace.file import dump_trace
+from assay.lab.harness.trace.frame import Frame, Kind, Sender
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Outcome, Verdict
 from assay.lab.report.html.block import block, plain, ticked
 from assay.lab.report.html.caption import captions

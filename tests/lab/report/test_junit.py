@@ -8,7 +8,7 @@ import pytest
 import xmlschema
 from msgspec.structs import replace
 
-from assay.lab.harness.run import Run
+from assay.lab.harness.run.run import Run
 from assay.lab.harness.verdict import Outcome, Verdict
 from assay.lab.report.junit import render
 from tests.lab.runs import cell, run_of

@@ -6,7 +6,7 @@ import pytest
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
-from assay.lab.harness.run import CellResult, SubjectRecord
+from assay.lab.harness.run.run import CellResult, SubjectRecord
 from assay.lab.harness.verdict import Outcome, Verdict
 from assay.lab.report.markdown import code, render, tag
 from tests.lab.runs import REVISION, cell, run_of

@@ -7,7 +7,7 @@ import jsonschema_rs
 import msgspec
 import pytest
 
-from assay.lab.harness.run import BadRun, CellResult, dump_run, parse_run, run_schema
+from assay.lab.harness.run.run import BadRun, CellResult, dump_run, parse_run, run_schema
 from assay.lab.harness.verdict import Outcome, Verdict
 from assay.lab.report.registry import formats, renderer
 from tests.lab.runs import REVISION, cell, finding, run_of

@@ -9,7 +9,7 @@ import pytest
 import sarif_pydantic  # type: ignore[import-untyped]
 from msgspec.structs import replace
 
-from assay.lab.harness.run import CellResult, Run
+from assay.lab.harness.run.run import CellResult, Run
 from assay.lab.harness.verdict import Outcome, Verdict
 from assay.lab.report import sarif
 from assay.lab.report.sarif import render

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from assay.lab.harness.bearer import BEARER, USUAL
-from assay.lab.harness.frame import Frame, Header, Kind, Sender
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.subject.bearer import BEARER, USUAL
+from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.trace.trace import Trace
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Revision
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from assay.lab.harness.frame import Frame, Header, Kind, Sender
-from assay.lab.harness.http_text import EVENT_STREAM, JSON, write_request
-from assay.lab.harness.trace import STILL_OPEN, Trace
+from assay.lab.harness.links.http_text import EVENT_STREAM, JSON, write_request
+from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.trace.trace import STILL_OPEN, Trace
 from assay.revisions.revision import Revision
 
 HOST = "127.0.0.1:8000"

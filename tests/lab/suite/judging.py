@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.suites import protocol_suite
 
 SUITE = protocol_suite()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay.lab.harness.archive import Archive
-from assay.lab.harness.locked import Lock
-from assay.lab.harness.plan import Selection
-from assay.lab.harness.run import Run, redacted
-from assay.lab.harness.runner import Order, Runner
+from assay.lab.harness.run.archive import Archive
+from assay.lab.harness.run.plan import Selection
+from assay.lab.harness.run.run import Run, redacted
+from assay.lab.harness.run.runner import Order, Runner
+from assay.lab.harness.sabotage.protected_server import Lock
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import protocol_suite
 

@@ -6,9 +6,9 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.lab.harness.frame import Frame, Header, Kind, Sender
-from assay.lab.harness.playing import judge
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.run.recording import judge
+from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.suites import protocol_suite
 from assay.revisions.registry import REVISIONS
 from tests.lab.traces import stdio_trace

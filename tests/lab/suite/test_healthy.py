@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.lab.harness.plan import Selection
-from assay.lab.harness.run import CellResult, Run
-from assay.lab.harness.runner import Order, Runner
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.run.plan import Selection
+from assay.lab.harness.run.run import CellResult, Run
+from assay.lab.harness.run.runner import Order, Runner
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Outcome, Verdict
 from assay.lab.suites import protocol_suite

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.frame import Frame, Header, Kind, Sender
-from assay.lab.harness.trace import NOT_HEARD, Trace
+from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.trace.trace import NOT_HEARD, Trace
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.suite.judging import seen
 from tests.lab.traces import request, result, stdio_trace

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from assay.lab.harness.frame import Frame, Header, Kind, Sender
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.trace.trace import Trace
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Batching, Opening
 from tests.lab.suite.judging import seen

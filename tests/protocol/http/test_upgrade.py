@@ -11,13 +11,7 @@ from websockets.http11 import Response
 from websockets.uri import parse_uri
 
 from assay.protocol.http.gate import Headers, Refusal
-from assay.protocol.http.upgrade import (
-    Upgrade,
-    accept_key,
-    choose_subprotocol,
-    read_upgrade,
-    wants_upgrade,
-)
+from assay.protocol.http.upgrade import Upgrade, accept_key, choose_subprotocol, read_upgrade, wants_upgrade
 
 KEY = b"dGhlIHNhbXBsZSBub25jZQ=="
 GOOD: Headers = [

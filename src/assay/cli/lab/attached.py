@@ -9,7 +9,7 @@ import signal
 import sys
 from typing import Any
 
-from assay.lab.harness.hosting.client import ATTACHED, Ended, Invitation
+from assay.lab.harness.scripted_server.client import ATTACHED, Ended, Invitation
 from assay.lab.harness.transport import Transport
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from assay.cli.exit_code import CommandFailed, ExitCode
-from assay.lab.harness.disk import Directories, Unobservable
-from assay.lab.harness.otlp import Receiver
-from assay.lab.harness.surroundings import Surroundings
+from assay.lab.harness.subject.disk import Directories, Unobservable
+from assay.lab.harness.subject.otlp import Receiver
+from assay.lab.harness.subject.out_of_band import Surroundings
 
 
 def check_observed(directories: list[Path]) -> None:

@@ -6,7 +6,7 @@ import argparse
 from typing import Final
 
 from assay.cli.exit_code import CommandFailed, ExitCode
-from assay.lab.harness.identity import BadIdentity, Identity
+from assay.lab.harness.links.identity import BadIdentity, Identity
 
 OPTIONS: Final = ("ca", "client_cert", "client_key")
 

@@ -16,14 +16,16 @@ from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
-from assay.certify import environment, metrics, osv_export
-from assay.certify.bundle import CannotWrite, check_place
-from assay.certify.bundle_manifest import Artifact
-from assay.certify.dossier import Inputs
+from assay.certify import metrics
+from assay.certify.bundle import environment
+from assay.certify.bundle.bundle_manifest import Artifact
+from assay.certify.bundle.contents import Inputs
+from assay.certify.bundle.directory import CannotWrite, check_place
 from assay.certify.metrics import Metrics
 from assay.certify.profile_list import newest
+from assay.certify.vulnerabilities import osv_export
 from assay.cli.exit_code import CommandFailed, ExitCode
-from assay.lab.harness.run import Run
+from assay.lab.harness.run.run import Run
 from assay.signing.dsse import Role, Trust
 from assay.signing.keys import SigningKey, read_public_key, read_signing_key
 

@@ -10,11 +10,11 @@ from typing import Any, Final
 from msgspec import Struct
 
 from assay.cli.exit_code import CommandFailed, ExitCode
-from assay.lab.harness.detected import DetectedSubject
-from assay.lab.harness.disk import Directories
-from assay.lab.harness.otlp import Receiver
-from assay.lab.harness.subject import CommandSubject, Subject, served
-from assay.lab.harness.surroundings import Surroundings
+from assay.lab.harness.subject.detected import DetectedSubject
+from assay.lab.harness.subject.disk import Directories
+from assay.lab.harness.subject.otlp import Receiver
+from assay.lab.harness.subject.out_of_band import Surroundings
+from assay.lab.harness.subject.subject import CommandSubject, Subject, served
 from assay.lab.harness.transport import Transport
 
 from .beside import address, spans_at

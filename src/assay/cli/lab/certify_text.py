@@ -7,11 +7,12 @@ from pathlib import Path
 from textwrap import fill
 from typing import Final
 
-from assay.certify import layout, vulnerabilities
 from assay.certify.alike import Alike, alike
+from assay.certify.bundle import layout
 from assay.certify.remedy import remedy
 from assay.certify.scoring import Conclusion, Measure, Score
 from assay.certify.summary_form import Summary
+from assay.certify.vulnerabilities import report as vulnerabilities
 from assay.lab.harness.verdict import Verdict
 
 SHOWN: Final = 3

@@ -13,22 +13,23 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from assay.certify import bundle, layout
-from assay.certify.bundle import CannotWrite, Contents
-from assay.certify.dossier import Dossier, Inputs, compose
-from assay.certify.environment import BadEnvironment
-from assay.certify.harvest import Harvest
-from assay.certify.osv_export import BadExport
-from assay.certify.sbom import BadSbom
+from assay.certify.bundle import directory as bundle
+from assay.certify.bundle import layout
+from assay.certify.bundle.contents import Dossier, Inputs, compose
+from assay.certify.bundle.directory import CannotWrite, Contents
+from assay.certify.bundle.environment import BadEnvironment
+from assay.certify.bundle.run_collector import Harvest
+from assay.certify.bundle.sbom import BadSbom
 from assay.certify.scoring import Conclusion
+from assay.certify.vulnerabilities.osv_export import BadExport
 from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.cli.output import emit
 from assay.lab.harness.catalogue import Suite
-from assay.lab.harness.event import RunEvent, Watch
-from assay.lab.harness.plan import Selection
-from assay.lab.harness.playing import Conditions
-from assay.lab.harness.run import SubjectRecord
-from assay.lab.harness.runner import Order, Runner, SubjectDown
+from assay.lab.harness.run.event import RunEvent, Watch
+from assay.lab.harness.run.plan import Selection
+from assay.lab.harness.run.recording import Conditions
+from assay.lab.harness.run.run import SubjectRecord
+from assay.lab.harness.run.runner import Order, Runner, SubjectDown
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import suite_named
 

@@ -10,15 +10,15 @@ import msgspec
 
 from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.lab.client.groups import groups, narrowed
-from assay.lab.harness.archive import Archive, Output
 from assay.lab.harness.catalogue import Suite
-from assay.lab.harness.event import Watch
-from assay.lab.harness.hosting.client import SERVER, URL, Client, CommandClient
-from assay.lab.harness.hosting.runner import ClientOrder, ClientRunner, Keep, planned
-from assay.lab.harness.hosting.visit import Visit
-from assay.lab.harness.plan import Cell, Selection
-from assay.lab.harness.run import CellResult, Place, Run
-from assay.lab.harness.runner import SubjectDown
+from assay.lab.harness.run.archive import Archive, Output
+from assay.lab.harness.run.event import Watch
+from assay.lab.harness.run.plan import Cell, Selection
+from assay.lab.harness.run.run import CellResult, Place, Run
+from assay.lab.harness.run.runner import SubjectDown
+from assay.lab.harness.scripted_server.client import SERVER, URL, Client, CommandClient
+from assay.lab.harness.scripted_server.client_run import Visit
+from assay.lab.harness.scripted_server.runner import ClientOrder, ClientRunner, Keep, planned
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import suite_named
 

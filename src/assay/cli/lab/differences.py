@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import msgspec
 
-from assay.lab.harness.difference import CellChange, CheckChange, Difference, Trend
-from assay.lab.harness.frame_difference import FrameDifference
+from assay.lab.harness.golden.frame_difference import FrameDifference
+from assay.lab.harness.run.difference import CellChange, CheckChange, Difference, Trend
 from assay.lab.report.markdown import bounded, code, details, tag
 
 PLACES: Final = 3

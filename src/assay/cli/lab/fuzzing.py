@@ -20,24 +20,16 @@ from assay.lab.fuzz.finding import Found
 from assay.lab.fuzz.fuzzer import Fuzzer, FuzzOrder
 from assay.lab.fuzz.jury import Jury
 from assay.lab.fuzz.place import Place
-from assay.lab.harness.archive import CannotKeep
-from assay.lab.harness.conclusion import conclude
-from assay.lab.harness.playing import Conditions
-from assay.lab.harness.run import redacted
-from assay.lab.harness.runner import SubjectDown
+from assay.lab.harness.run.archive import CannotKeep
+from assay.lab.harness.run.conclusion import conclude
+from assay.lab.harness.run.recording import Conditions
+from assay.lab.harness.run.run import redacted
+from assay.lab.harness.run.runner import SubjectDown
 from assay.lab.report.registry import renderer
 from assay.lab.suites import protocol_suite
 
 from .fuzz_progress import FuzzProgress, findings
-from .judging import (
-    EXIT_CODES,
-    archive_at,
-    for_eyes,
-    not_kept,
-    revision_of,
-    stop_on_request,
-    wanted_format,
-)
+from .judging import EXIT_CODES, archive_at, for_eyes, not_kept, revision_of, stop_on_request, wanted_format
 from .server_play import not_there
 from .subjects import argv, redaction_of, subjects_of
 from .tokens import FOR_AUTHORITY

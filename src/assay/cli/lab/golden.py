@@ -11,14 +11,21 @@ import msgspec
 
 from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.cli.output import emit
-from assay.lab.harness.archive import CannotKeep
 from assay.lab.harness.catalogue import Suite
-from assay.lab.harness.golden import RULES, Golden, Place, expect_room, read_golden, record_golden
-from assay.lab.harness.golden_comparison import Comparison, compare_with_golden
-from assay.lab.harness.golden_rules import BadGolden, Rules, read_rules
+from assay.lab.harness.golden.comparison import Comparison, compare_with_golden
+from assay.lab.harness.golden.golden import (
+    RULES,
+    Golden,
+    Place,
+    expect_room,
+    read_golden,
+    record_golden,
+)
+from assay.lab.harness.golden.rules import BadGolden, Rules, read_rules
 from assay.lab.harness.naming import matches
-from assay.lab.harness.plan import is_named
-from assay.lab.harness.run import Run
+from assay.lab.harness.run.archive import CannotKeep
+from assay.lab.harness.run.plan import is_named
+from assay.lab.harness.run.run import Run
 from assay.lab.harness.verdict import Outcome
 from assay.lab.suites import suite_named
 

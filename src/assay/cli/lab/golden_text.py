@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from assay.lab.harness.frame_difference import FrameDifference
-from assay.lab.harness.golden import Golden, Place
-from assay.lab.harness.golden_comparison import CellDifference, Comparison, VerdictDifference
+from assay.lab.harness.golden.comparison import CellDifference, Comparison, VerdictDifference
+from assay.lab.harness.golden.frame_difference import FrameDifference
+from assay.lab.harness.golden.golden import Golden, Place
 
 from .differences import frame_lines
 

@@ -15,14 +15,14 @@ import msgspec
 
 from assay.cli.delivery import deliver
 from assay.cli.exit_code import CommandFailed, ExitCode
-from assay.lab.harness.archive import Archive, CannotKeep, located
-from assay.lab.harness.baseline import BadBaseline, Entry, compare, concerning, read_baseline
 from assay.lab.harness.catalogue import Suite
-from assay.lab.harness.conclusion import Conclusion, conclude
-from assay.lab.harness.event import Watch
-from assay.lab.harness.plan import Selection, chosen, is_named
-from assay.lab.harness.run import Place, Run
-from assay.lab.harness.runner import SubjectDown
+from assay.lab.harness.run.archive import Archive, CannotKeep, located
+from assay.lab.harness.run.baseline import BadBaseline, Entry, compare, concerning, read_baseline
+from assay.lab.harness.run.conclusion import Conclusion, conclude
+from assay.lab.harness.run.event import Watch
+from assay.lab.harness.run.plan import Selection, chosen, is_named
+from assay.lab.harness.run.run import Place, Run
+from assay.lab.harness.run.runner import SubjectDown
 from assay.lab.harness.scenario import Role
 from assay.lab.report.registry import formats, renderer
 from assay.lab.suites import suite_named

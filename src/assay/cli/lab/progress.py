@@ -7,8 +7,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Final
 
-from assay.lab.harness.event import CellFinished, CellsPlanned, RunEvent, RunFinished, SubjectKnown, Watch
-from assay.lab.harness.run import CellResult, SubjectRecord
+from assay.lab.harness.run.event import (
+    CellFinished,
+    CellsPlanned,
+    RunEvent,
+    RunFinished,
+    SubjectKnown,
+    Watch,
+)
+from assay.lab.harness.run.run import CellResult, SubjectRecord
 from assay.lab.harness.scenario import Role
 from assay.lab.harness.verdict import Outcome
 

@@ -8,10 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from assay.certify.capability_manifests import FILES
-from assay.certify.form import Issue, Report, report
-from assay.certify.registry import check
-from assay.certify.registry_build import (
+from assay.certify.registry.build import (
     Claims,
     Published,
     Seen,
@@ -22,15 +19,18 @@ from assay.certify.registry_build import (
     meet,
     unversioned,
 )
-from assay.certify.registry_diff import difference
+from assay.certify.registry.capability_manifests import FILES
+from assay.certify.registry.diff import difference
+from assay.certify.registry.entry import check
+from assay.certify.registry.form import Issue, Report, report
 from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.cli.output import emit
 from assay.cli.registry import difference_text, entry_at, manifests_at, report_text, written
-from assay.lab.harness.bearer import USUAL
-from assay.lab.harness.broken_off import BrokenOff, Unreachable
-from assay.lab.harness.identity import Identity
-from assay.lab.harness.playing import Conditions
-from assay.lab.harness.subject import CommandSubject, Subject, UrlSubject, served
+from assay.lab.harness.links.broken_off import BrokenOff, Unreachable
+from assay.lab.harness.links.identity import Identity
+from assay.lab.harness.run.recording import Conditions
+from assay.lab.harness.subject.bearer import USUAL
+from assay.lab.harness.subject.subject import CommandSubject, Subject, UrlSubject, served
 from assay.lab.harness.transport import Transport
 
 from .certificates import identity_of

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from assay.cli.delivery import deliver
 from assay.cli.output import emit
-from assay.lab.harness.archive import Archive, CannotKeep
-from assay.lab.harness.conclusion import headline
-from assay.lab.harness.event import CellFinished, RunEvent, RunFinished, Watch
-from assay.lab.harness.run import CellResult, Place, Run
-from assay.lab.harness.runner import SubjectDown
+from assay.lab.harness.run.archive import Archive, CannotKeep
+from assay.lab.harness.run.conclusion import headline
+from assay.lab.harness.run.event import CellFinished, RunEvent, RunFinished, Watch
+from assay.lab.harness.run.run import CellResult, Place, Run
+from assay.lab.harness.run.runner import SubjectDown
 from assay.lab.harness.verdict import Outcome
 from assay.lab.report.registry import renderer
 

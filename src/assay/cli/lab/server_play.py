@@ -9,13 +9,13 @@ import msgspec
 
 from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.cli.suite import FUZZ, suite_of
-from assay.lab.harness.archive import Archive
-from assay.lab.harness.broken_off import Gone, NoToken
-from assay.lab.harness.event import Watch
-from assay.lab.harness.plan import Selection
-from assay.lab.harness.playing import Conditions
-from assay.lab.harness.run import Place, Run, redacted
-from assay.lab.harness.runner import Order, Runner, SubjectDown
+from assay.lab.harness.links.broken_off import Gone, NoToken
+from assay.lab.harness.run.archive import Archive
+from assay.lab.harness.run.event import Watch
+from assay.lab.harness.run.plan import Selection
+from assay.lab.harness.run.recording import Conditions
+from assay.lab.harness.run.run import Place, Run, redacted
+from assay.lab.harness.run.runner import Order, Runner, SubjectDown
 from assay.lab.harness.scenario import Role
 
 from .beside import check_beside, surroundings_of

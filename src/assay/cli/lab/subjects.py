@@ -10,11 +10,11 @@ from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
 from assay.cli.exit_code import CommandFailed, ExitCode
-from assay.lab.harness.bearer import USUAL
-from assay.lab.harness.detected import DetectedSubject
-from assay.lab.harness.http_call import Address
-from assay.lab.harness.redaction import Redaction
-from assay.lab.harness.subject import CommandSubject, Subject, UrlSubject, served
+from assay.lab.harness.links.http_call import Address
+from assay.lab.harness.subject.bearer import USUAL
+from assay.lab.harness.subject.detected import DetectedSubject
+from assay.lab.harness.subject.subject import CommandSubject, Subject, UrlSubject, served
+from assay.lab.harness.trace.redaction import Redaction
 from assay.lab.harness.transport import Transport
 
 from .certificates import identity_of

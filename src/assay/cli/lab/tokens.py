@@ -9,10 +9,10 @@ from typing import Final
 
 from assay.cli.auth_option import SECRET
 from assay.cli.exit_code import CommandFailed, ExitCode
-from assay.lab.harness.bearer import EXPIRED, FOREIGN, OTHER, USUAL, WEAK, Wallet
-from assay.lab.harness.broken_off import NoToken
-from assay.lab.harness.redaction import Redaction
-from assay.lab.harness.token_source import Customer, TokenSource
+from assay.lab.harness.links.broken_off import NoToken
+from assay.lab.harness.subject.bearer import EXPIRED, FOREIGN, OTHER, USUAL, WEAK, Wallet
+from assay.lab.harness.subject.token_source import Customer, TokenSource
+from assay.lab.harness.trace.redaction import Redaction
 
 from .certificates import identity_of
 

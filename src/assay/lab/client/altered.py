@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from assay.lab.harness.saboteur import Json
+from assay.lab.harness.sabotage.saboteur import Json
 
 Change = Callable[[Json], Json]
 

@@ -7,10 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from assay.lab.harness.hosting.brief import Brief
 from assay.lab.harness.naming import area_of, id_of
 from assay.lab.harness.requirement import Requirement, read_requirements
 from assay.lab.harness.scenario import Drive, Role, Scenario, Window
+from assay.lab.harness.scripted_server.brief import Brief
 from assay.lab.harness.transport import HTTP_ONLY, Transport
 
 CLIENTS: Final = frozenset({Transport.HTTP, Transport.STDIO, Transport.WEBSOCKET})

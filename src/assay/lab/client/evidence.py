@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from assay.lab.harness.frame import Frame, Kind
-from assay.lab.harness.hosting.visit import TIMED_OUT
-from assay.lab.harness.message import Message, same_id
-from assay.lab.harness.message_meta import VERSION_KEY
-from assay.lab.harness.trace import Call, Exchange, Trace
+from assay.lab.harness.driver.message_meta import VERSION_KEY
+from assay.lab.harness.scripted_server.client_run import TIMED_OUT
+from assay.lab.harness.trace.frame import Frame, Kind
+from assay.lab.harness.trace.message import Message, same_id
+from assay.lab.harness.trace.trace import Call, Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 AFTER: Final = "after"

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from assay.lab.harness.frame import Frame
-from assay.lab.harness.message import Message
-from assay.lab.harness.message_meta import CAPABILITIES_KEY
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
+from assay.lab.harness.trace.frame import Frame
+from assay.lab.harness.trace.message import Message
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.revisions.revision import Asking
 
 from .evidence import FIRST

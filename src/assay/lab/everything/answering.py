@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from assay.lab.harness.peer import Peer, Reply
-from assay.lab.harness.question import ELICIT, ROOTS, SAMPLE
-from assay.lab.harness.responder import SAMPLED
-from assay.lab.harness.rounds import retry
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.driver.input_round import retry
+from assay.lab.harness.driver.peer import Peer, Reply
+from assay.lab.harness.driver.question import ELICIT, ROOTS, SAMPLE
+from assay.lab.harness.driver.responder import SAMPLED
+from assay.lab.harness.driver.stage import Stage
 
 ABLE: Final[dict[str, Any]] = {"sampling": {}, "elicitation": {}, "roots": {}}
 ALICE: Final[dict[str, Any]] = {"action": "accept", "content": {"name": "Alice"}}

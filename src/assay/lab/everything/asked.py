@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.lab.harness.question import Round, rounds_of
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.driver.question import Round, rounds_of
+from assay.lab.harness.trace.trace import Exchange, Trace
 
 from .answered import answered
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from assay.lab.harness.check import Check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from assay.lab.harness.message_meta import CAPABILITIES_KEY
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
 from assay.lab.harness.need import Need, declares
 from assay.lab.suite.self_description import as_object
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from assay.lab.harness.trace import Exchange
+from assay.lab.harness.trace.trace import Exchange
 from assay.lab.harness.verdict import Evidence, Observation, observe
 
 

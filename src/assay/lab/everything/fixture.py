@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from assay.lab.harness.facts import Facts
 from assay.lab.harness.need import Need
+from assay.lab.harness.subject.facts import Facts
 
 
 def fixture_tool(name: str) -> Need:

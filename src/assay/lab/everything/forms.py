@@ -7,9 +7,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from assay.lab.harness.peer import Peer
-from assay.lab.harness.question import ELICIT
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.driver.peer import Peer
+from assay.lab.harness.driver.question import ELICIT
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.interview import accept
 

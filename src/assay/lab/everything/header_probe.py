@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from assay.lab.harness.trace import Call
+from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.mirrored import asked
 from assay.model.error import HEADER_MISMATCH

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.duplicate import keys_twice
 from assay.lab.suite.retrying import succeeded, wants_input

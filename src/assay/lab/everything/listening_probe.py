@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from assay.lab.harness.declaration import declaration
-from assay.lab.harness.message import same_id
-from assay.lab.harness.trace import NOT_HEARD, Trace
+from assay.lab.harness.trace.declaration import declaration
+from assay.lab.harness.trace.message import same_id
+from assay.lab.harness.trace.trace import NOT_HEARD, Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.listening import ACKNOWLEDGED
 from assay.lab.suite.subscription import WISHES, Subscription, strays, subscription_id, subscriptions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.trace import Exchange
+from assay.lab.harness.trace.trace import Exchange
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.content_block import is_mime_type, is_uri
 

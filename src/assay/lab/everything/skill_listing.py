@@ -7,8 +7,8 @@ from binascii import Error
 from collections.abc import Iterator
 from typing import Any
 
-from assay.lab.harness.listing import Listing, listings
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.listing import Listing, listings
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.suite.self_description import as_object
 
 from .answered import answered

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from assay.lab.harness.saboteur import Json, Turn
+from assay.lab.harness.sabotage.saboteur import Json, Turn
 
 SCHEMA_TOOL: Final = "json_schema_2020_12_tool"
 

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from assay.lab.harness.frame import Frame
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.frame import Frame
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation
 
 from .answered import answered

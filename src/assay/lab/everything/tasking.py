@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Final
 
-from assay.lab.harness.mirror import as_header
-from assay.lab.harness.peer import Peer, Reply
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.driver.mirrored_header import as_header
+from assay.lab.harness.driver.peer import Peer, Reply
+from assay.lab.harness.driver.stage import Stage
 
 from .extension import TASKS
 from .task_shape import ENDS, STATUSES

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from assay.lab.harness.message import Message
-from assay.lab.harness.trace import NOT_HEARD, Exchange, Trace
+from assay.lab.harness.trace.message import Message
+from assay.lab.harness.trace.trace import NOT_HEARD, Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 from .answered import answered

@@ -5,14 +5,14 @@ from __future__ import annotations
 from secrets import token_hex
 from typing import Any, Final
 
-from assay.lab.harness.argument import arguments_for
-from assay.lab.harness.changing import UPDATED
-from assay.lab.harness.choosing import CHANGING, tools_that
-from assay.lab.harness.ears import open_ears
-from assay.lab.harness.facts import Facts
+from assay.lab.harness.driver.argument import arguments_for
+from assay.lab.harness.driver.choice import CHANGING, tools_that
+from assay.lab.harness.driver.list_change import UPDATED
+from assay.lab.harness.driver.peer import Peer
+from assay.lab.harness.driver.server_stream import open_ears
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import declares
-from assay.lab.harness.peer import Peer
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.subject.facts import Facts
 
 from .fixture import fixture_resource
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from assay.lab.harness.broken_off import BrokenOff, Unreachable
-from assay.lab.harness.discovery import DISCOVERY, discover
-from assay.lab.harness.facts import Facts, Refusal
-from assay.lab.harness.playing import Conditions, Played, play
-from assay.lab.harness.run import SubjectRecord
-from assay.lab.harness.runner import SubjectDown
-from assay.lab.harness.subject import Subject
+from assay.lab.harness.links.broken_off import BrokenOff, Unreachable
+from assay.lab.harness.run.recording import Conditions, Played, play
+from assay.lab.harness.run.run import SubjectRecord
+from assay.lab.harness.run.runner import SubjectDown
+from assay.lab.harness.subject.discovery import DISCOVERY, discover
+from assay.lab.harness.subject.facts import Facts, Refusal
+from assay.lab.harness.subject.subject import Subject
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Revision

@@ -11,8 +11,8 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from assay.lab.harness.frame import Frame, Kind, Sender
-from assay.lab.harness.message import Message, Shape, read_messages
+from assay.lab.harness.trace.frame import Frame, Kind, Sender
+from assay.lab.harness.trace.message import Message, Shape, read_messages
 from assay.revisions.registry import REVISIONS
 
 LARGEST: Final = 8 * 1024 * 1024

@@ -10,11 +10,11 @@ import json
 from functools import lru_cache
 from typing import Any, Final
 
-from assay.lab.harness.excuse import is_sound
-from assay.lab.harness.frame import Kind, Sender
-from assay.lab.harness.message import Message
-from assay.lab.harness.message_meta import CAPABILITIES_KEY, VERSION_KEY
-from assay.lab.harness.trace import SENTINEL, Trace
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, VERSION_KEY
+from assay.lab.harness.trace.frame import Kind, Sender
+from assay.lab.harness.trace.message import Message
+from assay.lab.harness.trace.trace import SENTINEL, Trace
+from assay.lab.harness.trace.unexplained_error import is_sound
 from assay.revisions.revision import Opening
 
 LONGEST: Final = 32 * 1024

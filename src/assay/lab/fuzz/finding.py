@@ -8,8 +8,8 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from assay.lab.harness.run import CellResult
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.run.run import CellResult
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import CheckResult, Outcome, Verdict
 
 from .case import Case

@@ -12,12 +12,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from assay.lab.harness.broken_off import BrokenOff
-from assay.lab.harness.playing import Conditions, now
-from assay.lab.harness.run import FORMAT, CellResult, Run, SubjectRecord
-from assay.lab.harness.runner import Keep
-from assay.lab.harness.subject import Subject
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.links.broken_off import BrokenOff
+from assay.lab.harness.run.recording import Conditions, now
+from assay.lab.harness.run.run import FORMAT, CellResult, Run, SubjectRecord
+from assay.lab.harness.run.runner import Keep
+from assay.lab.harness.subject.subject import Subject
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import CheckResult, Outcome
 from assay.revisions.revision import Revision
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, Final
 
-from assay.lab.harness.argument import prompt_arguments
-from assay.lab.harness.facts import Facts
-from assay.lab.harness.message_meta import CLIENT, declared
+from assay.lab.harness.driver.argument import prompt_arguments
+from assay.lab.harness.driver.message_meta import CLIENT, declared
+from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.transport import Transport
 from assay.revisions.revision import Revision
 

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Final
 
-from assay.lab.harness.broken_off import BrokenOff
-from assay.lab.harness.frame import Frame
-from assay.lab.harness.message import Message, read_messages
-from assay.lab.harness.peer import Peer
+from assay.lab.harness.driver.peer import Peer
+from assay.lab.harness.links.broken_off import BrokenOff
+from assay.lab.harness.trace.frame import Frame
+from assay.lab.harness.trace.message import Message, read_messages
 
 Owed = tuple[str, Any]
 CHANNEL: Final = "channel"

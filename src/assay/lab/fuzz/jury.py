@@ -10,9 +10,9 @@ from msgspec import Struct
 
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.check import Check, run_check
-from assay.lab.harness.excuse import is_sound
 from assay.lab.harness.requirement import Requirement
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
+from assay.lab.harness.trace.unexplained_error import is_sound
 from assay.lab.harness.verdict import CheckResult, Verdict
 from assay.revisions.revision import Revision
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from assay.lab.harness.check import Check, Judge
-from assay.lab.harness.frame import Frame, Kind, Sender
-from assay.lab.harness.message import Message, Shape
-from assay.lab.harness.process import how_it_ended
-from assay.lab.harness.shape import asked_problem
-from assay.lab.harness.trace import Call, Exchange, Trace
+from assay.lab.harness.subject.process import how_it_ended
+from assay.lab.harness.trace.frame import Frame, Kind, Sender
+from assay.lab.harness.trace.message import Message, Shape
+from assay.lab.harness.trace.shape import asked_problem
+from assay.lab.harness.trace.trace import Call, Exchange, Trace
 from assay.lab.harness.transport import ANY, Transport
 from assay.lab.harness.verdict import Observation, observe
 from assay.model.error import INTERNAL_ERROR, METHOD_NOT_FOUND, PARSE_ERROR

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final, Protocol, runtime_checkable
 
-from assay.lab.harness.broken_off import BrokenOff
-from assay.lab.harness.redaction import Redaction
-from assay.lab.harness.subject import Subject
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.links.broken_off import BrokenOff
+from assay.lab.harness.subject.subject import Subject
+from assay.lab.harness.trace.redaction import Redaction
+from assay.lab.harness.trace.trace import Trace
 
 from .case import Case
 from .ground import Ground

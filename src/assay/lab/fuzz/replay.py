@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from assay.lab.harness.archive import told
-from assay.lab.harness.facts import Facts
-from assay.lab.harness.subject import CommandSubject, Subject, UrlSubject, served
+from assay.lab.harness.run.archive import told
+from assay.lab.harness.subject.facts import Facts
+from assay.lab.harness.subject.subject import CommandSubject, Subject, UrlSubject, served
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import protocol_suite
 from assay.revisions.registry import BY_DATE

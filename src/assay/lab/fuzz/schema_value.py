@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from assay.lab.harness.argument import value_for
-from assay.lab.harness.json_schema import value_problem
+from assay.lab.harness.driver.argument import value_for
+from assay.lab.harness.trace.json_schema import value_problem
 
 from .choice import Choices
 from .odd import TEXTS, odd_value, plain_value

@@ -12,19 +12,19 @@ from typing import Any, Final
 
 import msgspec
 
-from assay.lab.harness.broken_off import BrokenOff, NoAnswer, Unreachable
-from assay.lab.harness.frame import Frame, Header, Kind, Sender
-from assay.lab.harness.http_link import HttpLink
-from assay.lab.harness.link import Link, Sent
-from assay.lab.harness.message import Message, Shape, read_messages
-from assay.lab.harness.message_meta import declared
-from assay.lab.harness.peer import ROUND_TRIPS, Peer, encode
-from assay.lab.harness.process import Process
-from assay.lab.harness.redaction import Redaction
-from assay.lab.harness.stdio_link import StdioLink
-from assay.lab.harness.subject import Subject
-from assay.lab.harness.trace import SENTINEL, STILL_OPEN, Trace
-from assay.lab.harness.websocket_link import WebSocketLink
+from assay.lab.harness.driver.message_meta import declared
+from assay.lab.harness.driver.peer import ROUND_TRIPS, Peer, encode
+from assay.lab.harness.links.broken_off import BrokenOff, NoAnswer, Unreachable
+from assay.lab.harness.links.http import HttpLink
+from assay.lab.harness.links.link import Link, Sent
+from assay.lab.harness.links.stdio import StdioLink
+from assay.lab.harness.links.websocket import WebSocketLink
+from assay.lab.harness.subject.process import Process
+from assay.lab.harness.subject.subject import Subject
+from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.trace.message import Message, Shape, read_messages
+from assay.lab.harness.trace.redaction import Redaction
+from assay.lab.harness.trace.trace import SENTINEL, STILL_OPEN, Trace
 from assay.revisions.revision import Batching, Revision
 
 from .case import Case, Step

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.recorder import Recorder
+from assay.lab.harness.trace.recorder import Recorder
 
 
 class Tape(Recorder):

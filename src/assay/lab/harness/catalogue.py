@@ -12,13 +12,13 @@ from typing import TypeVar
 
 from msgspec import Struct
 
+from assay.lab.harness.sabotage.client_saboteur import ClientSaboteur
+from assay.lab.harness.sabotage.fault import Fault
+from assay.lab.harness.sabotage.saboteur import Saboteur
 from assay.revisions.revision import Revision
 
 from .check import Check
-from .client_saboteur import ClientSaboteur
-from .fault import Fault
 from .requirement import Requirement, client_requirements, read_requirements
-from .saboteur import Saboteur
 from .scenario import Role, Scenario
 from .transport import Transport
 

@@ -18,11 +18,12 @@ from operator import or_
 
 from msgspec import Struct
 
-from .excerpt import excerpts
+from assay.lab.harness.trace.excerpt import excerpts
+from assay.lab.harness.trace.reproduction import reproduction
+from assay.lab.harness.trace.trace import Trace
+
 from .naming import id_of
-from .reproduce import reproduction
 from .requirement import Level, Requirement
-from .trace import Trace
 from .transport import ANY, Transport
 from .verdict import CheckResult, Finding, Observation, Verdict
 

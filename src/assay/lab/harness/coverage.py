@@ -12,12 +12,12 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from assay.lab.harness.run.plan import makes_sense
+from assay.lab.harness.sabotage.fault import Fault
 from assay.lab.harness.sabotage.trial import scenarios_for
 from assay.revisions.revision import Revision
 
 from .catalogue import Suite
-from .fault import Fault
-from .plan import makes_sense
 from .requirement import Requirement
 
 

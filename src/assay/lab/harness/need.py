@@ -6,9 +6,19 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from .bearer import CAPITALS, EXPIRED, FOREIGN, NOT_YET, OTHER, OTHER_ISSUER, SKEWED, STEPPED, WEAK
-from .facts import Facts
-from .surroundings import DISK, REGISTRY, SPANS
+from assay.lab.harness.subject.bearer import (
+    CAPITALS,
+    EXPIRED,
+    FOREIGN,
+    NOT_YET,
+    OTHER,
+    OTHER_ISSUER,
+    SKEWED,
+    STEPPED,
+    WEAK,
+)
+from assay.lab.harness.subject.facts import Facts
+from assay.lab.harness.subject.out_of_band import DISK, REGISTRY, SPANS
 
 
 class Need(Struct, frozen=True):

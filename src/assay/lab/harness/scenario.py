@@ -17,7 +17,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from assay.lab.harness.hosting.brief import Brief
+from assay.lab.harness.scripted_server.brief import Brief
 from assay.revisions.revision import Revision
 
 from .naming import area_of, id_of

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from .frame import Frame
+from assay.lab.harness.trace.frame import Frame
 
 
 class Verdict(StrEnum):

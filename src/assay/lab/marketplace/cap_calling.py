@@ -7,11 +7,11 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from hashlib import sha256
 from typing import Any, Final
 
-from assay.lab.harness.argument import arguments_for
-from assay.lab.harness.disk import difference
-from assay.lab.harness.peer import Peer
-from assay.lab.harness.registry_entry import as_object
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.driver.argument import arguments_for
+from assay.lab.harness.driver.peer import Peer
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.subject.disk import difference
+from assay.lab.harness.subject.registry_entry import as_object
 
 from .cap_effect import DISK
 

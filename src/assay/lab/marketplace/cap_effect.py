@@ -9,12 +9,12 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
-from assay.lab.harness.digest import is_digest
-from assay.lab.harness.facts import hints
-from assay.lab.harness.frame import Frame
-from assay.lab.harness.message import same_id
-from assay.lab.harness.registry_entry import as_object
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.subject.facts import hints
+from assay.lab.harness.subject.registry_entry import as_object
+from assay.lab.harness.trace.digest import is_digest
+from assay.lab.harness.trace.frame import Frame
+from assay.lab.harness.trace.message import same_id
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.suite.tool_call import listed_tools
 from assay.model.effect import OPS
 

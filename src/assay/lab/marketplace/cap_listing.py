@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.peer import Peer
-from assay.lab.harness.registry_entry import KINDS
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.driver.peer import Peer
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.subject.registry_entry import KINDS
 
 
 async def read_lists(stage: Stage, peer: Peer) -> None:

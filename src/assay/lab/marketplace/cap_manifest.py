@@ -8,11 +8,11 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from assay.lab.harness.digest import digest_of_json, is_digest
-from assay.lab.harness.frame import Frame
-from assay.lab.harness.http_text import JSON
-from assay.lab.harness.registry_entry import KINDS, version_of
-from assay.lab.harness.trace import Call, Trace
+from assay.lab.harness.links.http_text import JSON
+from assay.lab.harness.subject.registry_entry import KINDS, version_of
+from assay.lab.harness.trace.digest import digest_of_json, is_digest
+from assay.lab.harness.trace.frame import Frame
+from assay.lab.harness.trace.trace import Call, Trace
 from assay.revisions.revision import Revision
 
 from .cap_meta import is_tier

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from assay.lab.harness.registry_entry import VERSION, as_object
+from assay.lab.harness.subject.registry_entry import VERSION, as_object
 
 RETENTION: Final = "dev.assay/retention"
 PROVENANCE: Final = "dev.assay/provenance"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from assay.lab.harness.digest import digest_of_json
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.digest import digest_of_json
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Revision
 

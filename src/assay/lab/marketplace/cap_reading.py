@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from assay.lab.harness.frame import Frame
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.frame import Frame
+from assay.lab.harness.trace.trace import Exchange, Trace
 
 
 class Content(Struct, frozen=True):

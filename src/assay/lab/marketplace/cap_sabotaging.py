@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from assay.lab.harness.registry_entry import as_object
-from assay.lab.harness.saboteur import Json, Turn
+from assay.lab.harness.sabotage.saboteur import Json, Turn
+from assay.lab.harness.subject.registry_entry import as_object
 from assay.lab.marketplace.checks.cap.unwritable import WRITING
 
 from .cap_manifest import PLACES

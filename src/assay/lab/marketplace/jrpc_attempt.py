@@ -7,9 +7,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from assay.lab.harness.frame import Frame, Kind
-from assay.lab.harness.message import Message, same_id
-from assay.lab.harness.trace import PROBE, PROBED, SENTINEL, Trace
+from assay.lab.harness.trace.frame import Frame, Kind
+from assay.lab.harness.trace.message import Message, same_id
+from assay.lab.harness.trace.trace import PROBE, PROBED, SENTINEL, Trace
 
 from .jrpc_bad_message import BROKE, NEGATIVE
 

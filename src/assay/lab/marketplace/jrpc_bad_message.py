@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from assay.lab.harness.broken_off import Gone, NoAnswer
-from assay.lab.harness.message_meta import declared
-from assay.lab.harness.peer import Peer, Pending
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.driver.message_meta import declared
+from assay.lab.harness.driver.peer import Peer, Pending
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.links.broken_off import Gone, NoAnswer
 
 NEGATIVE: Final = "negative"
 """The name of the probes around them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.lab.harness.registry_entry import as_object, profile_block
+from assay.lab.harness.subject.registry_entry import as_object, profile_block
 from assay.revisions.revision import Batching, Revision
 
 

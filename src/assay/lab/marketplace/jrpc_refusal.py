@@ -13,8 +13,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from assay.lab.harness.message import Message, Shape
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.message import Message, Shape
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Observation, observe
 from assay.model import error

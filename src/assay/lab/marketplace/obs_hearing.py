@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from assay.lab.harness.otlp import attributes
-from assay.lab.harness.stage import Stage
-from assay.lab.harness.surroundings import Spans
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.subject.otlp import attributes
+from assay.lab.harness.subject.out_of_band import Spans
 
 from .obs_spans import PARENT, SERVER, names_method
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from assay.lab.harness import saboteur
-from assay.lab.harness.saboteur import Json
+from assay.lab.harness.sabotage import saboteur
+from assay.lab.harness.sabotage.saboteur import Json
 
 SERVER: Final = "reference --profile intelgraph --telemetry {otlp}"
 """No other fault is tried before it: spans of their conversations would hide the few that are looked at."""

@@ -8,9 +8,9 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from assay.lab.harness.frame import Frame, Kind
-from assay.lab.harness.otlp import attributes
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.subject.otlp import attributes
+from assay.lab.harness.trace.frame import Frame, Kind
+from assay.lab.harness.trace.trace import Exchange, Trace
 
 SERVER: Final = 2
 """The kind of a span that is a request as its server sees it, in OTLP."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from assay.lab.harness.admission import calls_with, in_query, is_public, told
-from assay.lab.harness.trace import Call, Trace
+from assay.lab.harness.trace.admission import calls_with, in_query, is_public, told
+from assay.lab.harness.trace.trace import Call, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 UNAUTHORIZED: Final = 401

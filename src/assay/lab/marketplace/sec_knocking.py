@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.knocking import come_in, knock
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.driver.try_open import come_in, knock
 
 
 async def knock_ahead(stage: Stage, kind: str) -> None:

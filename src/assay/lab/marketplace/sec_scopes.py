@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from assay.lab.harness.bearer import claims_of
-from assay.lab.harness.challenge import bearer_challenge
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.subject.bearer import claims_of
+from assay.lab.harness.trace.challenge import bearer_challenge
+from assay.lab.harness.trace.trace import Trace
 
 from .sec_admission import without_token
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assay.lab.harness.saboteur import CERTIFIED, LOCKED
+from assay.lab.harness.sabotage.saboteur import CERTIFIED, LOCKED
 
 SERVER: Final = f"{LOCKED} reference --profile intelgraph"
 CERTIFIED_SERVER: Final = f"{CERTIFIED} reference --profile intelgraph"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from assay.lab.harness.link import Sent
-from assay.lab.harness.peer import Peer
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.driver.peer import Peer
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.links.link import Sent
 
 FILTERS: Final = {
     "tools": "toolsListChanged",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from assay.lab.harness.argument import arguments_for
-from assay.lab.harness.message_meta import LOG_LEVEL_KEY
-from assay.lab.harness.mirror import param_headers
-from assay.lab.harness.peer import Peer, Pending
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.driver.argument import arguments_for
+from assay.lab.harness.driver.message_meta import LOG_LEVEL_KEY
+from assay.lab.harness.driver.mirrored_header import param_headers
+from assay.lab.harness.driver.peer import Peer, Pending
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.suite.streamed import STREAM_FIRST
 
 ENOUGH: Final = 4

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.run import Run, dump_run
+from assay.lab.harness.run.run import Run, dump_run
 
 
 def render(run: Run) -> str:

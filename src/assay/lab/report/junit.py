@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as tree
 
-from assay.lab.harness.archive import told
-from assay.lab.harness.baseline import is_expected
-from assay.lab.harness.conclusion import conclude, counts, headline
-from assay.lab.harness.run import CellResult, Run
+from assay.lab.harness.run.archive import told
+from assay.lab.harness.run.baseline import is_expected
+from assay.lab.harness.run.conclusion import conclude, counts, headline
+from assay.lab.harness.run.run import CellResult, Run
 from assay.lab.harness.verdict import CheckResult, Verdict
 
 

@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from assay.lab.harness.baseline import is_expected
-from assay.lab.harness.conclusion import Conclusion, conclude, headline
 from assay.lab.harness.requirement import Level
-from assay.lab.harness.run import CellResult, Run
+from assay.lab.harness.run.baseline import is_expected
+from assay.lab.harness.run.conclusion import Conclusion, conclude, headline
+from assay.lab.harness.run.run import CellResult, Run
 from assay.lab.harness.scenario import Role
 from assay.lab.harness.verdict import CheckResult, Finding, Outcome
 

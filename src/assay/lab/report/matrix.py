@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from assay.lab.harness.conclusion import headline
-from assay.lab.harness.run import CellResult, Run
+from assay.lab.harness.run.conclusion import headline
+from assay.lab.harness.run.run import CellResult, Run
 from assay.lab.harness.verdict import Outcome
 
 PASSED = frozenset({Outcome.PASSED, Outcome.WARNED})

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
-from assay.lab.harness.run import Run
+from assay.lab.harness.run.run import Run
 
 Render = Callable[[Run], str]
 

@@ -12,11 +12,11 @@ from urllib.parse import quote
 
 import msgspec
 
-from assay.lab.harness.baseline import is_expected
-from assay.lab.harness.conclusion import Conclusion, conclude, headline
 from assay.lab.harness.naming import dashed
 from assay.lab.harness.requirement import SITE, Level
-from assay.lab.harness.run import CellResult, Run
+from assay.lab.harness.run.baseline import is_expected
+from assay.lab.harness.run.conclusion import Conclusion, conclude, headline
+from assay.lab.harness.run.run import CellResult, Run
 from assay.lab.harness.verdict import CheckResult, Finding
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.lab.harness.baseline import is_expected
-from assay.lab.harness.conclusion import headline
 from assay.lab.harness.requirement import Level
-from assay.lab.harness.run import CellResult, Run
+from assay.lab.harness.run.baseline import is_expected
+from assay.lab.harness.run.conclusion import headline
+from assay.lab.harness.run.run import CellResult, Run
 from assay.lab.harness.verdict import CheckResult, Finding, Outcome, Verdict
 
 SHOWN = 3

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from assay.lab.harness.errand import Errand, errands
-from assay.lab.harness.knocking import ask
-from assay.lab.harness.peer import Peer, Reply
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.driver.peer import Peer, Reply
+from assay.lab.harness.driver.safe_request import Errand, errands
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.driver.try_open import ask
 
 FORBIDDEN = 403
 

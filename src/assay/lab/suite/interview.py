@@ -11,15 +11,15 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
-from assay.lab.harness.argument import arguments_for, prompt_arguments, value_for
-from assay.lab.harness.broken_off import NoAnswer
-from assay.lab.harness.choosing import ASKING, tools_that
-from assay.lab.harness.facts import Facts, hints
+from assay.lab.harness.driver.argument import arguments_for, prompt_arguments, value_for
+from assay.lab.harness.driver.choice import ASKING, tools_that
+from assay.lab.harness.driver.input_round import converse, converse_with
+from assay.lab.harness.driver.peer import Peer, Reply
+from assay.lab.harness.driver.question import ELICIT, SAMPLE
+from assay.lab.harness.driver.responder import SAMPLED
+from assay.lab.harness.links.broken_off import NoAnswer
 from assay.lab.harness.need import Need
-from assay.lab.harness.peer import Peer, Reply
-from assay.lab.harness.question import ELICIT, SAMPLE
-from assay.lab.harness.responder import SAMPLED
-from assay.lab.harness.rounds import converse, converse_with
+from assay.lab.harness.subject.facts import Facts, hints
 
 EVERYTHING: Final[Mapping[str, Any]] = {
     "elicitation": {"form": {}, "url": {}},

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from assay.lab.harness.argument import arguments_for
-from assay.lab.harness.choosing import ASKING, tools_that
-from assay.lab.harness.facts import Facts
-from assay.lab.harness.mirror import param_headers
+from assay.lab.harness.driver.argument import arguments_for
+from assay.lab.harness.driver.choice import ASKING, tools_that
+from assay.lab.harness.driver.input_round import retry
+from assay.lab.harness.driver.mirrored_header import param_headers
+from assay.lab.harness.driver.peer import Peer
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import Need
-from assay.lab.harness.peer import Peer
-from assay.lab.harness.rounds import retry
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.subject.facts import Facts
 from assay.revisions.registry import BY_DATE
 from assay.revisions.revision import Opening
 

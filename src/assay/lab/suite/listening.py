@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.lab.harness.ears import open_ears
-from assay.lab.harness.peer import Peer
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.driver.peer import Peer
+from assay.lab.harness.driver.server_stream import open_ears
+from assay.lab.harness.driver.stage import Stage
 from assay.revisions.revision import Opening
 
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"

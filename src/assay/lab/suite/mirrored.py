@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from assay.lab.harness.http_text import Head
-from assay.lab.harness.message import Message, Shape
-from assay.lab.harness.message_meta import VERSION_KEY
-from assay.lab.harness.trace import Call, Exchange
+from assay.lab.harness.driver.message_meta import VERSION_KEY
+from assay.lab.harness.links.http_text import Head
+from assay.lab.harness.trace.message import Message, Shape
+from assay.lab.harness.trace.trace import Call, Exchange
 from assay.model.error import HEADER_MISMATCH
 from assay.revisions.revision import Revision
 

@@ -11,10 +11,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from assay.lab.harness.declaration import declaration
-from assay.lab.harness.listing import Listing, listings
-from assay.lab.harness.message import Message
-from assay.lab.harness.trace import NOT_HEARD, Trace
+from assay.lab.harness.trace.declaration import declaration
+from assay.lab.harness.trace.listing import Listing, listings
+from assay.lab.harness.trace.message import Message
+from assay.lab.harness.trace.trace import NOT_HEARD, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from assay.lab.harness.argument import required_names
-from assay.lab.harness.frame import Frame
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.driver.argument import required_names
+from assay.lab.harness.trace.frame import Frame
+from assay.lab.harness.trace.trace import Exchange, Trace
 
 
 class PromptGet(Struct, frozen=True):

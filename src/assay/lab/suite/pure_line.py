@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from assay.lab.harness.frame import Kind, Sender
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.frame import Kind, Sender
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 EXPECTED: Final = "a JSON-RPC message on a line of its own"

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from assay.lab.harness.frame import Frame
-from assay.lab.harness.question import ASKED_DURING, ELICIT, ROOTS, SAMPLE
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.driver.question import ASKED_DURING, ELICIT, ROOTS, SAMPLE
+from assay.lab.harness.trace.frame import Frame
+from assay.lab.harness.trace.trace import Exchange, Trace
 
 from .self_description import as_object
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from assay.lab.harness.bearer import claims_of
-from assay.lab.harness.resource_metadata import WELL_KNOWN
-from assay.lab.harness.saboteur import Json, Request, Response, Turn
+from assay.lab.harness.sabotage.saboteur import Json, Request, Response, Turn
+from assay.lab.harness.subject.bearer import claims_of
+from assay.lab.harness.trace.resource_metadata import WELL_KNOWN
 
 FIRST = "first credentials"
 

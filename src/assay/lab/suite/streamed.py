@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from assay.lab.harness.http_text import EVENT_STREAM, JSON
-from assay.lab.harness.message import Message, Shape
-from assay.lab.harness.trace import Call, Trace
+from assay.lab.harness.links.http_text import EVENT_STREAM, JSON
+from assay.lab.harness.trace.message import Message, Shape
+from assay.lab.harness.trace.trace import Call, Trace
 
 STREAM_FIRST: Final = {"Accept": f"{EVENT_STREAM}, {JSON}"}
 """Both are accepted, as they must be; a server that has a choice is told which is liked better."""

@@ -7,9 +7,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from assay.lab.harness.frame import Frame
-from assay.lab.harness.json_schema import value_problem
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.frame import Frame
+from assay.lab.harness.trace.json_schema import value_problem
+from assay.lab.harness.trace.trace import Exchange, Trace
 
 
 class ToolCall(Struct, frozen=True):

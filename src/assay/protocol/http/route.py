@@ -10,12 +10,7 @@ from msgspec import UNSET, Struct
 from assay.model.error import INVALID_REQUEST, MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope
 from assay.protocol.codec import known_id
-from assay.protocol.declaration import (
-    declared_peer,
-    describes_itself,
-    read_declaration,
-    remembered_peer,
-)
+from assay.protocol.declaration import declared_peer, describes_itself, read_declaration, remembered_peer
 from assay.protocol.session import STATELESS, Peer
 from assay.revisions.registry import ASSUMED, BY_DATE, DATES, PER_REQUEST, REVISIONS
 from assay.revisions.revision import Batching, Revision

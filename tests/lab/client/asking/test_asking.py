@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.client_saboteur import EVERY, ClientSaboteur
-from assay.lab.harness.guest.client import GuestClient
-from assay.lab.harness.hosting.runner import ClientOrder, planned
-from assay.lab.harness.hosting.visit import visit
+from assay.lab.harness.sabotage.client_saboteur import EVERY, ClientSaboteur
+from assay.lab.harness.scripted_client.in_process import GuestClient
+from assay.lab.harness.scripted_server.client_run import visit
+from assay.lab.harness.scripted_server.runner import ClientOrder, planned
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Outcome
 from tests.lab.client.judging import INITIALIZE, SUITE, WELCOME, verdicts

@@ -11,9 +11,9 @@ from assay.lab.client.authorization.journey import Journey
 from assay.lab.client.authorization.official_auth import challenge_of
 from assay.lab.client.authorization.protected import LAID_OUT
 from assay.lab.client.authorization.token_endpoint import credentials, method_of
-from assay.lab.harness.frame import Frame, Header, Kind, Sender
-from assay.lab.harness.hosting.visit import SETTING
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.scripted_server.client_run import SETTING
+from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.suites import suite_named
 from assay.revisions.registry import HANDSHAKE
 from tests.lab.traces import request

@@ -11,9 +11,9 @@ import pytest
 from assay.lab.client.fixtures.marked_tools import CALLS, MANY
 from assay.lab.client.fixtures.rich_schema import ECHO, SCHEMA
 from assay.lab.client.fixtures.stream_break import BROKEN_AT, TOOL
-from assay.lab.harness.frame import Frame, Header, Kind, Sender
-from assay.lab.harness.mirror import as_header
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.driver.mirrored_header import as_header
+from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.suites import suite_named
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from assay.revisions.revision import Revision

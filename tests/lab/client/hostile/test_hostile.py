@@ -11,7 +11,7 @@ from assay.lab.client.checks.hostile.stray_answers import AGAIN, EARLY, STRAY, T
 from assay.lab.client.evidence import AFTER
 from assay.lab.client.fixtures.endless import MOST_SAME, SAME
 from assay.lab.client.fixtures.hostility import TAKING
-from assay.lab.harness.frame import Frame, Kind, Sender
+from assay.lab.harness.trace.frame import Frame, Kind, Sender
 from tests.lab.client.judging import ENDED, trace_of, verdicts
 from tests.lab.traces import WHO, request, result
 

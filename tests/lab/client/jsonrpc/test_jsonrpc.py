@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.frame import Kind
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.frame import Kind
+from assay.lab.harness.trace.trace import Trace
 from assay.revisions.revision import Revision
 from tests.lab.client.judging import INITIALIZE, NEW, OLD, WELCOME, verdicts
 from tests.lab.traces import http_trace, request, result, stdio_trace

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.frame import Kind
+from assay.lab.harness.trace.frame import Kind
 from tests.lab.client.judging import ENDED, INITIALIZE, META, OLD, READY, WELCOME, trace_of, verdicts
 from tests.lab.traces import http_trace, request, result, stdio_trace
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from assay.lab.everything.input_round import asking_tool
-from assay.lab.harness.message_meta import CAPABILITIES_KEY, VERSION_KEY
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, VERSION_KEY
+from assay.lab.harness.trace.trace import Trace
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.everything.observing import broken, held, seen
 from tests.lab.traces import request, stdio_trace

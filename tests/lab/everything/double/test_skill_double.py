@@ -4,7 +4,7 @@ from typing import Any
 
 from assay.lab.everything.double.skills import DOUBLE
 from assay.lab.everything.extension import UNDECLARED
-from assay.lab.harness.saboteur import Answered, Json, Turn
+from assay.lab.harness.sabotage.saboteur import Answered, Json, Turn
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.traces import request

@@ -7,8 +7,8 @@ import pytest
 from assay.lab.everything.double.tasks import DOUBLE
 from assay.lab.everything.extension import TASKS, UNDECLARED
 from assay.lab.everything.tasking import DECLARED
-from assay.lab.harness.message_meta import CAPABILITIES_KEY, SUBSCRIPTION_KEY
-from assay.lab.harness.saboteur import Answered, Json, Request, Turn
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, SUBSCRIPTION_KEY
+from assay.lab.harness.sabotage.saboteur import Answered, Json, Request, Turn
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.traces import request, result

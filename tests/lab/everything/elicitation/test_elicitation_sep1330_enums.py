@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from tests.lab.everything.observing import broken, seen
 from tests.lab.traces import request, result, stdio_trace
 

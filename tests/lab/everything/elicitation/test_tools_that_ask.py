@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from tests.lab.everything.observing import broken, held
 from tests.lab.traces import request, result, stdio_trace
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.message_meta import CAPABILITIES_KEY, VERSION_KEY
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, VERSION_KEY
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.everything.observing import broken, held, seen
 from tests.lab.suite.conversation import Said, conversation, error

@@ -1,6 +1,6 @@
 """Requests for pages of other sites: refused, and for that reason."""
 
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from tests.lab.everything.observing import broken, held, seen
 from tests.lab.everything.talking import over_http
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from tests.lab.everything.observing import broken, seen
 from tests.lab.everything.talking import over_http
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.everything.observing import broken, held, seen
 from tests.lab.traces import request, stdio_trace

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from assay.lab.everything.listening_probe import judge_listening
-from assay.lab.harness.frame import Frame, Kind, Sender
-from assay.lab.harness.message_meta import SUBSCRIPTION_KEY
-from assay.lab.harness.trace import NOT_HEARD, Trace
+from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
+from assay.lab.harness.trace.frame import Frame, Kind, Sender
+from assay.lab.harness.trace.trace import NOT_HEARD, Trace
 from assay.lab.suite.listening import ACKNOWLEDGED
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.suite.conversation import error

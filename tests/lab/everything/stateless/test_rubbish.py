@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from assay.lab.everything.input_round import asking_tool
 from assay.lab.everything.stateless_probe import ASKS, LOGS, NEEDS_SAMPLING, NO_VERSION
-from assay.lab.harness.message_meta import CAPABILITIES_KEY, SERVER_KEY, SUBSCRIPTION_KEY, VERSION_KEY
-from assay.lab.harness.playing import judge
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, SERVER_KEY, SUBSCRIPTION_KEY, VERSION_KEY
+from assay.lab.harness.run.recording import judge
 from assay.lab.suite.listening import ACKNOWLEDGED
 from assay.lab.suites import suite_named
 from assay.revisions.registry import PER_REQUEST

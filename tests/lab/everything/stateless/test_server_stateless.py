@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from assay.lab.everything.stateless_probe import ASKS, LOGS, NEEDS_SAMPLING, NO_VERSION, UNASKED_LOG
-from assay.lab.harness.frame import Frame, Header, Kind, Sender
-from assay.lab.harness.http_text import write_request
-from assay.lab.harness.message_meta import CAPABILITIES_KEY, CLIENT_KEY, SERVER_KEY, VERSION_KEY
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, CLIENT_KEY, SERVER_KEY, VERSION_KEY
+from assay.lab.harness.links.http_text import write_request
+from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.trace.trace import Trace
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.everything.observing import broken, held, seen
 from tests.lab.suite.conversation import Said, conversation, error

@@ -1,6 +1,6 @@
 """Requests at once: each has its own answer on its own stream."""
 
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from tests.lab.everything.observing import broken, held
 from tests.lab.everything.talking import over_http
 

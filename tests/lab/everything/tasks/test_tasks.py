@@ -4,8 +4,8 @@ from typing import Any
 
 from assay.lab.everything.extension import UNDECLARED
 from assay.lab.everything.tasking import DECLARED
-from assay.lab.harness.message_meta import CAPABILITIES_KEY, SUBSCRIPTION_KEY
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, SUBSCRIPTION_KEY
+from assay.lab.harness.trace.trace import Trace
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.everything.observing import broken, held, seen
 from tests.lab.suite.conversation import error

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from assay.revisions.revision import Revision
 from tests.lab.everything.observing import broken, held, seen

@@ -5,14 +5,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from assay.lab.harness.client_saboteur import ClientSaboteur
-from assay.lab.harness.frame import Header
-from assay.lab.harness.guest.client import GuestClient
-from assay.lab.harness.hosting.brief import Brief
-from assay.lab.harness.hosting.client import Ended, Invitation
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.recorder import Recorder
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.sabotage.client_saboteur import ClientSaboteur
+from assay.lab.harness.scripted_client.in_process import GuestClient
+from assay.lab.harness.scripted_server.brief import Brief
+from assay.lab.harness.scripted_server.client import Ended, Invitation
+from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.trace.frame import Header
+from assay.lab.harness.trace.recorder import Recorder
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from assay.revisions.revision import Revision

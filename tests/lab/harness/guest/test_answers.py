@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.guest.answers import conversation_problem
-from assay.lab.harness.guest.form import filled
-from assay.lab.harness.json_schema import value_problem
+from assay.lab.harness.scripted_client.answer import conversation_problem
+from assay.lab.harness.scripted_client.form import filled
+from assay.lab.harness.trace.json_schema import value_problem
 
 USE = {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "one", "input": {}}]}
 RESULT = {"type": "tool_result", "toolUseId": "1", "content": []}

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.frame import Kind, Sender
-from assay.lab.harness.guest.failure import Failed
-from assay.lab.harness.guest.guest import Guest
-from assay.lab.harness.hosting.answer import SILENCE, Answer
-from assay.lab.harness.hosting.brief import LIST_TOOLS, call, step
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.turn import Turn
-from assay.lab.harness.saboteur import Json, Request
+from assay.lab.harness.sabotage.saboteur import Json, Request
+from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.failure import Failed
+from assay.lab.harness.scripted_server.answer import SILENCE, Answer
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, call, step
+from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.trace.frame import Kind, Sender
 from assay.lab.harness.transport import Transport
 from tests.lab.harness.guest.party import STATELESS, visit
 

@@ -6,12 +6,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from assay.lab.harness.hosting.answer import DONE, SILENCE, Answer, Refused
-from assay.lab.harness.hosting.brief import LIST_TOOLS, call, step, tried
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.http_reply import HttpReply
-from assay.lab.harness.hosting.http_server import Asked
-from assay.lab.harness.hosting.turn import Turn, input_required
+from assay.lab.harness.scripted_server.answer import DONE, SILENCE, Answer, Refused
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, call, step, tried
+from assay.lab.harness.scripted_server.http_reply import HttpReply
+from assay.lab.harness.scripted_server.http_server import Asked
+from assay.lab.harness.scripted_server.request_cycle import Turn, input_required
+from assay.lab.harness.scripted_server.stage import Hosting
 from assay.lab.harness.transport import Transport
 from assay.model.error import METHOD_NOT_FOUND, UNSUPPORTED_VERSION
 from assay.protocol.framing import sse

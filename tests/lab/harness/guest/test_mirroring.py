@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.guest.mirroring import MARK, marking_problem
+from assay.lab.harness.scripted_client.mirrored_header import MARK, marking_problem
 
 
 def tool(**properties: Any) -> dict[str, Any]:

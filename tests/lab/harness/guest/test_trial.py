@@ -1,7 +1,7 @@
 """Where a client with a fault is tried, and what is told of one that gets away."""
 
-from assay.lab.harness.client_saboteur import EVERY, ClientSaboteur
-from assay.lab.harness.sabotage.guest_trial import guest_trials
+from assay.lab.harness.sabotage.client_saboteur import EVERY, ClientSaboteur
+from assay.lab.harness.sabotage.client_trial import guest_trials
 from assay.lab.harness.sabotage.proof import got_away, try_all
 from assay.lab.harness.transport import HTTP_ONLY, Transport
 from assay.lab.suites import suite_named

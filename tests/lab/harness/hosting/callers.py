@@ -10,10 +10,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from assay.lab.harness.frame import Header, Kind, Sender
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.http_text import Head, parse_head
-from assay.lab.harness.recorder import Recorder
+from assay.lab.harness.links.http_text import Head, parse_head
+from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.trace.frame import Header, Kind, Sender
+from assay.lab.harness.trace.recorder import Recorder
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Revision

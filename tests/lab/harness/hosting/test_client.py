@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.lab.harness.broken_off import Unreachable
-from assay.lab.harness.hosting import client, standard_stream
-from assay.lab.harness.hosting.client import CommandClient, Ended, Invitation, arguments
+from assay.lab.harness.links.broken_off import Unreachable
+from assay.lab.harness.scripted_server import client, standard_stream
+from assay.lab.harness.scripted_server.client import CommandClient, Ended, Invitation, arguments
 from assay.lab.harness.transport import Transport
 
 AT_URL = Invitation("a/b", "2000-01-01", {"steps": [1]}, url="http://localhost:1/mcp")
@@ -95,7 +95,7 @@ async def test_what_a_client_leaves_behind_may_end_by_itself(monkeypatch: pytest
 async def test_child_that_left_the_group_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assay.lab.harness.hosting.client.GRACE", 0.1)
+    monkeypatch.setattr("assay.lab.harness.scripted_server.client.GRACE", 0.1)
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     source = (

@@ -4,17 +4,16 @@ import asyncio
 
 import pytest
 
-from assay.lab.harness.frame import Kind, Sender
-from assay.lab.harness.hosting import host
-from assay.lab.harness.hosting.answer import SILENCE, Answer, Raw, Refused
-from assay.lab.harness.hosting.http_door import SESSION
-from assay.lab.harness.hosting.http_reply import HttpReply
-from assay.lab.harness.hosting.http_server import Asked
-from assay.lab.harness.hosting.turn import Turn
-from assay.lab.harness.message_meta import SUBSCRIPTION_KEY
+from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
+from assay.lab.harness.scripted_server import server as host
+from assay.lab.harness.scripted_server.answer import SILENCE, Answer, Raw, Refused
+from assay.lab.harness.scripted_server.http_listener import SESSION
+from assay.lab.harness.scripted_server.http_reply import HttpReply
+from assay.lab.harness.scripted_server.http_server import Asked
+from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.trace.frame import Kind, Sender
 from assay.revisions.registry import PER_REQUEST
-
-from .callers import data_of, hosted, message
+from tests.lab.harness.hosting.callers import data_of, hosted, message
 
 
 async def test_request_is_answered_on_a_stream_or_as_json_as_the_revision_does() -> None:

@@ -10,17 +10,16 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness import recorder
-from assay.lab.harness.frame import Kind, Sender
-from assay.lab.harness.hosting import pipe_door
-from assay.lab.harness.hosting.answer import DONE, Answer, Raw
-from assay.lab.harness.hosting.conversing import LineChannel
-from assay.lab.harness.hosting.pipe_door import KILLED, SIGNALLED, STARTED
-from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.scripted_server import stdio_listener as pipe_door
+from assay.lab.harness.scripted_server.answer import DONE, Answer, Raw
+from assay.lab.harness.scripted_server.ordered_channel import LineChannel
+from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.scripted_server.stdio_listener import KILLED, SIGNALLED, STARTED
+from assay.lab.harness.trace import recorder
+from assay.lab.harness.trace.frame import Kind, Sender
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import PER_REQUEST
-
-from .callers import PATIENCE, Hosted, hosted, message
+from tests.lab.harness.hosting.callers import PATIENCE, Hosted, hosted, message
 
 
 class Server:

@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.hosting.http_reply import HttpReply
-from assay.lab.harness.hosting.http_server import Asked
-from assay.lab.harness.hosting.room import serve_asgi
-
-from .callers import hosted
+from assay.lab.harness.scripted_server.http_reply import HttpReply
+from assay.lab.harness.scripted_server.http_server import Asked
+from assay.lab.harness.scripted_server.side_server import serve_asgi
+from tests.lab.harness.hosting.callers import hosted
 
 
 async def echo(scope: Any, receive: Any, send: Any) -> None:

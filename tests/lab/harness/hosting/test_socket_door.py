@@ -8,12 +8,11 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Subprotocol
 
-from assay.lab.harness.frame import Kind, Sender
-from assay.lab.harness.hosting.answer import DONE, Answer
-from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.scripted_server.answer import DONE, Answer
+from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.trace.frame import Kind, Sender
 from assay.lab.harness.transport import Transport
-
-from .callers import hosted, message
+from tests.lab.harness.hosting.callers import hosted, message
 
 
 async def asked(socket: ClientConnection, body: bytes) -> Any:

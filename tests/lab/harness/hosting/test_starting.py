@@ -2,12 +2,12 @@
 
 import asyncio
 
-from assay.lab.harness.event import RunEvent
-from assay.lab.harness.hosting.client import Ended, Invitation
-from assay.lab.harness.hosting.runner import STARTING, ClientOrder, ClientRunner
-from assay.lab.harness.hosting.visit import Visit
-from assay.lab.harness.plan import Selection
-from assay.lab.harness.run import CellResult
+from assay.lab.harness.run.event import RunEvent
+from assay.lab.harness.run.plan import Selection
+from assay.lab.harness.run.run import CellResult
+from assay.lab.harness.scripted_server.client import Ended, Invitation
+from assay.lab.harness.scripted_server.client_run import Visit
+from assay.lab.harness.scripted_server.runner import STARTING, ClientOrder, ClientRunner
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import suite_named
 from assay.revisions.registry import HANDSHAKE

@@ -7,21 +7,21 @@ from typing import Any
 import msgspec
 import pytest
 
-from assay.lab.harness import recorder
-from assay.lab.harness.broken_off import Unreachable
 from assay.lab.harness.catalogue import Suite
-from assay.lab.harness.event import CellFinished, RunEvent
-from assay.lab.harness.facts import Facts
-from assay.lab.harness.frame import Kind
-from assay.lab.harness.guest.client import GuestClient
-from assay.lab.harness.hosting.client import Ended, Invitation
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.runner import ClientOrder, ClientRunner, planned
-from assay.lab.harness.hosting.turn import Turn
-from assay.lab.harness.hosting.visit import SETTING, TIMED_OUT, Visit, visit
-from assay.lab.harness.plan import Cell, Selection
-from assay.lab.harness.run import CellResult
-from assay.lab.harness.runner import SubjectDown
+from assay.lab.harness.links.broken_off import Unreachable
+from assay.lab.harness.run.event import CellFinished, RunEvent
+from assay.lab.harness.run.plan import Cell, Selection
+from assay.lab.harness.run.run import CellResult
+from assay.lab.harness.run.runner import SubjectDown
+from assay.lab.harness.scripted_client.in_process import GuestClient
+from assay.lab.harness.scripted_server.client import Ended, Invitation
+from assay.lab.harness.scripted_server.client_run import SETTING, TIMED_OUT, Visit, visit
+from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.scripted_server.runner import ClientOrder, ClientRunner, planned
+from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.subject.facts import Facts
+from assay.lab.harness.trace import recorder
+from assay.lab.harness.trace.frame import Kind
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Outcome
 from assay.lab.suites import suite_named

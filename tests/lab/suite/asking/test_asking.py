@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.lab.harness.message_meta import CAPABILITIES_KEY
-from assay.lab.harness.question import ELICIT, ROOTS, SAMPLE, URL_REQUIRED
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
+from assay.lab.harness.driver.question import ELICIT, ROOTS, SAMPLE, URL_REQUIRED
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.suite.checks.asking.elicitation import form_problem
 from assay.lab.suite.checks.asking.url_mode import given_away, split
 from assay.revisions.registry import PER_REQUEST

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.bearer import (
+from assay.lab.harness.subject.bearer import (
     CAPITALS,
     EXPIRED,
     FOREIGN,
@@ -17,7 +17,7 @@ from assay.lab.harness.bearer import (
     USUAL,
     WEAK,
 )
-from assay.lab.harness.frame import Frame
+from assay.lab.harness.trace.frame import Frame
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from tests.lab.suite.admitted import call, trace
 from tests.lab.suite.judging import seen

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.frame import Header, Kind
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.frame import Header, Kind
+from assay.lab.harness.trace.trace import Trace
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST, REVISIONS
 from assay.revisions.revision import Batching, Revision
 from tests.lab.suite.judging import seen

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.revisions.registry import BY_DATE, HANDSHAKE
 from assay.revisions.revision import Revision
 from tests.lab.suite.judging import seen

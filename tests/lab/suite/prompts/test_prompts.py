@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.suite.content_block import is_base64, is_mime_type, is_uri
 from tests.lab.suite.judging import seen
 from tests.lab.traces import request, result, stdio_trace

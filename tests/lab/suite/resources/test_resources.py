@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.changing import UPDATED
-from assay.lab.harness.choosing import NOWHERE
-from assay.lab.harness.frame import Frame, Kind, Sender
-from assay.lab.harness.trace import NOT_HEARD, Trace
+from assay.lab.harness.driver.choice import NOWHERE
+from assay.lab.harness.driver.list_change import UPDATED
+from assay.lab.harness.trace.frame import Frame, Kind, Sender
+from assay.lab.harness.trace.trace import NOT_HEARD, Trace
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from tests.lab.suite.judging import seen
 from tests.lab.traces import probed, request, result, stdio_trace

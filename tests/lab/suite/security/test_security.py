@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.bearer import NONE, OTHER, USUAL
-from assay.lab.harness.frame import Frame
+from assay.lab.harness.subject.bearer import NONE, OTHER, USUAL
+from assay.lab.harness.trace.frame import Frame
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.suite.admitted import call, trace
 from tests.lab.suite.judging import seen

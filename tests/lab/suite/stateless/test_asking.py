@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.message_meta import CAPABILITIES_KEY, VERSION_KEY
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, VERSION_KEY
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.suite.forging import forgeries
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.suite.judging import seen

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.frame import Kind
-from assay.lab.harness.message_meta import CAPABILITIES_KEY, CLIENT_KEY, SERVER_KEY, VERSION_KEY
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, CLIENT_KEY, SERVER_KEY, VERSION_KEY
+from assay.lab.harness.trace.frame import Kind
+from assay.lab.harness.trace.trace import Trace
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.suite.judging import seen
 from tests.lab.traces import http_trace, request, result, stdio_trace

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.changing import LISTS, UPDATED
-from assay.lab.harness.frame import Frame, Kind, Sender
-from assay.lab.harness.message_meta import SUBSCRIPTION_KEY
-from assay.lab.harness.trace import NOT_HEARD, Trace
+from assay.lab.harness.driver.list_change import LISTS, UPDATED
+from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
+from assay.lab.harness.trace.frame import Frame, Kind, Sender
+from assay.lab.harness.trace.trace import NOT_HEARD, Trace
 from assay.lab.suite.listening import ACKNOWLEDGED
 from assay.lab.suite.subscription import LISTEN
 from assay.revisions.registry import PER_REQUEST

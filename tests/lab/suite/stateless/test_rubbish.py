@@ -5,9 +5,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.lab.harness.choosing import NOWHERE
-from assay.lab.harness.message_meta import CAPABILITIES_KEY, SERVER_KEY, SUBSCRIPTION_KEY, VERSION_KEY
-from assay.lab.harness.playing import judge
+from assay.lab.harness.driver.choice import NOWHERE
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, SERVER_KEY, SUBSCRIPTION_KEY, VERSION_KEY
+from assay.lab.harness.run.recording import judge
 from assay.lab.suites import protocol_suite
 from assay.revisions.registry import REVISIONS
 from tests.lab.traces import stdio_trace

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.frame import Frame, Header, Kind, Sender
-from assay.lab.harness.message_meta import SUBSCRIPTION_KEY
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
+from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
+from assay.lab.harness.trace.trace import Trace
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST, REVISIONS
 from tests.lab.suite.conversation import Said, conversation, event
 from tests.lab.suite.judging import seen

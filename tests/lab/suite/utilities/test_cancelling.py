@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.frame import Kind
+from assay.lab.harness.trace.frame import Kind
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.suite.judging import seen
 from tests.lab.traces import http_trace, request, result, stdio_trace

@@ -8,8 +8,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import jwt
 import msgspec
 
-from assay.lab.harness.guest.guest import Guest
-from assay.lab.harness.saboteur import Request
+from assay.lab.harness.sabotage.saboteur import Request
+from assay.lab.harness.scripted_client.client import Guest
 
 from .machine import read_jwt
 

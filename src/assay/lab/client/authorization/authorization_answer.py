@@ -8,8 +8,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from msgspec import Struct
 
-from assay.lab.harness.frame import Frame
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.frame import Frame
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 from .journey import Journey, Stop

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from assay.lab.client.declaring import row, where
-from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call, tried
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call, tried
 
 from .protected import TOOL
 

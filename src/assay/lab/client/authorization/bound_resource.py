@@ -7,9 +7,9 @@ import time
 from typing import Final
 
 from assay.authority.settings import Lifetimes
-from assay.lab.harness.hosting.answer import Json
-from assay.lab.harness.hosting.brief import Brief
-from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.scripted_server.answer import Json
+from assay.lab.harness.scripted_server.brief import Brief
+from assay.lab.harness.scripted_server.stage import Hosting
 
 from .authorizing import CODE, TWO
 from .bound_token import NONCE, SCHEME, WANTS_NONCE, WINDOW, Unproved, proved

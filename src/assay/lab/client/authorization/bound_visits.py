@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
-from assay.lab.harness.challenge import challenges
-from assay.lab.harness.trace import Call, Trace
+from assay.lab.harness.trace.challenge import challenges
+from assay.lab.harness.trace.trace import Call, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 from .bound_token import NONCE, SCHEME, WANTS_NONCE, Unproved, proved

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from assay.lab.harness.trace import Call
+from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.verdict import Observation, observe
 
 from .journey import Journey, Spot, content

@@ -14,11 +14,11 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 from msgspec import Struct
 
-from assay.lab.harness.challenge import Challenge, challenges
-from assay.lab.harness.frame import Frame
-from assay.lab.harness.hosting.visit import SETTING
-from assay.lab.harness.http_text import body_of
-from assay.lab.harness.trace import Call, Trace
+from assay.lab.harness.links.http_text import body_of
+from assay.lab.harness.scripted_server.client_run import SETTING
+from assay.lab.harness.trace.challenge import Challenge, challenges
+from assay.lab.harness.trace.frame import Frame
+from assay.lab.harness.trace.trace import Call, Trace
 
 from .protected import ENDPOINT, LAID_OUT, ROOT
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from assay.authority.keys import UNREADABLE
 from assay.authority.record import Client
-from assay.lab.harness.hosting.brief import Brief
+from assay.lab.harness.scripted_server.brief import Brief
 from assay.lab.harness.verdict import Observation, observe
 
 from .authorizing import TWO

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Final
 
 from assay.lab.client.owed import with_owed
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Evidence, Observation, observe
 
 from .journey import Journey, Stop, bearer, path_in, path_of

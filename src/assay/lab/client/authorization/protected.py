@@ -20,13 +20,13 @@ from assay.authority.app import AuthorityApp
 from assay.authority.authority import Authority
 from assay.authority.fetch import NotFetched
 from assay.authority.settings import Settings
-from assay.lab.harness.hosting.answer import Answer, Json
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.http_reply import HttpReply
-from assay.lab.harness.hosting.http_server import Asked
-from assay.lab.harness.hosting.room import serve_asgi
-from assay.lab.harness.hosting.turn import Turn
-from assay.lab.harness.http_text import JSON
+from assay.lab.harness.links.http_text import JSON
+from assay.lab.harness.scripted_server.answer import Answer, Json
+from assay.lab.harness.scripted_server.http_reply import HttpReply
+from assay.lab.harness.scripted_server.http_server import Asked
+from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.scripted_server.side_server import serve_asgi
+from assay.lab.harness.scripted_server.stage import Hosting
 
 LAID_OUT: Final = "laid out"
 """The mark that tells where the resource, its metadata and an authorization server are."""

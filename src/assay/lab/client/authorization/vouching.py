@@ -8,10 +8,10 @@ from assay.authority.app import AuthorityApp
 from assay.authority.authority import Authority
 from assay.authority.record import TOKEN_EXCHANGE, Client
 from assay.authority.settings import Settings
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.http_reply import HttpReply
-from assay.lab.harness.hosting.http_server import Asked
-from assay.lab.harness.hosting.room import serve_asgi
+from assay.lab.harness.scripted_server.http_reply import HttpReply
+from assay.lab.harness.scripted_server.http_server import Asked
+from assay.lab.harness.scripted_server.side_server import serve_asgi
+from assay.lab.harness.scripted_server.stage import Hosting
 
 ROOM: Final = "provider"
 USER: Final = "demo-user@example.com"

@@ -7,7 +7,7 @@ from typing import Any, Final
 from assay.authority.authority import Authority
 from assay.authority.record import JWT_BEARER, Client
 from assay.authority.settings import Settings, Trusted
-from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.scripted_server.stage import Hosting
 
 from .protected import Protection, protect
 

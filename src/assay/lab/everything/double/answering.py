@@ -7,9 +7,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from assay.lab.harness.message_meta import CAPABILITIES_KEY
-from assay.lab.harness.mirror import as_header
-from assay.lab.harness.saboteur import Answered, Json, OnRequest, Turn
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
+from assay.lab.harness.driver.mirrored_header import as_header
+from assay.lab.harness.sabotage.saboteur import Answered, Json, OnRequest, Turn
 from assay.model.error import HEADER_MISMATCH
 
 

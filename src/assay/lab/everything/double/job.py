@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from msgspec import Struct, field
 
-from assay.lab.harness.playing import now
-from assay.lab.harness.saboteur import Json
+from assay.lab.harness.run.recording import now
+from assay.lab.harness.sabotage.saboteur import Json
 
 Stage = dict[str, Any]
 """A status, and what comes with it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Any, Final
 
-from assay.lab.harness.saboteur import Json
+from assay.lab.harness.sabotage.saboteur import Json
 
 MARKDOWN: Final = "text/markdown"
 DIRECTORY: Final = "inode/directory"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from assay.lab.everything.extension import SKILLS
-from assay.lab.harness.saboteur import Double, Json, Turn
+from assay.lab.harness.sabotage.saboteur import Double, Json, Turn
 from assay.model.error import INVALID_PARAMS
 
 from .answering import Asked, Refused, answering, check_headers, extended

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from assay.lab.harness.saboteur import Json
+from assay.lab.harness.sabotage.saboteur import Json
 
 from .job import WORKING, Stage
 

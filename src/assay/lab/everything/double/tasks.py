@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from assay.lab.everything.extension import TASKS
-from assay.lab.harness.message_meta import SUBSCRIPTION_KEY
-from assay.lab.harness.saboteur import Double, Json, Turn
+from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
+from assay.lab.harness.sabotage.saboteur import Double, Json, Turn
 from assay.lab.suite.listening import ACKNOWLEDGED
 from assay.model.error import INVALID_PARAMS, MISSING_CAPABILITY
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from assay.lab.harness.playing import Conditions
-from assay.lab.harness.saboteur import OnSpan, Saboteur
-from assay.lab.harness.surroundings import Spans
+from assay.lab.harness.run.recording import Conditions
+from assay.lab.harness.subject.out_of_band import Spans
+
+from .saboteur import OnSpan, Saboteur
 
 
 class AlteredSpans:

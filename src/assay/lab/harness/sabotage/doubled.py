@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from assay.lab.harness.saboteur import Answered, Changed, Double, Json, Saboteur, Turn
+from .saboteur import Answered, Changed, Double, Json, Saboteur, Turn
 
 
 def doubled(saboteur: Saboteur, double: Double) -> Saboteur:

@@ -7,10 +7,10 @@ import ssl
 from abc import abstractmethod
 from http.client import responses
 
-from assay.lab.harness.http_text import CRLF, HEAD_END, parse_head
-from assay.lab.harness.saboteur import Request, Response
+from assay.lab.harness.links.http_text import CRLF, HEAD_END, parse_head
 
 from .listener import Listener
+from .saboteur import Request, Response
 
 
 class Front(Listener):

@@ -7,8 +7,8 @@ import contextlib
 import ssl
 from abc import ABC, abstractmethod
 
-from assay.lab.harness.broken_off import BrokenOff
-from assay.lab.harness.connections import Connections
+from assay.lab.harness.links.broken_off import BrokenOff
+from assay.lab.harness.links.connections import Connections
 
 
 class Listener(ABC):

@@ -9,12 +9,12 @@ from typing import Final
 from msgspec import Struct
 
 from assay.lab.harness.catalogue import Suite
-from assay.lab.harness.client_saboteur import ClientSaboteur
-from assay.lab.harness.fault import Fault
-from assay.lab.harness.saboteur import Saboteur
 
-from .ground import Ground
-from .guest_trial import guest_trials, hold_guest_trial
+from .client_saboteur import ClientSaboteur
+from .client_trial import guest_trials, hold_guest_trial
+from .fault import Fault
+from .saboteur import Saboteur
+from .testbed import Ground
 from .trial import F, Judged, Trial, hold_trial, trials
 
 SERVERS_AT_ONCE: Final = 24

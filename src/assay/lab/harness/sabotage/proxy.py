@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from assay.lab.harness.event_stream import Blocks
-from assay.lab.harness.http_call import Address, Ended, HeadRead, PieceRead, connect, read_response
-from assay.lab.harness.http_text import EVENT_STREAM, JSON, Head, write_request
-from assay.lab.harness.identity import ANYBODY, Identity
-from assay.lab.harness.saboteur import Answered, Request, Response, Saboteur, Turn
+from assay.lab.harness.links.event_stream import Blocks
+from assay.lab.harness.links.http_call import Address, Ended, HeadRead, PieceRead, connect, read_response
+from assay.lab.harness.links.http_text import EVENT_STREAM, JSON, Head, write_request
+from assay.lab.harness.links.identity import ANYBODY, Identity
 from assay.protocol.framing.sse import SseParser
 
-from .altering import Altering, bodies, decoded
+from .alteration import Altering, bodies, decoded
 from .front import Front, send_head, send_whole
+from .saboteur import Answered, Request, Response, Saboteur, Turn
 
 if TYPE_CHECKING:
-    from assay.lab.harness.certified import Office
+    from .certificate_server import Office
 
 PATIENCE = 10.0
 # What belongs to one connection and not to the message: the other connection gets its own.

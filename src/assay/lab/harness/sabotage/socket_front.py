@@ -7,16 +7,16 @@ from typing import Final
 
 import msgspec
 
-from assay.lab.harness.broken_off import TurnedAway
-from assay.lab.harness.http_text import HEAD_END, parse_head
-from assay.lab.harness.recorder import MAX_BYTES
-from assay.lab.harness.saboteur import Request, Saboteur, Turn
-from assay.lab.harness.switching import SUBPROTOCOL, accepting
+from assay.lab.harness.links.broken_off import TurnedAway
+from assay.lab.harness.links.http_text import HEAD_END, parse_head
+from assay.lab.harness.links.websocket_accept import SUBPROTOCOL, accepting
+from assay.lab.harness.trace.recorder import MAX_BYTES
 from assay.protocol.framing import websocket as ws
 
-from .altering import Altering
+from .alteration import Altering
 from .front import send_head
 from .listener import Listener
+from .saboteur import Request, Saboteur, Turn
 from .socket_wire import SocketWire
 from .wire import LayeredWire
 

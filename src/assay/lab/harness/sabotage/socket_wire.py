@@ -10,10 +10,10 @@ import asyncio
 from collections import deque
 from collections.abc import Mapping
 
-from assay.lab.harness.broken_off import BrokenOff
-from assay.lab.harness.frame import Frame, Header
-from assay.lab.harness.recorder import Recorder
-from assay.lab.harness.websocket_link import WebSocketLink
+from assay.lab.harness.links.broken_off import BrokenOff
+from assay.lab.harness.links.websocket import WebSocketLink
+from assay.lab.harness.trace.frame import Frame, Header
+from assay.lab.harness.trace.recorder import Recorder
 from assay.revisions.registry import REVISIONS
 
 PATIENCE = 10.0

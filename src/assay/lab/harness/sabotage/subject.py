@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from assay.lab.harness.identity import ANYBODY, Identity
-from assay.lab.harness.link import Inbox, Link
-from assay.lab.harness.recorder import Recorder
-from assay.lab.harness.saboteur import Saboteur, Turn
-from assay.lab.harness.stdio_link import StdioLink, Wire
-from assay.lab.harness.subject import UrlSubject
+from assay.lab.harness.links.identity import ANYBODY, Identity
+from assay.lab.harness.links.link import Inbox, Link
+from assay.lab.harness.links.stdio import StdioLink, Wire
+from assay.lab.harness.subject.subject import UrlSubject
+from assay.lab.harness.trace.recorder import Recorder
 from assay.lab.harness.transport import Transport
 from assay.revisions.revision import Revision
 
-from .altering import Altering
+from .alteration import Altering
 from .front import Front
 from .proxy import Proxy
+from .saboteur import Saboteur, Turn
 from .socket_front import SocketFront
 from .socket_wire import SocketWire
 from .two_endpoints import TwoEndpoints
 from .wire import LayeredWire, ScriptedWire
 
 if TYPE_CHECKING:
-    from assay.lab.harness.certified import Office
+    from .certificate_server import Office
 
 HEALTHY = Saboteur(id="none", fault="none", breaks="nothing")
 

@@ -9,17 +9,17 @@ import msgspec
 from msgspec import Struct
 
 from assay.lab.harness.catalogue import Suite
-from assay.lab.harness.fault import Fault
 from assay.lab.harness.need import unmet
-from assay.lab.harness.plan import Cell, makes_sense
-from assay.lab.harness.playing import Conditions, play_cell
-from assay.lab.harness.saboteur import Saboteur
+from assay.lab.harness.run.plan import Cell, makes_sense
+from assay.lab.harness.run.recording import Conditions, play_cell
 from assay.lab.harness.scenario import Scenario
 from assay.lab.harness.transport import Transport
 from assay.revisions.revision import Revision
 
 from .altered_spans import with_fault
-from .ground import Ground
+from .fault import Fault
+from .saboteur import Saboteur
+from .testbed import Ground
 
 SHORT = 0.5
 """Seconds of patience with a saboteur that is known to fall silent."""

@@ -10,12 +10,12 @@ from typing import Final
 
 import msgspec
 
-from assay.lab.harness.http_call import is_local
-from assay.lab.harness.http_text import EVENT_STREAM
-from assay.lab.harness.saboteur import Request, Response, Saboteur, Turn
+from assay.lab.harness.links.http_call import is_local
+from assay.lab.harness.links.http_text import EVENT_STREAM
 
-from .altering import Altering, decoded
+from .alteration import Altering, decoded
 from .front import Front, send_head, send_whole
+from .saboteur import Request, Response, Saboteur, Turn
 from .socket_wire import SocketWire
 from .wire import LayeredWire
 

@@ -6,11 +6,11 @@ import asyncio
 from collections import deque
 from typing import Any
 
-from assay.lab.harness.saboteur import Answered, Script
-from assay.lab.harness.stdio_link import Wire
+from assay.lab.harness.links.stdio import Wire
 from assay.revisions.revision import Revision
 
-from .altering import Altering, bodies, decoded, encode
+from .alteration import Altering, bodies, decoded, encode
+from .saboteur import Answered, Script
 
 
 class LayeredWire:

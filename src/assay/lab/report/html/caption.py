@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from assay.lab.harness.frame import Frame, Kind
-from assay.lab.harness.http_text import parse_head
-from assay.lab.harness.message import Message, Shape
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.links.http_text import parse_head
+from assay.lab.harness.trace.frame import Frame, Kind
+from assay.lab.harness.trace.message import Message, Shape
+from assay.lab.harness.trace.trace import Trace
 
 LONGEST = 80
 """A subject chooses its ids and methods; an arrow has only so much room."""

@@ -10,7 +10,7 @@ from msgspec import Struct
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.coverage import Cover, cover
 from assay.lab.harness.requirement import Requirement
-from assay.lab.harness.run import CellResult, Run
+from assay.lab.harness.run.run import CellResult, Run
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Revision
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from assay.lab.harness.baseline import is_expected
-from assay.lab.harness.run import CellResult, Run
+from assay.lab.harness.run.baseline import is_expected
+from assay.lab.harness.run.run import CellResult, Run
 from assay.lab.harness.verdict import CheckResult, Finding
 
 from .evidence import Evidence

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from assay.lab.harness.frame import Frame
-from assay.lab.harness.run import CellResult, Run, verdicts
-from assay.lab.harness.trace import Trace
-from assay.lab.harness.trace_file import BadTrace, read_trace
+from assay.lab.harness.run.run import CellResult, Run, verdicts
+from assay.lab.harness.trace.file import BadTrace, read_trace
+from assay.lab.harness.trace.frame import Frame
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Outcome, Verdict
 
 from .block import block

@@ -11,8 +11,8 @@ from typing import Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from assay.lab.harness.conclusion import conclude
-from assay.lab.harness.run import Run
+from assay.lab.harness.run.conclusion import conclude
+from assay.lab.harness.run.run import Run
 from assay.lab.suites import suite_named
 
 from .block import block, plain, ticked

@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 
 from msgspec import Struct
 
-from assay.lab.harness.baseline import is_expected
-from assay.lab.harness.conclusion import outcomes
 from assay.lab.harness.requirement import Level
-from assay.lab.harness.run import CellResult, Run
+from assay.lab.harness.run.baseline import is_expected
+from assay.lab.harness.run.conclusion import outcomes
+from assay.lab.harness.run.run import CellResult, Run
 from assay.lab.harness.verdict import CheckResult, Finding, Outcome, Verdict
 
 from .entries import area, keys

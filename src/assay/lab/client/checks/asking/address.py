@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from assay.lab.client.evidence import visits
 from assay.lab.client.questions import CANARY, FORM, questions
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 EARLY, UNWANTED = "EL-33", "EL-34"

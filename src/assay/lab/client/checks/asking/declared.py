@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from assay.lab.client.questions import FORM, MODEL, ROOTS, questions
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 ROWS = {FORM: "EL-01", MODEL: "SMP-01", ROOTS: "RT-01"}

@@ -8,9 +8,9 @@ from typing import Any
 from assay.lab.client.evidence import FIRST, is_over
 from assay.lab.client.questions import FORM, questions
 from assay.lab.harness.check import check
-from assay.lab.harness.message import Message
-from assay.lab.harness.message_meta import CAPABILITIES_KEY
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
+from assay.lab.harness.trace.message import Message
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 SOME, UNSAID = "EL-02", "EL-05"

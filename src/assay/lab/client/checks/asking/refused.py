@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from assay.lab.client.questions import FORM, MODEL, questions
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.model.error import INVALID_PARAMS
 

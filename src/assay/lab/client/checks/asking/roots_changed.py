@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from assay.lab.client.evidence import FIRST, is_over
 from assay.lab.harness.check import check
-from assay.lab.harness.hosting.visit import SETTING
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.scripted_server.client_run import SETTING
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 ROW = "RT-02"

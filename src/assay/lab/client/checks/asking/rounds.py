@@ -7,8 +7,8 @@ from typing import Any
 
 from assay.lab.client.questions import Round, rounds
 from assay.lab.harness.check import check
-from assay.lab.harness.message import same_id
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.message import same_id
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 ALL, ECHOED, NO_STATE, NEW_ID, APART = "MR-13", "MR-15", "MR-17", "MR-18", "MR-19"

@@ -9,7 +9,7 @@ from assay.lab.client.authorization.credentials import client_of, given, registe
 from assay.lab.client.authorization.journey import Journey
 from assay.lab.client.authorization.official_auth import SHARED, walked
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 ANEW, REUSED, ACROSS = (

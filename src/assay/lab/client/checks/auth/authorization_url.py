@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 from assay.lab.client.authorization.journey import Journey
 from assay.lab.client.fixtures.canary import CANARY
 from assay.lab.harness.check import check
-from assay.lab.harness.http_call import LOOPBACK
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.links.http_call import LOOPBACK
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 ROW = "SEC-08"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from assay.lab.client.authorization.journey import Journey, content
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 

@@ -9,7 +9,7 @@ from assay.lab.client.authorization.machine import GRANT, GRANT_ROW, OWED, grant
 from assay.lab.client.authorization.official_auth import SHARED, walked
 from assay.lab.client.authorization.token_endpoint import BASIC, credentials, method_of
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 ROW = "client-credentials-basic-auth"

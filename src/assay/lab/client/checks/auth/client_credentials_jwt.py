@@ -9,7 +9,7 @@ from assay.lab.client.authorization.journey import Journey, Stop
 from assay.lab.client.authorization.machine import GRANT, GRANT_ROW, OWED, grant_types, read_jwt
 from assay.lab.client.authorization.official_auth import SHARED, walked
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 TYPE_ROW, VERIFIED = "client-credentials-assertion-type", "client-credentials-jwt-verified"

@@ -8,7 +8,7 @@ from typing import Final
 from assay.lab.client.authorization.credentials import client_of, given, others, registered, uses
 from assay.lab.client.authorization.journey import Journey, Stop
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 TOKENS, KEYED, REUSED, ANEW = "AU-27", "AU-47", "AU-48", "AU-49"

@@ -8,7 +8,7 @@ from assay.lab.client.authorization.bound_visits import OWED, PROVED, bound
 from assay.lab.client.authorization.journey import Journey
 from assay.lab.client.authorization.official_auth import SHARED, walked
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation
 
 

@@ -12,7 +12,7 @@ from assay.lab.client.authorization.official_auth import SHARED, walked
 from assay.lab.client.authorization.token_endpoint import credentials
 from assay.lab.client.authorization.vouching import ROOM
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.trace import Call, Trace
+from assay.lab.harness.trace.trace import Call, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 EXCHANGED, BORNE = "complete-flow-token-exchange", "complete-flow-jwt-bearer"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from assay.lab.client.authorization.authorization_answer import refused
 from assay.lab.client.authorization.official_auth import SHARED
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation
 
 ROW = "sep-2468-client-no-normalization"

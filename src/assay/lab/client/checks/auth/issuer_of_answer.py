@@ -8,7 +8,7 @@ from typing import Final
 from assay.lab.client.authorization.authorization_answer import ANNOUNCED, STOPPED, Answered, answers
 from assay.lab.client.authorization.journey import Journey
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 COMPARED, MISSING, AS_IT_IS = "AU-52", "AU-53", "AU-54"

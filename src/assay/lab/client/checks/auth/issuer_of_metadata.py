@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from assay.lab.client.authorization.foreign_metadata import used
 from assay.lab.client.authorization.journey import Journey
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation
 
 ROW = "AU-26"

@@ -8,7 +8,7 @@ from assay.lab.client.authorization.journey import Journey, path_in
 from assay.lab.client.authorization.official_auth import PRM, SHARED, WHOLE, walked
 from assay.lab.client.authorization.protected import ROOT
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 ROW = "prm-priority-order"

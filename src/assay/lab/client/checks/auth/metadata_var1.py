@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from assay.lab.client.authorization.official_auth import PRM, SHARED, WHOLE, walked
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation
 
 

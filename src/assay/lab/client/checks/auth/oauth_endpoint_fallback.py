@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from assay.lab.client.authorization.authorizing import OF_OLD
 from assay.lab.client.authorization.official_auth import AUTHORIZATION, REGISTRATION, SHARED, TOKEN, walked
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from assay.lab.client.authorization.journey import Journey, Stop
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Call, Trace
+from assay.lab.harness.trace.trace import Call, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 ROW = "AU-76"

@@ -10,8 +10,8 @@ from assay.lab.client.authorization.credentials import REGISTRY, client_of
 from assay.lab.client.authorization.journey import Journey, Stop
 from assay.lab.client.authorization.protected import CIMD
 from assay.lab.harness.check import check
-from assay.lab.harness.http_text import body_of
-from assay.lab.harness.trace import Call, Trace
+from assay.lab.harness.links.http_text import body_of
+from assay.lab.harness.trace.trace import Call, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 ROW = "AU-46"

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from assay.lab.client.authorization.journey import Journey, before, path_in, path_of
 from assay.lab.client.authorization.protected import ROOT
-from assay.lab.harness.challenge import METADATA
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Call, Trace
+from assay.lab.harness.trace.challenge import METADATA
+from assay.lab.harness.trace.trace import Call, Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from assay.lab.client.authorization.journey import Journey, Stop
 from assay.lab.client.authorization.official_auth import AUTHORIZATION, SHARED, walked
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 FIRST, NEXT = "scope-step-up-initial", "scope-step-up-escalation"

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from assay.lab.client.authorization.journey import Journey, Stop, before, content
-from assay.lab.harness.challenge import Challenge
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.challenge import Challenge
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 

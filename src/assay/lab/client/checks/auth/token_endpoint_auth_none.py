@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from assay.lab.client.authorization.token_endpoint import NONE, ROWS, authenticated
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation
 
 

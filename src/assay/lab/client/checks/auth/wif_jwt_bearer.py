@@ -9,7 +9,7 @@ from assay.authority.record import JWT_BEARER
 from assay.lab.client.authorization.journey import Journey, Stop
 from assay.lab.client.authorization.official_auth import SHARED, walked
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 GRANT, VERIFIED, MISSING = "wif-grant-type", "wif-assertion-verified", "wif-assertion-missing"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from assay.lab.client.evidence import AFTER, calls_of
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 ONE, OTHER, ASKED = "test://one", "test://other", "test://asked"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.lab.harness.check import check
-from assay.lab.harness.frame import Kind
-from assay.lab.harness.hosting.visit import SETTING, TIMED_OUT
-from assay.lab.harness.process import how_it_ended
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.scripted_server.client_run import SETTING, TIMED_OUT
+from assay.lab.harness.subject.process import how_it_ended
+from assay.lab.harness.trace.frame import Kind
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 IN_TIME, ALIVE, WELL = "CLIENT-01", "CLIENT-02", "CLIENT-03"

@@ -8,7 +8,7 @@ from typing import Any
 from assay.lab.client.fixtures.defaults_form import FIELDS
 from assay.lab.client.owed import with_owed
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 GENERAL = "client-elicitation-sep1034-general"

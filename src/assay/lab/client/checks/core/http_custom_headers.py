@@ -9,8 +9,8 @@ from typing import Any
 from assay.lab.client.fixtures.marked_tools import FEW, MANY, TOOLS
 from assay.lab.client.owed import with_owed
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.mirror import as_header
-from assay.lab.harness.trace import Call, Trace
+from assay.lab.harness.driver.mirrored_header import as_header
+from assay.lab.harness.trace.trace import Call, Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.mirrored import Mirror, as_text, asked, param_mirrors

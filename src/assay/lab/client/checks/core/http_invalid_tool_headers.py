@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from assay.lab.client.fixtures.ill_marked_tools import FAULTS, VALID
 from assay.lab.client.owed import with_owed
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 

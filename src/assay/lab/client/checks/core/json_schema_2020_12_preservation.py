@@ -10,7 +10,7 @@ import msgspec
 from assay.lab.client.fixtures.rich_schema import ECHO, SCHEMA
 from assay.lab.client.owed import with_owed
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 FOUND = "json-schema-2020-12-client-tool-found"

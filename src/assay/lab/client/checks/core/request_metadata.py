@@ -7,9 +7,9 @@ from typing import Any
 
 from assay.lab.client.owed import with_owed
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.message import Message
-from assay.lab.harness.message_meta import CAPABILITIES_KEY, CLIENT_KEY, VERSION_KEY
-from assay.lab.harness.trace import Call, Trace
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, CLIENT_KEY, VERSION_KEY
+from assay.lab.harness.trace.message import Message
+from assay.lab.harness.trace.trace import Call, Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.mirrored import VERSION, asked

@@ -17,8 +17,8 @@ from assay.lab.client.fixtures.retried_tools import (
 )
 from assay.lab.client.owed import with_owed
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.message import same_id
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.message import same_id
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 ECHOED = "sep-2322-client-request-state-echoed"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from assay.lab.client.fixtures.stream_break import BROKEN_AT, RETRY, TOOL
 from assay.lab.client.owed import with_owed
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.frame import Frame, Kind, Sender
-from assay.lab.harness.trace import Call, Trace
+from assay.lab.harness.trace.frame import Frame, Kind, Sender
+from assay.lab.harness.trace.trace import Call, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 COMES_BACK = "client-sse-graceful-reconnect"

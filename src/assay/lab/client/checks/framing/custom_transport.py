@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from assay.lab.client.evidence import FIRST, describes_itself
 from assay.lab.harness.check import check
-from assay.lab.harness.frame import Kind, Sender
-from assay.lab.harness.message import Message, Shape
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.frame import Kind, Sender
+from assay.lab.harness.trace.message import Message, Shape
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import WEBSOCKET_ONLY
 from assay.lab.harness.verdict import Observation, observe
 from assay.revisions.revision import Opening

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from assay.lab.client.evidence import is_over
 from assay.lab.harness.check import check
-from assay.lab.harness.frame import Frame
-from assay.lab.harness.hosting.pipe_door import STARTED
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.scripted_server.stdio_listener import STARTED
+from assay.lab.harness.trace.frame import Frame
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.lab.harness.verdict import Observation, observe
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from assay.lab.harness.check import check
-from assay.lab.harness.frame import Frame, Kind, Sender
-from assay.lab.harness.hosting.pipe_door import KILLED, SIGNALLED, STARTED
-from assay.lab.harness.hosting.visit import TIMED_OUT
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.scripted_server.client_run import TIMED_OUT
+from assay.lab.harness.scripted_server.stdio_listener import KILLED, SIGNALLED, STARTED
+from assay.lab.harness.trace.frame import Frame, Kind, Sender
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.lab.harness.verdict import Observation, observe
 from assay.revisions.revision import Opening

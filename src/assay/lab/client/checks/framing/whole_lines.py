@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.lab.harness.verdict import Observation
 from assay.lab.suite.checks.framing import whole_lines

@@ -8,8 +8,8 @@ from typing import Final
 from assay.lab.client.evidence import calls_of, is_over
 from assay.lab.client.fixtures.hostility import undeterred
 from assay.lab.harness.check import check
-from assay.lab.harness.http_text import EVENT_STREAM, JSON
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.links.http_text import EVENT_STREAM, JSON
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 

@@ -7,10 +7,10 @@ from typing import Final
 
 from assay.lab.client.evidence import is_over
 from assay.lab.harness.check import check
-from assay.lab.harness.frame import Kind
-from assay.lab.harness.hosting.visit import TIMED_OUT
-from assay.lab.harness.process import how_it_ended
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.scripted_server.client_run import TIMED_OUT
+from assay.lab.harness.subject.process import how_it_ended
+from assay.lab.harness.trace.frame import Kind
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 ENDS, BOUNDED = "HOSTILE-17", "HOSTILE-07"

@@ -8,8 +8,8 @@ from typing import Final
 from assay.lab.client.evidence import AFTER, calls_of, is_over, visits
 from assay.lab.client.fixtures.canary import CANARY
 from assay.lab.harness.check import check
-from assay.lab.harness.http_text import body_of
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.links.http_text import body_of
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 

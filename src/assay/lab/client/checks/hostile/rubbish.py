@@ -7,7 +7,7 @@ from typing import Final
 
 from assay.lab.client.fixtures.hostility import undeterred
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation
 
 ROW = "HOSTILE-04"

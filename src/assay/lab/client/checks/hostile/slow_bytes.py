@@ -8,7 +8,7 @@ from typing import Final
 from assay.lab.client.evidence import is_over
 from assay.lab.client.fixtures.hostility import echoed
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 ROW = "HOSTILE-08"

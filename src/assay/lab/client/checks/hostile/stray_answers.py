@@ -8,7 +8,7 @@ from typing import Final
 from assay.lab.client.evidence import went_on
 from assay.lab.client.fixtures.hostility import TAKING, echoed
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 NOBODY, TWICE, UNDETERRED = "HOSTILE-01", "HOSTILE-02", "HOSTILE-03"

@@ -8,8 +8,8 @@ from typing import Final
 from assay.lab.client.evidence import went_on
 from assay.lab.client.questions import ROOTS, questions
 from assay.lab.harness.check import check
-from assay.lab.harness.shape import knows
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.shape import knows
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.model.error import METHOD_NOT_FOUND
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from assay.lab.client.evidence import HANDSHAKING, endpoint_calls
 from assay.lab.harness.check import check
-from assay.lab.harness.mirror import as_header
-from assay.lab.harness.trace import Call, Trace
+from assay.lab.harness.driver.mirrored_header import as_header
+from assay.lab.harness.trace.trace import Call, Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.mirrored import METHOD, NAME, VERSION, Mirror, standard_mirrors

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from assay.lab.client.evidence import calls_of, is_over
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 from assay.model.error import HEADER_MISMATCH

@@ -7,9 +7,9 @@ from collections.abc import Hashable, Iterator, Sequence
 
 from assay.lab.client.evidence import FIRST, describes_itself, turned_away
 from assay.lab.harness.check import check
-from assay.lab.harness.frame import Kind
-from assay.lab.harness.message import id_group, same_id
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.frame import Kind
+from assay.lab.harness.trace.message import id_group, same_id
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Observation, observe
 

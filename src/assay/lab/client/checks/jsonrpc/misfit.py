@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from assay.lab.client.evidence import AFTER, calls_of, is_over
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 MISFIT = "misfit"

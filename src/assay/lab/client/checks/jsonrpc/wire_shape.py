@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.lab.harness.check import check
-from assay.lab.harness.message import Message, Shape
-from assay.lab.harness.shape import answer_problem, client_problem, known_of_clients
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.message import Message, Shape
+from assay.lab.harness.trace.shape import answer_problem, client_problem, known_of_clients
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 ROW = "SHAPE-01"

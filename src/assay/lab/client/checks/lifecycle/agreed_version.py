@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from assay.lab.client.evidence import handshakes
 from assay.lab.harness.check import check
-from assay.lab.harness.shape import known_of_clients
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.shape import known_of_clients
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.revisions.registry import BY_DATE, REVISIONS
 

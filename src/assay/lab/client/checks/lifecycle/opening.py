@@ -7,8 +7,8 @@ from itertools import islice
 
 from assay.lab.client.evidence import FIRST, Handshake, describes_itself, handshakes
 from assay.lab.harness.check import check
-from assay.lab.harness.message import Message
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.message import Message
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Observation, observe
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from assay.lab.client.evidence import AFTER, ENDLESS, calls_of, given_up
 from assay.lab.harness.check import check
-from assay.lab.harness.frame import Frame, Kind, Sender
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.frame import Frame, Kind, Sender
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Observation, observe
 

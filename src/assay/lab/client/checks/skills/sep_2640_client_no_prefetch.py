@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from assay.lab.client.fixtures.skill import TEXTS, listings, reads
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 ROW = "sep-2640-host-no-prefetch"

@@ -7,9 +7,9 @@ from typing import Any
 
 from assay.lab.client.evidence import FIRST
 from assay.lab.harness.check import check
-from assay.lab.harness.message import Message, Shape
-from assay.lab.harness.message_meta import CAPABILITIES_KEY, CLIENT_KEY, VERSION_KEY
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, CLIENT_KEY, VERSION_KEY
+from assay.lab.harness.trace.message import Message, Shape
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 TOLD = (("META-05", VERSION_KEY, str), ("META-06", CAPABILITIES_KEY, dict), ("META-07", CLIENT_KEY, dict))

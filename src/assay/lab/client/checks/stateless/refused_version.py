@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from assay.lab.client.evidence import FIRST, is_over
 from assay.lab.harness.check import check
-from assay.lab.harness.message_meta import VERSION_KEY
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.driver.message_meta import VERSION_KEY
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Observation, observe
 from assay.model.error import UNSUPPORTED_VERSION

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 from .own_words import meta_of

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from assay.lab.client.evidence import calls_of
 from assay.lab.harness.check import check
-from assay.lab.harness.message import same_id
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.message import same_id
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from assay.lab.client.evidence import endpoint_calls, is_over
 from assay.lab.harness.check import check
-from assay.lab.harness.frame import Frame, Kind
-from assay.lab.harness.trace import Call, Trace
+from assay.lab.harness.trace.frame import Frame, Kind
+from assay.lab.harness.trace.trace import Call, Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 

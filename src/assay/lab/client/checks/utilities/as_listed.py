@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 RESOURCE, PROMPT, COMPLETION = "USE-01", "USE-02", "USE-03"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from assay.lab.client.evidence import FIRST
 from assay.lab.harness.check import check
-from assay.lab.harness.message import Message, same_id
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.message import Message, same_id
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 OWN, OWN_NEWER, OPENING = "CAN-01", "CAN-02", "CAN-04"

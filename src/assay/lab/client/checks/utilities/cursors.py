@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.lab.client.evidence import is_over
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 SIZE, OPAQUE, EMPTY = "PAG-01", "PAG-06", "PAG-08"

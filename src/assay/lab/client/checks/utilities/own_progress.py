@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from assay.lab.harness.check import check
-from assay.lab.harness.message import Message, same_id
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.message import Message, same_id
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 GROWS, KNOWN, BEFORE = "PRG-03", "PRG-04", "PRG-05"

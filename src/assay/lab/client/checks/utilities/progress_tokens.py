@@ -7,8 +7,8 @@ from typing import Any
 
 from assay.lab.client.evidence import turned_away
 from assay.lab.harness.check import check
-from assay.lab.harness.message import same_id
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.message import same_id
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 KIND, UNIQUE = "PRG-01", "PRG-02"

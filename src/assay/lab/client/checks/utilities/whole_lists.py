@@ -7,7 +7,7 @@ from typing import Final
 
 from assay.lab.client.evidence import is_over
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 END, BOTH, PROMPTS = "PAG-04", "PAG-05", "PR-13"

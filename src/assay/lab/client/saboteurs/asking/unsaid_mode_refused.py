@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from assay.lab.client.altered import within
 from assay.lab.client.questions import FORM
-from assay.lab.harness.client_saboteur import on_hearing
-from assay.lab.harness.guest.guest import Guest
-from assay.lab.harness.saboteur import Json
+from assay.lab.harness.sabotage.client_saboteur import on_hearing
+from assay.lab.harness.sabotage.saboteur import Json
+from assay.lab.harness.scripted_client.client import Guest
 
 
 @on_hearing(

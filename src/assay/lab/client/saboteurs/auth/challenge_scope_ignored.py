@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import ill_mannered
 
 saboteur = ill_mannered(
     "it does not ask for the scope of the challenge",

@@ -7,9 +7,9 @@ from urllib.parse import unquote
 
 from assay.lab.client.authorization.altering import AUTHORIZE, altered, goes_to, parameters
 from assay.lab.client.authorization.shell import NAME
-from assay.lab.harness.client_saboteur import on_request
-from assay.lab.harness.guest.guest import Guest
-from assay.lab.harness.saboteur import Request
+from assay.lab.harness.sabotage.client_saboteur import on_request
+from assay.lab.harness.sabotage.saboteur import Request
+from assay.lab.harness.scripted_client.client import Guest
 
 
 @on_request("it has a shell open addresses", breaks="SEC-09", scenario="auth.shell-in-address")

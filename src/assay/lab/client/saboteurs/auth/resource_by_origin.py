@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from assay.lab.client.authorization.altering import AUTHORIZE, ENDPOINT, TOKEN, altered
-from assay.lab.harness.client_saboteur import on_request
-from assay.lab.harness.guest.guest import Guest
-from assay.lab.harness.saboteur import Request
+from assay.lab.harness.sabotage.client_saboteur import on_request
+from assay.lab.harness.sabotage.saboteur import Request
+from assay.lab.harness.scripted_client.client import Guest
 
 
 @on_request(

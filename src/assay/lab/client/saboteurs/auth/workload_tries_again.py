@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from assay.lab.harness.client_saboteur import misbehaving
-from assay.lab.harness.guest.failure import Failed
-from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.sabotage.client_saboteur import misbehaving
+from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.failure import Failed
 from assay.lab.harness.transport import HTTP_ONLY
 
 

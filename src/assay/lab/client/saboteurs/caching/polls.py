@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from assay.lab.harness.client_saboteur import on_hearing
-from assay.lab.harness.guest.guest import Guest
-from assay.lab.harness.saboteur import Json
+from assay.lab.harness.sabotage.client_saboteur import on_hearing
+from assay.lab.harness.sabotage.saboteur import Json
+from assay.lab.harness.scripted_client.client import Guest
 
 
 @on_hearing("a list is fetched whenever it is stale", breaks="CA-10", scenario="caching.stale-soon")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.client_saboteur import EVERY, ClientSaboteur
+from assay.lab.harness.sabotage.client_saboteur import EVERY, ClientSaboteur
 
 saboteur = ClientSaboteur(
     "contract.dies",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from assay.lab.harness.client_saboteur import misbehaving
-from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.sabotage.client_saboteur import misbehaving
+from assay.lab.harness.scripted_client.client import Guest
 
 
 @misbehaving("it never ends", breaks="CLIENT-01", limit=0.5)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from assay.lab.client.fixtures.ill_marked_tools import ARGUMENTS, VALID
-from assay.lab.harness.client_saboteur import misbehaving
-from assay.lab.harness.guest.guest import Guest
-from assay.lab.harness.hosting.brief import call
+from assay.lab.harness.sabotage.client_saboteur import misbehaving
+from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_server.brief import call
 from assay.lab.harness.transport import HTTP_ONLY
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from assay.lab.client.altered import overlooking
 from assay.lab.client.fixtures.ill_marked_tools import FAULTS
-from assay.lab.harness.client_saboteur import on_hearing
-from assay.lab.harness.guest.guest import Guest
-from assay.lab.harness.saboteur import Json
+from assay.lab.harness.sabotage.client_saboteur import on_hearing
+from assay.lab.harness.sabotage.saboteur import Json
+from assay.lab.harness.scripted_client.client import Guest
 from assay.lab.harness.transport import HTTP_ONLY
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from urllib.parse import unquote
 
-from assay.lab.harness.client_saboteur import on_request
-from assay.lab.harness.guest.guest import Guest
-from assay.lab.harness.saboteur import Request
+from assay.lab.harness.sabotage.client_saboteur import on_request
+from assay.lab.harness.sabotage.saboteur import Request
+from assay.lab.harness.scripted_client.client import Guest
 
 
 @on_request("Mcp-Name has percent signs decoded", breaks="sep-2243-client-includes-standard-headers")

@@ -6,9 +6,9 @@ import json
 
 from assay.lab.client.altered import is_call, within
 from assay.lab.client.fixtures.rich_schema import ECHO
-from assay.lab.harness.client_saboteur import on_message
-from assay.lab.harness.guest.guest import Guest
-from assay.lab.harness.saboteur import Json
+from assay.lab.harness.sabotage.client_saboteur import on_message
+from assay.lab.harness.sabotage.saboteur import Json
+from assay.lab.harness.scripted_client.client import Guest
 
 
 @on_message("a schema is given as text", breaks="json-schema-2020-12-client-echo-completed")

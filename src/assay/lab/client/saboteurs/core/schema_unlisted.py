@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from assay.lab.client.fixtures.rich_schema import ECHO
-from assay.lab.harness.client_saboteur import misbehaving
-from assay.lab.harness.guest.guest import Guest
-from assay.lab.harness.hosting.brief import call
+from assay.lab.harness.sabotage.client_saboteur import misbehaving
+from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_server.brief import call
 
 
 @misbehaving("no tool is listed", breaks="json-schema-2020-12-client-tool-found")

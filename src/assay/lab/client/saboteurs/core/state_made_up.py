@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from assay.lab.client.altered import is_call, within
 from assay.lab.client.fixtures.retried_tools import NO_STATE
-from assay.lab.harness.client_saboteur import on_message
-from assay.lab.harness.guest.guest import Guest
-from assay.lab.harness.saboteur import Json
+from assay.lab.harness.sabotage.client_saboteur import on_message
+from assay.lab.harness.sabotage.saboteur import Json
+from assay.lab.harness.scripted_client.client import Guest
 
 
 @on_message("a state is sent where none was given", breaks="sep-2322-client-no-state-omitted")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.client_saboteur import on_line
-from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.sabotage.client_saboteur import on_line
+from assay.lab.harness.scripted_client.client import Guest
 
 
 @on_line("a remark is written before each message", breaks="STD-03", scenario="tools_call")

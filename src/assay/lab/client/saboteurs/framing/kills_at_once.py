@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.client_saboteur import misbehaving
-from assay.lab.harness.guest.guest import Guest
-from assay.lab.harness.guest.stdio_carrier import StdioCarrier
+from assay.lab.harness.sabotage.client_saboteur import misbehaving
+from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.stdio_transport import StdioCarrier
 from assay.lab.harness.transport import STDIO_ONLY
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from assay.lab.harness.client_saboteur import on_line
-from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.sabotage.client_saboteur import on_line
+from assay.lab.harness.scripted_client.client import Guest
 
 
 @on_line("a call is written over several lines", breaks="STD-01", scenario="tools_call")

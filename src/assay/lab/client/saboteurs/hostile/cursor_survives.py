@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import ill_mannered
 
 saboteur = ill_mannered(
     "a cursor of a lost session is used in the new one", breaks="PAG-07", forgets_cursors=False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.client.fixtures.endless import MOST
-from assay.lab.harness.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import ill_mannered
 from assay.lab.harness.transport import ONE_CHANNEL
 
 saboteur = ill_mannered(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.client_saboteur import misbehaving
-from assay.lab.harness.guest.failure import Failed
-from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.sabotage.client_saboteur import misbehaving
+from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.failure import Failed
 
 
 @misbehaving("an unknown notification ends the client", breaks="HOSTILE-16", scenario="hostile.unknown")

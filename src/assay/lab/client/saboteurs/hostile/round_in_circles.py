@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from assay.lab.client.fixtures.endless import MOST_SAME, SAME
-from assay.lab.harness.client_saboteur import misbehaving
-from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.sabotage.client_saboteur import misbehaving
+from assay.lab.harness.scripted_client.client import Guest
 
 
 @misbehaving(

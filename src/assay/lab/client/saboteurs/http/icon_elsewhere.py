@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from assay.lab.client.evidence import AFTER
-from assay.lab.harness.client_saboteur import misbehaving
-from assay.lab.harness.guest.guest import Guest
-from assay.lab.harness.guest.web import Web
-from assay.lab.harness.hosting.brief import LIST_TOOLS
+from assay.lab.harness.sabotage.client_saboteur import misbehaving
+from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.web import Web
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS
 
 
 @misbehaving("an icon of another origin is fetched", breaks="IC-03")

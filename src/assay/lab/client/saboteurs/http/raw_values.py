@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from base64 import b64decode
 
-from assay.lab.harness.client_saboteur import on_request
-from assay.lab.harness.guest.guest import Guest
-from assay.lab.harness.saboteur import Request
+from assay.lab.harness.sabotage.client_saboteur import on_request
+from assay.lab.harness.sabotage.saboteur import Request
+from assay.lab.harness.scripted_client.client import Guest
 from assay.lab.suite.mirrored import ENCODED
 
 HEADER = "Mcp-Param-Note"

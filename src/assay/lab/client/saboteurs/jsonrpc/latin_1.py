@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from assay.lab.harness.client_saboteur import on_message
-from assay.lab.harness.guest.guest import Guest
-from assay.lab.harness.saboteur import BOTH, Json
+from assay.lab.harness.sabotage.client_saboteur import on_message
+from assay.lab.harness.sabotage.saboteur import BOTH, Json
+from assay.lab.harness.scripted_client.client import Guest
 
 
 @on_message("a message is written in Latin-1", breaks="BASE-12", transports=BOTH)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from assay.lab.client.evidence import AFTER, ENDLESS
-from assay.lab.harness.client_saboteur import misbehaving
-from assay.lab.harness.guest.guest import Guest
-from assay.lab.harness.message_meta import declared
+from assay.lab.harness.driver.message_meta import declared
+from assay.lab.harness.sabotage.client_saboteur import misbehaving
+from assay.lab.harness.scripted_client.client import Guest
 from assay.lab.harness.transport import STDIO_ONLY
 
 PAUSE = 0.1

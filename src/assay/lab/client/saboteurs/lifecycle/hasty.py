@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.client_saboteur import on_line
-from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.sabotage.client_saboteur import on_line
+from assay.lab.harness.scripted_client.client import Guest
 
 EARLY = b'{"jsonrpc":"2.0","id":"early","method":"tools/list"}\n'
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 
 from assay.lab.client.evidence import AFTER, ENDLESS
-from assay.lab.harness.client_saboteur import misbehaving
-from assay.lab.harness.guest.guest import Guest
-from assay.lab.harness.hosting.brief import call
-from assay.lab.harness.message_meta import declared
+from assay.lab.harness.driver.message_meta import declared
+from assay.lab.harness.sabotage.client_saboteur import misbehaving
+from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_server.brief import call
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.revisions.registry import PER_REQUEST
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.lab.harness.client_saboteur import on_message
-from assay.lab.harness.guest.guest import Guest
-from assay.lab.harness.saboteur import Json
+from assay.lab.harness.sabotage.client_saboteur import on_message
+from assay.lab.harness.sabotage.saboteur import Json
+from assay.lab.harness.scripted_client.client import Guest
 
 
 @on_message(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.client_saboteur import misbehaving
-from assay.lab.harness.guest.guest import Guest
+from assay.lab.harness.sabotage.client_saboteur import misbehaving
+from assay.lab.harness.scripted_client.client import Guest
 
 
 @misbehaving("requests are sent without a handshake", breaks="LIFE-01", scenario="tools_call")

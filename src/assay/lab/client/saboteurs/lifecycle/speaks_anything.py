@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.client.declaring import CLIENTS
-from assay.lab.harness.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import ill_mannered
 
 saboteur = ill_mannered(
     "the client goes on with a version that nobody knows",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.client_saboteur import EVERY, ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import EVERY, ill_mannered
 
 saboteur = ill_mannered(
     "the digest of a file is not compared",

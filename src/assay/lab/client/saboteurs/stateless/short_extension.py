@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from assay.lab.client.altered import with_meta
-from assay.lab.harness.client_saboteur import on_message
-from assay.lab.harness.guest.guest import Guest
-from assay.lab.harness.message_meta import CAPABILITIES_KEY
-from assay.lab.harness.saboteur import Json
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
+from assay.lab.harness.sabotage.client_saboteur import on_message
+from assay.lab.harness.sabotage.saboteur import Json
+from assay.lab.harness.scripted_client.client import Guest
 
 
 @on_message("an extension is declared by a short name", breaks="VER-06")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import ill_mannered
 
 saboteur = ill_mannered(
     "the last event is not named", breaks="HTTP-34", scenario="streams.resumed", names_last_event=False

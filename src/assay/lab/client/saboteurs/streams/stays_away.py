@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import ill_mannered
 
 saboteur = ill_mannered(
     "a stream that broke is not gone on with", breaks="HTTP-24", scenario="streams.resumed", resumes=False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import ill_mannered
 from assay.lab.harness.transport import STDIO_ONLY
 
 saboteur = ill_mannered(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from assay.lab.harness.client_saboteur import misbehaving
-from assay.lab.harness.guest.failure import Failed
-from assay.lab.harness.guest.guest import Guest
-from assay.lab.harness.hosting.brief import step
+from assay.lab.harness.sabotage.client_saboteur import misbehaving
+from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.failure import Failed
+from assay.lab.harness.scripted_server.brief import step
 
 
 @misbehaving("a page is asked for after the last one", breaks="PAG-04", scenario="utilities.all-used")

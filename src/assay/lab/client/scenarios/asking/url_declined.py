@@ -5,10 +5,10 @@ from __future__ import annotations
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.fixtures.asking_tools import add_asking
 from assay.lab.client.questions import CANARY, FORM
-from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.http_reply import HttpReply
-from assay.lab.harness.hosting.http_server import Asked
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
+from assay.lab.harness.scripted_server.http_reply import HttpReply
+from assay.lab.harness.scripted_server.http_server import Asked
+from assay.lab.harness.scripted_server.stage import Hosting
 
 
 @client_scenario(

@@ -6,7 +6,7 @@ from assay.lab.client.authorization.authorizing import IN_VAIN
 from assay.lab.client.authorization.protected import Protection, protect
 from assay.lab.client.declaring import client_scenario, where
 from assay.lab.client.fixtures.canary import open_canary
-from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.scripted_server.stage import Hosting
 from assay.lab.harness.transport import HTTP_ONLY
 
 

@@ -9,7 +9,7 @@ from assay.lab.client.authorization.authorizing import FOUND
 from assay.lab.client.authorization.machine import BRIEF, GRANT, NAME, settings
 from assay.lab.client.authorization.protected import Protection, protect
 from assay.lab.client.declaring import official_scenario
-from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.scripted_server.stage import Hosting
 
 SECRET: Final = "conformance-test-secret"
 METHOD: Final = "client_secret_basic"

@@ -11,7 +11,7 @@ from assay.lab.client.authorization.authorizing import FOUND
 from assay.lab.client.authorization.machine import BRIEF, GRANT, NAME, settings
 from assay.lab.client.authorization.protected import Protection, protect
 from assay.lab.client.declaring import official_scenario
-from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.scripted_server.stage import Hosting
 
 ALGORITHM: Final = "ES256"
 METHOD: Final = "private_key_jwt"

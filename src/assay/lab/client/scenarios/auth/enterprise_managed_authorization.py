@@ -10,8 +10,8 @@ from assay.lab.client.authorization.authorizing import FOUND, TWO
 from assay.lab.client.authorization.protected import Protection, protect
 from assay.lab.client.authorization.vouching import CLIENT_ELSEWHERE, open_provider
 from assay.lab.client.declaring import official_scenario
-from assay.lab.harness.hosting.brief import Brief
-from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.scripted_server.brief import Brief
+from assay.lab.harness.scripted_server.stage import Hosting
 
 SECRET: Final = "conformance-test-xaa-secret"
 METHOD: Final = "client_secret_basic"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.client.authorization.authorizing import BY_CODE, FOUND, LIST_AND_CALL
 from assay.lab.client.authorization.protected import ANY, Protection, protect
 from assay.lab.client.declaring import official_scenario
-from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.scripted_server.stage import Hosting
 
 
 @official_scenario(

@@ -8,7 +8,7 @@ from assay.authority.record import Client, digest
 from assay.lab.client.authorization.authorizing import BY_CODE, FOUND, LIST_AND_CALL
 from assay.lab.client.authorization.protected import Protection, protect
 from assay.lab.client.declaring import official_scenario
-from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.scripted_server.stage import Hosting
 
 NAME, SECRET = "pre-registered-client", "pre-registered-secret"
 METHODS: Final = ("client_secret_basic",)

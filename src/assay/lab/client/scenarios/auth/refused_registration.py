@@ -10,10 +10,10 @@ from assay.lab.client.authorization.authorizing import IN_VAIN
 from assay.lab.client.authorization.credentials import REGISTRY
 from assay.lab.client.authorization.protected import Protection, protect
 from assay.lab.client.declaring import client_scenario, where
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.http_reply import HttpReply
-from assay.lab.harness.hosting.http_server import Asked
-from assay.lab.harness.http_text import JSON
+from assay.lab.harness.links.http_text import JSON
+from assay.lab.harness.scripted_server.http_reply import HttpReply
+from assay.lab.harness.scripted_server.http_server import Asked
+from assay.lab.harness.scripted_server.stage import Hosting
 from assay.lab.harness.transport import HTTP_ONLY
 
 REFUSAL: Final = {

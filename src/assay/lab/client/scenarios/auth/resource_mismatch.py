@@ -7,7 +7,7 @@ from typing import Final
 from assay.lab.client.authorization.authorizing import IN_VAIN
 from assay.lab.client.authorization.protected import Protection, protect
 from assay.lab.client.declaring import official_scenario, where
-from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.scripted_server.stage import Hosting
 
 OTHER: Final = "https://evil.example.com/mcp"
 

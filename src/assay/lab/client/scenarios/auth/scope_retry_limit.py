@@ -8,7 +8,7 @@ from typing import Final
 from assay.lab.client.authorization.authorizing import BY_CODE, FOUND, IN_VAIN
 from assay.lab.client.authorization.protected import Protection, Refusal, Visitor, protect
 from assay.lab.client.declaring import official_scenario
-from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.scripted_server.stage import Hosting
 
 SCOPE: Final = "mcp:admin"
 PATIENCE: Final = 3

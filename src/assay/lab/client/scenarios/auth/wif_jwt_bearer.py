@@ -5,8 +5,8 @@ from __future__ import annotations
 from assay.lab.client.authorization.authorizing import FOUND, TWO
 from assay.lab.client.authorization.workload import OAUTH, protect_from_workload
 from assay.lab.client.declaring import official_scenario
-from assay.lab.harness.hosting.brief import Brief
-from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.scripted_server.brief import Brief
+from assay.lab.harness.scripted_server.stage import Hosting
 
 
 @official_scenario(

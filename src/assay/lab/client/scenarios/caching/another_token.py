@@ -6,8 +6,8 @@ from assay.lab.client.authorization.authorizing import CODE
 from assay.lab.client.authorization.protected import TOOL, Protection, protect
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
-from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
+from assay.lab.harness.scripted_server.stage import Hosting
 from assay.lab.harness.transport import HTTP_ONLY
 
 

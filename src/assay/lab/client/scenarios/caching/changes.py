@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.fixtures.listener import BRIEF, CHANGED, acknowledge, offer_changes
-from assay.lab.harness.hosting.answer import DONE, Answer
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.scripted_server.answer import DONE, Answer
+from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.scripted_server.stage import Hosting
 
 PAUSE = 0.3
 

@@ -7,11 +7,11 @@ from contextlib import suppress
 
 from assay.lab.client.declaring import CLIENTS, official_scenario
 from assay.lab.client.fixtures.defaults_form import FORM, MESSAGE
-from assay.lab.harness.hosting.answer import Answer, Json
-from assay.lab.harness.hosting.brief import Brief, call
-from assay.lab.harness.hosting.channel import Channel
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.scripted_server.answer import Answer, Json
+from assay.lab.harness.scripted_server.brief import Brief, call
+from assay.lab.harness.scripted_server.channel import Channel
+from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.scripted_server.stage import Hosting
 
 TOOL = "test_client_elicitation_defaults"
 SOON = 1.0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from assay.lab.client.declaring import official_scenario
 from assay.lab.client.fixtures.marked_tools import CALLS, TOOLS
-from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, step
-from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, step
+from assay.lab.harness.scripted_server.stage import Hosting
 
 
 @official_scenario(

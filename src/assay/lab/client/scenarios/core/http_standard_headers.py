@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from assay.lab.client.declaring import official_scenario
-from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call, step
-from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call, step
+from assay.lab.harness.scripted_server.stage import Hosting
 
 TOOLS = ("test_headers", "my-hyphenated-tool")
 URIS = ("file:///path/to/file%20name.txt", "https://example.com/resource?id=123")

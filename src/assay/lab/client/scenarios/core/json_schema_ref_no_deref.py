@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from assay.lab.client.declaring import CLIENTS, official_scenario
-from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.http_reply import HttpReply
-from assay.lab.harness.hosting.http_server import Asked
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief
+from assay.lab.harness.scripted_server.http_reply import HttpReply
+from assay.lab.harness.scripted_server.http_server import Asked
+from assay.lab.harness.scripted_server.stage import Hosting
 
 PATH = "/canary/profile-schema.json"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

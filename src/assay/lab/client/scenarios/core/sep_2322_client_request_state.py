@@ -6,11 +6,11 @@ from secrets import token_hex
 
 from assay.lab.client.declaring import CLIENTS, official_scenario
 from assay.lab.client.fixtures.retried_tools import ECHO, NO_STATE, STATE, UNRELATED, UNTYPED
-from assay.lab.harness.hosting.answer import Answer, Raw
-from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call, tried
-from assay.lab.harness.hosting.host import Tool
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.turn import Turn, encode
+from assay.lab.harness.scripted_server.answer import Answer, Raw
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call, tried
+from assay.lab.harness.scripted_server.request_cycle import Turn, encode
+from assay.lab.harness.scripted_server.server import Tool
+from assay.lab.harness.scripted_server.stage import Hosting
 
 FORM = {
     "message": "Please confirm to continue",

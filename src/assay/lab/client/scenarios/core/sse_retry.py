@@ -9,12 +9,12 @@ from typing import Any
 
 from assay.lab.client.declaring import official_scenario
 from assay.lab.client.fixtures.stream_break import BROKEN_AT, RETRY, TOOL
-from assay.lab.harness.hosting.answer import DONE, Answer
-from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.http_reply import HttpReply
-from assay.lab.harness.hosting.http_server import Asked
-from assay.lab.harness.hosting.turn import Turn, encode
+from assay.lab.harness.scripted_server.answer import DONE, Answer
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
+from assay.lab.harness.scripted_server.http_reply import HttpReply
+from assay.lab.harness.scripted_server.http_server import Asked
+from assay.lab.harness.scripted_server.request_cycle import Turn, encode
+from assay.lab.harness.scripted_server.stage import Hosting
 from assay.protocol.framing import sse
 
 OPEN_FOR = 0.05

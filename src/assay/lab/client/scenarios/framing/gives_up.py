@@ -6,10 +6,10 @@ import asyncio
 
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER, ENDLESS
-from assay.lab.harness.hosting.answer import SILENCE, Answer
-from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call, tried
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.scripted_server.answer import SILENCE, Answer
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call, tried
+from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.scripted_server.stage import Hosting
 
 LIMIT, PAUSE = 0.4, 0.3
 """Seconds until the client gives up; and after that, in which it must have hung up where that is the way."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from assay.lab.client.checks.framing.restart import DIED
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
-from assay.lab.harness.hosting.answer import SILENCE, Answer
-from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call, step, tried
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.scripted_server.answer import SILENCE, Answer
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call, step, tried
+from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.scripted_server.stage import Hosting
 from assay.lab.harness.transport import STDIO_ONLY
 
 LISTENING = step("listen", notifications={"toolsListChanged": True})

@@ -6,10 +6,10 @@ from assay.lab.client.checks.hostile.bad_responses import KINDS, SHORT
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
 from assay.lab.client.fixtures.hostility import WELL, called, trying
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.http_reply import HttpReply
-from assay.lab.harness.hosting.http_server import Asked
-from assay.lab.harness.hosting.turn import encode
+from assay.lab.harness.scripted_server.http_reply import HttpReply
+from assay.lab.harness.scripted_server.http_server import Asked
+from assay.lab.harness.scripted_server.request_cycle import encode
+from assay.lab.harness.scripted_server.stage import Hosting
 from assay.lab.harness.transport import HTTP_ONLY
 
 

@@ -8,12 +8,12 @@ from assay.lab.client.checks.hostile.fleeting_stream import BUSY, SECONDS
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
 from assay.lab.client.fixtures.hostility import WELL
-from assay.lab.harness.hosting.answer import Answer
-from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.http_reply import HttpReply
-from assay.lab.harness.hosting.http_server import Asked
-from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.scripted_server.answer import Answer
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
+from assay.lab.harness.scripted_server.http_reply import HttpReply
+from assay.lab.harness.scripted_server.http_server import Asked
+from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.scripted_server.stage import Hosting
 from assay.lab.harness.transport import HTTP_ONLY
 
 

@@ -6,9 +6,9 @@ from assay.lab.client.checks.hostile.large_answers import DEEP, LARGE
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
 from assay.lab.client.fixtures.hostility import answer_to, trying
-from assay.lab.harness.hosting.answer import Answer, Raw
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.scripted_server.answer import Answer, Raw
+from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.scripted_server.stage import Hosting
 
 BYTES = 4 * 1024 * 1024
 DEPTH = 100_000

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import FIRST
-from assay.lab.harness.hosting.answer import DONE, Answer
-from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.scripted_server.answer import DONE, Answer
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief
+from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.scripted_server.stage import Hosting
 
 
 @client_scenario(

@@ -6,10 +6,10 @@ from assay.lab.client.checks.hostile.odd_events import STYLE, STYLES
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
 from assay.lab.client.fixtures.hostility import answer_to
-from assay.lab.harness.hosting.answer import DONE, Answer, Refused
-from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.scripted_server.answer import DONE, Answer, Refused
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
+from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.scripted_server.stage import Hosting
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.model.error import INVALID_PARAMS
 

@@ -9,9 +9,9 @@ from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
 from assay.lab.client.fixtures.canary import open_canary
 from assay.lab.client.fixtures.hostility import called, trying
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.http_reply import HttpReply
-from assay.lab.harness.hosting.http_server import Asked
+from assay.lab.harness.scripted_server.http_reply import HttpReply
+from assay.lab.harness.scripted_server.http_server import Asked
+from assay.lab.harness.scripted_server.stage import Hosting
 from assay.lab.harness.transport import HTTP_ONLY
 
 

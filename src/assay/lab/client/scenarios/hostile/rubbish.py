@@ -6,9 +6,9 @@ from assay.lab.client.checks.hostile.rubbish import NOT_UTF8, RUBBISH
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
 from assay.lab.client.fixtures.hostility import WELL, Evil, trying
-from assay.lab.harness.hosting.answer import Answer
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.scripted_server.answer import Answer
+from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.scripted_server.stage import Hosting
 from assay.lab.harness.transport import Transport
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.fixtures.endless import IN_VAIN, MOST_SAME, SAME, add_endless
-from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.scripted_server.stage import Hosting
 
 
 @client_scenario(

@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable
 from assay.lab.client.checks.hostile.slow_bytes import TITLE
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.fixtures.hostility import ECHO, add_shaped, answer_to
-from assay.lab.harness.frame import Kind, Sender
-from assay.lab.harness.hosting.answer import DONE, Answer
-from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.http_door import HttpChannel
-from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.scripted_server.answer import DONE, Answer
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief
+from assay.lab.harness.scripted_server.http_listener import HttpChannel
+from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.trace.frame import Kind, Sender
 from assay.lab.harness.transport import Transport
 from assay.protocol.framing import lines, sse, websocket
 

@@ -6,10 +6,10 @@ from assay.lab.client.checks.hostile.stray_answers import AGAIN, EARLY, STRAY, T
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
 from assay.lab.client.fixtures.hostility import ECHO, WELL, add_shaped, answer_to, shaped
-from assay.lab.harness.hosting.answer import DONE, Answer
-from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.scripted_server.answer import DONE, Answer
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
+from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.scripted_server.stage import Hosting
 
 
 @client_scenario(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from assay.lab.client.checks.http.bad_marks import BAD, GOOD, REPORT
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
-from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call, step, tried
-from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call, step, tried
+from assay.lab.harness.scripted_server.stage import Hosting
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.suite.annotation import KEYWORD
 

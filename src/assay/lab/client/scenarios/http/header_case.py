@@ -7,12 +7,12 @@ import msgspec
 from assay.lab.client.checks.http.header_case import ODD
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
-from assay.lab.harness.hosting.answer import DONE, Answer
-from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.http_door import HttpChannel
-from assay.lab.harness.hosting.turn import Turn
-from assay.lab.harness.http_text import JSON
+from assay.lab.harness.links.http_text import JSON
+from assay.lab.harness.scripted_server.answer import DONE, Answer
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
+from assay.lab.harness.scripted_server.http_listener import HttpChannel
+from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.scripted_server.stage import Hosting
 from assay.lab.harness.transport import HTTP_ONLY
 
 

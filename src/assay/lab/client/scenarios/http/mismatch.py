@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from assay.lab.client.checks.http.mismatch import REMARKED
 from assay.lab.client.declaring import client_scenario
-from assay.lab.harness.hosting.answer import Answer, Refused
-from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.scripted_server.answer import Answer, Refused
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
+from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.scripted_server.stage import Hosting
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.suite.annotation import KEYWORD
 from assay.model.error import HEADER_MISMATCH

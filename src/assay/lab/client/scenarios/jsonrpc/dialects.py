@@ -7,10 +7,10 @@ from typing import Any
 from assay.lab.client.checks.jsonrpc.dialects import NAMED, USUAL
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
-from assay.lab.harness.hosting.answer import Answer
-from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.scripted_server.answer import Answer
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
+from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.scripted_server.stage import Hosting
 
 STRING, NUMBER = {"type": "string"}, {"type": "number"}
 # In the usual dialect the first item is a text; who knows older ones only would want a number there.

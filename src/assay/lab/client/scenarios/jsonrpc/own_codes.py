@@ -5,10 +5,10 @@ from __future__ import annotations
 from assay.lab.client.checks.jsonrpc.own_codes import ODD
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
-from assay.lab.harness.hosting.answer import Answer, Refused
-from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call, tried
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.scripted_server.answer import Answer, Refused
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call, tried
+from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.scripted_server.stage import Hosting
 
 CODES = (-32000, -32001, -32003, -32004, -32019)
 """Each has meant something to somebody once."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from assay.lab.client.declaring import client_scenario
-from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
+from assay.lab.harness.scripted_server.stage import Hosting
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
 

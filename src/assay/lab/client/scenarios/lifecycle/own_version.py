@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.fixtures.answered_version import answer_version
-from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
+from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.scripted_server.stage import Hosting
 
 
 @client_scenario(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from assay.lab.client.declaring import CLIENTS, official_scenario
 from assay.lab.client.fixtures.skill import offer_skill
-from assay.lab.harness.hosting.brief import Brief, step
-from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.scripted_server.brief import Brief, step
+from assay.lab.harness.scripted_server.stage import Hosting
 
 
 @official_scenario(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from assay.lab.client.declaring import CLIENTS, official_scenario
 from assay.lab.client.fixtures.skill import MANIFEST, TEXTS, offer_skill
-from assay.lab.harness.hosting.brief import Brief, step, tried
-from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.scripted_server.brief import Brief, step, tried
+from assay.lab.harness.scripted_server.stage import Hosting
 
 LONGER = TEXTS[MANIFEST] + "and words that the entry does not count\n"
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from assay.lab.client.declaring import client_scenario
-from assay.lab.harness.hosting.answer import Answer, Refused
-from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.turn import Turn
-from assay.lab.harness.message_meta import VERSION_KEY
+from assay.lab.harness.driver.message_meta import VERSION_KEY
+from assay.lab.harness.scripted_server.answer import Answer, Refused
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief
+from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.scripted_server.stage import Hosting
 from assay.model.error import UNSUPPORTED_VERSION
 
 TO_COME = "2999-01-01"

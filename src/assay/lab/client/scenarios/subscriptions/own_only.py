@@ -7,10 +7,10 @@ import asyncio
 from assay.lab.client.checks.subscriptions.own_only import FOREIGN, OWN
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.fixtures.listener import BRIEF, CHANGED, acknowledge, offer_changes
-from assay.lab.harness.hosting.answer import DONE, Answer
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.turn import Turn
-from assay.lab.harness.message_meta import SUBSCRIPTION_KEY
+from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
+from assay.lab.harness.scripted_server.answer import DONE, Answer
+from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.scripted_server.stage import Hosting
 from assay.lab.harness.transport import STDIO_ONLY
 
 PAUSE = 0.4

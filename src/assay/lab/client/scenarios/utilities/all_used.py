@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from assay.lab.client.declaring import client_scenario
-from assay.lab.harness.hosting.brief import Brief, step, tried
-from assay.lab.harness.hosting.hosting import Hosting
+from assay.lab.harness.scripted_server.brief import Brief, step, tried
+from assay.lab.harness.scripted_server.stage import Hosting
 
 BARE: Final = "https://example.com"
 """Some would write a slash after it."""

@@ -7,10 +7,10 @@ from contextlib import suppress
 from itertools import count
 
 from assay.lab.client.declaring import client_scenario
-from assay.lab.harness.hosting.answer import Answer
-from assay.lab.harness.hosting.brief import LIST_TOOLS, Brief, call, step
-from assay.lab.harness.hosting.hosting import Hosting
-from assay.lab.harness.hosting.turn import Turn
+from assay.lab.harness.scripted_server.answer import Answer
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call, step
+from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.scripted_server.stage import Hosting
 
 WAITING = 1.0
 """Seconds that the first call waits for the second."""

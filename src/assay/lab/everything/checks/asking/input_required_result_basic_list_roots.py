@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from assay.lab.everything.declaring import official_check
 from assay.lab.everything.input_round import Wanted, asked_then_done, asking_tool
-from assay.lab.harness.question import ROOTS
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.driver.question import ROOTS
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation
 
 FIRST, LAST = "sep-2322-list-roots-incomplete", "sep-2322-list-roots-complete"

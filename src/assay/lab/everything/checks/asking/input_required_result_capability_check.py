@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from assay.lab.everything.declaring import official_check
 from assay.lab.everything.input_round import asked_in, asking_tool, rounds
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.retrying import NEEDED, wants_input
 from assay.lab.suite.self_description import as_object, capabilities_of

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from assay.lab.everything.declaring import official_check
 from assay.lab.everything.input_round import asking_tool, brings_answers, done, rounds
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation
 
 ROW = "sep-2322-ignore-unexpected-params"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from assay.lab.everything.declaring import official_check
 from assay.lab.everything.input_round import asked_in, asking_tool, brings_answers, rounds
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.retrying import wants_input
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from assay.lab.everything.declaring import official_check
 from assay.lab.everything.input_round import Wanted, asking_tool, asks_wrongly, done, rounds, state_in
-from assay.lab.harness.question import ELICIT
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.driver.question import ELICIT
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 FIRST, SECOND, LAST = (f"sep-2322-multi-round-r{number}" for number in (1, 2, 3))

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from assay.lab.everything.declaring import official_check
 from assay.lab.everything.input_round import Wanted, asked_then_done
-from assay.lab.harness.question import ELICIT
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.driver.question import ELICIT
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation
 
 PROMPT = "test_input_required_result_prompt"

@@ -14,8 +14,8 @@ from assay.lab.everything.input_round import (
     rounds,
     state_in,
 )
-from assay.lab.harness.question import ELICIT
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.driver.question import ELICIT
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.model.error import METHOD_NOT_FOUND
 

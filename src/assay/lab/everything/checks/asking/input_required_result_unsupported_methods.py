@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.discovery import LISTS
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.subject.discovery import LISTS
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.retrying import wants_input
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from assay.lab.everything.declaring import official_check
 from assay.lab.everything.input_round import USER_NAME, asking_tool, brings_answers, rounds
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.retrying import succeeded
 from assay.lab.suite.self_description import as_object

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from assay.lab.everything.declaring import official_check
 from assay.lab.everything.forms import Field, Part, judge_form
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation
 
 NAME: Final = "elicitation-sep1034"

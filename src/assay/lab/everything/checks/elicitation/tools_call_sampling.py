@@ -8,8 +8,8 @@ from typing import Any
 from assay.lab.everything.asked import asking_calls
 from assay.lab.everything.content import blocks_problem, call_problem, text_problem
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.question import SAMPLE, Round
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.driver.question import SAMPLE, Round
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 ROW = "tools-call-sampling"

@@ -7,8 +7,8 @@ from typing import Final
 
 from assay.lab.everything.declaring import official_check
 from assay.lab.everything.header_probe import identity, is_served, refused, served
-from assay.lab.harness.http_text import HEAD_END
-from assay.lab.harness.trace import Call, Trace
+from assay.lab.harness.links.http_text import HEAD_END
+from assay.lab.harness.trace.trace import Call, Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation
 from assay.lab.suite.mirrored import Mirror, standard_mirrors

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.http_call import is_local
-from assay.lab.harness.trace import Call, Trace
+from assay.lab.harness.links.http_call import is_local
+from assay.lab.harness.trace.trace import Call, Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
+from assay.lab.harness.trace.wire_shape import observed_shapes
 from assay.lab.harness.verdict import Observation
-from assay.lab.harness.wire_shape import observed_shapes
 
 ROW = "wire-schema-valid"
 

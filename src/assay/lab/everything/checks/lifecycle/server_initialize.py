@@ -9,7 +9,7 @@ from assay.lab.everything.answered import answered
 from assay.lab.everything.borrowed import borrow
 from assay.lab.everything.declaring import official_check
 from assay.lab.everything.listed import lacking
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.checks.http import session_id
 

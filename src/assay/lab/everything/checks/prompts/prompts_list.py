@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.lab.everything.declaring import official_check
 from assay.lab.everything.listed import judge_list, lacking
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation
 
 ROW = "prompts-list"

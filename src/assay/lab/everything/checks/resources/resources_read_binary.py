@@ -8,7 +8,7 @@ from assay.lab.everything.answered import answered
 from assay.lab.everything.content import Block, data_problem
 from assay.lab.everything.declaring import official_check
 from assay.lab.everything.reading import judge_contents
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation
 
 ROW = "resources-read-binary"

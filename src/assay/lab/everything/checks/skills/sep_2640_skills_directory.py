@@ -9,8 +9,8 @@ from assay.lab.everything.declaring import official_check
 from assay.lab.everything.faults import judged
 from assay.lab.everything.skill_entry import children, directory_of, subdirectories, uri_of
 from assay.lab.everything.skill_listing import declared_settings, listed_entries
-from assay.lab.harness.listing import Listing, listings
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.listing import Listing, listings
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation
 from assay.model.error import INVALID_PARAMS
 

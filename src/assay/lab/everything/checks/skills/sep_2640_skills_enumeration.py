@@ -20,8 +20,8 @@ from assay.lab.everything.skill_listing import (
     skill_listings,
     text_in,
 )
-from assay.lab.harness.listing import Listing
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.listing import Listing
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation
 from assay.model.error import INVALID_PARAMS
 

@@ -11,8 +11,8 @@ from assay.lab.everything.faults import judged
 from assay.lab.everything.frontmatter import frontmatter_of
 from assay.lab.everything.skill_entry import name_in
 from assay.lab.everything.skill_listing import files_read, text_in
-from assay.lab.harness.listing import listings
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.listing import listings
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation
 from assay.lab.suite.self_description import as_object
 

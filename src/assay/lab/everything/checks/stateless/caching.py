@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 ROWS = {

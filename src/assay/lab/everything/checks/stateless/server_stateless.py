@@ -16,17 +16,17 @@ from assay.lab.everything.stateless_probe import (
     UNASKED_LOG,
     UNKNOWN,
 )
-from assay.lab.harness.declaration import declaration
-from assay.lab.harness.http_text import parse_head
-from assay.lab.harness.message import Message, Shape, same_id
-from assay.lab.harness.message_meta import (
+from assay.lab.harness.driver.message_meta import (
     CAPABILITIES_KEY,
     CLIENT_KEY,
     LOG_LEVEL_KEY,
     SERVER_KEY,
     VERSION_KEY,
 )
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.links.http_text import parse_head
+from assay.lab.harness.trace.declaration import declaration
+from assay.lab.harness.trace.message import Message, Shape, same_id
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.mirrored import VERSION, asked
 from assay.lab.suite.self_description import as_object, capabilities_of, is_of, meta_of, reply_to, told

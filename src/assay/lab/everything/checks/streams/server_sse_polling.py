@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.message import Message, same_id
-from assay.lab.harness.trace import Call, Trace
+from assay.lab.harness.trace.message import Message, same_id
+from assay.lab.harness.trace.trace import Call, Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 

@@ -12,7 +12,7 @@ from assay.lab.everything.faults import judged, result_faults
 from assay.lab.everything.task_opening import judge_opening
 from assay.lab.everything.task_shape import creation_faults, sync_faults
 from assay.lab.everything.task_story import calls, stories
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.model.error import MISSING_CAPABILITY
 

@@ -11,7 +11,7 @@ from assay.lab.everything.faults import judged, result_faults
 from assay.lab.everything.task_opening import judge_opening
 from assay.lab.everything.task_shape import creation_faults, sync_faults
 from assay.lab.everything.task_story import Story, calls, stories
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.model.error import INVALID_PARAMS, METHOD_NOT_FOUND
 

@@ -18,7 +18,7 @@ from assay.lab.everything.task_shape import (
     sync_faults,
 )
 from assay.lab.everything.task_story import Story, calls, judged_end, stories
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation
 
 OPENING = "tasks-lifecycle-bootstrap"

@@ -9,7 +9,7 @@ from assay.lab.everything.declaring import official_check
 from assay.lab.everything.faults import judged, result_faults
 from assay.lab.everything.task_shape import completion_faults, creation_faults
 from assay.lab.everything.task_story import calls, judged_end, stories
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation
 
 ROW = "sep-2663-mrtr-synchronous-before-task-creation"

@@ -10,7 +10,7 @@ from assay.lab.everything.faults import judged, result_faults
 from assay.lab.everything.task_opening import judge_opening
 from assay.lab.everything.task_shape import acknowledgement_faults, completion_faults
 from assay.lab.everything.task_story import Story, calls, judged_end, stories
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation
 
 OPENING = "tasks-mrtr-input-bootstrap"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from assay.lab.everything.declaring import official_check
 from assay.lab.everything.task_opening import judge_opening
-from assay.lab.harness.mirror import as_header
-from assay.lab.harness.trace import Call, Trace
+from assay.lab.harness.driver.mirrored_header import as_header
+from assay.lab.harness.trace.trace import Call, Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 from assay.model.error import HEADER_MISMATCH

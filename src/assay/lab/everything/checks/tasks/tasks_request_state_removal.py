@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from assay.lab.everything.declaring import official_check
 from assay.lab.everything.task_opening import judge_opening
 from assay.lab.everything.task_story import calls, stories
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 OPENING = "tasks-request-state-bootstrap"

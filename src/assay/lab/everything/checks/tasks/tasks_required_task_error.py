@@ -9,7 +9,7 @@ from assay.lab.everything.declaring import official_check
 from assay.lab.everything.extension import TASKS
 from assay.lab.everything.task_opening import judge_opening
 from assay.lab.everything.task_story import calls
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.model.error import MISSING_CAPABILITY
 

@@ -10,8 +10,8 @@ from assay.lab.everything.extension import declares_tasks
 from assay.lab.everything.faults import judged
 from assay.lab.everything.task_shape import ENDS, completion_faults, duration_faults, task_faults
 from assay.lab.everything.task_story import about, calls
-from assay.lab.harness.message import Message
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.message import Message
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation
 from assay.lab.suite.subscription import Subscription, subscriptions
 from assay.model.error import MISSING_CAPABILITY

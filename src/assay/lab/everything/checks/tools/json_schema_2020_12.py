@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.listing import listings
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.listing import listings
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.revisions.revision import Structured
 

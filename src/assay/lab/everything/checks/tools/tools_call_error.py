@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from assay.lab.everything.answered import answered
 from assay.lab.everything.content import blocks_problem, text_problem
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 ROW = "tools-call-error"

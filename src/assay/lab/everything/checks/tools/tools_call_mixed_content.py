@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from assay.lab.everything.content import image_problem, judge_content, resource_problem, text_problem
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation
 
 ROW = "tools-call-mixed-content"

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from assay.lab.everything.declaring import official_check
 from assay.lab.everything.telling import tells_enough
-from assay.lab.harness.log_level import severity
-from assay.lab.harness.message import Message
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.log_level import severity
+from assay.lab.harness.trace.message import Message
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation
 
 ROW = "tools-call-with-logging"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from assay.lab.everything.borrowed import borrow
 from assay.lab.everything.declaring import official_check
 from assay.lab.everything.telling import tells_enough
-from assay.lab.harness.message import Message, same_id
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.message import Message, same_id
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation
 from assay.lab.suite.checks.utilities import progress_tokens, progress_values
 from assay.lab.suite.streamed import PROGRESS, token_of

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from assay.lab.everything.declaring import official_check
 from assay.lab.everything.listed import judge_list, lacking
-from assay.lab.harness.listing import listings
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.listing import listings
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.offering import TOOLS, judge_order
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.lab.everything.answered import answered
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.checks.utilities.completion_values import MOST
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from assay.lab.everything.answered import answered
 from assay.lab.everything.borrowed import borrow
 from assay.lab.everything.declaring import official_check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.checks.utilities import log_level
 

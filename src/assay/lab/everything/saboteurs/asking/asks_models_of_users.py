@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from assay.lab.everything.input_round import asking_tool
 from assay.lab.everything.spoiling import result_for
-from assay.lab.harness.question import SAMPLE
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.driver.question import SAMPLE
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
 
 MESSAGE = {"role": "user", "content": {"type": "text", "text": "Invent a name"}}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.lab.everything.input_round import asking_tool
 from assay.lab.everything.spoiling import forget_answers
-from assay.lab.harness.saboteur import Json, Turn, on_request, params_of
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_request, params_of
 
 
 @on_request("changed state leads to the question again", breaks="sep-2322-reject-tampered-state")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.lab.everything.input_round import asking_tool
 from assay.lab.everything.spoiling import names
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_request
 
 
 @on_request("after the second answer the first question comes again", breaks="sep-2322-multi-round-r3")

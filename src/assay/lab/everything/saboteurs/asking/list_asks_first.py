@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.question import ROOTS
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.driver.question import ROOTS
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
 
 ASKED = {"resultType": "input_required", "inputRequests": {"where": {"method": ROOTS}}}
 

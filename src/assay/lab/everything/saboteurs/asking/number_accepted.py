@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.lab.everything.answering import ALICE
 from assay.lab.everything.input_round import USER_NAME
-from assay.lab.harness.saboteur import Json, Turn, on_request, params_of
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_request, params_of
 
 
 @on_request("a number passes for a form", breaks="sep-2322-validate-input-responses")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.lab.everything.input_round import asking_tool
 from assay.lab.everything.spoiling import names
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_request
 
 
 @on_request("of three answers one is read", breaks="sep-2322-multiple-inputs-complete")

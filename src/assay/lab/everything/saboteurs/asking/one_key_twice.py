@@ -6,7 +6,7 @@ import json
 
 from assay.lab.everything.input_round import asking_tool
 from assay.lab.everything.spoiling import result_for
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
 
 PLACE = "where the questions go"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from assay.lab.everything.input_round import asking_tool
 from assay.lab.everything.spoiling import result_for
-from assay.lab.harness.question import ROOTS
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.driver.question import ROOTS
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
 
 
 @on_reply("of three questions two are asked", breaks="sep-2322-multiple-inputs-incomplete")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.lab.everything.input_round import USER_NAME, asking_tool
 from assay.lab.everything.spoiling import names
-from assay.lab.harness.saboteur import Answered, Json, Turn, on_request, params_of
+from assay.lab.harness.sabotage.saboteur import Answered, Json, Turn, on_request, params_of
 from assay.model.error import INVALID_PARAMS
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.question import SAMPLE, asked_in
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.driver.question import SAMPLE, asked_in
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
 
 
 @on_reply("sampling does not ask with the prompt that was given", breaks="tools-call-sampling")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Request, Turn, on_call
+from assay.lab.harness.sabotage.saboteur import Request, Turn, on_call
 
 
 @on_call("what looks like Base64 is decoded, marked or not", breaks="sep-2243-server-validate-param-match")

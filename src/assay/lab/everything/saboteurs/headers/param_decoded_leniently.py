@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Request, Turn, on_call
+from assay.lab.harness.sabotage.saboteur import Request, Turn, on_call
 
 
 @on_call("Base64 without padding is decoded", breaks="sep-2243-server-reject-invalid-param-chars")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Request, Turn, on_call
+from assay.lab.harness.sabotage.saboteur import Request, Turn, on_call
 
 
 @on_call("the header of a parameter may be missing", breaks="sep-2243-server-reject-invalid-param-chars")

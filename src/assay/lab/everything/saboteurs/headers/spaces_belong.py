@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Request, Response, Turn, on_call
+from assay.lab.harness.sabotage.saboteur import Request, Response, Turn, on_call
 
 REFUSED = b'{"jsonrpc":"2.0","id":%d,"error":{"code":-32020,"message":"Mcp-Name differs"}}'
 

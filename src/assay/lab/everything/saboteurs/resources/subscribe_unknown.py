@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_request
 
 
 @on_request("subscribing is refused", breaks="resources-subscribe")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.lab.everything.double.skills import DOUBLE
 from assay.lab.everything.extension import SKILLS
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
 
 
 @on_reply("directoryRead is a string", breaks="sep-2640-capability-directory-read-flag", double=DOUBLE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.lab.everything.double.skills import DOUBLE
 from assay.lab.everything.extension import SKILLS
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
 
 
 @on_reply("the settings are under `config`", breaks="sep-2640-capability-declaration-inline", double=DOUBLE)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from assay.lab.everything.stateless_probe import ASKS
-from assay.lab.harness.question import ELICIT
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.driver.question import ELICIT
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
 
 
 @on_reply(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.message_meta import CAPABILITIES_KEY
-from assay.lab.harness.saboteur import Json, Turn, on_request, params_of
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_request, params_of
 
 
 @on_request(

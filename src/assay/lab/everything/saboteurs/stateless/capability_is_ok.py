@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.everything.stateless_probe import NEEDS_SAMPLING
-from assay.lab.harness.saboteur import Response, Turn, on_response
+from assay.lab.harness.sabotage.saboteur import Response, Turn, on_response
 
 
 @on_response("a missing capability is refused with status 200", breaks="sep-2575-missing-capability-http-400")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from assay.lab.everything.spoiling import names
 from assay.lab.everything.stateless_probe import NEEDS_SAMPLING
-from assay.lab.harness.message_meta import CAPABILITIES_KEY
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_request
 
 
 @on_request(

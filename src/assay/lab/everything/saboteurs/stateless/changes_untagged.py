@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.message_meta import SUBSCRIPTION_KEY
-from assay.lab.harness.saboteur import Json, Turn, meta_of, on_reply
+from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
+from assay.lab.harness.sabotage.saboteur import Json, Turn, meta_of, on_reply
 
 
 @on_reply("notifications name another subscription", breaks="sep-2575-server-tags-subscription-id")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from assay.lab.everything.stateless_probe import NO_VERSION
-from assay.lab.harness.message_meta import VERSION_KEY
-from assay.lab.harness.saboteur import Request, Turn, on_call
+from assay.lab.harness.driver.message_meta import VERSION_KEY
+from assay.lab.harness.sabotage.saboteur import Request, Turn, on_call
 
 
 @on_call("a version in the header overrides the body's", breaks="sep-2575-http-server-header-mismatch-400")

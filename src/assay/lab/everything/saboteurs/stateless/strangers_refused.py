@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.message_meta import CAPABILITIES_KEY, CLIENT_KEY
-from assay.lab.harness.saboteur import Answered, Json, Turn, meta_of, on_request
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, CLIENT_KEY
+from assay.lab.harness.sabotage.saboteur import Answered, Json, Turn, meta_of, on_request
 from assay.model.error import INVALID_PARAMS
 
 

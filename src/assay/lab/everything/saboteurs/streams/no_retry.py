@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Turn, on_block
+from assay.lab.harness.sabotage.saboteur import Turn, on_block
 
 
 @on_block("a stream is closed without `retry`", breaks="server-sse-retry-field")

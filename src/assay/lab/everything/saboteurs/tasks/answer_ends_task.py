@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.everything.double.tasks import DOUBLE
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_request
 
 
 @on_request("input cancels a task", breaks="tasks-mrtr-tasks-update-resumes", double=DOUBLE)

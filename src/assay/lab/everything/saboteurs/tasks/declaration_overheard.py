@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from assay.lab.everything.double.tasks import DOUBLE
-from assay.lab.harness.message_meta import CAPABILITIES_KEY
-from assay.lab.harness.saboteur import Json, Turn, meta_of, on_request
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
+from assay.lab.harness.sabotage.saboteur import Json, Turn, meta_of, on_request
 
 
 @on_request(

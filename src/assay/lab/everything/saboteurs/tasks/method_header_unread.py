@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.everything.double.tasks import DOUBLE
-from assay.lab.harness.saboteur import Request, Turn, on_call
+from assay.lab.harness.sabotage.saboteur import Request, Turn, on_call
 
 
 @on_call("a wrong Mcp-Method is not noticed", breaks="tasks-headers-reject-mismatched-method", double=DOUBLE)

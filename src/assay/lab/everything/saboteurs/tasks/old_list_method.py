@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.everything.double.tasks import DOUBLE
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
 
 
 @on_reply("tasks/list is answered", breaks="tasks-removed-tasks-list", double=DOUBLE)

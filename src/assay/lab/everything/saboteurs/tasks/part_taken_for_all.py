@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.everything.double.tasks import DOUBLE
-from assay.lab.harness.saboteur import Json, Turn, on_request, params_of
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_request, params_of
 
 
 @on_request("a task goes on with a part of its input", breaks="tasks-mrtr-partial-fulfillment", double=DOUBLE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.lab.everything.double.tasks import DOUBLE
 from assay.lab.everything.refused_opening import refused_opening
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
 
 
 @on_reply(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from assay.lab.everything.double.tasks import DOUBLE
 from assay.lab.everything.tasking import DECLARED
-from assay.lab.harness.message_meta import CAPABILITIES_KEY
-from assay.lab.harness.saboteur import Json, Turn, meta_of, on_request
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
+from assay.lab.harness.sabotage.saboteur import Json, Turn, meta_of, on_request
 
 
 @on_request("listening for a task needs no declaration", breaks="tasks-status-notifications", double=DOUBLE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.everything.spoiling import listed_schema
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
 
 
 @on_reply("`$defs` has become `definitions`", breaks="json-schema-2020-12-$defs")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
 
 
 @on_reply("one of the kinds of content is left out", breaks="tools-call-mixed-content")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.everything.spoiling import SCHEMA_TOOL
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
 
 
 @on_reply("the tool with the schema is not listed", breaks="json-schema-2020-12-tool-found")

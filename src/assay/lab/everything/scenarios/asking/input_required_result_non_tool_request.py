@@ -5,8 +5,8 @@ from __future__ import annotations
 from assay.lab.everything.answering import able, wants_input
 from assay.lab.everything.declaring import official_scenario
 from assay.lab.everything.fixture import fixture_prompt
-from assay.lab.harness.rounds import retry
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.driver.input_round import retry
+from assay.lab.harness.driver.stage import Stage
 
 PROMPT = "test_input_required_result_prompt"
 

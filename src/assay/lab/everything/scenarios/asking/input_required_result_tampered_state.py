@@ -6,7 +6,7 @@ from assay.lab.everything.answering import able, call, call_again, wants_input
 from assay.lab.everything.declaring import official_scenario
 from assay.lab.everything.fixture import fixture_tool
 from assay.lab.everything.input_round import asking_tool
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.suite.forging import forgeries
 
 TOOL = asking_tool("tampered_state")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from assay.lab.everything.answering import able
 from assay.lab.everything.declaring import official_scenario
-from assay.lab.harness.discovery import LISTS
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import Need
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.subject.discovery import LISTS
 
 SOMETHING = Need(lambda facts: any(facts.declares(one) for one, *_ in LISTS), "declares nothing to list")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from assay.lab.everything.declaring import official_scenario
 from assay.lab.everything.fixture import fixture_tool, tool_of
 from assay.lab.everything.forms import answer_forms
-from assay.lab.harness.ears import open_ears
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.driver.server_stream import open_ears
+from assay.lab.harness.driver.stage import Stage
 
 TOOL = "test_elicitation_sep1034_defaults"
 

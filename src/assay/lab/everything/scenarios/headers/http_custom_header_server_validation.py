@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from assay.lab.everything.declaring import official_scenario
-from assay.lab.harness.argument import arguments_for, value_for
-from assay.lab.harness.facts import Facts
+from assay.lab.harness.driver.argument import arguments_for, value_for
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import Need
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.suite.annotation import Annotation, usable
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from assay.lab.everything.declaring import official_scenario
-from assay.lab.harness.message_meta import CLIENT
+from assay.lab.harness.driver.message_meta import CLIENT
+from assay.lab.harness.driver.peer import Peer, Reply
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import LOCAL
-from assay.lab.harness.peer import Peer, Reply
-from assay.lab.harness.stage import Stage
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.revisions.revision import Opening
 

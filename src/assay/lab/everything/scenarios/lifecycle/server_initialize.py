@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.everything.declaring import official_scenario
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.driver.stage import Stage
 
 
 @official_scenario("server-initialize", "The handshake")

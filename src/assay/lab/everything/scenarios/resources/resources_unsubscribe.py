@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.lab.everything.declaring import official_scenario
 from assay.lab.everything.watched import NEEDS, WATCHED, change, watch
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.driver.stage import Stage
 
 
 @official_scenario("resources-unsubscribe", "After unsubscribing no updates come", needs=NEEDS)

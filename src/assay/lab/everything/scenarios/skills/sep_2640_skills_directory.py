@@ -7,9 +7,9 @@ from typing import Any
 from assay.lab.everything.declaring import official_scenario
 from assay.lab.everything.extension import HAS_SKILLS, SKILLS
 from assay.lab.everything.skill_entry import Entry, directory_of, name_in, subdirectories, uri_of
+from assay.lab.harness.driver.peer import PAGES, Peer
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import declares
-from assay.lab.harness.peer import PAGES, Peer
-from assay.lab.harness.stage import Stage
 
 METHOD = "resources/directory/read"
 

@@ -7,8 +7,8 @@ from typing import Any
 from assay.lab.everything.declaring import official_scenario
 from assay.lab.everything.extension import HAS_SKILLS
 from assay.lab.everything.skill_entry import MANIFEST, files_of, uri_of
-from assay.lab.harness.peer import Peer
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.driver.peer import Peer
+from assay.lab.harness.driver.stage import Stage
 
 NO_SKILL = "skill://assay-lab-knows-of-no-such-skill/SKILL.md"
 MOST = 16

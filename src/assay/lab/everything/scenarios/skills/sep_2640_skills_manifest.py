@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.everything.declaring import official_scenario
 from assay.lab.everything.extension import HAS_SKILLS
 from assay.lab.everything.skill_entry import name_in, uri_of
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.driver.stage import Stage
 
 
 @official_scenario(

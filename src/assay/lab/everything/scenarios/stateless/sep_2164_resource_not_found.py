@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from assay.lab.everything.declaring import official_scenario
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import declares
-from assay.lab.harness.stage import Stage
 
 NOWHERE = "test://nonexistent-resource-for-conformance-testing"
 

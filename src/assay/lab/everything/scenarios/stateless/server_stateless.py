@@ -14,11 +14,11 @@ from assay.lab.everything.stateless_probe import (
     UNASKED_LOG,
     UNKNOWN,
 )
-from assay.lab.harness.changing import LISTS
-from assay.lab.harness.facts import Facts
-from assay.lab.harness.message_meta import CAPABILITIES_KEY, CLIENT_KEY, LOG_LEVEL_KEY, VERSION_KEY
-from assay.lab.harness.peer import Peer
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.driver.list_change import LISTS
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, CLIENT_KEY, LOG_LEVEL_KEY, VERSION_KEY
+from assay.lab.harness.driver.peer import Peer
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.transport import Transport
 from assay.lab.suite.listening import ACKNOWLEDGED
 from assay.lab.suite.mirrored import VERSION

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from assay.lab.everything.declaring import official_scenario
 from assay.lab.everything.fixture import fixture_tool
-from assay.lab.harness.peer import Peer, Pending
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.driver.peer import Peer, Pending
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.suite.streamed import STREAM_FIRST
 

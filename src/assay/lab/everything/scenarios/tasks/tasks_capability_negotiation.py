@@ -6,8 +6,8 @@ from assay.lab.everything.declaring import official_scenario
 from assay.lab.everything.extension import HAS_TASKS, UNDECLARED
 from assay.lab.everything.fixture import fixture_tool
 from assay.lab.everything.tasking import DECLARED, ask, call, task_of
-from assay.lab.harness.message_meta import CAPABILITIES_KEY
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
+from assay.lab.harness.driver.stage import Stage
 
 
 @official_scenario(

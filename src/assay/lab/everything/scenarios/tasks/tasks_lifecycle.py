@@ -6,7 +6,7 @@ from assay.lab.everything.declaring import official_scenario
 from assay.lab.everything.extension import HAS_TASKS
 from assay.lab.everything.fixture import fixture_tool
 from assay.lab.everything.tasking import ask, begin, call, follow, task_of
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.driver.stage import Stage
 
 
 @official_scenario(

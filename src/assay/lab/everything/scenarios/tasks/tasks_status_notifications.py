@@ -9,8 +9,8 @@ from assay.lab.everything.extension import HAS_TASKS, UNDECLARED
 from assay.lab.everything.fixture import fixture_tool
 from assay.lab.everything.task_shape import ENDS
 from assay.lab.everything.tasking import ask, begin, call, task_of
-from assay.lab.harness.peer import Peer
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.driver.peer import Peer
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.suite.listening import ACKNOWLEDGED
 from assay.lab.suite.subscription import LISTEN
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.lab.everything.declaring import official_scenario
 from assay.lab.everything.fixture import fixture_tool, tool_of
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.driver.stage import Stage
 
 
 @official_scenario(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from assay.lab.everything.declaring import official_scenario
 from assay.lab.everything.fixture import fixture_prompt
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import declares
-from assay.lab.harness.stage import Stage
 
 PROMPT = "test_prompt_with_arguments"
 

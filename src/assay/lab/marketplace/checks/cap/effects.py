@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from assay.lab.harness.digest import TOLD, digest_of_json, is_digest
-from assay.lab.harness.registry_entry import as_object
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.subject.registry_entry import as_object
+from assay.lab.harness.trace.digest import TOLD, digest_of_json, is_digest
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.marketplace.cap_effect import Summarised, summarised

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from assay.lab.harness.listing import Listing, listings
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.listing import Listing, listings
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.marketplace.cap_manifest import PLACES, REQUIRED, Manifest, disagreements, manifests

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from assay.lab.harness.listing import Listing, listings
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.listing import Listing, listings
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.marketplace.cap_meta import VERSION, tag, told
 from assay.lab.marketplace.cap_prompt import expected_digests, gets, is_version, rendered

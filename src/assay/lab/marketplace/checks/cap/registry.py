@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from assay.lab.harness.declaration import declaration
-from assay.lab.harness.frame import Frame
-from assay.lab.harness.listing import listings
-from assay.lab.harness.registry_entry import (
+from assay.lab.harness.subject.out_of_band import REGISTRY
+from assay.lab.harness.subject.registry_entry import (
     KINDS,
     PROFILE,
     PUBLISHER,
@@ -17,8 +15,10 @@ from assay.lab.harness.registry_entry import (
     capabilities_block,
     profile_block,
 )
-from assay.lab.harness.surroundings import REGISTRY
-from assay.lab.harness.trace import Probe, Trace
+from assay.lab.harness.trace.declaration import declaration
+from assay.lab.harness.trace.frame import Frame
+from assay.lab.harness.trace.listing import listings
+from assay.lab.harness.trace.trace import Probe, Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Evidence, Observation, observe
 from assay.lab.marketplace.cap_prompt import knows_all_content

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Final
 
-from assay.lab.harness.changing import UPDATED
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.driver.list_change import UPDATED
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.marketplace.cap_reading import Content, reads_by_uri
 from assay.lab.marketplace.declaring import profile_check

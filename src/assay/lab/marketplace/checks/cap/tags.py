@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Final
 
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.marketplace.cap_meta import PROVENANCE, RETENTION, TIERS, is_tier, tag, told
 from assay.lab.marketplace.cap_reading import Content, contents

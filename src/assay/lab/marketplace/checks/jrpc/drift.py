@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from assay.lab.harness.listing import Listing, listings
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.listing import Listing, listings
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.marketplace.declaring import profile_check
 from assay.lab.marketplace.jrpc_lists import LISTS, Listed

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.lab.harness.surroundings import REGISTRY
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.subject.out_of_band import REGISTRY
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.marketplace.declaring import profile_check
 from assay.lab.marketplace.jrpc_attempt import Attempt, attempts

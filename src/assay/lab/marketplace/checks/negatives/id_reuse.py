@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.lab.harness.message import Message
-from assay.lab.harness.trace import Probe, Trace
+from assay.lab.harness.trace.message import Message
+from assay.lab.harness.trace.trace import Probe, Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.marketplace.declaring import profile_check

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation
 from assay.lab.marketplace.declaring import profile_check
 from assay.lab.marketplace.jrpc_refusal import refused

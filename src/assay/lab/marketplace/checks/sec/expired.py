@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from assay.lab.harness.bearer import EXPIRED
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.subject.bearer import EXPIRED
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation
 from assay.lab.marketplace.declaring import profile_check

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from assay.lab.harness.admission import calls_with, told
-from assay.lab.harness.bearer import GARBAGE, NONE
-from assay.lab.harness.trace import Call, Trace
+from assay.lab.harness.subject.bearer import GARBAGE, NONE
+from assay.lab.harness.trace.admission import calls_with, told
+from assay.lab.harness.trace.trace import Call, Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.marketplace.declaring import profile_check

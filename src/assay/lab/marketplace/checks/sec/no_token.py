@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from assay.lab.harness.admission import told
-from assay.lab.harness.challenge import HEADER, METADATA, bearer_challenge
-from assay.lab.harness.trace import Call, Trace
+from assay.lab.harness.trace.admission import told
+from assay.lab.harness.trace.challenge import HEADER, METADATA, bearer_challenge
+from assay.lab.harness.trace.trace import Call, Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.marketplace.declaring import profile_check

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.lab.harness.event_stream import has_comment
-from assay.lab.harness.frame import Kind
-from assay.lab.harness.trace import Call, Trace
+from assay.lab.harness.links.event_stream import has_comment
+from assay.lab.harness.trace.frame import Kind
+from assay.lab.harness.trace.trace import Call, Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.marketplace.declaring import profile_check

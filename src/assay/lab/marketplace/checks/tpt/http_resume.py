@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.lab.harness.trace import Call, Trace
+from assay.lab.harness.trace.trace import Call, Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.marketplace.declaring import profile_check

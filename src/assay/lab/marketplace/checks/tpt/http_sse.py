@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from assay.lab.harness.http_text import EVENT_STREAM, JSON
-from assay.lab.harness.message import Shape
-from assay.lab.harness.trace import Call, Trace
+from assay.lab.harness.links.http_text import EVENT_STREAM, JSON
+from assay.lab.harness.trace.message import Shape
+from assay.lab.harness.trace.trace import Call, Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.marketplace.declaring import profile_check

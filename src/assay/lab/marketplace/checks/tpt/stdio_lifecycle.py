@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.lab.harness.frame import Frame, Kind, Sender
-from assay.lab.harness.stdio_link import TERMINATED
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.links.stdio import TERMINATED
+from assay.lab.harness.trace.frame import Frame, Kind, Sender
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.marketplace.declaring import profile_check

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.lab.harness.frame import Kind
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.frame import Kind
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.marketplace.declaring import profile_check

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from hashlib import sha256
 
-from assay.lab.harness.saboteur import Json, Turn, newest_of_each_kind, on_reply
+from assay.lab.harness.sabotage.saboteur import Json, Turn, newest_of_each_kind, on_reply
 from assay.lab.marketplace.cap_meta import PROVENANCE
 from assay.lab.marketplace.cap_sabotaging import contents
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.digest import digest_of
-from assay.lab.harness.saboteur import Json, Turn, newest_of_each_kind, on_reply
+from assay.lab.harness.sabotage.saboteur import Json, Turn, newest_of_each_kind, on_reply
+from assay.lab.harness.trace.digest import digest_of
 from assay.lab.marketplace.cap_meta import VERSION
 from assay.lab.marketplace.cap_sabotaging import listed
 

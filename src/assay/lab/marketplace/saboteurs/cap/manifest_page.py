@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Response, Turn, newest_of_each_kind, on_response
+from assay.lab.harness.sabotage.saboteur import Response, Turn, newest_of_each_kind, on_response
 from assay.lab.marketplace.cap_sabotaging import is_manifest
 
 

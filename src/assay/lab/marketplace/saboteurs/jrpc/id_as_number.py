@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Json, Turn, newest_of_each_kind, on_reply
+from assay.lab.harness.sabotage.saboteur import Json, Turn, newest_of_each_kind, on_reply
 
 
 @on_reply("an id of digits comes back as a number", breaks="CONF-JRPC-02.id-echo", window=newest_of_each_kind)

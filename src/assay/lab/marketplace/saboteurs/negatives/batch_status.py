@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Response, Turn, newest_of_each_kind, on_response
+from assay.lab.harness.sabotage.saboteur import Response, Turn, newest_of_each_kind, on_response
 
 
 @on_response("a batch is refused with HTTP 200", breaks="CONF-JRPC-03.batch", window=newest_of_each_kind)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.lab.harness.saboteur import Answered, Turn, on_batch
+from assay.lab.harness.sabotage.saboteur import Answered, Turn, on_batch
 
 
 @on_batch("an empty batch is ignored", breaks="CONF-JRPC-03.batch")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Json
+from assay.lab.harness.sabotage.saboteur import Json
 from assay.lab.marketplace.obs_sabotaging import on_span
 
 

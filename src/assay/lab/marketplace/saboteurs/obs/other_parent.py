@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Json, newest_of_each_kind
+from assay.lab.harness.sabotage.saboteur import Json, newest_of_each_kind
 from assay.lab.marketplace.obs_sabotaging import on_span
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ssl
 
-from assay.lab.harness.saboteur import on_handshake
+from assay.lab.harness.sabotage.saboteur import on_handshake
 from assay.lab.marketplace.sec_server import CERTIFIED_SERVER
 
 

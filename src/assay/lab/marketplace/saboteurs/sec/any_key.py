@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.lab.harness.saboteur import Request, Turn, on_call
+from assay.lab.harness.sabotage.saboteur import Request, Turn, on_call
 from assay.lab.marketplace.sec_server import SERVER
 from assay.lab.suite.sabotaging import as_first, claims, first_claims, header, is_expired, remember_first
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Request, Response, Turn, on_call
+from assay.lab.harness.sabotage.saboteur import Request, Response, Turn, on_call
 from assay.lab.marketplace.sec_server import SERVER
 from assay.lab.suite.sabotaging import claims, lacks_token
 

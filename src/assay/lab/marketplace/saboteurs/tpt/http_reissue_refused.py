@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Request, Response, Turn, on_call
+from assay.lab.harness.sabotage.saboteur import Request, Response, Turn, on_call
 
 BODY = b'{"jsonrpc":"2.0","error":{"code":-32600,"message":"streams are not resumed here"}}'
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.altering import encode
-from assay.lab.harness.saboteur import Conversation, scripted
-from assay.lab.harness.script import least_answer
+from assay.lab.harness.sabotage.alteration import encode
+from assay.lab.harness.sabotage.saboteur import Conversation, scripted
+from assay.lab.harness.sabotage.script import least_answer
 from assay.model.error import PARSE_ERROR
 from assay.revisions.registry import PER_REQUEST
 from assay.revisions.revision import Revision

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.facts import Facts, hints
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import Need
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.subject.facts import Facts, hints
 from assay.lab.marketplace.cap_calling import MOST, call_watched, undisturbed
 from assay.lab.marketplace.declaring import BOTH
 

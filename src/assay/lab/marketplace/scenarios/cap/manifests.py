@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.http_text import JSON
-from assay.lab.harness.peer import Peer
+from assay.lab.harness.driver.peer import Peer
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.links.http_text import JSON
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.marketplace.cap_calling import looking_on
 from assay.lab.marketplace.cap_listing import read_lists

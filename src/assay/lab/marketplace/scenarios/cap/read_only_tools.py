@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import A_READ_ONLY_TOOL
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 from assay.lab.marketplace.cap_calling import MOST, call_watched, looking_on
 from assay.lab.marketplace.declaring import BOTH
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import A_REGISTRY_ENTRY
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
-from assay.lab.harness.surroundings import REGISTRY
+from assay.lab.harness.subject.out_of_band import REGISTRY
 from assay.lab.marketplace.cap_calling import looking_on
 from assay.lab.marketplace.cap_listing import read_lists
 from assay.lab.marketplace.checks.cap.registry import BATCH

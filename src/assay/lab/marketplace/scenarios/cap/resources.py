@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.lab.harness.choosing import uris_of
-from assay.lab.harness.ears import open_ears
+from assay.lab.harness.driver.choice import uris_of
+from assay.lab.harness.driver.peer import Peer, Reply
+from assay.lab.harness.driver.server_stream import open_ears
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import A_RESOURCE
-from assay.lab.harness.peer import Peer, Reply
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 from assay.lab.marketplace.declaring import BOTH
 from assay.lab.suite.listening import ACKNOWLEDGED
 from assay.lab.suite.subscription import LISTEN

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.choosing import NOWHERE
+from assay.lab.harness.driver.choice import NOWHERE
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import declares
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 from assay.lab.marketplace.checks.cap.unwritable import MADE_UP, WRITING
 from assay.lab.marketplace.declaring import BOTH
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from assay.lab.harness.choosing import NOWHERE
-from assay.lab.harness.message_meta import VERSION_KEY
+from assay.lab.harness.driver.choice import NOWHERE
+from assay.lab.harness.driver.message_meta import VERSION_KEY
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 from assay.lab.harness.transport import Transport
 from assay.lab.marketplace import jrpc_cause as cause
 from assay.lab.marketplace.declaring import BOTH

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.errand import errands
+from assay.lab.harness.driver.peer import Peer
+from assay.lab.harness.driver.safe_request import errands
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import declares, either
-from assay.lab.harness.peer import Peer
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 from assay.lab.marketplace.declaring import BOTH
 from assay.lab.marketplace.jrpc_lists import LISTS
 from assay.lab.suite.listening import listen

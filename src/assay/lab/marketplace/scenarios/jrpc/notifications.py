@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.message_meta import declared
+from assay.lab.harness.driver.message_meta import declared
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 from assay.lab.marketplace.declaring import BOTH
 
 NOTIFICATION = "notification"

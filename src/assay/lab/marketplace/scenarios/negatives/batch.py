@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
-from assay.lab.harness.surroundings import REGISTRY
+from assay.lab.harness.subject.out_of_band import REGISTRY
 from assay.lab.marketplace.declaring import BOTH
 from assay.lab.marketplace.jrpc_bad_message import BadMessage, offer_each, plain_request
 from assay.lab.marketplace.jrpc_batching import batches_are_welcome

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from assay.lab.harness.broken_off import NoAnswer
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.links.broken_off import NoAnswer
 from assay.lab.harness.need import declares, either
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 from assay.lab.marketplace.declaring import BOTH
 from assay.lab.marketplace.jrpc_lists import LISTS
 

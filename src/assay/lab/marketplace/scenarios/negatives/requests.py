@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from assay.lab.harness.argument import arguments_for, refused_arguments
-from assay.lab.harness.message_meta import declared
-from assay.lab.harness.mirror import param_headers
-from assay.lab.harness.peer import Peer, Reply
+from assay.lab.harness.driver.argument import arguments_for, refused_arguments
+from assay.lab.harness.driver.message_meta import declared
+from assay.lab.harness.driver.mirrored_header import param_headers
+from assay.lab.harness.driver.peer import Peer, Reply
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 from assay.lab.marketplace.declaring import BOTH
 from assay.lab.marketplace.jrpc_bad_message import BadMessage, offer_each
 

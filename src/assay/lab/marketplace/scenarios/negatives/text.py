@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.lab.harness.peer import encode
+from assay.lab.harness.driver.peer import encode
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 from assay.lab.marketplace.declaring import BOTH
 from assay.lab.marketplace.jrpc_bad_message import BadMessage, offer_each, plain_request
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.errand import Errand, errands
-from assay.lab.harness.facts import Facts
+from assay.lab.harness.driver.safe_request import Errand, errands
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import SPANS_TO_SEE
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.subject.facts import Facts
 from assay.lab.marketplace.declaring import BOTH
 from assay.lab.marketplace.obs_hearing import hear_spans, new_trace
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.bearer import NONE, STRANGER
-from assay.lab.harness.broken_off import Unreachable
-from assay.lab.harness.identity import REFUSED
-from assay.lab.harness.knocking import ask, come_in
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.driver.try_open import ask, come_in
+from assay.lab.harness.links.broken_off import Unreachable
+from assay.lab.harness.links.identity import REFUSED
 from assay.lab.harness.need import CERTIFIED
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.subject.bearer import NONE, STRANGER
 from assay.lab.harness.transport import HTTP_ONLY
 
 

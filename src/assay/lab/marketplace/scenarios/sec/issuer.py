@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.bearer import OTHER_ISSUER
-from assay.lab.harness.knocking import come_in, knock
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.driver.try_open import come_in, knock
 from assay.lab.harness.need import A_TOKEN_OF_ANOTHER_ISSUER, PROTECTED
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.subject.bearer import OTHER_ISSUER
 from assay.lab.harness.transport import HTTP_ONLY
 
 

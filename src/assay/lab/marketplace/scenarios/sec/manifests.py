@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.bearer import GARBAGE, NONE
-from assay.lab.harness.http_text import JSON
-from assay.lab.harness.knocking import come_in
+from assay.lab.harness.driver.peer import Peer
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.driver.try_open import come_in
+from assay.lab.harness.links.http_text import JSON
 from assay.lab.harness.need import PROTECTED
-from assay.lab.harness.peer import Peer
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.subject.bearer import GARBAGE, NONE
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.marketplace.sec_admission import MANIFESTS
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.bearer import NONE, WEAK
-from assay.lab.harness.knocking import come_in, knock
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.driver.try_open import come_in, knock
 from assay.lab.harness.need import A_WEAK_TOKEN, PROTECTED
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.subject.bearer import NONE, WEAK
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.marketplace.sec_scopes import GRANTED, granted_to
 from assay.lab.suite.falling_short import requests

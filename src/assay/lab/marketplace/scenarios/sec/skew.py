@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.bearer import SKEWED
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import A_SKEWED_TOKEN, PROTECTED
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.subject.bearer import SKEWED
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.marketplace.sec_knocking import knock_ahead
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.http_text import write_request
-from assay.lab.harness.message_meta import declared
-from assay.lab.harness.peer import Peer, encode
+from assay.lab.harness.driver.message_meta import declared
+from assay.lab.harness.driver.peer import Peer, encode
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.links.http_text import write_request
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.suite.streamed import STREAM_FIRST
 

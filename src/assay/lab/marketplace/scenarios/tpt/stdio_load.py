@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.message_meta import declared
-from assay.lab.harness.peer import encode
-from assay.lab.harness.saboteur import newest_of_each_kind
+from assay.lab.harness.driver.message_meta import declared
+from assay.lab.harness.driver.peer import encode
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.sabotage.saboteur import newest_of_each_kind
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 from assay.lab.harness.transport import STDIO_ONLY
 
 LONG = "a" * (1024 * 1024)

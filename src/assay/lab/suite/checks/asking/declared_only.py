@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from assay.lab.harness.check import check
-from assay.lab.harness.question import ASKED_DURING, ELICIT, ROOTS, SAMPLE, Question, questions
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.driver.question import ASKED_DURING, ELICIT, ROOTS, SAMPLE, Question, questions
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from assay.lab.harness.check import check
-from assay.lab.harness.question import ELICIT, Question, questions
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.driver.question import ELICIT, Question, questions
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 MODES: Final = ("form", "url")

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from assay.lab.harness.check import check
-from assay.lab.harness.json_schema import value_problem
-from assay.lab.harness.question import ELICIT, Round, rounds_of
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.driver.question import ELICIT, Round, rounds_of
+from assay.lab.harness.trace.json_schema import value_problem
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 from assay.lab.harness.check import check
-from assay.lab.harness.question import SAMPLE, Question, questions
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.driver.question import SAMPLE, Question, questions
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 

@@ -9,9 +9,9 @@ from typing import Any, Final
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from assay.lab.harness.check import check
-from assay.lab.harness.message import Message
-from assay.lab.harness.question import ELICIT, URL_REQUIRED, Question, questions
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.driver.question import ELICIT, URL_REQUIRED, Question, questions
+from assay.lab.harness.trace.message import Message
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 SECRETS: Final = frozenset(

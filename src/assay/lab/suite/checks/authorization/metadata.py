@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.lab.harness.admission import calls_with, is_opening
-from assay.lab.harness.bearer import NONE
-from assay.lab.harness.challenge import METADATA, bearer_challenge
 from assay.lab.harness.check import check
-from assay.lab.harness.resource_metadata import Document, documents, is_of, path_on
-from assay.lab.harness.trace import Call, Trace
+from assay.lab.harness.subject.bearer import NONE
+from assay.lab.harness.trace.admission import calls_with, is_opening
+from assay.lab.harness.trace.challenge import METADATA, bearer_challenge
+from assay.lab.harness.trace.resource_metadata import Document, documents, is_of, path_on
+from assay.lab.harness.trace.trace import Call, Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 

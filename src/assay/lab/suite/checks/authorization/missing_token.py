@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.lab.harness.admission import calls_with, is_opening, told
-from assay.lab.harness.bearer import NONE
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.subject.bearer import NONE
+from assay.lab.harness.trace.admission import calls_with, is_opening, told
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import GUARDED
 from assay.lab.harness.verdict import Observation, observe
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from assay.lab.harness.challenge import bearer_challenge
 from assay.lab.harness.check import check
-from assay.lab.harness.resource_metadata import documents
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.challenge import bearer_challenge
+from assay.lab.harness.trace.resource_metadata import documents
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from assay.lab.harness.admission import calls_with, told
-from assay.lab.harness.bearer import WEAK
-from assay.lab.harness.challenge import HEADER, METADATA, Challenge, bearer_challenge
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.subject.bearer import WEAK
+from assay.lab.harness.trace.admission import calls_with, told
+from assay.lab.harness.trace.challenge import HEADER, METADATA, Challenge, bearer_challenge
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.lab.harness.admission import calls_with, told
-from assay.lab.harness.bearer import STEPPED
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.subject.bearer import STEPPED
+from assay.lab.harness.trace.admission import calls_with, told
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.lab.harness.check import check
-from assay.lab.harness.message import Message, same_id
-from assay.lab.harness.message_meta import SUBSCRIPTION_KEY
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
+from assay.lab.harness.trace.message import Message, same_id
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.lab.harness.verdict import Observation, observe
 

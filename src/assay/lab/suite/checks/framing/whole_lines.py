@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from assay.lab.harness.check import check
-from assay.lab.harness.frame import Kind
-from assay.lab.harness.message import Message
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.frame import Kind
+from assay.lab.harness.trace.message import Message
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.lab.harness.verdict import Observation, observe
 

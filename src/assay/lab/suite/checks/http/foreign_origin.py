@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.lab.harness.check import check
-from assay.lab.harness.http_call import is_local
-from assay.lab.harness.trace import Call, Trace
+from assay.lab.harness.links.http_call import is_local
+from assay.lab.harness.trace.trace import Call, Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Observation, observe
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.annotation import Annotation, annotations_of
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Call, Trace
+from assay.lab.harness.trace.trace import Call, Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 

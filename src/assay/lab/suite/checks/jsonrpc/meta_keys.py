@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 LABEL = r"[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from assay.lab.harness.check import check
-from assay.lab.harness.json_schema import DIALECT, dialect_of, dialect_problem
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.json_schema import DIALECT, dialect_of, dialect_problem
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Evidence, Observation, observe
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from assay.lab.harness.check import check
-from assay.lab.harness.excuse import is_sound, names_nothing
-from assay.lab.harness.message import Message, Shape, same_id
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.message import Message, Shape, same_id
+from assay.lab.harness.trace.trace import Trace
+from assay.lab.harness.trace.unexplained_error import is_sound, names_nothing
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Observation, observe
 from assay.model import error

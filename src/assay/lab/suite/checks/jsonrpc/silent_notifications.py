@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.lab.harness.check import check
-from assay.lab.harness.excuse import names_nothing
-from assay.lab.harness.message import Message, Shape
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.message import Message, Shape
+from assay.lab.harness.trace.trace import Trace
+from assay.lab.harness.trace.unexplained_error import names_nothing
 from assay.lab.harness.verdict import Observation, observe
 
 

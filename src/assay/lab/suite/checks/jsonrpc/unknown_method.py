@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.model.error import METHOD_NOT_FOUND
 from assay.revisions.registry import REVISIONS

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 FIELDS = {"protocolVersion": str, "capabilities": dict, "serverInfo": dict}

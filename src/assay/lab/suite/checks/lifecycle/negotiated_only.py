@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.lab.harness.check import check
-from assay.lab.harness.declaration import declaration
-from assay.lab.harness.question import ELICIT, ROOTS, SAMPLE, questions
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.driver.question import ELICIT, ROOTS, SAMPLE, questions
+from assay.lab.harness.trace.declaration import declaration
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 ASKED = {ELICIT: "elicitation", SAMPLE: "sampling", ROOTS: "roots"}

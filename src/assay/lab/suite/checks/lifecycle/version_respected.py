@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.lab.harness.check import check
-from assay.lab.harness.shape import knows
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.shape import knows
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Asking

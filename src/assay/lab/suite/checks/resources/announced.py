@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from assay.lab.harness.changing import LISTS, UPDATED
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import NOT_HEARD, Trace
+from assay.lab.harness.driver.list_change import LISTS, UPDATED
+from assay.lab.harness.trace.trace import NOT_HEARD, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 ROWS: Final = {LISTS["resources"][0]: ("RS-02",), UPDATED: ("RS-03", "RS-04")}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 # Defined elsewhere, so not custom: what follows them is not for this rule to judge.

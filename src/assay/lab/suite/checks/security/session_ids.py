@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.checks.http.session_id import GUESSABLE, differing, minted

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.lab.harness.check import check
-from assay.lab.harness.question import ASKED_DURING
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.driver.question import ASKED_DURING
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.retrying import identity, wants_input
 from assay.lab.suite.self_description import capabilities_of

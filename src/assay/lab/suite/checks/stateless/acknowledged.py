@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from assay.lab.harness.check import check
-from assay.lab.harness.declaration import declaration
-from assay.lab.harness.message import Message
-from assay.lab.harness.trace import NOT_HEARD, Trace
+from assay.lab.harness.trace.declaration import declaration
+from assay.lab.harness.trace.message import Message
+from assay.lab.harness.trace.trace import NOT_HEARD, Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.listening import ACKNOWLEDGED
 from assay.lab.suite.self_description import as_object

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 
 from assay.lab.harness.check import check
-from assay.lab.harness.message_meta import CLIENT_KEY
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.driver.message_meta import CLIENT_KEY
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.self_description import capabilities_of, is_of, meta_of
 

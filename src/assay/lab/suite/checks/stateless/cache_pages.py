@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from assay.lab.harness.check import check
-from assay.lab.harness.listing import listings
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.listing import listings
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 LISTED: Final = {

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from assay.lab.harness.check import check
-from assay.lab.harness.message_meta import SERVER_KEY
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.driver.message_meta import SERVER_KEY
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.self_description import as_object, is_of
 from assay.model.error import METHOD_NOT_FOUND

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.retrying import identity
 from assay.lab.suite.self_description import is_of

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from assay.lab.harness.check import check
-from assay.lab.harness.question import ASKED_DURING
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.driver.question import ASKED_DURING
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.duplicate import keys_twice
 from assay.lab.suite.retrying import NEEDED, wants_input

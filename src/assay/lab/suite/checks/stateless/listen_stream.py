@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.lab.harness.changing import UPDATED
 from assay.lab.harness.check import check
-from assay.lab.harness.frame import Frame, Kind, Sender
-from assay.lab.harness.message import Message, same_id
-from assay.lab.harness.message_meta import SUBSCRIPTION_KEY
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.driver.list_change import UPDATED
+from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
+from assay.lab.harness.trace.frame import Frame, Kind, Sender
+from assay.lab.harness.trace.message import Message, same_id
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.self_description import as_object
 from assay.lab.suite.subscription import WISHES, Subscription, strays, subscription_id, subscriptions

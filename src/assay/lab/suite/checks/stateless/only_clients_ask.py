@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.lab.harness.check import check
-from assay.lab.harness.message import Shape
-from assay.lab.harness.question import ASKING
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.driver.question import ASKING
+from assay.lab.harness.trace.message import Shape
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.retrying import wants_input
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.retrying import Retry, identity, retries, succeeded
 

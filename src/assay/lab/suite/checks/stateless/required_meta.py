@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.lab.harness.check import check
-from assay.lab.harness.message import Message
-from assay.lab.harness.message_meta import VERSION_KEY
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.driver.message_meta import VERSION_KEY
+from assay.lab.harness.trace.message import Message
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.self_description import is_of, missing, reply_to, told
 from assay.model.error import HEADER_MISMATCH, INVALID_PARAMS

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from assay.lab.harness.check import check
-from assay.lab.harness.declaration import declaration
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.declaration import declaration
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.self_description import capabilities_of, is_of
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from assay.lab.harness.check import check
-from assay.lab.harness.question import URL_REQUIRED
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.driver.question import URL_REQUIRED
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.self_description import is_of
 from assay.model.error import RESOURCE_NOT_FOUND

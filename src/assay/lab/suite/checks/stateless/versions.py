@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator
 
 from assay.lab.harness.check import check
-from assay.lab.harness.message import Message
-from assay.lab.harness.message_meta import VERSION_KEY
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.driver.message_meta import VERSION_KEY
+from assay.lab.harness.trace.message import Message
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.self_description import as_object, meta_of, reply_to, told
 from assay.model.error import UNSUPPORTED_VERSION

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.lab.harness.check import check
-from assay.lab.harness.frame import Kind, Sender
-from assay.lab.harness.message import read_messages
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.frame import Kind, Sender
+from assay.lab.harness.trace.message import read_messages
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import WEBSOCKET_ONLY
 from assay.lab.harness.verdict import Observation, observe
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from assay.lab.harness.check import check
-from assay.lab.harness.frame import Frame
-from assay.lab.harness.message import read_messages
-from assay.lab.harness.trace import Call, Trace
+from assay.lab.harness.trace.frame import Frame
+from assay.lab.harness.trace.message import read_messages
+from assay.lab.harness.trace.trace import Call, Trace
 from assay.lab.harness.transport import HTTP_SSE_ONLY
 from assay.lab.harness.verdict import Observation, observe
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.tool_call import ToolCall, tool_calls
 from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.lab.harness.check import check
-from assay.lab.harness.declaration import declaration
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.declaration import declaration
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.tool_call import tool_calls
 

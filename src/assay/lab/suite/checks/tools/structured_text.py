@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from assay.lab.harness.check import check
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.lab.suite.tool_call import tool_calls
 

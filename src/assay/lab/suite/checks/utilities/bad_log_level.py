@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from assay.lab.harness.check import check
-from assay.lab.harness.log_level import severity
-from assay.lab.harness.message_meta import LOG_LEVEL_KEY
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.driver.message_meta import LOG_LEVEL_KEY
+from assay.lab.harness.trace.log_level import severity
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 from assay.model.error import INVALID_PARAMS
 

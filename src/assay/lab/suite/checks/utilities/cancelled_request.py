@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.lab.harness.check import check
-from assay.lab.harness.frame import Kind
-from assay.lab.harness.http_text import parse_head
-from assay.lab.harness.message import Message, Shape, same_id
-from assay.lab.harness.order import is_answered_before
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.links.http_text import parse_head
+from assay.lab.harness.trace.frame import Kind
+from assay.lab.harness.trace.message import Message, Shape, same_id
+from assay.lab.harness.trace.order import is_answered_before
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.lab.harness.check import check
-from assay.lab.harness.frame import Kind, Sender
-from assay.lab.harness.message import Message, same_id
-from assay.lab.harness.order import is_answered_before
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.trace.frame import Kind, Sender
+from assay.lab.harness.trace.message import Message, same_id
+from assay.lab.harness.trace.order import is_answered_before
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 HARMLESS = ("ping", "server/discover")

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from assay.lab.harness.check import check
-from assay.lab.harness.log_level import LEVELS, severity
-from assay.lab.harness.message import Message
-from assay.lab.harness.message_meta import LOG_LEVEL_KEY, SUBSCRIPTION_KEY
-from assay.lab.harness.order import open_requests
-from assay.lab.harness.trace import Exchange, Trace
+from assay.lab.harness.driver.message_meta import LOG_LEVEL_KEY, SUBSCRIPTION_KEY
+from assay.lab.harness.trace.log_level import LEVELS, severity
+from assay.lab.harness.trace.message import Message
+from assay.lab.harness.trace.order import open_requests
+from assay.lab.harness.trace.trace import Exchange, Trace
 from assay.lab.harness.verdict import Observation, observe
 
 LOG = "notifications/message"

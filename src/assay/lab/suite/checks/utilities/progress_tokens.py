@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from assay.lab.harness.check import check
-from assay.lab.harness.message import Message, Shape, same_id
-from assay.lab.harness.order import is_later
-from assay.lab.harness.trace import Trace
+from assay.lab.harness.trace.message import Message, Shape, same_id
+from assay.lab.harness.trace.order import is_later
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Observation, observe
 
 PROGRESS = "notifications/progress"

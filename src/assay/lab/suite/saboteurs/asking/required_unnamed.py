@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.question import URL_REQUIRED
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.driver.question import URL_REQUIRED
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
 
 LISTED: list[Json] = [{"mode": "url", "message": "Please log in", "url": "https://assay.example/login"}]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.question import declare_for
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.driver.question import declare_for
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_request
 
 
 @on_request("every client is taken to have roots", breaks="RT-08")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.question import answers_in
-from assay.lab.harness.saboteur import Json, Turn, on_request
+from assay.lab.harness.driver.question import answers_in
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_request
 
 
 def reply(reply: Json, turn: Turn) -> Json:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.question import SAMPLE, asked_in
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.driver.question import SAMPLE, asked_in
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
 
 
 @on_reply("sampling requests want the context of all servers", breaks="SMP-05")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import LOCKED, Response, Turn, on_response
+from assay.lab.harness.sabotage.saboteur import LOCKED, Response, Turn, on_response
 
 
 @on_response("a request without a token gets 403", breaks="AU-05", server=LOCKED)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import LOCKED, Response, Turn, on_response
+from assay.lab.harness.sabotage.saboteur import LOCKED, Response, Turn, on_response
 
 
 @on_response("401 comes without a challenge", breaks="AU-09", server=LOCKED)

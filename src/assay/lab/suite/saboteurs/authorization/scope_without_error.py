@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import LOCKED, Response, Turn, on_response
+from assay.lab.harness.sabotage.saboteur import LOCKED, Response, Turn, on_response
 from assay.lab.suite.sabotaging import drop_from_challenge
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import LOCKED, Request, Turn, on_call
+from assay.lab.harness.sabotage.saboteur import LOCKED, Request, Turn, on_call
 from assay.lab.harness.transport import GUARDED
 from assay.lab.suite.sabotaging import as_first, claims, first_claims, is_expired, remember_first
 

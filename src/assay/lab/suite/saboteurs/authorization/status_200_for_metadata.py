@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import LOCKED, Response, Turn, newest_of_each_kind, on_response
+from assay.lab.harness.sabotage.saboteur import LOCKED, Response, Turn, newest_of_each_kind, on_response
 from assay.lab.suite.sabotaging import is_document
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import LOCKED, Request, Response, Turn, newest_of_each_kind, on_call
+from assay.lab.harness.sabotage.saboteur import LOCKED, Request, Response, Turn, newest_of_each_kind, on_call
 from assay.lab.harness.transport import GUARDED
 
 

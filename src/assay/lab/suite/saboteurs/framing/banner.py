@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Turn, on_line
+from assay.lab.harness.sabotage.saboteur import Turn, on_line
 
 
 @on_line("a banner comes before the first message", breaks="STD-02")

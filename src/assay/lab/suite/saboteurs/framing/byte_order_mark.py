@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Turn, newest_of_each_kind, on_line
+from assay.lab.harness.sabotage.saboteur import Turn, newest_of_each_kind, on_line
 
 
 @on_line(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.message_meta import SUBSCRIPTION_KEY
-from assay.lab.harness.saboteur import Json, Turn, on_reply, params_of
+from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply, params_of
 from assay.lab.harness.transport import STDIO_ONLY
 
 

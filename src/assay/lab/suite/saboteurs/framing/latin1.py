@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
 
 
 @on_reply("messages are written in Latin-1", breaks="BASE-12", scenario="jsonrpc.ids", silent=True)

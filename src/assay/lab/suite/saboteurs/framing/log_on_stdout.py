@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Conversation, scripted
+from assay.lab.harness.sabotage.saboteur import Conversation, scripted
 from assay.revisions.revision import Revision
 
 

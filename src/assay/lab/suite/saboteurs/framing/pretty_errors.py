@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
 from assay.lab.harness.transport import STDIO_ONLY
 
 

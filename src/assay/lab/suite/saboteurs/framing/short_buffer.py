@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.altering import encode
-from assay.lab.harness.saboteur import Answered, Json, Turn, on_request
+from assay.lab.harness.sabotage.alteration import encode
+from assay.lab.harness.sabotage.saboteur import Answered, Json, Turn, on_request
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.model.error import PARSE_ERROR
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from assay.lab.harness.saboteur import Conversation, scripted
-from assay.lab.harness.script import served
+from assay.lab.harness.sabotage.saboteur import Conversation, scripted
+from assay.lab.harness.sabotage.script import served
 from assay.revisions.revision import Revision
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.altering import encode
-from assay.lab.harness.saboteur import Json, Turn, newest_of_each_kind, on_reply
+from assay.lab.harness.sabotage.alteration import encode
+from assay.lab.harness.sabotage.saboteur import Json, Turn, newest_of_each_kind, on_reply
 from assay.lab.harness.transport import STDIO_ONLY
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
 
 
 @on_reply("a parameter of type number is marked", breaks="XH-06", server="everything")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Request, Response, Turn, on_call
+from assay.lab.harness.sabotage.saboteur import Request, Response, Turn, on_call
 
 
 @on_call("POST on the endpoint gets 405 once the conversation is open", breaks="HTTP-01")

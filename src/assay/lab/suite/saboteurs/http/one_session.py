@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Response, Turn, on_response
+from assay.lab.harness.sabotage.saboteur import Response, Turn, on_response
 
 
 @on_response("every client gets the same session id", breaks="HTTP-36")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Request, Turn, on_call
+from assay.lab.harness.sabotage.saboteur import Request, Turn, on_call
 
 
 @on_call("42.0 in a header is not taken for 42", breaks="XH-19", server="everything")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Response, Turn, on_response
+from assay.lab.harness.sabotage.saboteur import Response, Turn, on_response
 
 
 @on_response("a request of an ended session gets 400", breaks="HTTP-41")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.message_meta import VERSION_KEY
-from assay.lab.harness.saboteur import Response, Turn, on_response
+from assay.lab.harness.driver.message_meta import VERSION_KEY
+from assay.lab.harness.sabotage.saboteur import Response, Turn, on_response
 from assay.revisions.registry import BY_DATE
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from assay.lab.harness.saboteur import Request, Turn, on_call
+from assay.lab.harness.sabotage.saboteur import Request, Turn, on_call
 
 
 @on_call("any date is taken for a version", breaks="HTTP-47")

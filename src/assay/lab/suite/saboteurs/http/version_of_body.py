@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.message_meta import VERSION_KEY
-from assay.lab.harness.saboteur import Request, Turn, on_call
+from assay.lab.harness.driver.message_meta import VERSION_KEY
+from assay.lab.harness.sabotage.saboteur import Request, Turn, on_call
 
 
 @on_call("a version header that differs from the body is served", breaks="HTTP-50")

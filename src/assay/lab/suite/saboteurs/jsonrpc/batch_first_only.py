@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.lab.harness.saboteur import Turn, on_batch
+from assay.lab.harness.sabotage.saboteur import Turn, on_batch
 
 
 @on_batch("only the first request of a batch is answered", breaks="BASE-14", silent=True)

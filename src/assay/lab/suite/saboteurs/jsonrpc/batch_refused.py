@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.lab.harness.saboteur import Answered, Turn, on_batch
+from assay.lab.harness.sabotage.saboteur import Answered, Turn, on_batch
 from assay.model.error import INVALID_REQUEST
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.lab.harness.sabotage.altering import encode
-from assay.lab.harness.saboteur import Answered, Turn, on_batch
+from assay.lab.harness.sabotage.alteration import encode
+from assay.lab.harness.sabotage.saboteur import Answered, Turn, on_batch
 from assay.model.error import INVALID_REQUEST
 from assay.revisions.revision import Batching
 

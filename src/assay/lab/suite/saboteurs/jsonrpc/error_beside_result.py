@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Json, Turn, newest_of_each_kind, on_reply
+from assay.lab.harness.sabotage.saboteur import Json, Turn, newest_of_each_kind, on_reply
 
 
 @on_reply("a result has a null error beside it", breaks="BASE-07", window=newest_of_each_kind)

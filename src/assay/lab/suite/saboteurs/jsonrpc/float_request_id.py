@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
 
 
 @on_reply("a request of the server has an id with a fraction", breaks="BASE-02", scenario="jsonrpc.own-words")

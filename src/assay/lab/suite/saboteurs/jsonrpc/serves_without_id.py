@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Answered, Json, Turn, newest_of_each_kind, on_request
+from assay.lab.harness.sabotage.saboteur import Answered, Json, Turn, newest_of_each_kind, on_request
 
 
 @on_request(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.message_meta import SERVER_KEY
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.driver.message_meta import SERVER_KEY
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
 
 
 @on_reply("discovery names the server in `serverInfo`, not in `_meta`", breaks="VER-05")

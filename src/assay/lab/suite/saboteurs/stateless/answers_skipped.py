@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Json, Turn, on_request, params_of
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_request, params_of
 
 
 @on_request("`inputResponses` that is a list is ignored", breaks="MR-21", scenario="stateless.asking")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.message_meta import CAPABILITIES_KEY
-from assay.lab.harness.saboteur import Json, Turn, meta_of, on_request
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
+from assay.lab.harness.sabotage.saboteur import Json, Turn, meta_of, on_request
 
 
 @on_request("capabilities of earlier requests are taken to hold", breaks="META-09")

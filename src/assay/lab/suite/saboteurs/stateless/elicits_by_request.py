@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.question import ELICIT
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.driver.question import ELICIT
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
 from assay.lab.harness.transport import STDIO_ONLY
 
 FORM = {"message": "Who are you?", "requestedSchema": {"type": "object", "properties": {}}}

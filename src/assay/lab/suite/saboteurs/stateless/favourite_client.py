@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.message_meta import CLIENT, CLIENT_KEY
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.driver.message_meta import CLIENT, CLIENT_KEY
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
 
 
 @on_reply("what is declared depends on the name of the client", breaks="META-12")

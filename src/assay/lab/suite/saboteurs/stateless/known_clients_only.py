@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.message_meta import CLIENT_KEY
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.driver.message_meta import CLIENT_KEY
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
 from assay.model.error import INVALID_PARAMS
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.changing import LISTS
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.driver.list_change import LISTS
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
 from assay.lab.suite.listening import ACKNOWLEDGED
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.message_meta import CAPABILITIES_KEY, VERSION_KEY
-from assay.lab.harness.saboteur import Json, Turn, meta_of, on_request, params_of
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, VERSION_KEY
+from assay.lab.harness.sabotage.saboteur import Json, Turn, meta_of, on_request, params_of
 
 
 @on_request("what a request lacks is taken from an earlier one", breaks="BASE-27")

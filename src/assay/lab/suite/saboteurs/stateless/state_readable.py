@@ -6,7 +6,7 @@ import contextlib
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 
-from assay.lab.harness.saboteur import Json, Turn, on_request, params_of
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_request, params_of
 
 
 def open_up(reply: Json, turn: Turn) -> Json:

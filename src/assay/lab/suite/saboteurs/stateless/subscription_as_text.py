@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.message_meta import SUBSCRIPTION_KEY
-from assay.lab.harness.saboteur import Json, Turn, meta_of, on_reply
+from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
+from assay.lab.harness.sabotage.saboteur import Json, Turn, meta_of, on_reply
 
 
 @on_reply("the id of a subscription is a string where the request's was a number", breaks="SUB-05")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from assay.lab.harness.saboteur import Request, Response, Turn, on_call
+from assay.lab.harness.sabotage.saboteur import Request, Response, Turn, on_call
 
 STREAM = [("Content-Type", "text/event-stream")]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from assay.lab.harness.saboteur import Turn, on_block
+from assay.lab.harness.sabotage.saboteur import Turn, on_block
 
 
 @on_block("a request that was hung up on is answered on another stream", breaks="HTTP-20")

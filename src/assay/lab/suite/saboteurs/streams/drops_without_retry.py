@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Turn, on_block
+from assay.lab.harness.sabotage.saboteur import Turn, on_block
 
 
 @on_block("a connection is dropped without `retry`", breaks="HTTP-25", scenario="streams.answer-stream")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from assay.lab.harness.saboteur import Turn, on_block
+from assay.lab.harness.sabotage.saboteur import Turn, on_block
 
 
 @on_block("event ids are counted anew on each stream", breaks="HTTP-32")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from assay.lab.harness.saboteur import Turn, on_block
+from assay.lab.harness.sabotage.saboteur import Turn, on_block
 
 
 @on_block("all events have the same id", breaks="HTTP-32")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Response, Turn, on_response
+from assay.lab.harness.sabotage.saboteur import Response, Turn, on_response
 
 
 @on_response("a request is answered as text/plain", breaks="HTTP-12")

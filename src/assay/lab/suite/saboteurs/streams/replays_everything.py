@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from assay.lab.harness.saboteur import Json, Request, Response, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import Json, Request, Response, Turn, on_reply
 from assay.lab.harness.transport import HTTP_ONLY
 
 STREAM = [("Content-Type", "text/event-stream")]

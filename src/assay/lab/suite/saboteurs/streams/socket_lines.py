@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
 from assay.lab.harness.transport import WEBSOCKET_ONLY
 
 LOGGED = b'{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}'

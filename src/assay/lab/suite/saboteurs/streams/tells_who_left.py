@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from assay.lab.harness.message_meta import SUBSCRIPTION_KEY
-from assay.lab.harness.saboteur import Turn, on_block
+from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
+from assay.lab.harness.sabotage.saboteur import Turn, on_block
 
 
 @on_block("what was listened for is told after hanging up, on another stream", breaks="HTTP-21")

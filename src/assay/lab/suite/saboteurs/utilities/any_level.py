@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.log_level import LEVELS
-from assay.lab.harness.message_meta import LOG_LEVEL_KEY
-from assay.lab.harness.saboteur import Answered, Json, Turn, meta_of, on_request, params_of
+from assay.lab.harness.driver.message_meta import LOG_LEVEL_KEY
+from assay.lab.harness.sabotage.saboteur import Answered, Json, Turn, meta_of, on_request, params_of
+from assay.lab.harness.trace.log_level import LEVELS
 
 
 @on_request("a log level that does not exist is accepted", breaks="LOG-03")

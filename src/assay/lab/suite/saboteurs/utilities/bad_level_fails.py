@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.log_level import LEVELS
-from assay.lab.harness.message_meta import LOG_LEVEL_KEY
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.driver.message_meta import LOG_LEVEL_KEY
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.trace.log_level import LEVELS
 from assay.model.error import INTERNAL_ERROR
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.saboteur import Answered, Json, Turn, on_request
+from assay.lab.harness.sabotage.saboteur import Answered, Json, Turn, on_request
 from assay.model.error import INTERNAL_ERROR
 
 

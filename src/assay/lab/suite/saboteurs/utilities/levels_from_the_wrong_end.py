@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.log_level import LEVELS, severity
-from assay.lab.harness.saboteur import Json, Turn, on_request, params_of
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_request, params_of
+from assay.lab.harness.trace.log_level import LEVELS, severity
 
 
 @on_request("the level is taken for the one as far from the other end", breaks="LOG-02")

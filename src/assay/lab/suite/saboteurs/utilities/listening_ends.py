@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from assay.lab.harness.http_text import EVENT_STREAM
-from assay.lab.harness.message_meta import SUBSCRIPTION_KEY
-from assay.lab.harness.saboteur import Request, Response, Turn, on_call
+from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
+from assay.lab.harness.links.http_text import EVENT_STREAM
+from assay.lab.harness.sabotage.saboteur import Request, Response, Turn, on_call
 
 
 @on_call("a listen stream ends without a word", breaks="CAN-12")

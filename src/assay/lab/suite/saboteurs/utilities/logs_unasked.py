@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.message_meta import LOG_LEVEL_KEY
-from assay.lab.harness.saboteur import Json, Turn, on_reply
+from assay.lab.harness.driver.message_meta import LOG_LEVEL_KEY
+from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
 
 
 @on_reply("log messages for a request that did not ask for them", breaks="LOG-05")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.bearer import NONE
-from assay.lab.harness.challenge import METADATA, bearer_challenge
-from assay.lab.harness.http_text import JSON
-from assay.lab.harness.knocking import ask, come_in
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.driver.try_open import ask, come_in
+from assay.lab.harness.links.http_text import JSON
 from assay.lab.harness.need import PROTECTED
-from assay.lab.harness.resource_metadata import places
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.subject.bearer import NONE
+from assay.lab.harness.trace.challenge import METADATA, bearer_challenge
+from assay.lab.harness.trace.resource_metadata import places
 from assay.lab.harness.transport import HTTP_ONLY
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.knocking import ask_by_query, come_in
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.driver.try_open import ask_by_query, come_in
 from assay.lab.harness.need import PROTECTED
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 from assay.lab.harness.transport import HTTP_ONLY
 
 

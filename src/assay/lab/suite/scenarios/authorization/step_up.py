@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.bearer import STEPPED, WEAK
-from assay.lab.harness.challenge import bearer_challenge
-from assay.lab.harness.knocking import ask, come_in
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.driver.try_open import ask, come_in
 from assay.lab.harness.need import A_WEAK_TOKEN, PROTECTED, TOKENS_AT_WILL
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.subject.bearer import STEPPED, WEAK
+from assay.lab.harness.trace.challenge import bearer_challenge
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.suite.falling_short import first_refused
 

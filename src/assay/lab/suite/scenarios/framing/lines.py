@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.message_meta import declared
-from assay.lab.harness.peer import encode
+from assay.lab.harness.driver.message_meta import declared
+from assay.lab.harness.driver.peer import encode
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 from assay.lab.harness.transport import STDIO_ONLY
 
 LONG = "a" * (96 * 1024)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 from assay.lab.harness.transport import STDIO_ONLY
 
 PROMPT = 5.0

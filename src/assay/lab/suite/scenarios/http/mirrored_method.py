@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.message_meta import VERSION_KEY
+from assay.lab.harness.driver.message_meta import VERSION_KEY
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.suite.mirrored import METHOD, VERSION
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import Any
 
-from assay.lab.harness.argument import arguments_for
-from assay.lab.harness.facts import Facts
+from assay.lab.harness.driver.argument import arguments_for
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import Need
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.suite.mirrored import NAME
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.http_text import EVENT_STREAM
-from assay.lab.harness.message_meta import CLIENT
+from assay.lab.harness.driver.message_meta import CLIENT
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.links.http_text import EVENT_STREAM
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.suite.mirrored import METHOD, VERSION
 from assay.revisions.registry import ASSUMED

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.lab.harness.argument import arguments_for, value_for
+from assay.lab.harness.driver.argument import arguments_for, value_for
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.suite.annotation import A_READ_ONLY_HEADER, Annotation, usable
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 
-from assay.lab.harness.broken_off import NoAnswer
-from assay.lab.harness.message_meta import declared
+from assay.lab.harness.driver.message_meta import declared
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.links.broken_off import NoAnswer
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Batching, Revision
 

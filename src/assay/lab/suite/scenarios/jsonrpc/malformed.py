@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 from assay.lab.harness.transport import Transport
 
 NO_TEXT = b'{"jsonrpc":"2.0","method":"\xff\xfe"}'

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.argument import arguments_for
+from assay.lab.harness.driver.argument import arguments_for
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import A_TOOL
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 
 MOST = 12
 """Tools that are called: those that ask are among the first, or the server is not of that kind."""

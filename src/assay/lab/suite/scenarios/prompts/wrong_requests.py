@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.lab.harness.argument import prompt_arguments
+from assay.lab.harness.driver.argument import prompt_arguments
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import A_PROMPT
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 
 
 @scenario(

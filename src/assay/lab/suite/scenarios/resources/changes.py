@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from assay.lab.harness.changing import WATCHED, provoke
-from assay.lab.harness.choosing import CHANGING, argument_sets, tools_that, uris_of
-from assay.lab.harness.ears import open_ears
+from assay.lab.harness.driver.choice import CHANGING, argument_sets, tools_that, uris_of
+from assay.lab.harness.driver.list_change import WATCHED, provoke
+from assay.lab.harness.driver.server_stream import open_ears
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import Need
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 from assay.revisions.revision import Opening
 
 TELLS: Final = Need(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.choosing import uris_of
+from assay.lab.harness.driver.choice import uris_of
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import A_RESOURCE, declares
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 from assay.revisions.revision import Opening
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from assay.lab.harness.choosing import uris_of
-from assay.lab.harness.facts import Facts
+from assay.lab.harness.driver.choice import uris_of
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import Need
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.subject.facts import Facts
 
 HIGH: Final = 12
 """Steps up: more than any path is deep."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from assay.lab.harness.choosing import NOWHERE, uris_of
+from assay.lab.harness.driver.choice import NOWHERE, uris_of
+from assay.lab.harness.driver.peer import Peer
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import A_RESOURCE
-from assay.lab.harness.peer import Peer
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 
 ROUNDS: Final = 3
 """How often both lists are read when they differ: a list may change over time, but not in step with us."""

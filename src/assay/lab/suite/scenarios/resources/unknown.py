@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from assay.lab.harness.choosing import NOWHERE, uris_of
+from assay.lab.harness.driver.choice import NOWHERE, uris_of
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import declares
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 
 NO_URIS: Final[tuple[dict[str, Any], ...]] = ({"uri": "no uri at all"}, {"uri": ""}, {"uri": 42}, {})
 

@@ -6,14 +6,14 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from assay.lab.harness.argument import arguments_for
-from assay.lab.harness.choosing import ASKING, tools_that
-from assay.lab.harness.mirror import param_headers
+from assay.lab.harness.driver.argument import arguments_for
+from assay.lab.harness.driver.choice import ASKING, tools_that
+from assay.lab.harness.driver.input_round import retry
+from assay.lab.harness.driver.mirrored_header import param_headers
+from assay.lab.harness.driver.peer import Peer, Reply
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import A_TOOL
-from assay.lab.harness.peer import Peer, Reply
-from assay.lab.harness.rounds import retry
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 from assay.lab.suite.forging import forgeries
 from assay.revisions.revision import Asking
 

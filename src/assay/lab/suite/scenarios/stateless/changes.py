@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.lab.harness.changing import WATCHED, announced_lists, provoke
-from assay.lab.harness.choosing import uris_of
+from assay.lab.harness.driver.choice import uris_of
+from assay.lab.harness.driver.list_change import WATCHED, announced_lists, provoke
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 from assay.lab.suite.listening import ACKNOWLEDGED
 from assay.lab.suite.subscription import LISTEN, TELLS
 

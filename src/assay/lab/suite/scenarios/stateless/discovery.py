@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from assay.lab.harness.message_meta import CAPABILITIES_KEY, CLIENT, CLIENT_KEY, VERSION_KEY
-from assay.lab.harness.peer import Peer
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, CLIENT, CLIENT_KEY, VERSION_KEY
+from assay.lab.harness.driver.peer import Peer
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Opening
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from assay.lab.harness.argument import arguments_for
-from assay.lab.harness.choosing import uris_of
-from assay.lab.harness.facts import Facts
-from assay.lab.harness.mirror import param_headers
+from assay.lab.harness.driver.argument import arguments_for
+from assay.lab.harness.driver.choice import uris_of
+from assay.lab.harness.driver.mirrored_header import param_headers
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import Need
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.subject.facts import Facts
 from assay.revisions.revision import Opening
 
 Operation = tuple[str, dict[str, Any], dict[str, str]]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.choosing import NOWHERE, uris_of
-from assay.lab.harness.discovery import LISTS
+from assay.lab.harness.driver.choice import NOWHERE, uris_of
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.subject.discovery import LISTS
 from assay.revisions.revision import Results
 
 

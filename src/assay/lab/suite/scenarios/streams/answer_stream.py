@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.lab.harness.argument import arguments_for
-from assay.lab.harness.message_meta import LOG_LEVEL_KEY
-from assay.lab.harness.mirror import param_headers
-from assay.lab.harness.peer import Peer
+from assay.lab.harness.driver.argument import arguments_for
+from assay.lab.harness.driver.message_meta import LOG_LEVEL_KEY
+from assay.lab.harness.driver.mirrored_header import param_headers
+from assay.lab.harness.driver.peer import Peer
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.suite.streamed import STREAM_FIRST
 from assay.revisions.revision import Revision

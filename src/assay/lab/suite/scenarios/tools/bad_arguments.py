@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from assay.lab.harness.argument import arguments_for, refused_arguments
+from assay.lab.harness.driver.argument import arguments_for, refused_arguments
+from assay.lab.harness.driver.peer import Reply
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import A_READ_ONLY_TOOL
-from assay.lab.harness.peer import Reply
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 
 ENOUGH: Final = 3
 """Tools that work, of which wrong calls are tried; of others a refusal would prove nothing."""

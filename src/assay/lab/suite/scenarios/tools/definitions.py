@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import A_TOOL, declares
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 
 
 @scenario(

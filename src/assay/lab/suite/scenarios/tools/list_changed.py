@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.changing import announced_lists, provoke
+from assay.lab.harness.driver.list_change import announced_lists, provoke
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import A_TOOL, Need
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 from assay.lab.suite.listening import listen
 from assay.lab.suite.offering import PROMPTS, TOOLS
 

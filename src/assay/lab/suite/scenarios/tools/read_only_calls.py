@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.argument import arguments_for
+from assay.lab.harness.driver.argument import arguments_for
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import A_READ_ONLY_TOOL
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 
 
 @scenario(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.errand import AN_ERRAND, Errand, errands
-from assay.lab.harness.http_link import HttpLink
-from assay.lab.harness.message import Message
-from assay.lab.harness.peer import Peer, Pending
+from assay.lab.harness.driver.peer import Peer, Pending
+from assay.lab.harness.driver.safe_request import AN_ERRAND, Errand, errands
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.links.http import HttpLink
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.trace.message import Message
 
 ATTEMPTS = 5
 """To cancel work in time that reports progress, so that there is time."""

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from assay.lab.harness.facts import Facts
-from assay.lab.harness.peer import Peer, Reply
+from assay.lab.harness.driver.peer import Peer, Reply
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.subject.facts import Facts
 
 MOST = 2
 """Prompts, and templates, whose arguments are completed."""

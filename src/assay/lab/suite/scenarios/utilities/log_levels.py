@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.errand import errands
-from assay.lab.harness.message_meta import LOG_LEVEL_KEY
+from assay.lab.harness.driver.message_meta import LOG_LEVEL_KEY
+from assay.lab.harness.driver.peer import Peer
+from assay.lab.harness.driver.safe_request import errands
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import declares
-from assay.lab.harness.peer import Peer
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 
 LEVEL, NO_LEVEL = "error", "loud"
 

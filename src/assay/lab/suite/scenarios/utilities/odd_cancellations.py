@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
 
 DONE = "done already"
 ODD: dict[str, Any] = {

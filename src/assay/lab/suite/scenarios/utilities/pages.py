@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.discovery import LISTS
+from assay.lab.harness.driver.peer import Peer
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import Need
-from assay.lab.harness.peer import Peer
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.subject.discovery import LISTS
 
 MOST = 10
 """Pages of one list: a longer one shows the same."""

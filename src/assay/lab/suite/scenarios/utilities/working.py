@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.errand import AN_ERRAND, errands
-from assay.lab.harness.log_level import LEVELS
-from assay.lab.harness.message_meta import LOG_LEVEL_KEY
+from assay.lab.harness.driver.message_meta import LOG_LEVEL_KEY
+from assay.lab.harness.driver.safe_request import AN_ERRAND, errands
+from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.scenario import scenario
-from assay.lab.harness.stage import Stage
+from assay.lab.harness.trace.log_level import LEVELS
 from assay.lab.harness.transport import Transport
 
 

@@ -1,0 +1,1 @@
+"""Bundles of evidence: their files, manifest and attestations."""

@@ -1,0 +1,1 @@
+"""Registry entries (`server.json`): build, check and compare."""

@@ -1,0 +1,1 @@
+"""Verification of bundles: offline, step by step."""

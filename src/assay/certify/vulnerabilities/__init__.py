@@ -1,0 +1,1 @@
+"""Known vulnerabilities of the components in an SBOM, from an OSV export."""

@@ -1,0 +1,1 @@
+"""The driver: what scenarios use to talk to a server."""

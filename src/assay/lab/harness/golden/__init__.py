@@ -1,0 +1,1 @@
+"""Golden runs: recordings that later runs are compared with."""

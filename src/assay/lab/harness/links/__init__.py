@@ -1,0 +1,1 @@
+"""Raw transports: how the driver connects to a subject."""

@@ -1,0 +1,211 @@
+"""Streamable HTTP: every body is a POST of its own, whose response is followed as it comes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final
+
+from assay.lab.harness.driver.mirrored_header import mirror_headers
+from assay.lab.harness.subject.bearer import USUAL
+from assay.lab.harness.trace.frame import Frame, Kind, Sender
+from assay.lab.harness.trace.recorder import Recorder
+from assay.lab.harness.trace.trace import STILL_OPEN, events_of
+from assay.revisions.revision import Opening, Revision
+
+from .broken_off import BrokenOff
+from .event_stream import Blocks, has_comment
+from .http_call import Address, Ended, HeadRead, Part, PieceRead, connect, read_response
+from .http_text import EVENT_STREAM, JSON, Head, bearing, write_request
+from .identity import ANYBODY, Identity
+from .link import Inbox, Sent
+
+ACCEPT: Final = f"{JSON}, {EVENT_STREAM}"
+MAX_BODY: Final = 32 * 1024 * 1024
+
+
+class HttpLink:
+    def __init__(
+        self,
+        url: str,
+        inbox: Inbox,
+        recorder: Recorder,
+        revision: Revision,
+        *,
+        name: str,
+        patience: float,
+        headers: Mapping[str, str],
+        identity: Identity = ANYBODY,
+    ) -> None:
+        self.address = Address.of(url)
+        self._identity = identity
+        self._shown = USUAL
+        self.session: str | None = None
+        self.version: str | None = None
+        self._inbox = inbox
+        self._recorder = recorder
+        self._revision = revision
+        self._name = name
+        self._patience = patience
+        self._given = dict(headers)
+        self._count = 0
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    @property
+    def is_local(self) -> bool:
+        return self.address.is_local
+
+    def bear(self, token: str | None) -> None:
+        self._given = bearing(self._given, token)
+
+    @property
+    def certificates(self) -> list[str]:
+        """The kinds of certificates that can be shown here."""
+        return self._identity.kinds if self.address.secure else []
+
+    def show(self, certificate: str) -> None:
+        """Show a certificate of that kind from now on to who asks for one."""
+        self._shown = certificate
+
+    async def open(self) -> None:
+        """Nothing to do: each request brings its own connection."""
+
+    def agreed(self, head: Head | None, version: str) -> None:
+        self.session = head.get("mcp-session-id") if head else None
+        self.version = version
+
+    async def send(self, body: bytes, message: Any, headers: Mapping[str, str | None]) -> Sent:
+        return await self.call("POST", body, {**self.usual(message), **headers})
+
+    def usual(self, message: Any = None) -> dict[str, str | None]:
+        """The headers that a well-behaved client sends with this message."""
+        headers: dict[str, str | None] = {"Content-Type": JSON, "Accept": ACCEPT}
+        if self._revision.opening is Opening.PER_REQUEST:
+            return {**headers, **mirror_headers(self._revision, message)}
+        return {**headers, **self.session_headers()}
+
+    def session_headers(self) -> dict[str, str | None]:
+        version = self.version if self._revision.http.version_header else None
+        return {"Mcp-Session-Id": self.session, "MCP-Protocol-Version": version}
+
+    async def call(
+        self,
+        method: str,
+        body: bytes = b"",
+        headers: Mapping[str, str | None] | None = None,
+        *,
+        target: str | None = None,
+    ) -> Sent:
+        """Send a request with these headers besides the necessary ones, and follow its response. `target` is
+        another place than the endpoint."""
+        fields: dict[str, str | None] = {
+            "Host": self.address.authority,
+            "Connection": "close",
+            **({"Content-Length": str(len(body))} if body or method == "POST" else {}),
+            **self._given,
+            **(headers or {}),
+        }
+        present = [(name, value) for name, value in fields.items() if value is not None]
+        where = self.address.target if target is None else target
+        return await self.write(method, write_request(method, where, present, body))
+
+    async def listen(self, *, after: str | None = None, **headers: str | None) -> Sent:
+        """Open the stream of messages that belong to no request, or resume one after an event."""
+        usual = {"Accept": EVENT_STREAM, **self.session_headers()}
+        return await self.call("GET", headers={**usual, "Last-Event-ID": after, **headers})
+
+    async def write(self, method: str, data: bytes) -> Sent:
+        """Send any bytes on a new connection. `method` only names the channel and how a body is read."""
+        reader, writer = await connect(self.address, self._patience, self._identity, self._shown)
+        self._count += 1
+        channel = f"{self._name}/{method.lower()}-{self._count}"
+        self._recorder.record(Sender.DRIVER, channel, Kind.REQUEST, data)
+        sent = Sent(channel)
+        following = _Following(self._inbox, self._recorder, sent)
+        # Whoever leaves at once has still sent it, and leaves no connection behind.
+        writer.write(data)
+        self._tasks[channel] = asyncio.create_task(_follow(following, reader, method))
+        self._tasks[channel].add_done_callback(lambda _: writer.close())
+        return sent
+
+    async def follow(self, sent: Sent) -> bool:
+        """Wait until the subject has ended a response; if it does not, a mark says so in the trace."""
+        finished = await sent.finished(self._patience)
+        if not finished:
+            self._recorder.mark(sent.channel, STILL_OPEN, waited=self._patience)
+        return finished
+
+    async def leave(self, sent: Sent) -> None:
+        """Hang up on a response that is still coming."""
+        task = self._tasks.pop(sent.channel)
+        if not task.done():
+            self._recorder.record(Sender.DRIVER, sent.channel, Kind.END, clean=False)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    async def close(self) -> None:
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _follow(following: _Following, reader: asyncio.StreamReader, method: str) -> None:
+    try:
+        async for part in read_response(reader, method):
+            following.take(part)
+    except BrokenOff as reason:
+        following.inbox.fail(reason)
+    except OSError as error:
+        following.take(Ended(f"the connection broke: {error.strerror or error}"))
+
+
+class _Following:
+    """One response on its way: recorded part by part, its messages handed on."""
+
+    def __init__(self, inbox: Inbox, recorder: Recorder, sent: Sent) -> None:
+        self.inbox = inbox
+        self._recorder = recorder
+        self._sent = sent
+        self._blocks: Blocks | None = None
+        self._body = b""
+
+    def take(self, part: Part) -> None:
+        match part:
+            case HeadRead(raw, head):
+                self._record(Kind.HEAD, raw)
+                self._sent.head = head
+                if head.media_type == EVENT_STREAM:
+                    self._blocks = Blocks()
+                    self._sent.settle()
+            case PieceRead(data) if self._blocks is not None:
+                for block in self._blocks.feed(data):
+                    self._take_block(block)
+            case PieceRead(data):
+                # Beyond the bound the rest is dropped: the recorder complains about floods, not we.
+                self._body += data if len(self._body) < MAX_BODY else b""
+            case Ended(problem):
+                self._end(problem)
+
+    def _take_block(self, block: bytes) -> None:
+        frame = self._record(Kind.EVENT, block)
+        if has_comment(block):
+            self._sent.comment()
+        for event in events_of(frame):
+            self._sent.event_ids += [] if event.event_id is None else [event.event_id]
+            if event.data:
+                self.inbox.deliver(frame, event.data)
+        self._sent.begin()
+
+    def _end(self, problem: str | None) -> None:
+        if self._blocks is not None and self._blocks.rest:
+            self._record(Kind.EVENT, self._blocks.rest)
+        if self._body:
+            frame = self._record(Kind.BODY, self._body)
+            self.inbox.deliver(frame, self._body)
+        self._record(Kind.END, clean=problem is None, problem=problem or "")
+        self._sent.finish()
+        self.inbox.ended(self._sent.channel)
+
+    def _record(self, kind: Kind, raw: bytes = b"", **info: Any) -> Frame:
+        return self._recorder.record(Sender.SUBJECT, self._sent.channel, kind, raw, **info)

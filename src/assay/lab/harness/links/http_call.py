@@ -1,0 +1,182 @@
+"""One HTTP/1.1 exchange on a connection of its own: any bytes out, the response's parts in as they come.
+
+Nothing is repaired, followed or retried, and no library stands between: what a subject wrote is what is seen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import ssl
+from collections.abc import AsyncIterator
+from typing import Final
+from urllib.parse import SplitResult, urlsplit
+
+from msgspec import Struct
+
+from assay.lab.harness.subject.bearer import USUAL
+
+from .broken_off import Unreachable
+from .http_text import HEAD_END, Head, parse_head
+from .identity import ANYBODY, Identity
+
+MAX_HEAD: Final = 64 * 1024
+PIECE: Final = 64 * 1024
+_PORTS: Final = {"http": 80, "https": 443, "ws": 80, "wss": 443}
+LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_SECURE: Final = frozenset({"https", "wss"})
+
+
+def is_local(authority: str) -> bool:
+    """Whether `host[:port]` is a name of this machine."""
+    host = authority.partition("]")[0].removeprefix("[") if "[" in authority else authority.partition(":")[0]
+    return host.lower() in LOOPBACK
+
+
+class HeadRead(Struct, frozen=True):
+    raw: bytes
+    head: Head
+
+
+class PieceRead(Struct, frozen=True):
+    """Some of the body, its transfer coding undone."""
+
+    data: bytes
+
+
+class Ended(Struct, frozen=True):
+    problem: str | None = None
+    """How the response broke HTTP; none when it ended as it should."""
+
+
+Part = HeadRead | PieceRead | Ended
+
+
+class Cut(Exception):
+    """The connection ended inside a response."""
+
+
+class Address(Struct, frozen=True):
+    """Where an endpoint is, taken apart once."""
+
+    host: str
+    port: int
+    secure: bool
+    authority: str
+    target: str
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it names this machine."""
+        return self.host in LOOPBACK
+
+    @classmethod
+    def of(cls, url: str) -> Address:
+        """
+        Raises:
+            ValueError: no URL that can be connected to.
+        """
+        parts: SplitResult = urlsplit(url)
+        if parts.scheme not in _PORTS or not parts.hostname:
+            raise ValueError(f"not a URL of an HTTP or WebSocket endpoint: {url}")
+        target = parts.path or "/"
+        return cls(
+            host=parts.hostname,
+            port=parts.port or _PORTS[parts.scheme],
+            secure=parts.scheme in _SECURE,
+            authority=parts.netloc.rpartition("@")[2],
+            target=f"{target}?{parts.query}" if parts.query else target,
+        )
+
+
+async def connect(
+    address: Address, patience: float, identity: Identity = ANYBODY, kind: str = USUAL
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """`kind` says which certificate is shown to who asks for one.
+
+    Raises:
+        Unreachable: no connection in that time.
+    """
+    context = identity.context(kind) if address.secure else None
+    try:
+        async with asyncio.timeout(patience):
+            return await asyncio.open_connection(address.host, address.port, ssl=context, limit=MAX_HEAD)
+    except TimeoutError:
+        raise Unreachable(f"no connection to {address.authority} within {patience:g} s") from None
+    except OSError as error:
+        raise Unreachable(f"no connection to {address.authority}: {_reason(error)}") from None
+
+
+def _reason(error: OSError) -> str:
+    if isinstance(error, ssl.SSLError):
+        return f"TLS: {getattr(error, 'verify_message', '') or error.reason or error}"
+    # asyncio puts the address where the reason should be.
+    return os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
+
+
+async def read_response(
+    reader: asyncio.StreamReader, method: str, *, upgrade: bool = False
+) -> AsyncIterator[Part]:
+    """The parts of one response; the last is `Ended`, whatever happens. With `upgrade`, 101 is final."""
+    try:
+        read = await _read_head(reader, upgrade=upgrade)
+        yield read
+        async for piece in _read_body(reader, method, read.head):
+            yield PieceRead(piece)
+    except (Cut, ValueError, asyncio.LimitOverrunError) as error:
+        yield Ended(str(error))
+    except OSError as error:
+        yield Ended(f"the connection broke: {error.strerror or error}")
+    else:
+        yield Ended()
+
+
+async def _read_head(reader: asyncio.StreamReader, *, upgrade: bool) -> HeadRead:
+    """The head of the final response; interim ones (1xx) are passed over."""
+    while True:
+        try:
+            raw = await reader.readuntil(HEAD_END)
+        except asyncio.IncompleteReadError as error:
+            raise Cut(f"the connection ended before a response head: {error.partial[:80]!r}") from None
+        head = parse_head(raw)
+        if not head.start[0].startswith("HTTP/1.") or not head.status:
+            raise ValueError(f"not an HTTP/1 status line: {raw[:80]!r}")
+        if not 100 <= head.status < 200 or (upgrade and head.status == 101):
+            return HeadRead(raw, head)
+
+
+async def _read_body(reader: asyncio.StreamReader, method: str, head: Head) -> AsyncIterator[bytes]:
+    if method == "HEAD" or head.status in (204, 304):
+        return
+    if "chunked" in (head.get("transfer-encoding") or "").lower():
+        async for piece in _read_chunks(reader):
+            yield piece
+    elif (length := head.get("content-length")) is not None:
+        if not length.isdecimal():
+            raise ValueError(f"not a content-length: {length!r}")
+        async for piece in _read_exactly(reader, int(length)):
+            yield piece
+    else:
+        while piece := await reader.read(PIECE):
+            yield piece
+
+
+async def _read_exactly(reader: asyncio.StreamReader, length: int) -> AsyncIterator[bytes]:
+    while length:
+        piece = await reader.read(min(PIECE, length))
+        if not piece:
+            raise Cut(f"the connection ended {length} bytes before the end of the body")
+        length -= len(piece)
+        yield piece
+
+
+async def _read_chunks(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
+    try:
+        while size := int((await reader.readuntil(b"\r\n")).partition(b";")[0], 16):
+            async for piece in _read_exactly(reader, size):
+                yield piece
+            await reader.readexactly(2)
+        while await reader.readuntil(b"\r\n") != b"\r\n":
+            pass  # trailers
+    except asyncio.IncompleteReadError:
+        raise Cut("the connection ended inside a chunked body") from None

@@ -1,0 +1,156 @@
+"""stdio: one process a connection, one message a line."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, Protocol
+
+from assay.lab.harness.subject.process import how_it_ended
+from assay.lab.harness.trace.frame import Kind, Sender
+from assay.lab.harness.trace.recorder import MAX_BYTES, Flooded, Recorder
+
+from .broken_off import BrokenOff, Gone
+from .http_text import Head
+from .link import Inbox, Sent
+
+TERMINATED: Final = "terminated"
+"""The mark of a process that was asked to end."""
+
+
+class Wire(Protocol):
+    """The pipes of a process, or what stands for them."""
+
+    @property
+    def tail(self) -> Any: ...
+
+    async def read(self) -> bytes: ...
+
+    async def write(self, data: bytes) -> None: ...
+
+    def end_input(self) -> None: ...
+
+    def terminate(self) -> None:
+        """Ask the process to end, as SIGTERM does."""
+
+    async def wait(self) -> int: ...
+
+    async def stop(self) -> int: ...
+
+
+Spawn = Callable[[Callable[[bytes], None]], Awaitable[Wire]]
+"""Starts the subject; what it is given takes each line of standard error."""
+
+
+class StdioLink:
+    is_local = True
+
+    def __init__(self, spawn: Spawn, inbox: Inbox, recorder: Recorder, *, name: str) -> None:
+        self._spawn = spawn
+        self._inbox = inbox
+        self.move(recorder, name)
+        self._closing = False
+        self.wire: Wire | None = None
+        self._reading: asyncio.Task[None] | None = None
+
+    def move(self, recorder: Recorder, name: str) -> None:
+        """Record what passes from now on elsewhere."""
+        self._recorder = recorder
+        self._channel = f"{name}/lines"
+        self._errors = f"{name}/errors"
+
+    def bear(self, token: str | None) -> None:
+        """Credentials of a process come from its environment: nothing is shown on its streams."""
+
+    async def open(self) -> None:
+        self.wire = await self._spawn(self._on_error)
+        self._reading = asyncio.create_task(self._read(self.wire))
+
+    def _on_error(self, line: bytes) -> None:
+        try:
+            self._recorder.record(Sender.SUBJECT, self._errors, Kind.ERRORS, line)
+        except Flooded as flood:
+            self._inbox.fail(flood)
+
+    def agreed(self, head: Head | None, version: str) -> None:
+        """A process is a session by itself."""
+
+    async def send(self, body: bytes, message: Any, headers: Mapping[str, str | None]) -> Sent:
+        return await self.write(body + b"\n")
+
+    async def write(self, data: bytes) -> Sent:
+        """Write any bytes, without a newline of our own.
+
+        Raises:
+            Gone: the process reads no more.
+        """
+        assert self.wire is not None
+        self._recorder.record(Sender.DRIVER, self._channel, Kind.LINE, data)
+        try:
+            await self.wire.write(data)
+        except (ConnectionError, RuntimeError):
+            status = await self.wire.wait()
+            raise Gone(how_it_ended(status), tuple(self.wire.tail)) from None
+        sent = Sent(self._channel)
+        sent.settle()
+        return sent
+
+    async def end_input(self, patience: float) -> int | None:
+        """Close standard input and wait for the process to end; its status, or none if it goes on."""
+        assert self.wire is not None
+        self._closing = True
+        self._recorder.record(Sender.DRIVER, self._channel, Kind.END, clean=True)
+        self.wire.end_input()
+        return await self._ending(patience)
+
+    async def terminate(self, patience: float) -> int | None:
+        """Ask the process to end, its input still open; its status, or none if it goes on."""
+        assert self.wire is not None
+        self._closing = True
+        self._recorder.mark(self._channel, TERMINATED)
+        self.wire.terminate()
+        return await self._ending(patience)
+
+    async def _ending(self, patience: float) -> int | None:
+        assert self.wire is not None and self._reading is not None
+        try:
+            async with asyncio.timeout(patience):
+                status = await self.wire.wait()
+                await self._reading
+        except TimeoutError:
+            return None
+        self._recorder.record(Sender.SUBJECT, self._channel, Kind.EXIT, status=status)
+        return status
+
+    async def _read(self, wire: Wire) -> None:
+        try:
+            await self._read_lines(wire)
+        except BrokenOff as reason:
+            self._inbox.fail(reason)
+            return
+        if not self._closing:
+            status = await wire.wait()
+            self._recorder.record(Sender.SUBJECT, self._channel, Kind.EXIT, status=status)
+            self._inbox.fail(Gone(how_it_ended(status), tuple(wire.tail)))
+
+    async def _read_lines(self, wire: Wire) -> None:
+        held = b""
+        while data := await wire.read():
+            *lines, held = (held + data).split(b"\n")
+            for line in lines:
+                frame = self._recorder.record(Sender.SUBJECT, self._channel, Kind.LINE, line + b"\n")
+                self._inbox.deliver(frame, line)
+            if len(held) > MAX_BYTES:
+                raise Flooded
+        if held:
+            self._recorder.record(Sender.SUBJECT, self._channel, Kind.LINE, held)
+        self._recorder.record(Sender.SUBJECT, self._channel, Kind.END, clean=True)
+
+    async def close(self) -> None:
+        """Stop the process. What it still writes was not asked for by the scenario and is not recorded."""
+        self._closing = True
+        if self._reading is not None:
+            self._reading.cancel()
+            await asyncio.gather(self._reading, return_exceptions=True)
+        if self.wire is not None:
+            await self.wire.stop()

@@ -1,0 +1,173 @@
+"""WebSocket as a custom transport: one message a text frame, one conversation a connection."""
+
+from __future__ import annotations
+
+import asyncio
+from base64 import b64encode
+from collections.abc import Mapping
+from typing import Any, Final
+
+from assay.lab.harness.trace.frame import Kind, Sender
+from assay.lab.harness.trace.recorder import MAX_BYTES, Recorder
+from assay.protocol.framing import websocket as ws
+from assay.revisions.revision import Revision
+
+from .broken_off import BrokenOff, Gone, TurnedAway, Unreachable
+from .http_call import Address, HeadRead, connect, read_response
+from .http_text import Head, bearing, write_request
+from .identity import ANYBODY, Identity
+from .link import Inbox, Sent
+
+SUBPROTOCOL: Final = "mcp"
+# Both only have to be there: nothing is hidden from anyone by them.
+KEY: Final = b64encode(b"assay lab driver").decode()
+MASK: Final = b"\x5a\xa5\x3c\xc3"
+PIECE: Final = 64 * 1024
+GRACE: Final = 1.0
+"""Seconds for the closing handshake at the end of a scenario."""
+_CONTROLS: Final = {ws.PING: "ping", ws.PONG: "pong", ws.CLOSE: "close"}
+
+
+class WebSocketLink:
+    def __init__(
+        self,
+        url: str,
+        inbox: Inbox,
+        recorder: Recorder,
+        revision: Revision,
+        *,
+        name: str,
+        patience: float,
+        headers: Mapping[str, str],
+        identity: Identity = ANYBODY,
+    ) -> None:
+        self.address = Address.of(url)
+        self._identity = identity
+        self._inbox = inbox
+        self._recorder = recorder
+        self._channel = f"{name}/ws"
+        self._patience = patience
+        self._headers = dict(headers)
+        self._closing = False
+        self._writer: asyncio.StreamWriter | None = None
+        self._reading: asyncio.Task[None] | None = None
+        self._parts = b""
+        self._opcode = ws.TEXT
+
+    @property
+    def is_local(self) -> bool:
+        return self.address.is_local
+
+    def bear(self, token: str | None) -> None:
+        self._headers = bearing(self._headers, token)
+
+    async def open(self) -> None:
+        reader, self._writer = await connect(self.address, self._patience, self._identity)
+        wanted = {
+            "Host": self.address.authority,
+            "Upgrade": "websocket",
+            "Connection": "Upgrade",
+            "Sec-WebSocket-Key": KEY,
+            "Sec-WebSocket-Version": "13",
+            "Sec-WebSocket-Protocol": SUBPROTOCOL,
+            **self._headers,
+        }
+        data = write_request("GET", self.address.target, wanted.items())
+        self._recorder.record(Sender.DRIVER, self._channel, Kind.REQUEST, data)
+        self._writer.write(data)
+        answer = await self._handshake(reader)
+        if answer.head.status != 101:
+            raise TurnedAway(f"WebSocket refused with status {answer.head.status}", answer.raw)
+        self._reading = asyncio.create_task(self._read(reader))
+
+    async def _handshake(self, reader: asyncio.StreamReader) -> HeadRead:
+        try:
+            async with asyncio.timeout(self._patience):
+                async for part in read_response(reader, "HEAD", upgrade=True):
+                    if isinstance(part, HeadRead):
+                        self._recorder.record(Sender.SUBJECT, self._channel, Kind.HEAD, part.raw)
+                        return part
+        except TimeoutError:
+            raise Unreachable(f"no answer to the WebSocket handshake in {self._patience:g} s") from None
+        raise Unreachable("the connection ended in the WebSocket handshake")
+
+    def agreed(self, head: Head | None, version: str) -> None:
+        """A connection is a session by itself."""
+
+    async def send(self, body: bytes, message: Any, headers: Mapping[str, str | None]) -> Sent:
+        self._recorder.record(Sender.DRIVER, self._channel, Kind.TEXT, body)
+        return await self._write(ws.frame(ws.TEXT, body, mask=MASK))
+
+    async def write(self, data: bytes, note: str) -> Sent:
+        """Send any bytes in place of a frame."""
+        self._recorder.record(Sender.DRIVER, self._channel, Kind.CONTROL, data, what=note)
+        return await self._write(data)
+
+    async def _write(self, data: bytes) -> Sent:
+        assert self._writer is not None
+        try:
+            self._writer.write(data)
+            await self._writer.drain()
+        except (ConnectionError, RuntimeError):
+            raise Gone("the subject closed the WebSocket") from None
+        sent = Sent(self._channel)
+        sent.settle()
+        return sent
+
+    async def _read(self, reader: asyncio.StreamReader) -> None:
+        frames = ws.FrameReader(MAX_BYTES)
+        try:
+            while data := await reader.read(PIECE):
+                for frame in frames.feed(data):
+                    self._take(frame)
+        except BrokenOff as reason:
+            self._inbox.fail(reason)
+            return
+        except OSError:
+            self._recorder.record(Sender.SUBJECT, self._channel, Kind.END, clean=False)
+        else:
+            self._recorder.record(Sender.SUBJECT, self._channel, Kind.END, clean=frames.is_between)
+        self._inbox.fail(Gone("the subject closed the WebSocket"))
+
+    def _take(self, frame: ws.Frame | ws.Violation) -> None:
+        if isinstance(frame, ws.Violation):
+            self._note(b"", what="violation", reason=frame.reason)
+        elif frame.opcode in ws.DATA:
+            self._take_data(frame)
+        else:
+            self._note(frame.payload, what=_CONTROLS.get(frame.opcode, f"opcode {frame.opcode}"))
+            self._answer(frame)
+
+    def _take_data(self, frame: ws.Frame) -> None:
+        if frame.opcode != ws.CONTINUATION:
+            self._opcode, self._parts = frame.opcode, b""
+        self._parts += frame.payload
+        if not frame.fin:
+            return
+        kind = Kind.TEXT if self._opcode == ws.TEXT else Kind.BINARY
+        recorded = self._recorder.record(Sender.SUBJECT, self._channel, kind, self._parts)
+        if kind is Kind.TEXT:
+            self._inbox.deliver(recorded, self._parts)
+
+    def _answer(self, frame: ws.Frame) -> None:
+        assert self._writer is not None
+        if frame.opcode == ws.PING:
+            self._writer.write(ws.frame(ws.PONG, frame.payload, mask=MASK))
+        elif frame.opcode == ws.CLOSE and not self._closing:
+            self._closing = True
+            self._writer.write(ws.frame(ws.CLOSE, frame.payload, mask=MASK))
+
+    def _note(self, raw: bytes, **info: Any) -> None:
+        self._recorder.record(Sender.SUBJECT, self._channel, Kind.CONTROL, raw, **info)
+
+    async def close(self) -> None:
+        if self._writer is None:
+            return
+        if not self._closing and self._reading is not None:
+            self._closing = True
+            self._writer.write(ws.close_frame(mask=MASK))
+            await asyncio.wait({self._reading}, timeout=GRACE)
+        if self._reading is not None:
+            self._reading.cancel()
+            await asyncio.gather(self._reading, return_exceptions=True)
+        self._writer.close()

@@ -1,0 +1,1 @@
+"""Runs: planned, executed, stored, compared and judged again."""

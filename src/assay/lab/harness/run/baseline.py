@@ -1,0 +1,107 @@
+"""Baselines: failures that are known and expected, in the YAML that the official suite reads too.
+
+    server:
+      - tools-call-error          # every failure of a scenario
+      - ping:lifecycle.ping       # one check of it
+
+Scenarios go by their ids or by their names in the official suite. An entry that no longer fails is stale, and
+fails the run: a baseline only ever gets shorter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from assay.lab.harness.naming import matches
+from assay.lab.harness.scenario import Scenario
+from assay.lab.harness.verdict import CheckResult, Verdict
+
+from .run import CellResult, Run
+
+LARGEST = 1024 * 1024
+
+
+class BadBaseline(ValueError):
+    """A baseline cannot be read; the text says why."""
+
+
+class Entry(Struct, frozen=True):
+    text: str
+    scenario: str
+    check: str | None
+
+    def covers(self, cell: CellResult, check: CheckResult) -> bool:
+        if not matches(self.scenario, cell.scenario, cell.official):
+            return False
+        return self.check is None or matches(self.check, check.id)
+
+    def names(self, scenarios: Iterable[Scenario]) -> bool:
+        return any(matches(self.scenario, one.id, one.official) for one in scenarios)
+
+
+def parse_entry(text: str) -> Entry:
+    scenario, colon, check = text.partition(":")
+    return Entry(text, scenario.strip(), check.strip() if colon else None)
+
+
+def read_baseline(path: Path, role: str = "server") -> list[Entry]:
+    """
+    Raises:
+        BadBaseline: it cannot be read, or is no baseline.
+    """
+    import yaml
+
+    try:
+        if path.stat().st_size > LARGEST:
+            raise BadBaseline(f"{path}: larger than {LARGEST} bytes")
+        value: Any = yaml.safe_load(path.read_text("utf-8"))
+    except OSError as error:
+        raise BadBaseline(f"{path}: {error.strerror or error}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise BadBaseline(f"{path}: not YAML: {str(error).splitlines()[0]}") from error
+    return [parse_entry(text) for text in _entries(value, role, path)]
+
+
+def _entries(value: Any, role: str, path: Path) -> list[str]:
+    if value is None:
+        return []
+    if not isinstance(value, dict) or value.keys() - {"server", "client"}:
+        raise BadBaseline(f"{path}: a baseline has `server` and `client`, each a list of scenarios")
+    entries = value.get(role) or []
+    if not isinstance(entries, list) or not all(isinstance(one, str) for one in entries):
+        raise BadBaseline(f"{path}: `{role}` must be a list of `scenario` or `scenario:check`")
+    return entries
+
+
+def concerning(
+    entries: Iterable[Entry], played: Iterable[Scenario], existing: Iterable[Scenario]
+) -> list[Entry]:
+    """The entries about scenarios that are played. What names no scenario at all stays: it is stale."""
+    played, existing = list(played), list(existing)
+    return [one for one in entries if one.names(played) or not one.names(existing)]
+
+
+class Compared(Struct, frozen=True):
+    expected: list[str]
+    """Entries that failed, as they should."""
+    stale: list[str]
+
+
+def compare(run: Run, entries: list[Entry]) -> Compared:
+    met = {
+        entry.text
+        for cell in run.cells
+        for check in cell.checks
+        if check.verdict in (Verdict.FAILURE, Verdict.WARNING)
+        for entry in entries
+        if entry.covers(cell, check)
+    }
+    return Compared(sorted(met), sorted({entry.text for entry in entries} - met))
+
+
+def is_expected(run: Run, cell: CellResult, check: CheckResult) -> bool:
+    return any(parse_entry(text).covers(cell, check) for text in run.expected)

@@ -1,0 +1,85 @@
+"""Stored traces, judged as if they had just been recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+
+from assay.lab.harness.catalogue import Suite
+from assay.lab.harness.check import Check
+from assay.lab.harness.scenario import Role
+from assay.lab.harness.trace.trace import Trace
+from assay.lab.harness.verdict import CheckResult, Verdict
+
+from .recording import judge, now, outcome_of
+from .run import FORMAT, CellResult, Run, SubjectRecord
+
+
+def rejudged(suites: Sequence[Suite], traces: Sequence[tuple[str, Trace]], *, strict: bool = False) -> Run:
+    """A run made of traces and their places. Each is judged by the suite that has its scenario; traffic of
+    unknown origin, by the first that judges such subjects.
+
+    Raises:
+        CheckFailed: a check is broken.
+    """
+    subjects = {(trace.header.subject, trace.header.transport) for _, trace in traces}
+    return Run(
+        format=FORMAT,
+        assay=version("assay"),
+        started=now(),
+        seconds=0.0,
+        subjects=[SubjectRecord(name, transport) for name, transport in sorted(subjects)],
+        cells=[_cell(_suite_of(trace, suites), place, trace) for place, trace in traces],
+        suite=_suite_of(traces[0][1], suites).name,
+        role=traces[0][1].header.role,
+        strict=strict,
+    )
+
+
+def _suite_of(trace: Trace, suites: Sequence[Suite]) -> Suite:
+    fit = [suite for suite in suites if suite.role.value == trace.header.role]
+    return next((suite for suite in fit if trace.header.scenario in suite.scenarios), fit[0])
+
+
+def _cell(suite: Suite, place: str, trace: Trace) -> CellResult:
+    header = trace.header
+    scenario = suite.scenarios.get(header.scenario)
+    checks = judge(suite, _checks(suite, header.scenario), trace)
+    if scenario is None:
+        checks = _seen(checks)
+    sought = suite.sought(scenario) if scenario else [check.id for check in checks]
+    reason = _broke_off(trace)
+    return CellResult(
+        scenario=header.scenario,
+        title=scenario.title if scenario else header.scenario,
+        transport=header.transport,
+        revision=header.revision,
+        outcome=outcome_of(sought, checks, broke_off=bool(reason)),
+        started=header.started,
+        broke_off=bool(reason),
+        reason=reason,
+        checks=checks,
+        trace=place,
+        official=(scenario.official if scenario else None) or "",
+        area=scenario.area if scenario else header.scenario,
+    )
+
+
+def _broke_off(trace: Trace) -> str:
+    if not trace.header.closed:
+        return "the recording ended before the scenario did"
+    is_missing = trace.header.role == Role.CLIENT.value and not trace.was_visited
+    return "the client never connected" if is_missing else ""
+
+
+def _checks(suite: Suite, name: str) -> list[Check]:
+    """Those of the scenario; for traffic of unknown origin, all there are. Of those for clients, only what
+    reads every trace: the others ask whether a client did what its scenario wanted."""
+    scenario = suite.scenarios.get(name)
+    if scenario is not None:
+        return suite.judging(scenario)
+    return [one for one in suite.checks.values() if one.everywhere or suite.role is Role.SERVER]
+
+
+def _seen(checks: list[CheckResult]) -> list[CheckResult]:
+    return [check for check in checks if check.verdict is not Verdict.SKIPPED]

@@ -1,0 +1,123 @@
+"""The stored run: all that any report is made from. Its JSON Schema is in `docs/run.schema.json`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from assay.lab.harness.subject.facts import Facts, Refusal
+from assay.lab.harness.trace.redaction import Redaction
+from assay.lab.harness.verdict import CheckResult, Outcome, Verdict
+
+FORMAT: Final = 1
+LARGEST: Final = 256 * 1024 * 1024
+Place = tuple[str, str, str]
+"""Scenario, transport and revision."""
+
+
+class CellResult(Struct, frozen=True, omit_defaults=True):
+    """One scenario on one transport at one revision."""
+
+    scenario: str
+    title: str
+    transport: str
+    revision: str
+    outcome: Outcome
+    started: str
+    """When, as ISO 8601 in UTC."""
+    seconds: float = 0.0
+    reason: str = ""
+    """Why it is incomplete or not applicable."""
+    broke_off: bool = False
+    """It could not be carried to its end."""
+    attempt: int = 1
+    checks: list[CheckResult] = []
+    trace: str = ""
+    """The file with its frames, relative to the stored run."""
+    official: str = ""
+    """The scenario's name in the official suite."""
+    area: str = ""
+    """The part of the protocol that the scenario is about."""
+
+    @property
+    def place(self) -> Place:
+        return self.scenario, self.transport, self.revision
+
+
+class SubjectRecord(Struct, frozen=True, omit_defaults=True):
+    """What was judged, on one transport."""
+
+    name: str
+    transport: str
+    facts: list[Facts] = []
+    refused: list[Refusal] = []
+
+
+class Run(Struct, frozen=True, omit_defaults=True):
+    format: int
+    assay: str
+    """The version that judged."""
+    started: str
+    seconds: float
+    subjects: list[SubjectRecord]
+    cells: list[CellResult]
+    suite: str = "protocol"
+    role: str = "server"
+    """Which part the subjects play."""
+    strict: bool = False
+    interrupted: bool = False
+    problem: str = ""
+    """Why nothing could be judged."""
+    expected: list[str] = []
+    """Failures that the baseline expects, as `scenario` or `scenario:check`."""
+    stale: list[str] = []
+    """Entries of the baseline that no longer fail."""
+
+    @property
+    def flaky(self) -> list[Place]:
+        """What came out differently when it was repeated."""
+        seen: dict[Place, set[Outcome]] = defaultdict(set)
+        for cell in self.cells:
+            seen[cell.place].add(cell.outcome)
+        return [place for place, outcomes in seen.items() if len(outcomes) > 1]
+
+
+def redacted(run: Run, redaction: Redaction) -> Run:
+    """The run without credentials: a server may repeat them in anything that it says."""
+    return msgspec.convert(redaction.value(msgspec.to_builtins(run)), Run)
+
+
+class BadRun(ValueError):
+    """A file is no stored run, or one of another format."""
+
+
+def dump_run(run: Run) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(run), indent=1) + b"\n"
+
+
+def parse_run(data: bytes, place: str = "run.json") -> Run:
+    """
+    Raises:
+        BadRun: it is not a stored run that this version reads.
+    """
+    if len(data) > LARGEST:
+        raise BadRun(f"{place}: larger than {LARGEST} bytes")
+    try:
+        run = msgspec.json.decode(data, type=Run)
+    except msgspec.DecodeError as error:
+        raise BadRun(f"{place}: not a stored run: {error}") from None
+    if run.format != FORMAT:
+        raise BadRun(f"{place}: run format {run.format}, this version reads {FORMAT}")
+    return run
+
+
+def run_schema() -> dict[str, Any]:
+    """The JSON Schema of the file."""
+    return msgspec.json.schema(Run)
+
+
+def verdicts(cell: CellResult) -> set[Verdict]:
+    return {check.verdict for check in cell.checks}

@@ -1,0 +1,44 @@
+"""What every saboteur has, whichever part it plays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from msgspec import Struct
+
+from assay.lab.harness.naming import id_of
+from assay.lab.harness.transport import HTTP_ONLY, Transport
+from assay.revisions.revision import Revision
+
+
+class Fault(Struct, frozen=True):
+    id: str
+    fault: str
+    breaks: str
+    """The requirement that a check must cite to have caught it."""
+    transports: frozenset[Transport] = HTTP_ONLY
+    window: Callable[[Revision], bool] = lambda revision: True
+    scenario: str | None = None
+    """Where to look, if not in the scenarios that exercise the checks citing the requirement."""
+
+    @property
+    def area(self) -> str:
+        return self.id.partition(".")[0]
+
+
+F = TypeVar("F", bound=Fault)
+
+
+def maker(kind: type[F], hook: str, usual: frozenset[Transport]) -> Callable[..., Callable[[Any], F]]:
+    """The decorator that makes a saboteur of a function for that hook; its path is its id."""
+
+    def decorated(fault: str, *, breaks: str, **options: Any) -> Callable[[Any], F]:
+        def made(function: Any) -> F:
+            name = id_of(function.__module__, "saboteurs")
+            given = {"transports": usual, **options, hook: function}
+            return kind(id=name, fault=fault, breaks=breaks, **given)
+
+        return made
+
+    return decorated

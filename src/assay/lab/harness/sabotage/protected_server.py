@@ -1,0 +1,95 @@
+"""A bundled server behind a lock, and all the keys to it: for trials, and to try the lab itself.
+
+The authorization server is not needed as a process: tokens are made here, and the server is given the public
+keys in a file.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import msgspec
+
+from assay.authority.authority import Authority
+from assay.authority.settings import Settings
+from assay.lab.harness.run.recording import Conditions
+from assay.lab.harness.subject.bearer import (
+    AHEAD,
+    CAPITALS,
+    EXPIRED,
+    FOREIGN,
+    OTHER,
+    OTHER_ISSUER,
+    STRANGER,
+    USUAL,
+    WEAK,
+    Wallet,
+    claims_ahead,
+)
+from assay.lab.harness.subject.subject import AnnouncedSubject, Subject
+from assay.lab.harness.trace.redaction import Redaction
+from assay.lab.harness.transport import Transport
+
+BEHIND: Final = "reference"
+ISSUER: Final = "http://localhost:9000"
+AUDIENCE: Final = "http://localhost/mcp"
+"""Without a port: it is known only once the server runs, and loopback servers are compared without."""
+SCOPES: Final = ("mcp", "mcp:use")
+LIFETIME: Final = 3600.0
+
+
+class Lock:
+    def __init__(self, *behind: str) -> None:
+        """`behind` is the server and its options, if it is not the reference server as it is."""
+        self._behind = behind or (BEHIND,)
+        self._authority = Authority(Settings(issuer=ISSUER, audience=AUDIENCE))
+        self._folder = TemporaryDirectory(prefix="assay-lock-")
+        self._keys = Path(self._folder.name) / "keys.json"
+        self._keys.write_bytes(msgspec.json.encode(self._authority.jwks()))
+        redaction = Redaction()
+        self.wallet = Wallet(
+            self._tokens(), grant=self._granted, mint=self._minted_ahead, learn=redaction.learn
+        )
+        self.conditions = Conditions(redaction=redaction, wallet=self.wallet)
+
+    def _tokens(self) -> dict[str, str]:
+        return {
+            USUAL: self._mint("one"),
+            OTHER: self._mint("two"),
+            WEAK: self._mint("one", scopes=()),
+            EXPIRED: self._mint("one", fault="expired-token"),
+            FOREIGN: self._mint("one", fault="token-wrong-audience"),
+            OTHER_ISSUER: self._mint("one", fault="token-wrong-issuer"),
+            STRANGER: self._mint("one", fault="stranger-key"),
+            **{kind: self._mint("one", claims=claims_ahead(kind)) for kind in AHEAD},
+            CAPITALS: self._mint("one", audience="HTTP://LOCALHOST/mcp"),
+        }
+
+    def _mint(
+        self,
+        subject: str,
+        *,
+        scopes: Sequence[str] = SCOPES,
+        audience: str = AUDIENCE,
+        **changes: Any,
+    ) -> str:
+        return self._authority.mint(subject, audience=audience, scopes=scopes, lifetime=LIFETIME, **changes)
+
+    async def _granted(self, scopes: Sequence[str]) -> str:
+        return self._mint("one", scopes=scopes)
+
+    async def _minted_ahead(self, kind: str) -> str:
+        return self._mint("one", claims=claims_ahead(kind))
+
+    def served(self, transport: Transport) -> Subject:
+        """The server, as a process of its own that lets in who has a token of ours."""
+        wanted = f"issuer={ISSUER},audience={AUDIENCE},jwks={self._keys},scopes={','.join(SCOPES)}"
+        command = (sys.executable, "-m", "assay", "serve", *self._behind, "--port", "0", "--auth", wanted)
+        return AnnouncedSubject((*command, "--transport", str(transport)), transport=transport)
+
+    def close(self) -> None:
+        self._folder.cleanup()

@@ -1,0 +1,199 @@
+"""Saboteurs: subjects with one named fault each, to prove that a check can fail.
+
+One file each, under `<suite>/saboteurs/<area>/`; the path is the id. Most change what a healthy server says:
+
+    @on_reply("an unknown tool is answered with an empty result", breaks="TL-19")
+    def change(reply: Json, turn: Turn) -> Json:
+        if turn.method == "tools/call" and "error" in reply:
+            return {"jsonrpc": "2.0", "id": reply["id"], "result": {"content": []}}
+        return reply
+
+Others change what it is asked (`on_request`, `on_batch`), raw lines (`on_line`), HTTP requests (`on_call`),
+response heads (`on_response`), blocks of event streams (`on_block`) or spans (`on_span`), or play the whole
+server (`scripted`).
+How faults are put between driver and server is in `sabotage/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from ssl import SSLContext
+from typing import Any, Protocol
+
+from msgspec import Struct, field
+
+from assay.lab.harness.transport import HTTP_ONLY, STDIO_ONLY, Transport
+from assay.revisions.registry import HANDSHAKE, PER_REQUEST
+from assay.revisions.revision import Revision
+
+from .fault import Fault, maker
+
+Json = dict[str, Any]
+BOTH = frozenset({Transport.STDIO, Transport.HTTP})
+LOCKED = "locked"
+"""As the server that a fault stands before: the reference server, which lets in who shows a token."""
+CERTIFIED = "certified"
+"""Before the words of a server: it lets in who shows a certificate, on HTTP."""
+
+
+class _WithHeaders(Struct):
+    headers: list[tuple[str, str]]
+
+    def header(self, name: str) -> str | None:
+        return next((value for key, value in self.headers if key.lower() == name.lower()), None)
+
+    def set(self, name: str, value: str | None) -> None:
+        """Put a header in place of those of that name; none takes them out."""
+        self.headers = [(key, old) for key, old in self.headers if key.lower() != name.lower()]
+        if value is not None:
+            self.headers.append((name, value))
+
+
+class Request(_WithHeaders):
+    """An HTTP request on its way to the server."""
+
+    method: str
+    target: str
+    body: bytes = b""
+
+
+class Response(_WithHeaders):
+    """An HTTP response on its way to the driver, before its messages."""
+
+    status: int
+    body: bytes | None = None
+    """Set, it is sent in place of what the server answers."""
+    lingers: bool = False
+    """The connection is not closed after the body."""
+
+
+class Turn(Struct):
+    """What a fault may know of the place it is applied at."""
+
+    transport: Transport
+    revision: Revision
+    asked: Json | None = None
+    """The request that the message answers; none where it answers none."""
+    call: Request | None = None
+    """The HTTP request that the message belongs to."""
+    streams: bool = False
+    """Whether the message comes on an event stream, which has room for others beside it."""
+    memory: dict[str, Any] = field(default_factory=dict)
+    """For the fault's own use; one for each connection, or for each HTTP server."""
+
+    @property
+    def method(self) -> str:
+        return str((self.asked or {}).get("method", ""))
+
+    @property
+    def params(self) -> Json:
+        return params_of(self.asked or {})
+
+    @property
+    def meta(self) -> Json:
+        return meta_of(self.asked or {})
+
+
+class Answered(Struct):
+    """Returned by `on_request`: the healthy server never sees the message; these are sent back instead."""
+
+    messages: list[Any]
+    status: int | None = None
+    """Of the HTTP response, if not the usual one."""
+
+
+Changed = Any
+"""A message as a value; bytes for something that is none; a list of such for several; none for nothing."""
+OnReply = Callable[[Json, Turn], Changed]
+OnRequest = Callable[[Json, Turn], Json | Answered]
+OnBatch = Callable[[list[Any], Turn], list[Any] | Answered]
+OnLine = Callable[[bytes, Turn], bytes]
+OnCall = Callable[[Request, Turn], Response | None]
+OnResponse = Callable[[Response, Turn], None]
+OnBlock = Callable[[bytes, Turn], bytes]
+OnHandshake = Callable[[SSLContext], None]
+OnSpan = Callable[[Json], Json | None]
+
+
+class Double(Struct, frozen=True):
+    """A healthy stand-in for an extension that the server lacks. It is put before the server, and a
+    saboteur before it."""
+
+    name: str
+    request: OnRequest
+    reply: OnReply
+
+
+class Conversation(Protocol):
+    """A scripted server's side of one stdio connection."""
+
+    deaf: bool
+    """Whether its process goes on when it is asked to end."""
+
+    async def receive(self) -> Any:
+        """The next message, decoded; none when the driver hung up."""
+
+    def send(self, message: Any) -> None:
+        """Send a message, or any bytes as they are."""
+
+
+Script = Callable[[Conversation, Revision], Awaitable[None]]
+
+
+class Saboteur(Fault, frozen=True):
+    server: str | None = None
+    """The bundled server that it stands before, if not the suite's own."""
+    double: Double | None = None
+    """What is put between it and that server."""
+    silent: bool = False
+    """Something is never answered: the driver's patience is cut short."""
+    reply: OnReply | None = None
+    request: OnRequest | None = None
+    batch: OnBatch | None = None
+    line: OnLine | None = None
+    call: OnCall | None = None
+    response: OnResponse | None = None
+    block: OnBlock | None = None
+    handshake: OnHandshake | None = None
+    span: OnSpan | None = None
+    script: Script | None = None
+
+
+def params_of(message: Json) -> Json:
+    """What a message is sent with, to read or to change; what has no parameters is left alone that way."""
+    params = message.get("params")
+    return params if isinstance(params, dict) else {}
+
+
+def meta_of(message: Json) -> Json:
+    """The same for what a message says of itself."""
+    meta = params_of(message).get("_meta")
+    return meta if isinstance(meta, dict) else {}
+
+
+def newest_of_each_kind(revision: Revision) -> bool:
+    """A window for a fault that another saboteur of the same row already shows at every revision."""
+    return revision in (HANDSHAKE[-1], PER_REQUEST[-1])
+
+
+on_reply = maker(Saboteur, "reply", BOTH)
+"""Change each message of the server: replies, and what it sends by itself."""
+on_request = maker(Saboteur, "request", BOTH)
+"""Change each message of the driver before the server sees it, or answer in its place."""
+on_batch = maker(Saboteur, "batch", BOTH)
+"""The same for each batch of the driver, as the list that it is."""
+on_line = maker(Saboteur, "line", STDIO_ONLY)
+"""Change each line of the server as bytes, newline included."""
+on_call = maker(Saboteur, "call", HTTP_ONLY)
+"""Change each HTTP request before the server sees it, or answer in its place by returning a `Response`."""
+on_response = maker(Saboteur, "response", HTTP_ONLY)
+"""Change the status and headers of each HTTP response, or replace its body."""
+on_block = maker(Saboteur, "block", HTTP_ONLY)
+"""Change each block of an event stream as bytes, its blank line included."""
+on_handshake = maker(Saboteur, "handshake", HTTP_ONLY)
+"""Change how the server meets clients that show certificates, before the first word."""
+on_span = maker(Saboteur, "span", HTTP_ONLY)
+"""Change each span that the server exports, or keep it back by returning none. On HTTP only: behind the other
+fronts the server is on a transport that is not the driver's, and its spans say so."""
+scripted = maker(Saboteur, "script", STDIO_ONLY)
+"""Play the whole server."""

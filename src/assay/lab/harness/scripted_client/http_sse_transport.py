@@ -1,0 +1,78 @@
+"""The two endpoints of the first revision, for servers that know no other HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urljoin, urlsplit
+
+from assay.lab.harness.links.http_text import EVENT_STREAM, JSON
+from assay.lab.harness.sabotage.saboteur import Request
+from assay.lab.harness.trace.recorder import MAX_BYTES
+from assay.protocol.framing.sse import SseEvent, SseParser
+
+from .failure import Broken, Failed
+from .transport import Call, Waiting
+from .web import Headers, Web
+
+if TYPE_CHECKING:
+    from .client import Guest
+
+PATIENCE: Final = 3.0
+"""Seconds that the server has to name its second endpoint."""
+
+
+class HttpSseCarrier:
+    def __init__(self, guest: Guest) -> None:
+        self.guest = guest
+        self._web = Web(guest)
+        self._waiting = Waiting()
+        self._endpoint: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._reading: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        self._reading = asyncio.create_task(self._read())
+        either: tuple[asyncio.Future[Any], ...] = (self._reading, self._endpoint)
+        await asyncio.wait(either, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
+        if not self._endpoint.done():
+            await self.close()
+            raise Broken("the server names no endpoint for messages")
+
+    async def opened(self) -> None: ...
+
+    async def send(self, body: bytes, message: Any, call: Call | None) -> None:
+        self._waiting.add(call)
+        url = await self._endpoint
+        async with self._web.call("POST", url, self._bearing(url, {"Content-Type": JSON}), body) as reply:
+            if reply.status >= 300:
+                raise Failed(f"the server answered with HTTP status {reply.status}")
+
+    def _bearing(self, url: str, headers: dict[str, str]) -> Headers:
+        request = Request(headers=list(headers.items()), method="", target=url)
+        self.guest.bear(request)
+        return request.headers
+
+    async def _read(self) -> None:
+        url, parser = self.guest.invitation.url, SseParser(MAX_BYTES)
+        with suppress(Failed):
+            async with self._web.call("GET", url, self._bearing(url, {"Accept": EVENT_STREAM})) as reply:
+                if reply.status == 200 and reply.head.media_type == EVENT_STREAM:
+                    async for piece in reply.pieces():
+                        for event in parser.feed(piece):
+                            self._take(event)
+        self._waiting.fail("the event stream ended")
+
+    def _take(self, event: SseEvent) -> None:
+        if event.event == "message" and event.data:
+            self.guest.hear(event.data)
+        elif event.event == "endpoint" and not self._endpoint.done():
+            base = self.guest.invitation.url
+            url = urljoin(base, event.data.decode(errors="replace"))
+            if urlsplit(url)[:2] == urlsplit(base)[:2]:  # never to another host
+                self._endpoint.set_result(url)
+
+    async def close(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+            await asyncio.gather(self._reading, return_exceptions=True)

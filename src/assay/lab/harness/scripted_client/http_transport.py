@@ -1,0 +1,189 @@
+"""Streamable HTTP, as the guest speaks it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urljoin
+
+from assay.lab.harness.links.http_text import EVENT_STREAM, JSON
+from assay.lab.harness.sabotage.saboteur import Request
+from assay.lab.harness.trace.recorder import MAX_BYTES
+from assay.protocol.framing.sse import SseParser, SseTooLong
+from assay.revisions.revision import Opening
+
+from .failure import Broken, Failed, NotServed, SessionLost
+from .mirrored_header import mirrored
+from .transport import Call
+from .web import Reply, Web
+
+if TYPE_CHECKING:
+    from .client import Guest
+
+SESSION: Final = "Mcp-Session-Id"
+VERSION: Final = "MCP-Protocol-Version"
+BOTH: Final = f"{JSON}, {EVENT_STREAM}"
+MOST_TRIES: Final = 10
+"""Challenges of one request, redirects of one request, and returns to one stream."""
+USUAL_RETRY: Final = 0.2
+"""Seconds before it comes back to a stream, where nobody said how long."""
+HEAD_PATIENCE: Final = 2.0
+"""Seconds that it waits for the head of its GET stream before it goes on."""
+
+
+class HttpCarrier:
+    def __init__(self, guest: Guest) -> None:
+        self.guest = guest
+        self.web = Web(guest)
+        self.url = guest.invitation.url
+        self.session: str | None = None
+        self._listening: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        """There is no connection to open."""
+
+    async def opened(self) -> None:
+        if not self.guest.manners.opens_stream or not self.guest.revision.http.resumable:
+            return
+        await self._deafen()
+        begun = asyncio.Event()
+        self._listening = asyncio.create_task(self._listen(begun))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(HEAD_PATIENCE):
+                await begun.wait()
+
+    async def close(self) -> None:
+        await self._deafen()
+        if self.session is not None and self.guest.manners.ends_session:
+            with suppress(Failed, TimeoutError):
+                async with asyncio.timeout(HEAD_PATIENCE), self._call("DELETE") as reply:
+                    await reply.read()
+
+    async def _deafen(self) -> None:
+        if self._listening is not None:
+            self._listening.cancel()
+            await asyncio.gather(self._listening, return_exceptions=True)
+
+    # -- requests ----------------------------------------------------------------------------------------
+
+    async def send(self, body: bytes, message: Any, call: Call | None) -> None:
+        url = self.url
+        for _ in range(MOST_TRIES):
+            async with self._call("POST", self._mirrored(message), body, url) as reply:
+                if reply.status in (401, 403) and reply.head.get("www-authenticate") is not None:
+                    await self._authorize(reply, call)
+                elif reply.status in (307, 308) and self.guest.manners.follows_redirects:
+                    url = urljoin(url, reply.head.get("location") or "")
+                else:
+                    return await self._take(reply, call)
+        raise Failed(f"{url} sends the guest round in circles")
+
+    async def _authorize(self, reply: Reply, call: Call | None) -> None:
+        with nullcontext() if call is None else call.stopped():
+            await self.guest.authorize(await reply.read())
+
+    def _mirrored(self, message: Any) -> dict[str, str]:
+        guest = self.guest
+        if not isinstance(message, dict) or not guest.manners.mirrors:
+            return {}
+        return mirrored(guest.revision, message, guest.tools)
+
+    def _call(
+        self, method: str, more: dict[str, str] | None = None, body: bytes = b"", url: str | None = None
+    ) -> AbstractAsyncContextManager[Reply]:
+        accepted = {"POST": BOTH, "GET": EVENT_STREAM}.get(method)
+        headers = {} if accepted is None else {"Accept": accepted}
+        if method == "POST":
+            headers["Content-Type"] = JSON
+        if (version := self._version()) is not None and self.guest.manners.sends_version:
+            headers[VERSION] = version
+        if self.session is not None and self.guest.manners.sends_session:
+            headers[SESSION] = self.session
+        request = Request(
+            headers=[*headers.items(), *(more or {}).items()], method=method, target=url or self.url
+        )
+        self.guest.bear(request)
+        return self.web.call(method, request.target, request.headers, body)
+
+    def _version(self) -> str | None:
+        revision = self.guest.revision
+        if revision.opening is Opening.PER_REQUEST:
+            return revision.date
+        return self.guest.agreed if revision.http.version_header else None
+
+    # -- responses ---------------------------------------------------------------------------------------
+
+    async def _take(self, reply: Reply, call: Call | None) -> None:
+        """Hear what a response to a POST holds."""
+        if call is not None and call.method == "initialize" and reply.status == 200:
+            self.session = reply.head.get(SESSION)
+        if reply.status == 404 and self.session is not None and self.guest.manners.renews_session:
+            raise SessionLost("the server does not know the session")
+        if reply.head.media_type == EVENT_STREAM and reply.status == 200:
+            await self._follow(reply, call)
+        elif reply.head.media_type == JSON:
+            self.guest.hear((await reply.read()).body)
+        if reply.status >= 300 and (call is None or not call.answer.done()):
+            kind = NotServed if reply.status in (400, 404, 405) else Failed
+            raise kind(f"the server answered with HTTP status {reply.status}")
+        if call is not None and not call.answer.done():
+            raise Broken(f"the response to {call.method} ended without an answer")
+
+    async def _follow(self, reply: Reply, call: Call | None) -> None:
+        """Read an event stream until it ends; where the answer is still to come, come back for the rest."""
+        parser = SseParser(MAX_BYTES)
+        await self._read(reply, parser)
+        for _ in range(MOST_TRIES):
+            if call is None or call.answer.done() or not self._resumes(parser):
+                return
+            await self._wait(parser)
+            async with self._call("GET", self._last(parser)) as again:
+                if again.status != 200:
+                    raise Broken(f"the stream broke, and coming back got HTTP status {again.status}")
+                await self._read(again, parser)
+
+    def _resumes(self, parser: SseParser) -> bool:
+        able = self.guest.revision.http.resumable and self.guest.manners.resumes
+        return able and bool(parser.last_event_id)
+
+    def _last(self, parser: SseParser) -> dict[str, str]:
+        named = parser.last_event_id and self.guest.manners.names_last_event
+        return {"Last-Event-ID": parser.last_event_id} if named else {}
+
+    async def _wait(self, parser: SseParser) -> None:
+        if self.guest.manners.honours_retry:
+            await asyncio.sleep(USUAL_RETRY if parser.retry_ms is None else parser.retry_ms / 1000)
+
+    async def _read(self, reply: Reply, parser: SseParser) -> None:
+        """Hear the events of one response. That it breaks is no error: what was missed is asked for again."""
+        with suppress(Broken, SseTooLong):
+            async for piece in reply.pieces():
+                for event in parser.feed(piece):
+                    if event.event == "message" and event.data:
+                        self.guest.hear(event.data)
+
+    # -- the GET stream ----------------------------------------------------------------------------------
+
+    async def _listen(self, begun: asyncio.Event) -> None:
+        """Until nobody is there, or says that there is no such stream."""
+        parser = SseParser(MAX_BYTES)
+        try:
+            async for reply in self._streams(parser):
+                begun.set()
+                await self._read(reply, parser)
+        except Failed:
+            pass
+        finally:
+            begun.set()
+
+    async def _streams(self, parser: SseParser) -> AsyncIterator[Reply]:
+        for _ in range(MOST_TRIES):
+            async with self._call("GET", self._last(parser)) as reply:
+                if reply.status != 200 or reply.head.media_type != EVENT_STREAM:
+                    return
+                yield reply
+            if not self.guest.manners.resumes:
+                return
+            await self._wait(parser)

@@ -1,0 +1,51 @@
+"""The guest as a client under test: in this process, since nothing of it needs one of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from assay.lab.harness.scripted_server.client import CommandClient, Ended, Invitation
+from assay.lab.harness.transport import Transport
+
+from .client import Guest
+from .failure import Failed
+
+if TYPE_CHECKING:
+    from assay.lab.harness.sabotage.client_saboteur import ClientSaboteur
+
+
+class GuestClient:
+    def __init__(
+        self,
+        saboteur: ClientSaboteur | None = None,
+        transport: Transport = Transport.HTTP,
+        *,
+        patience: float | None = None,
+    ) -> None:
+        self.name = "the lab's guest" if saboteur is None else f"saboteur {saboteur.id}"
+        self.transport = transport
+        self._saboteur = saboteur
+        self._habits = {} if patience is None else {"patience": patience}
+
+    async def run(self, invitation: Invitation, limit: float) -> Ended:
+        if self._saboteur is not None and self._saboteur.command:
+            return await CommandClient(self._saboteur.command, self.transport).run(invitation, limit)
+        guest = Guest(invitation, self.transport, self._saboteur, self._habits)
+        running = asyncio.create_task(guest.run())
+        try:
+            done, _ = await asyncio.wait({running}, timeout=limit)
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+        if not done:
+            return Ended(None, stderr=_text(guest.said), stopped=True)
+        try:
+            running.result()
+        except (Failed, TimeoutError) as reason:
+            return Ended(1, stderr=_text([*guest.said, str(reason)]))
+        return Ended(0, stderr=_text(guest.said))
+
+
+def _text(lines: list[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode()

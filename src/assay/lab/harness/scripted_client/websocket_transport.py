@@ -1,0 +1,114 @@
+"""WebSocket, as the guest speaks it: one text frame is one message."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from base64 import b64encode
+from typing import TYPE_CHECKING, Any, Final
+
+from assay.lab.harness.links.broken_off import Unreachable
+from assay.lab.harness.links.http_call import PIECE, Address, HeadRead, connect, read_response
+from assay.lab.harness.links.http_text import write_request
+from assay.lab.harness.sabotage.saboteur import Request
+from assay.lab.harness.trace.recorder import MAX_BYTES
+from assay.protocol.framing import websocket as ws
+
+from .failure import Broken
+from .transport import Call, Waiting
+
+if TYPE_CHECKING:
+    from .client import Guest
+
+PATIENCE: Final = 5.0
+GRACE: Final = 1.0
+"""Seconds that the server has to answer a close frame."""
+
+
+class SocketCarrier:
+    def __init__(self, guest: Guest) -> None:
+        self.guest = guest
+        self._writer: asyncio.StreamWriter | None = None
+        self._waiting = Waiting()
+        self._reading: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        await self.close()
+        address = Address.of(self.guest.invitation.url)
+        request = self._upgrade(address)
+        try:
+            reader, self._writer = await connect(address, PATIENCE)
+        except Unreachable as reason:
+            raise Broken(str(reason)) from None
+        self._writer.write(write_request("GET", address.target, request.headers))
+        async for part in read_response(reader, "HEAD", upgrade=True):
+            if not isinstance(part, HeadRead) or part.head.status != 101:
+                raise Broken("the server does not upgrade to WebSocket")
+            break
+        self._reading = asyncio.create_task(self._read(reader))
+
+    def _upgrade(self, address: Address) -> Request:
+        key = b64encode(os.urandom(16)).decode()
+        headers = {
+            "Host": address.authority,
+            "Upgrade": "websocket",
+            "Connection": "Upgrade",
+            "Sec-WebSocket-Key": key,
+            "Sec-WebSocket-Version": "13",
+            "Sec-WebSocket-Protocol": "mcp",
+        }
+        request = Request(headers=list(headers.items()), method="GET", target=address.target)
+        self.guest.bear(request)
+        hook = self.guest.saboteur.request if self.guest.saboteur else None
+        return (hook(request, self.guest) if hook else None) or request
+
+    async def opened(self) -> None: ...
+
+    async def send(self, body: bytes, message: Any, call: Call | None) -> None:
+        self._waiting.add(call)
+        await self.write(ws.frame(ws.TEXT, body, mask=os.urandom(4)))
+
+    async def write(self, data: bytes) -> None:
+        """Bytes as they are, in place of a frame."""
+        if self._writer is None or self._reading is None or self._reading.done():
+            raise Broken("the server closed the WebSocket")
+        try:
+            self._writer.write(data)
+            await self._writer.drain()
+        except (ConnectionError, RuntimeError):
+            raise Broken("the server closed the WebSocket") from None
+
+    async def _read(self, reader: asyncio.StreamReader) -> None:
+        messages = ws.MessageReader(MAX_BYTES, masked=False)
+        try:
+            while data := await reader.read(PIECE):
+                for received in messages.feed(data):
+                    if isinstance(received, str):
+                        self.guest.hear(received.encode())
+                    elif isinstance(received, ws.Ping):
+                        self._control(ws.frame(ws.PONG, received.payload, mask=os.urandom(4)))
+                    elif isinstance(received, ws.Close | ws.Violation):
+                        self._control(ws.close_frame(mask=os.urandom(4)))
+                        return
+        except OSError:
+            pass  # the same as an orderly end: nothing more comes
+        finally:
+            self._waiting.fail("the server closed the WebSocket")
+            if self._writer is not None:
+                self.guest.lost()
+
+    def _control(self, data: bytes) -> None:
+        if self._writer is not None:
+            self._writer.write(data)
+
+    async def close(self) -> None:
+        if self._writer is None:
+            return
+        writer, self._writer = self._writer, None
+        if self._reading is not None:
+            if not self._reading.done():
+                writer.write(ws.close_frame(mask=os.urandom(4)))
+                await asyncio.wait({self._reading}, timeout=GRACE)
+            self._reading.cancel()
+            await asyncio.gather(self._reading, return_exceptions=True)
+        writer.close()

@@ -1,0 +1,160 @@
+"""Streamable HTTP, from the host's side."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from typing import Any, Final
+
+import msgspec
+
+from assay.lab.harness.links.http_text import JSON
+from assay.model.error import PARSE_ERROR
+from assay.protocol.framing import sse
+
+from .answer import Json
+from .http_reply import HttpReply
+from .http_server import Asked
+from .listener import Door
+from .request_cycle import Turn, encode
+from .server import Host
+
+SESSION: Final = "Mcp-Session-Id"
+_TYPE: Final = ("Content-Type", JSON)
+
+
+class HttpChannel:
+    """One response of the endpoint."""
+
+    def __init__(self, reply: HttpReply, connection: str, *, streams: bool, headers: list[Any]) -> None:
+        self.connection = connection
+        self.left = reply.left
+        self.http = reply
+        self._streams = streams
+        self._headers = headers
+
+    async def send(self, body: bytes) -> None:
+        if not self.http.begun:
+            await self.http.stream(self._headers)
+        await self.http.block(sse.event(body))
+
+    async def raw(self, data: bytes) -> None:
+        if not self.http.begun:
+            await self.http.stream(self._headers)
+        await self.http.block(data)
+
+    async def reply(self, body: bytes, status: int | None = None) -> None:
+        if self.http.begun or (self._streams and status is None):
+            await self.send(body)
+            await self.http.end()
+        else:
+            await self.http.whole(status or 200, body, [_TYPE, *self._headers])
+
+    async def finish(self) -> None:
+        if self.http.streaming:
+            await self.http.end()
+
+    def cut(self) -> None:
+        self.http.cut()
+
+
+class HttpDoor(Door):
+    def __init__(self, host: Host, path: str, *, name: str = "1") -> None:
+        super().__init__(host, path, name=name, endpoint=path or "/")
+        self._name = name
+
+    @property
+    def url(self) -> str:
+        return f"{self.origin}{self._path}"
+
+    async def answer(self, asked: Asked, reply: HttpReply) -> None:
+        if self.leads_elsewhere(asked):
+            await reply.whole(404)
+        elif self._is_lost(asked):
+            await reply.whole(404 if asked.header(SESSION) else 400)
+        else:
+            await _METHODS.get(asked.method, HttpDoor._no_method)(self, asked, reply)
+
+    def _is_lost(self, asked: Asked) -> bool:
+        """Whether it names another session than the one that is good now; opening one names none."""
+        if not self._host.sessions or b'"initialize"' in asked.body:
+            return False
+        return asked.header(SESSION) != self._host.session
+
+    async def _no_method(self, asked: Asked, reply: HttpReply) -> None:
+        await reply.whole(405, b"", [("Allow", "POST")])
+
+    async def _get(self, asked: Asked, reply: HttpReply) -> None:
+        if not self._host.standalone:
+            return await self._no_method(asked, reply)
+        await reply.stream()
+        channel = HttpChannel(reply, self._name, streams=True, headers=[])
+        self._host.listen(channel)
+        try:
+            await reply.left.wait()
+        finally:
+            self._host.deafen(channel)
+
+    async def _delete(self, asked: Asked, reply: HttpReply) -> None:
+        if not self._host.sessions:
+            return await self._no_method(asked, reply)
+        self._host.session = None
+        return await reply.whole(200)
+
+    async def _post(self, asked: Asked, reply: HttpReply) -> None:
+        try:
+            value = msgspec.json.decode(asked.body)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            error = {"code": PARSE_ERROR, "message": "not JSON"}
+            await reply.whole(400, encode({"jsonrpc": "2.0", "id": None, "error": error}), [_TYPE])
+            return
+        messages = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, dict)]
+        if not any("method" in one and "id" in one for one in messages):
+            for one in messages:
+                await self._host.receive(self._turn(one, asked, reply))
+            return None if reply.begun else await reply.whole(202)
+        if isinstance(value, list):
+            await self._batch(messages, asked, reply)
+        else:
+            await self._host.receive(self._turn(value, asked, reply))
+        return None
+
+    async def _batch(self, messages: list[Json], asked: Asked, reply: HttpReply) -> None:
+        """Every answer on one stream."""
+        await reply.stream(self._headers(messages[0]))
+        gathered = [_Member(self._channel(reply, one)) for one in messages]
+        turns = (Turn(self._host, one, to, asked) for one, to in zip(messages, gathered, strict=True))
+        await asyncio.gather(*(self._host.receive(turn) for turn in turns))
+        await reply.end()
+
+    def _turn(self, message: Json, asked: Asked, reply: HttpReply) -> Turn:
+        return Turn(self._host, message, self._channel(reply, message), asked)
+
+    def _channel(self, reply: HttpReply, message: Json) -> HttpChannel:
+        headers = self._headers(message)
+        return HttpChannel(reply, self._name, streams=self._host.streams, headers=headers)
+
+    def _headers(self, message: Json) -> list[tuple[str, str]]:
+        if not self._host.sessions or message.get("method") != "initialize":
+            return []
+        self._host.session = secrets.token_hex(16)
+        return [(SESSION, self._host.session)]
+
+
+class _Member:
+    """The channel of one member of a batch: its answer ends nothing."""
+
+    def __init__(self, inner: HttpChannel) -> None:
+        self.connection = inner.connection
+        self.left = inner.left
+        self.send = inner.send
+        self.raw = inner.raw
+        self.cut = inner.cut
+
+    async def reply(self, body: bytes, status: int | None = None) -> None:
+        await self.send(body)
+
+    async def finish(self) -> None: ...
+
+
+_METHODS: Final = {"GET": HttpDoor._get, "POST": HttpDoor._post, "DELETE": HttpDoor._delete}

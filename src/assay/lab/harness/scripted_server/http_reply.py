@@ -1,0 +1,95 @@
+"""The response to one HTTP request of the client, recorded as it is written."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterable
+from http.client import responses
+from typing import Any
+
+from assay.lab.harness.links.http_text import CRLF, EVENT_STREAM, HEAD_END
+from assay.lab.harness.trace.frame import Kind, Sender
+from assay.lab.harness.trace.recorder import Recorder
+
+Headers = Iterable[tuple[str, str]]
+
+
+class HttpReply:
+    """Writing to a client that left does nothing: that it left is in the trace."""
+
+    def __init__(
+        self,
+        writer: asyncio.StreamWriter,
+        recorder: Recorder,
+        channel: str,
+        left: asyncio.Event,
+        *,
+        bodiless: bool = False,
+    ) -> None:
+        self._writer = writer
+        self._recorder = recorder
+        self._bodiless = bodiless
+        self.channel = channel
+        self.left = left
+        self.begun = False
+        self.over = False
+        self.streaming = False
+
+    async def whole(self, status: int, body: bytes = b"", headers: Headers = ()) -> None:
+        """A response with a body of known length."""
+        await self._head(status, [*headers, ("Content-Length", str(len(body)))])
+        if body and not self._bodiless:
+            self._record(Kind.BODY, body)
+            await self.write(body)
+        self._end(clean=True)
+
+    async def stream(self, headers: Headers = ()) -> None:
+        """Begin an event stream."""
+        usual = [("Content-Type", EVENT_STREAM), ("Cache-Control", "no-store")]
+        await self._head(200, [*usual, *headers, ("Transfer-Encoding", "chunked")])
+        self.streaming = True
+
+    async def switch(self, headers: Headers) -> None:
+        """Leave HTTP: what follows is of another protocol."""
+        await self._head(101, list(headers))
+
+    async def block(self, block: bytes) -> None:
+        """One block of the event stream, with its blank line."""
+        if not self.over:
+            self._record(Kind.EVENT, block)
+            await self.write(b"%x\r\n" % len(block) + block + CRLF)
+
+    async def end(self) -> None:
+        """End the event stream in order."""
+        if not self.over:
+            await self.write(b"0\r\n\r\n")
+            self._end(clean=True)
+
+    async def write(self, data: bytes) -> None:
+        """Bytes as they are; whoever uses this tells the trace of them."""
+        with contextlib.suppress(ConnectionError):
+            if not self._writer.is_closing():  # else the event loop complains, on the user's terminal
+                self._writer.write(data)
+            await self._writer.drain()
+
+    def cut(self) -> None:
+        """Hang up in the middle."""
+        self._end(clean=False)
+        self._writer.close()
+
+    async def _head(self, status: int, headers: list[tuple[str, str]]) -> None:
+        self.begun = True
+        lines = [f"HTTP/1.1 {status} {responses.get(status, 'Odd')}"]
+        lines += [f"{name}: {value}" for name, value in headers]
+        raw = "\r\n".join(lines).encode("latin-1") + HEAD_END
+        self._record(Kind.HEAD, raw)
+        await self.write(raw)
+
+    def _end(self, *, clean: bool) -> None:
+        if not self.over:
+            self.over = True
+            self._record(Kind.END, clean=clean)
+
+    def _record(self, kind: Kind, raw: bytes = b"", **info: Any) -> None:
+        self._recorder.record(Sender.DRIVER, self.channel, kind, raw, **info)

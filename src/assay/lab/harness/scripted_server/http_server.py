@@ -1,0 +1,128 @@
+"""HTTP/1.1 on free ports of this machine, every byte recorded. What a request means is for others to say."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import Final
+from urllib.parse import parse_qsl, urlsplit
+
+from msgspec import Struct
+
+from assay.lab.harness.links.connections import Connections
+from assay.lab.harness.links.http_text import Head
+from assay.lab.harness.trace.frame import Kind, Sender
+from assay.lab.harness.trace.recorder import Flooded, Recorder
+
+from .http_reply import HttpReply
+from .inbound import Inbound
+
+HOST: Final = "localhost"
+
+
+class Asked(Struct, frozen=True):
+    """An HTTP request of the client."""
+
+    head: Head
+    body: bytes
+    connection: Inbound
+
+    @property
+    def method(self) -> str:
+        return self.head.method
+
+    @property
+    def path(self) -> str:
+        return urlsplit(self.head.target).path or "/"
+
+    @property
+    def query(self) -> dict[str, str]:
+        return dict(parse_qsl(urlsplit(self.head.target).query, keep_blank_values=True))
+
+    @property
+    def form(self) -> dict[str, str]:
+        return dict(parse_qsl(self.body.decode("utf-8", "replace"), keep_blank_values=True))
+
+    def header(self, name: str) -> str | None:
+        return self.head.get(name)
+
+
+Serve = Callable[[Asked, HttpReply], Awaitable[None]]
+
+
+class HttpServer:
+    """One address. Frames of its requests are on channels `<name>/<method>-<number>`."""
+
+    def __init__(self, recorder: Recorder, serve: Serve, *, name: str, endpoint: str | None = None) -> None:
+        self._recorder = recorder
+        self._serve = serve
+        self._name = name
+        self._endpoint = endpoint
+        """The path whose requests hold messages of the protocol; none where none does."""
+        self._counts: Counter[str] = Counter()
+        self._connections = Connections(self._talk)
+        self.port = 0
+        self.fault: Exception | None = None
+        """The first error in whoever serves: a fault of the lab, never of the client."""
+
+    @property
+    def origin(self) -> str:
+        return f"http://{HOST}:{self.port}"
+
+    async def start(self) -> str:
+        """Returns the origin. Both families of addresses are served where the machine has them: which one
+        `localhost` means is for each client to find out."""
+        self.port = await self._connections.listen()
+        with contextlib.suppress(OSError):
+            await self._connections.listen("::1", self.port)
+        return self.origin
+
+    async def stop(self) -> None:
+        await self._connections.stop()
+
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        inbound = Inbound(reader)
+        try:
+            with contextlib.suppress(ValueError, Flooded):
+                while await self._exchange(inbound, writer):
+                    pass
+        finally:
+            await inbound.close()
+
+    async def _exchange(self, inbound: Inbound, writer: asyncio.StreamWriter) -> bool:
+        """One request and its response; returns whether the connection serves another."""
+        head, raw, body = await inbound.request()
+        kind = head.method.lower() or "odd"
+        self._counts[kind] += 1
+        channel = f"{self._name}/{kind}-{self._counts[kind]}"
+        asked = Asked(head, body, inbound)
+        about = {} if asked.path == self._endpoint else {"at": self._name}
+        self._recorder.record(Sender.SUBJECT, channel, Kind.REQUEST, raw, **about)
+        reply = HttpReply(writer, self._recorder, channel, inbound.left, bodiless=head.method == "HEAD")
+        watching = asyncio.create_task(self._note_leaving(reply))
+        try:
+            await self._answer(asked, reply)
+        finally:
+            if not inbound.left.is_set():  # otherwise it has something to note
+                watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
+        if not reply.begun and not inbound.left.is_set():
+            await reply.whole(500, b"the host has no answer to this")
+        return not inbound.left.is_set() and (head.get("connection") or "").lower() != "close"
+
+    async def _answer(self, asked: Asked, reply: HttpReply) -> None:
+        try:
+            await self._serve(asked, reply)
+        except (ConnectionError, Flooded):
+            raise
+        except Exception as fault:  # the visit ends with it
+            self.fault = self.fault or fault
+            reply.begun = True
+            reply.cut()
+
+    async def _note_leaving(self, reply: HttpReply) -> None:
+        await reply.left.wait()
+        if not reply.over:
+            self._recorder.record(Sender.SUBJECT, reply.channel, Kind.END, clean=False)

@@ -1,0 +1,102 @@
+"""Bytes of one TCP connection, read ahead: so a client that hangs up is noticed while it is being served."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Final
+
+from assay.lab.harness.links.http_text import CRLF, HEAD_END, Head, parse_head
+
+PIECE: Final = 64 * 1024
+LARGEST: Final = 32 * 1024 * 1024
+"""Bytes that one connection may have unread: no client of a scenario sends as much."""
+
+
+class Inbound:
+    def __init__(self, reader: asyncio.StreamReader) -> None:
+        self._reader = reader
+        self._held = bytearray()
+        self._more = asyncio.Event()
+        self.left = asyncio.Event()
+        """Set when the client will send no more on this connection."""
+        self._reading = asyncio.create_task(self._read())
+
+    async def close(self) -> None:
+        self._reading.cancel()
+        await asyncio.gather(self._reading, return_exceptions=True)
+
+    async def _read(self) -> None:
+        try:
+            while len(self._held) <= LARGEST and (data := await self._reader.read(PIECE)):
+                self._held += data
+                self._more.set()
+        except ConnectionError:
+            pass  # hung up, as with an orderly end
+        finally:
+            self.left.set()
+            self._more.set()
+
+    async def some(self) -> bytes:
+        """Whatever is there, at least a byte; none at the end."""
+        while not self._held:
+            if self.left.is_set():
+                return b""
+            await self._wait()
+        data = bytes(self._held)
+        self._held.clear()
+        return data
+
+    async def until(self, end: bytes) -> bytes:
+        """
+        Raises:
+            EOFError: the connection ended before.
+        """
+        while (place := self._held.find(end)) < 0:
+            await self._grow()
+        return self._take(place + len(end))
+
+    async def exactly(self, count: int) -> bytes:
+        """
+        Raises:
+            EOFError: the connection ended before.
+        """
+        while len(self._held) < count:
+            await self._grow()
+        return self._take(count)
+
+    async def request(self) -> tuple[Head, bytes, bytes]:
+        """The next HTTP request: its head, what was read of it, and its body with the coding undone.
+
+        Raises:
+            EOFError: the connection ended before.
+        """
+        raw = await self.until(HEAD_END)
+        head = parse_head(raw)
+        body = await self._body(head)
+        return head, raw + body, body
+
+    async def _body(self, head: Head) -> bytes:
+        if "chunked" in (head.get("transfer-encoding") or "").lower():
+            return b"".join([part async for part in self._chunks()])
+        length = head.get("content-length") or ""
+        return await self.exactly(int(length)) if length.isdecimal() else b""
+
+    async def _chunks(self) -> AsyncIterator[bytes]:
+        while size := int((await self.until(CRLF)).partition(b";")[0].strip() or b"0", 16):
+            yield (await self.exactly(size + len(CRLF)))[:-2]
+        await self.until(CRLF)
+
+    async def _grow(self) -> None:
+        if self.left.is_set():
+            raise EOFError
+        await self._wait()
+
+    async def _wait(self) -> None:
+        self._more.clear()
+        await self._more.wait()
+
+    def _take(self, count: int) -> bytes:
+        data = bytes(self._held[:count])
+        del self._held[:count]
+        return data

@@ -1,0 +1,40 @@
+"""Where a client comes in over HTTP, whatever it then speaks."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from .http_reply import HttpReply
+from .http_server import Asked, HttpServer
+from .server import Host
+
+
+class Door(ABC):
+    """One path of an address. Hooks of the host come first; who inherits says what the path answers."""
+
+    def __init__(self, host: Host, path: str, *, name: str, endpoint: str | None = None) -> None:
+        self._host = host
+        self._path = path
+        self.server = HttpServer(host.recorder, self._serve, name=name, endpoint=endpoint)
+
+    @property
+    def origin(self) -> str:
+        return self.server.origin
+
+    async def start(self) -> None:
+        await self.server.start()
+
+    async def stop(self) -> None:
+        await self.server.stop()
+
+    async def _serve(self, asked: Asked, reply: HttpReply) -> None:
+        for hook in self._host.hooks:
+            if await hook(asked, reply):
+                return
+        await self.answer(asked, reply)
+
+    def leads_elsewhere(self, asked: Asked) -> bool:
+        return asked.path != (self._path or "/")
+
+    @abstractmethod
+    async def answer(self, asked: Asked, reply: HttpReply) -> None: ...

@@ -1,0 +1,152 @@
+"""A whole run of a client: every scenario on every transport and revision that it is tried on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import ExitStack, asynccontextmanager
+from importlib.metadata import version
+
+from msgspec import Struct
+
+from assay.lab.harness.catalogue import Suite
+from assay.lab.harness.links.broken_off import Unreachable
+from assay.lab.harness.run.event import (
+    CellFinished,
+    CellsPlanned,
+    CellStarted,
+    RunFinished,
+    RunStarted,
+    Watch,
+)
+from assay.lab.harness.run.plan import Cell, Selection, chosen, makes_sense
+from assay.lab.harness.run.recording import all_of, interrupted, now
+from assay.lab.harness.run.run import FORMAT, CellResult, Run, SubjectRecord
+from assay.lab.harness.run.runner import SubjectDown
+from assay.lab.harness.scenario import Role, Scenario
+from assay.lab.harness.subject.facts import Facts
+from assay.lab.harness.trace.shape import prepare
+from assay.lab.harness.transport import Transport
+from assay.revisions.registry import HANDSHAKE, PER_REQUEST, REVISIONS
+from assay.revisions.revision import Revision
+
+from .client import Client
+from .client_run import Visit, visit
+
+Keep = Callable[[Visit], CellResult]
+"""Stores a visit; returns the result with the place of its trace filled in."""
+STARTING = (os.cpu_count() or 1) + 1
+"""Clients that start at once, however many are at work: more only keep each other from it."""
+USUAL = (HANDSHAKE[-1], PER_REQUEST[-1])
+"""Where a client is tried unless its user says otherwise: the newest of each kind."""
+
+
+class ClientOrder(Struct, frozen=True):
+    """All that a run needs to know besides the clients."""
+
+    suite: Suite
+    selection: Selection = Selection()
+    limit: float = 30.0
+    """Seconds that the client has for one scenario."""
+    jobs: int = 1
+    repeat: int = 1
+    strict: bool = False
+    once: bool = False
+    """Each scenario at one revision: the newest that has it, of those that are wanted."""
+
+
+def planned(order: ClientOrder, transports: Sequence[Transport]) -> list[Cell]:
+    """Every cell in the order in which it is reported: by scenario, transport and revision."""
+    cells = [
+        Cell(scenario, transport, revision, Facts(revision.date), attempt=attempt)
+        for scenario in chosen(order.suite.scenarios.values(), order.selection)
+        for transport in transports
+        for revision in revisions_for(scenario, transport, order)
+        for attempt in range(1, order.repeat + 1)
+    ]
+    cells.sort(key=lambda cell: cell.place not in order.selection.first)
+    return cells
+
+
+def revisions_for(scenario: Scenario, transport: Transport, order: ClientOrder) -> list[Revision]:
+    """Those that the user wants; else the newest of each kind, or the newest that has the scenario."""
+    fit = [one for one in REVISIONS if makes_sense(order.suite, scenario, transport, one)]
+    wanted = order.selection.revisions or USUAL
+    found = [one for one in fit if one in wanted]
+    if not found and not order.selection.revisions:
+        found = fit[-1:]
+    return found[-1:] if order.once else found
+
+
+class ClientRunner:
+    def __init__(self, order: ClientOrder, clients: Sequence[Client], watch: Watch, keep: Keep) -> None:
+        self._order = order
+        self._clients = {client.transport: client for client in clients}
+        self._watch = watch
+        self._keep = keep
+        self._gate = asyncio.Semaphore(max(1, order.jobs))
+        self._starting = asyncio.Semaphore(STARTING)
+        self._results: dict[int, CellResult] = {}
+        self._told = 0
+
+    async def run(self) -> Run:
+        """
+        Raises:
+            SubjectDown: the client cannot be started.
+            CheckFailed: a check is broken.
+        """
+        started, begin = now(), time.monotonic()
+        self._watch(RunStarted([client.name for client in self._clients.values()]))
+        cells = planned(self._order, list(self._clients))
+        self._watch(CellsPlanned(len(cells)))
+        stopped = False
+        # Clients take their time to start: meanwhile, what it takes to judge them is loaded.
+        ready = asyncio.create_task(asyncio.to_thread(prepare))
+        try:
+            await all_of(self._play(place, cell, ready) for place, cell in enumerate(cells))
+        except asyncio.CancelledError:
+            stopped = True  # Ctrl-C: what is known is kept and told
+        run = Run(
+            format=FORMAT,
+            assay=version("assay"),
+            started=started,
+            seconds=round(time.monotonic() - begin, 3),
+            subjects=[SubjectRecord(client.name, transport) for transport, client in self._clients.items()],
+            cells=list(self._judged(cells)),
+            suite=self._order.suite.name,
+            role=Role.CLIENT.value,
+            strict=self._order.strict,
+            interrupted=stopped,
+            problem="" if cells or stopped else "no scenario was selected",
+        )
+        self._watch(RunFinished(run))
+        return run
+
+    @asynccontextmanager
+    async def _start(self) -> AsyncIterator[Callable[[], None]]:
+        """A turn to start a client: it is over when the client is heard, or has ended."""
+        await self._starting.acquire()
+        holding = ExitStack()
+        holding.callback(self._starting.release)
+        with holding:
+            yield holding.close
+
+    def _judged(self, cells: Sequence[Cell]) -> Iterator[CellResult]:
+        for place, cell in enumerate(cells):
+            yield self._results.get(place) or interrupted(cell)
+
+    async def _play(self, place: int, cell: Cell, ready: asyncio.Task[None]) -> None:
+        async with self._gate:
+            self._watch(CellStarted(cell.scenario.id, cell.transport, cell.revision.date))
+            client = self._clients[cell.transport]
+            try:
+                async with self._start() as came:
+                    visited = await visit(cell, client, self._order.suite, self._order.limit, ready, came)
+            except Unreachable as reason:
+                raise SubjectDown(client.name, reason) from reason
+        self._results[place] = self._keep(visited)
+        while self._told in self._results:
+            self._watch(CellFinished(self._results[self._told]))
+            self._told += 1

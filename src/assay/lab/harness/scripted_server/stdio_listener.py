@@ -1,0 +1,134 @@
+"""stdio, from the host's side: the client starts `pipe.py`, which connects its streams to this door."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+from assay.lab.harness.links.connections import Connections
+from assay.lab.harness.trace.frame import Kind, Sender
+from assay.lab.harness.trace.recorder import MAX_BYTES, Flooded
+from assay.protocol.framing import lines
+
+from .ordered_channel import Conversing, LineChannel
+from .pipe import HEAD
+from .server import Host
+
+PIPE: Final = Path(__file__).with_name("pipe.py")
+ENDING: Final = 0.1
+"""Seconds for the word to come of a server that the client has ended before it left."""
+STARTED, ENDED, SIGNALLED, KILLED = "started", "input ended", "signalled", "gone"
+"""Marks about the server process that the client has: its `channel` says which."""
+
+
+class PipeDoor:
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._names = count(1)
+        self._connections = Connections(self._talk)
+        self._port = 0
+
+    @property
+    def command(self) -> list[str]:
+        return [sys.executable, "-I", "-S", str(PIPE), str(self._port)]
+
+    async def start(self) -> None:
+        self._port = await self._connections.listen()
+
+    async def stop(self) -> None:
+        await self._connections.stop(ENDING)
+
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(Flooded):
+            await Piped(self._host, reader, writer, str(next(self._names))).serve()
+
+
+class Piped:
+    """One server process of the client's."""
+
+    def __init__(
+        self, host: Host, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, name: str
+    ) -> None:
+        self._host = host
+        self._reader = reader
+        self._writer = writer
+        self._place = f"{name}/lines"
+        self._held = bytearray()
+        """A line that has not ended yet."""
+        self.channel = LineChannel(name, self._say, self.write, self.exit)
+        self.channel.complain = self.complain
+        self._talk = Conversing(host, self.channel)
+
+    async def serve(self) -> None:
+        try:
+            while True:
+                kind, length = HEAD.unpack(await self._reader.readexactly(HEAD.size))
+                await self._take(kind, await self._reader.readexactly(length))
+        except asyncio.IncompleteReadError:
+            self._mark(KILLED)
+        finally:
+            await self._talk.end()
+
+    async def _take(self, kind: bytes, data: bytes) -> None:
+        match kind:
+            case b"H":
+                self._mark(STARTED, pid=int(data))
+            case b"D":
+                self._read(data)
+            case b"E":
+                self._read_end()
+                if self._host.exit_on_end:
+                    self.exit()
+            case b"S":
+                self._mark(SIGNALLED, signal=data.decode())
+                if self._host.exit_on_signal:
+                    self.exit()
+
+    def _read(self, data: bytes) -> None:
+        *ends, rest = data.split(b"\n")
+        for end in ends:
+            line = bytes(self._held) + end
+            self._held.clear()
+            self._record(Kind.LINE, line + b"\n")
+            if line.strip():
+                self._talk.take(line)
+        self._held += rest
+        if len(self._held) > MAX_BYTES:
+            self._read_end()  # more than can be recorded: floods
+
+    def _read_end(self) -> None:
+        if self._held:
+            self._record(Kind.LINE, bytes(self._held))
+        self._record(Kind.END, clean=not self._held)
+
+    def _record(self, kind: Kind, raw: bytes = b"", **info: object) -> None:
+        self._host.recorder.record(Sender.SUBJECT, self._place, kind, raw, **info)
+
+    async def _say(self, body: bytes) -> None:
+        await self.write(lines.frame(body))
+
+    async def write(self, data: bytes) -> None:
+        """Bytes for the client, as they are."""
+        self._host.recorder.record(Sender.DRIVER, self._place, Kind.LINE, data)
+        await self._send(b"D", data)
+
+    async def complain(self, data: bytes) -> None:
+        """Bytes on standard error."""
+        await self._send(b"R", data)
+
+    def exit(self, status: int = 0) -> None:
+        """End the process."""
+        data = str(status).encode()
+        self._writer.write(HEAD.pack(b"X", len(data)) + data)
+
+    async def _send(self, kind: bytes, data: bytes) -> None:
+        with contextlib.suppress(ConnectionError):
+            self._writer.write(HEAD.pack(kind, len(data)) + data)
+            await self._writer.drain()
+
+    def _mark(self, label: str, **info: object) -> None:
+        self._host.recorder.mark(self._place, label, **info)

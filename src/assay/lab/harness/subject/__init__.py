@@ -1,0 +1,1 @@
+"""Subjects: how the party under test is started, reached, observed and stopped."""

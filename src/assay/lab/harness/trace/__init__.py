@@ -1,0 +1,1 @@
+"""Traces: the recorded frames, and what they mean together."""

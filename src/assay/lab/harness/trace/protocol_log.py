@@ -1,0 +1,94 @@
+"""The protocol as `checks.json` tells it: an `INFO` entry for each request and response, or for each message.
+
+Nothing is judged here. The ids are those of the official suite's request log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from assay.lab.harness.links.http_text import Head, body_of, parse_head
+from assay.lab.harness.verdict import Verdict
+
+from .frame import Frame, Kind
+from .message import Message
+from .trace import Trace
+
+INCOMING: Final = "incoming-request"
+OUTGOING: Final = "outgoing-response"
+LONGEST: Final = 16 * 1024
+"""Bytes of a body that are told: the trace has them all."""
+_NAMES: Final = {INCOMING: "Incoming Request", OUTGOING: "Outgoing Response"}
+
+
+def log_entries(trace: Trace) -> Iterator[dict[str, Any]]:
+    """In the order in which it passed."""
+    said: dict[int, list[Message]] = {}
+    for message in trace.messages:
+        said.setdefault(message.frame.n, []).append(message)
+    for frame in trace.frames:
+        about = _about(frame, said.get(frame.n, []))
+        if about is not None:
+            yield _entry(trace, frame, about, said.get(frame.n, []))
+
+
+def _about(frame: Frame, said: list[Message]) -> dict[str, Any] | None:
+    match frame.kind:
+        case Kind.REQUEST:
+            head = parse_head(frame.raw)
+            return {
+                "method": head.method,
+                "path": head.target,
+                "headers": _joined(head),
+                "body": _text(body_of(frame.raw)),
+            }
+        case Kind.HEAD:
+            head = parse_head(frame.raw)
+            return {"statusCode": head.status, "headers": _joined(head)}
+        case Kind.BODY | Kind.EVENT | Kind.LINE | Kind.TEXT:
+            return {"body": _text(frame.raw)}
+    return None
+
+
+def _joined(head: Head) -> dict[str, str]:
+    """By name; those that come more than once, as one list."""
+    joined: dict[str, str] = {}
+    for name, value in head.headers:
+        joined[name] = f"{joined[name]}, {value}" if name in joined else value
+    return joined
+
+
+def _text(data: bytes) -> str:
+    cut = "" if len(data) <= LONGEST else f"… ({len(data)} bytes)"
+    return data[:LONGEST].decode("utf-8", "replace") + cut
+
+
+def _entry(trace: Trace, frame: Frame, about: dict[str, Any], said: list[Message]) -> dict[str, Any]:
+    name = INCOMING if frame.sender == "subject" else OUTGOING
+    methods = [message.method for message in said if message.method]
+    named = {"mcpMethod": methods[0]} if methods else {}
+    what = " ".join(filter(None, (about.get("method"), about.get("path"), *methods[:1])))
+    return {
+        "id": name,
+        "name": _NAMES[name],
+        "description": what or f"{frame.kind} on {frame.channel}",
+        "status": str(Verdict.INFO),
+        "timestamp": _moment(trace.header.started, frame.t),
+        "details": {
+            "revision": trace.header.revision,
+            "transport": trace.header.transport,
+            "channel": frame.channel,
+            **about,
+            **named,
+        },
+    }
+
+
+def _moment(started: str, seconds: float) -> str:
+    try:
+        moment = datetime.fromisoformat(started) + timedelta(seconds=seconds)
+    except ValueError:  # a trace that somebody else wrote need not say when
+        return started
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
