@@ -11,12 +11,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from assay.lab.harness.sabotage.saboteur import Saboteur, Turn
+from assay.lab.harness.sabotage.saboteur import FaultContext, Saboteur
 
 HOOKS = ("reply", "request", "batch", "call", "response", "block")
 # These change what they are given, and return what is to be sent in its place, if anything is.
 IN_PLACE = frozenset({"call", "response"})
-Hook = Callable[[Any, Turn], Any]
+Hook = Callable[[Any, FaultContext], Any]
 
 
 class Notice(Struct):
@@ -33,10 +33,10 @@ def noticed(saboteur: Saboteur, notice: Notice) -> Saboteur:
 
 
 def _watched(name: str, hook: Hook, notice: Notice) -> Hook:
-    def watched(given: Any, turn: Turn) -> Any:
+    def watched(given: Any, context: FaultContext) -> Any:
         before = deepcopy(given)
         try:
-            result = hook(given, turn)
+            result = hook(given, context)
         except (LookupError, TypeError, ValueError, AttributeError):
             notice.stumbled = True
             return _restored(given, before) if name in IN_PLACE else before

@@ -8,7 +8,7 @@ from msgspec import Struct
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.run.recording import Conditions
 from assay.lab.harness.sabotage.saboteur import Saboteur
-from assay.lab.harness.sabotage.testbed import Ground
+from assay.lab.harness.sabotage.testbed import Testbed
 from assay.lab.harness.sabotage.trial import Trial, hold_trial, trials
 from assay.lab.harness.transport import Transport
 from assay.revisions.revision import Revision
@@ -62,7 +62,7 @@ async def see_all(candidates: Sequence[Candidate], revisions: Sequence[Revision]
         fitting = [one for one in candidates if one.saboteur.double is double]
         for server in sorted({FIXTURES, *(one.home for one in fitting)} if fitting else ()):
             here = [one for one in fitting if server in (FIXTURES, one.home)]
-            async with Ground(server, double) as ground:
+            async with Testbed(server, double) as ground:
                 found = await _see(ground, here, revisions)
             caught |= {(server, name, revision): by for (name, revision), by in found.items()}
     return Seen(caught)
@@ -73,7 +73,7 @@ def _saboteurs(candidates: Sequence[Candidate]) -> list[Saboteur]:
 
 
 async def _see(
-    ground: Ground, candidates: Sequence[Candidate], revisions: Sequence[Revision]
+    ground: Testbed, candidates: Sequence[Candidate], revisions: Sequence[Revision]
 ) -> Mapping[tuple[str, Revision], bool]:
     gate = asyncio.Semaphore(AT_ONCE)
 

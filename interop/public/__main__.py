@@ -20,7 +20,7 @@ from assay.lab.harness.run.conclusion import headline
 from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.recording import Conditions
 from assay.lab.harness.run.run import Run
-from assay.lab.harness.run.runner import Order, Runner, SubjectDown
+from assay.lab.harness.run.runner import Runner, RunOrder, SubjectDown
 from assay.lab.harness.trace.redaction import Redaction
 from assay.lab.suites import protocol_suite
 from interop.ending import check_names, exit_code, stop_on_request
@@ -68,10 +68,10 @@ async def judged(server: PublicServer, options: argparse.Namespace) -> Judged:
     return kept(server, run, home)
 
 
-def order(server: PublicServer, jobs: int) -> Order:
+def order(server: PublicServer, jobs: int) -> RunOrder:
     # Where things are on this machine is nobody's business either. With the slash: `/root` is in many words.
     private = Redaction([str(ROOT), f"{Path.home()}/", sys.base_prefix])
-    return Order(
+    return RunOrder(
         protocol_suite(), Selection(effects=server.effects), Conditions(redaction=private), jobs=jobs
     )
 

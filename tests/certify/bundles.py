@@ -21,14 +21,14 @@ from assay.certify.bundle.bundle_manifest import PAYLOAD_TYPE, Artifact, spelled
 from assay.certify.bundle.directory import Contents, write
 from assay.certify.bundle.manifest import encode, take
 from assay.certify.bundle.manifest import files as manifest_files
-from assay.certify.bundle.run_collector import Harvest
+from assay.certify.bundle.run_collector import RunCollector
 from assay.certify.scoring import Evidence
 from assay.certify.summary_form import Host
 from assay.certify.vulnerabilities import report as vulnerabilities
 from assay.certify.vulnerabilities.osv import Measured
 from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.run import dump_run, parse_run
-from assay.lab.harness.run.runner import Order, Runner
+from assay.lab.harness.run.runner import Runner, RunOrder
 from assay.lab.harness.subject.subject import served
 from assay.lab.harness.trace.redaction import Redaction
 from assay.lab.harness.transport import Transport
@@ -74,9 +74,9 @@ def harvest(created: datetime = CREATED) -> dict[str, bytes]:
 
 @cache
 def _played() -> dict[str, bytes]:
-    kept = Harvest()
+    kept = RunCollector()
     chosen = Selection(scenarios=SCENARIOS, revisions=(HANDSHAKE[-1], PER_REQUEST[-1]))
-    order = Order(suite_named("marketplace"), chosen, jobs=2)
+    order = RunOrder(suite_named("marketplace"), chosen, jobs=2)
     runner = Runner(order, [served("reference", Transport.STDIO)], lambda event: None, kept.keep)
     kept.add(asyncio.run(runner.run()), Redaction())
     return kept.files

@@ -18,7 +18,7 @@ from assay.lab.harness.verdict import Verdict
 from tests.certify.runs import IDS, OCCASION, cell, checked, files, run
 from tests.certify.test_metrics import RESULTS
 from tests.certify.test_summary import SHOWN
-from tests.certify.test_vulnerabilities import report
+from tests.certify.vulnerabilities.test_report import report
 
 SUMMARY = encode(summarise(files(run(cell(checked(IDS, Verdict.FAILURE)))), OCCASION, SHOWN, {}))
 MANIFEST = bundle_manifest.encode(

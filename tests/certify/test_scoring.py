@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from assay.certify.scoring import Conclusion, Evidence, Excuse, Measure, Score, conclude, excuses, score
+from assay.certify.scoring import Conclusion, Evidence, Measure, Score, Unmeasured, conclude, excuses, score
 from assay.certify.unobserved import REASONS
 from assay.lab.harness.run.run import Run, SubjectRecord
 from assay.lab.harness.subject.facts import Facts
@@ -15,7 +15,7 @@ from tests.certify.runs import FRAMING, IDS, PROFILE, cell, checked, healthy, ru
 SUCCESS, FAILURE, WARNING, SKIPPED = Verdict.SUCCESS, Verdict.FAILURE, Verdict.WARNING, Verdict.SKIPPED
 
 
-def scored(found: Run, name: str = IDS, told: dict[str, Excuse] | None = None) -> Score:
+def scored(found: Run, name: str = IDS, told: dict[str, Unmeasured] | None = None) -> Score:
     return next(one for one in score(found, PROFILE, {}, told or {}) if one.id == name)
 
 
@@ -89,7 +89,7 @@ def test_an_option_that_is_missing_is_not_the_servers_lack(reason: str, measure:
     suite = suite_named("marketplace")
     found = run(cell(scenario="jrpc.ids", reason=reason))
     told = excuses(found, suite)
-    assert told[IDS] == Excuse(measure, reason.removeprefix("not applicable: "))
+    assert told[IDS] == Unmeasured(measure, reason.removeprefix("not applicable: "))
     assert scored(found, IDS, told).measure is measure
 
 

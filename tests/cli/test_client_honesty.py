@@ -12,7 +12,7 @@ import pytest
 from assay.cli.main import main
 from assay.lab.harness.run.run import Run, parse_run
 from assay.lab.harness.scripted_server.answer import Answer
-from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.server import _HANDLERS
 from assay.lab.harness.verdict import Outcome
 from assay.revisions.registry import HANDSHAKE
@@ -154,7 +154,7 @@ def test_interruption_leaves_no_client_behind(tmp_path: Path, numbers: list[sign
 def test_fault_of_the_lab_is_never_held_against_the_client(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    async def fail(turn: Turn) -> Answer:
+    async def fail(cycle: RequestCycle) -> Answer:
         raise ZeroDivisionError("ours")
 
     monkeypatch.setitem(_HANDLERS, "tools/list", fail)

@@ -9,7 +9,7 @@ import pytest
 
 from assay.certify.registry.entry import check
 from assay.cli.main import main
-from assay.lab.harness.sabotage.protected_server import SCOPES, Lock
+from assay.lab.harness.sabotage.protected_server import SCOPES, ProtectedServer
 from assay.lab.harness.subject.bearer import USUAL
 from assay.lab.harness.subject.registry_entry import profile_block
 from assay.lab.harness.subject.subject import Subject, served
@@ -106,7 +106,7 @@ async def test_a_server_without_the_profile_gets_no_entry(
 
 
 async def test_a_protected_server_is_described_with_its_scopes(tmp_path: Path) -> None:
-    lock = Lock("reference", "--profile", "intelgraph")
+    lock = ProtectedServer("reference", "--profile", "intelgraph")
     file = tmp_path / "server.json"
     shown = ["-t", lock.wallet.get(USUAL) or "", "--auth-mode", "mtls", "--scope", "extra"]
     try:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.sabotage.saboteur import Request, Response, Saboteur, Turn
+from assay.lab.harness.sabotage.saboteur import FaultContext, Request, Response, Saboteur
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import protocol_suite
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
@@ -21,7 +21,7 @@ from interop.kill_rate.page import page, rows, terminal
 from interop.kill_rate.record import Attempt, Fate, Record, fate_of, rates, read_record, write_record
 from tests.driving.process import ROOT
 
-TURN = Turn(Transport.HTTP, HANDSHAKE[-1])
+TURN = FaultContext(Transport.HTTP, HANDSHAKE[-1])
 FAILED, WARNED = "FAILURE ping ping", "WARNING ping ping"
 
 
@@ -30,32 +30,34 @@ def attempt(name: str = "tools.x", *official: str, **known: bool) -> Attempt:
     return Attempt("protocol", name, HANDSHAKE[-1].date, "a fault", official=list(official), **seen)
 
 
-def with_hook(**hook: Callable[[Any, Turn], Any]) -> tuple[Saboteur, Notice]:
+def with_hook(**hook: Callable[[Any, FaultContext], Any]) -> tuple[Saboteur, Notice]:
     notice = Notice()
     return noticed(Saboteur(id="tools.x", fault="a fault", breaks="X-1", **hook), notice), notice
 
 
-def in_place(reply: Any, turn: Turn) -> Any:
+def in_place(reply: Any, context: FaultContext) -> Any:
     reply["result"] = 1
     return reply
 
 
-def with_status(response: Response, turn: Turn) -> None:
+def with_status(response: Response, context: FaultContext) -> None:
     response.status = 500
 
 
 @pytest.mark.parametrize(
     ("change", "acted"),
     [
-        (lambda reply, turn: reply, False),
-        (lambda reply, turn: {**reply}, False),
-        (lambda reply, turn: None, True),
-        (lambda reply, turn: [reply, reply], True),
-        (lambda reply, turn: b"no JSON", True),
+        (lambda reply, context: reply, False),
+        (lambda reply, context: {**reply}, False),
+        (lambda reply, context: None, True),
+        (lambda reply, context: [reply, reply], True),
+        (lambda reply, context: b"no JSON", True),
         (in_place, True),
     ],
 )
-def test_fault_is_at_work_where_it_changes_a_reply(change: Callable[[Any, Turn], Any], acted: bool) -> None:
+def test_fault_is_at_work_where_it_changes_a_reply(
+    change: Callable[[Any, FaultContext], Any], acted: bool
+) -> None:
     saboteur, notice = with_hook(reply=change)
     assert saboteur.reply is not None
     saboteur.reply({"id": 1, "result": {}}, TURN)
@@ -67,22 +69,22 @@ def test_fault_is_at_work_where_it_changes_or_replaces_what_http_carries() -> No
     assert saboteur.response is not None
     saboteur.response(Response([], 200), TURN)
     assert notice.acted
-    saboteur, notice = with_hook(call=lambda request, turn: None)
+    saboteur, notice = with_hook(call=lambda request, context: None)
     assert saboteur.call is not None
     assert saboteur.call(Request([], "POST", "/"), TURN) is None
     assert not notice.acted
-    saboteur, notice = with_hook(call=lambda request, turn: Response([], 404))
+    saboteur, notice = with_hook(call=lambda request, context: Response([], 404))
     assert saboteur.call is not None
     saboteur.call(Request([], "POST", "/"), TURN)
     assert notice.acted
 
 
-def stumbling(given: Any, turn: Turn) -> Any:
+def stumbling(given: Any, context: FaultContext) -> Any:
     given["id"] = 2
     return given["no such key"]
 
 
-def stumbling_in_place(response: Response, turn: Turn) -> None:
+def stumbling_in_place(response: Response, context: FaultContext) -> None:
     response.status = 500
     raise KeyError
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.sabotage.saboteur import Json, Saboteur, Turn
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, Saboteur
 from assay.lab.suites import suite_named
 from assay.revisions.registry import REVISIONS
 
@@ -67,11 +67,11 @@ def saboteurs() -> list[Saboteur]:
     return [one for name in ("protocol", "everything") for one in suite_named(name).saboteurs.values()]
 
 
-def turns(saboteur: Saboteur) -> Callable[[Any], Turn]:
+def turns(saboteur: Saboteur) -> Callable[[Any], FaultContext]:
     """Turns at one place, by what was asked: a fault may remember the others."""
     revision = next(one for one in reversed(REVISIONS) if saboteur.window(one))
     memory: dict[str, Any] = {}
-    return lambda asked: Turn(min(saboteur.transports), revision, asked=asked, memory=memory)
+    return lambda asked: FaultContext(min(saboteur.transports), revision, asked=asked, memory=memory)
 
 
 @pytest.mark.parametrize("saboteur", [one for one in saboteurs() if one.request], ids=lambda one: one.id)

@@ -51,7 +51,7 @@ class Evidence(Struct, frozen=True):
     reason: str = ""
 
 
-class Excuse(Struct, frozen=True):
+class Unmeasured(Struct, frozen=True):
     """Why nothing was seen of a demand."""
 
     measure: Measure
@@ -105,7 +105,7 @@ class Score(_Part, frozen=True):
 
 
 def score(
-    run: Run, profile: Profile, evidence: Mapping[str, Evidence], excuses: Mapping[str, Excuse]
+    run: Run, profile: Profile, evidence: Mapping[str, Evidence], excuses: Mapping[str, Unmeasured]
 ) -> list[Score]:
     """One for each demand, in the order of the list. `excuses` are for demands of which nothing was seen."""
     judged = {record.transport for record in run.subjects if record.facts}
@@ -119,7 +119,7 @@ def score(
     return made
 
 
-def excuses(run: Run, suite: Suite) -> dict[str, Excuse]:
+def excuses(run: Run, suite: Suite) -> dict[str, Unmeasured]:
     """Of demands whose scenarios were not played: what an option would change is told before all else."""
     found: dict[str, list[str]] = {}
     played: set[str] = set()
@@ -138,15 +138,15 @@ def excuses(run: Run, suite: Suite) -> dict[str, Excuse]:
     }
 
 
-def _never(run: Run, suite: Suite, name: str) -> Excuse:
+def _never(run: Run, suite: Suite, name: str) -> Unmeasured:
     if reason := suite.requirements[name].reason:
-        return Excuse(Measure.NOT_MEASURED, reason)
+        return Unmeasured(Measure.NOT_MEASURED, reason)
     seeking = [one for one in suite.scenarios.values() if name in suite.sought(one)]
     if not seeking:
-        return Excuse(Measure.NOT_MEASURED, UNSEEN)
+        return Unmeasured(Measure.NOT_MEASURED, UNSEEN)
     if any(makes_sense(suite, one, *place) for one in seeking for place in _met(run)):
-        return Excuse(Measure.NOT_MEASURED, "its scenario is not among those of --scenario")
-    return Excuse(Measure.NOT_APPLICABLE, "none of the revisions that were judged has it")
+        return Unmeasured(Measure.NOT_MEASURED, "its scenario is not among those of --scenario")
+    return Unmeasured(Measure.NOT_APPLICABLE, "none of the revisions that were judged has it")
 
 
 def _met(run: Run) -> Iterator[tuple[Transport, Revision]]:
@@ -157,25 +157,25 @@ def _met(run: Run) -> Iterator[tuple[Transport, Revision]]:
                 yield Transport(record.transport), BY_DATE[facts.revision]
 
 
-def _told(reasons: Sequence[str]) -> Excuse:
+def _told(reasons: Sequence[str]) -> Unmeasured:
     hindered = next((one for one in reasons if _names_option(one)), None)
     if hindered is not None:
-        return Excuse(Measure.NOT_MEASURED, hindered.removeprefix(_NOT_APPLICABLE))
+        return Unmeasured(Measure.NOT_MEASURED, hindered.removeprefix(_NOT_APPLICABLE))
     if all(one.startswith(_NOT_APPLICABLE) for one in reasons):
-        return Excuse(Measure.NOT_APPLICABLE, reasons[0].removeprefix(_NOT_APPLICABLE))
-    return Excuse(Measure.NOT_MEASURED, reasons[0])
+        return Unmeasured(Measure.NOT_APPLICABLE, reasons[0].removeprefix(_NOT_APPLICABLE))
+    return Unmeasured(Measure.NOT_MEASURED, reasons[0])
 
 
 def _names_option(reason: str) -> bool:
     return _OPTION.search(reason) is not None
 
 
-def _excuse(demand: Demand, judged: set[str], excuses: Mapping[str, Excuse]) -> Excuse:
+def _excuse(demand: Demand, judged: set[str], excuses: Mapping[str, Unmeasured]) -> Unmeasured:
     if not judged & set(demand.transports):
         options = " or ".join(OPTIONS.get(one, one) for one in demand.transports)
         where = " or ".join(demand.transports)
-        return Excuse(Measure.NOT_MEASURED, f"the server was not judged on {where}; {options} does that")
-    return excuses.get(demand.id, Excuse(Measure.NOT_MEASURED, UNSEEN))
+        return Unmeasured(Measure.NOT_MEASURED, f"the server was not judged on {where}; {options} does that")
+    return excuses.get(demand.id, Unmeasured(Measure.NOT_MEASURED, UNSEEN))
 
 
 def _places(run: Run) -> dict[str, list[tuple[CellResult, CheckResult]]]:
@@ -187,7 +187,7 @@ def _places(run: Run) -> dict[str, list[tuple[CellResult, CheckResult]]]:
 
 
 def _by_traces(
-    demand: Demand, places: Iterable[tuple[CellResult, CheckResult]], run: Run, excuse: Excuse
+    demand: Demand, places: Iterable[tuple[CellResult, CheckResult]], run: Run, excuse: Unmeasured
 ) -> Score:
     judged = [pair for pair in places if pair[0].transport in demand.transports]
     seen = [_seen(cell, check, run) for cell, check in judged]
@@ -218,7 +218,7 @@ def _why(check: CheckResult) -> str:
     return REASONS.get(check.id, check.reason) if unobserved else check.reason
 
 
-def _worst(seen: Sequence[Seen], excuse: Excuse) -> tuple[Verdict, Excuse | None]:
+def _worst(seen: Sequence[Seen], excuse: Unmeasured) -> tuple[Verdict, Unmeasured | None]:
     """The first of these that applies; an excuse where nothing is measured."""
     found = {one.status for one in seen}
     if Verdict.FAILURE in found:
@@ -226,12 +226,12 @@ def _worst(seen: Sequence[Seen], excuse: Excuse) -> tuple[Verdict, Excuse | None
     unfinished = next((one for one in seen if one.reason.startswith("the scenario broke off")), None)
     if unfinished is not None:
         where = f"{unfinished.transport}, {unfinished.protocol_version}"
-        return Verdict.SKIPPED, Excuse(Measure.NOT_MEASURED, f"{unfinished.reason} ({where})")
+        return Verdict.SKIPPED, Unmeasured(Measure.NOT_MEASURED, f"{unfinished.reason} ({where})")
     for verdict in (Verdict.WARNING, Verdict.SUCCESS):
         if verdict in found:
             return verdict, None
     if seen and not _names_option(excuse.reason):
-        return Verdict.SKIPPED, Excuse(Measure.NOT_MEASURED, seen[0].reason or "nothing was observed")
+        return Verdict.SKIPPED, Unmeasured(Measure.NOT_MEASURED, seen[0].reason or "nothing was observed")
     return Verdict.SKIPPED, excuse
 
 
@@ -253,13 +253,13 @@ def _broken(cell: CellResult, findings: Iterable[Finding]) -> Iterator[Broken]:
 def _by_evidence(demand: Demand, found: Evidence | None) -> Score:
     if demand.by is By.LATER or found is None:
         found = Evidence(Verdict.SKIPPED, "this version of Assay does not measure it")
-    unseen = Excuse(Measure.NOT_MEASURED, found.reason) if found.status is Verdict.SKIPPED else None
+    unseen = Unmeasured(Measure.NOT_MEASURED, found.reason) if found.status is Verdict.SKIPPED else None
     made = _score(demand, found.status, unseen, [], [])
     return msgspec.structs.replace(made, reason=found.reason)
 
 
 def _score(
-    demand: Demand, status: Verdict, unseen: Excuse | None, seen: list[Seen], broken: list[Broken]
+    demand: Demand, status: Verdict, unseen: Unmeasured | None, seen: list[Seen], broken: list[Broken]
 ) -> Score:
     return Score(
         id=demand.id,

@@ -24,7 +24,7 @@ from . import evidence as evidences
 from . import metrics, profile_list
 from .bundle import layout
 from .metrics import BadMetrics, Figures, Source
-from .scoring import Evidence, Excuse, Measure, Score, conclude, score
+from .scoring import Evidence, Measure, Score, Unmeasured, conclude, score
 from .summary_form import (
     SCHEMA,
     Attested,
@@ -85,7 +85,7 @@ def summarise(
     files: Mapping[str, bytes],
     occasion: Occasion,
     evidence: Mapping[str, Evidence],
-    excuses: Mapping[str, Excuse],
+    excuses: Mapping[str, Unmeasured],
 ) -> Summary:
     """The files are those of the bundle, `run/run.json` and `profile.toml` among them.
 
@@ -150,7 +150,7 @@ def again(files: Mapping[str, bytes]) -> bytes:
     stored = read(_file(files, layout.SUMMARY))
     said = {one.id: Evidence(one.status, one.reason) for one in stored.checks}
     excuses = {
-        one.id: Excuse(one.measure, one.reason)
+        one.id: Unmeasured(one.measure, one.reason)
         for one in stored.checks
         if one.measure is not Measure.MEASURED
     }

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from assay.lab.harness.run.plan import Cell
-from assay.lab.harness.scripted_client.in_process import GuestClient
-from assay.lab.harness.scripted_server.client_run import Visit, visit
+from assay.lab.harness.scripted_client.in_process import InProcessClient
+from assay.lab.harness.scripted_server.client_run import ClientRun, visit
 from assay.lab.harness.scripted_server.runner import ClientOrder, planned
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Outcome, Verdict
@@ -21,7 +21,7 @@ AT_ONCE = 8
 LIMIT = 30.0
 
 
-def complaint(visited: Visit) -> str | None:
+def complaint(visited: ClientRun) -> str | None:
     result = visited.result
     if result.outcome is Outcome.PASSED:
         return None
@@ -32,23 +32,23 @@ def complaint(visited: Visit) -> str | None:
 
 
 AREAS = sorted({one.area for one in SUITE.scenarios.values()})
-held: dict[str, list[Visit]] = {}
+held: dict[str, list[ClientRun]] = {}
 """Visits by area: they are paid once, whichever test asks first."""
 
 
-async def visits_of(area: str) -> list[Visit]:
+async def visits_of(area: str) -> list[ClientRun]:
     if area not in held:
         cells = [one for one in planned(ClientOrder(SUITE), TRANSPORTS) if one.scenario.area == area]
         held[area] = await visit_all(cells)
     return held[area]
 
 
-async def visit_all(cells: list[Cell]) -> list[Visit]:
+async def visit_all(cells: list[Cell]) -> list[ClientRun]:
     gate = asyncio.Semaphore(AT_ONCE)
 
-    async def one(cell: Cell) -> Visit:
+    async def one(cell: Cell) -> ClientRun:
         async with gate:
-            return await visit(cell, GuestClient(None, cell.transport), SUITE, LIMIT)
+            return await visit(cell, InProcessClient(None, cell.transport), SUITE, LIMIT)
 
     return list(await asyncio.gather(*map(one, cells)))
 

@@ -7,12 +7,12 @@ import pytest
 
 from assay.lab.harness.scripted_server.answer import DONE, Answer
 from assay.lab.harness.scripted_server.pipe import HEAD
-from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import suite_named
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from assay.revisions.revision import Revision
-from tests.lab.harness.hosting.callers import hosted
+from tests.lab.harness.scripted_server.callers import hosted
 
 SUITE = suite_named("client")
 LAST = "test/last"
@@ -81,7 +81,7 @@ async def fault_of(name: str, revision: Revision) -> Exception | None:
         await SUITE.scenarios[name].drive(one.hosting)
         heard = asyncio.Event()
 
-        async def hear(turn: Turn) -> Answer:
+        async def hear(cycle: RequestCycle) -> Answer:
             heard.set()
             return DONE
 

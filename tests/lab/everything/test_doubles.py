@@ -5,10 +5,10 @@ import pytest
 from assay.lab.everything.double import skills, tasks
 from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.run import CellResult, Run
-from assay.lab.harness.run.runner import Order, Runner
-from assay.lab.harness.sabotage.saboteur import Double, Json, Saboteur, Turn
+from assay.lab.harness.run.runner import Runner, RunOrder
+from assay.lab.harness.sabotage.saboteur import Double, FaultContext, Json, Saboteur
 from assay.lab.harness.sabotage.subject import HEALTHY
-from assay.lab.harness.sabotage.testbed import Ground
+from assay.lab.harness.sabotage.testbed import Testbed
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Outcome, Verdict
@@ -28,8 +28,8 @@ def keep(result: CellResult, trace: Trace) -> CellResult:
 def promising(**answer: object) -> Saboteur:
     """A server that has all that it declares and lists, and answers everything else alike."""
 
-    def change(reply: Json, turn: Turn) -> Json:
-        if turn.method in ("server/discover", "tools/list") or "method" in reply:
+    def change(reply: Json, context: FaultContext) -> Json:
+        if context.method in ("server/discover", "tools/list") or "method" in reply:
             return reply
         return {"jsonrpc": "2.0", "id": reply["id"], **answer}
 
@@ -43,9 +43,9 @@ EMPTY_PROMISES = {
 }
 
 
-async def run_of(ground: Ground, area: str, transport: Transport, fault: Saboteur = HEALTHY) -> Run:
+async def run_of(ground: Testbed, area: str, transport: Transport, fault: Saboteur = HEALTHY) -> Run:
     names = tuple(one.id for one in SUITE.scenarios.values() if one.area == area)
-    order = Order(SUITE, Selection(scenarios=names, revisions=(REVISION,)), jobs=4)
+    order = RunOrder(SUITE, Selection(scenarios=names, revisions=(REVISION,)), jobs=4)
     subject = ground.put_before(fault, transport, REVISION)
     return await Runner(order, [subject], lambda event: None, keep).run()
 
@@ -53,7 +53,7 @@ async def run_of(ground: Ground, area: str, transport: Transport, fault: Saboteu
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("double", [tasks.DOUBLE, skills.DOUBLE], ids=lambda double: double.name)
 async def test_all_scenarios_of_an_extension_are_green_on_its_double(double: Double) -> None:
-    async with Ground("everything", double) as ground:
+    async with Testbed("everything", double) as ground:
         runs = {transport: await run_of(ground, double.name, transport) for transport in TRANSPORTS}
     cells = [cell for run in runs.values() for cell in run.cells]
     expect_none(
@@ -70,7 +70,7 @@ async def test_all_scenarios_of_an_extension_are_green_on_its_double(double: Dou
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("double", [tasks.DOUBLE, skills.DOUBLE], ids=lambda double: double.name)
 async def test_a_server_that_only_promises_an_extension_has_nothing_green(double: Double) -> None:
-    async with Ground("everything", double) as ground:
+    async with Testbed("everything", double) as ground:
         runs = {
             name: await run_of(ground, double.name, Transport.HTTP, fault)
             for name, fault in EMPTY_PROMISES.items()

@@ -11,10 +11,10 @@ import msgspec
 from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.recording import Conditions, play
 from assay.lab.harness.run.run import CellResult, Run
-from assay.lab.harness.run.runner import Order, Runner
-from assay.lab.harness.sabotage.certificate_server import Office
-from assay.lab.harness.sabotage.environment import Furnished
-from assay.lab.harness.sabotage.protected_server import Lock
+from assay.lab.harness.run.runner import Runner, RunOrder
+from assay.lab.harness.sabotage.certificate_server import TestCA
+from assay.lab.harness.sabotage.environment import Environment
+from assay.lab.harness.sabotage.protected_server import ProtectedServer
 from assay.lab.harness.subject.discovery import DISCOVERY, discover
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.registry_entry import KINDS, entry_of
@@ -51,7 +51,7 @@ async def run_of(subject: Subject, conditions: Conditions, *scenarios: str) -> R
 
 
 async def _run(subject: Subject, conditions: Conditions, selection: Selection) -> Run:
-    order = Order(SUITE, selection, conditions, jobs=JOBS[subject.transport])
+    order = RunOrder(SUITE, selection, conditions, jobs=JOBS[subject.transport])
     return await Runner(order, [subject], lambda event: None, keep).run()
 
 
@@ -72,7 +72,7 @@ async def traced(transport: Transport) -> Run:
 
 async def furnished(server: str, transport: Transport, *scenarios: str) -> Run:
     """These scenarios on a server with what it asks for, and a true entry of it in a registry."""
-    async with Furnished(server) as around:
+    async with Environment(server) as around:
         name, *options = around.words
         subject = served(name, transport, *options)
         entry = await _entry(subject, Conditions(surroundings=around.surroundings))
@@ -88,7 +88,7 @@ async def loaded() -> Run:
 
 async def protected(transport: Transport, *scenarios: str) -> Run:
     """These scenarios on the same server behind a lock."""
-    lock = Lock(*PROFILE)
+    lock = ProtectedServer(*PROFILE)
     try:
         return await run_of(lock.served(transport), lock.conditions, *scenarios)
     finally:
@@ -97,7 +97,7 @@ async def protected(transport: Transport, *scenarios: str) -> Run:
 
 async def certified() -> Run:
     """The same server, where it asks for certificates."""
-    office = Office(*PROFILE)
+    office = TestCA(*PROFILE)
     try:
         return await run_of(office.served(), Conditions(), "sec.certificate")
     finally:

@@ -9,8 +9,8 @@ import pytest
 from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.recording import Conditions
 from assay.lab.harness.run.run import CellResult, Run
-from assay.lab.harness.run.runner import Order, Runner
-from assay.lab.harness.subject.out_of_band import Surroundings
+from assay.lab.harness.run.runner import Runner, RunOrder
+from assay.lab.harness.subject.out_of_band import OutOfBand
 from assay.lab.harness.subject.registry_entry import PROFILE, PUBLISHER
 from assay.lab.harness.subject.subject import CommandSubject, Subject, served
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
@@ -162,7 +162,7 @@ def keep(result: CellResult, trace: Trace) -> CellResult:
 
 
 async def played(subject: Subject, conditions: Conditions, revision: Revision, scenario: str) -> Run:
-    order = Order(SUITE, Selection((scenario,), (revision,)), conditions)
+    order = RunOrder(SUITE, Selection((scenario,), (revision,)), conditions)
     return await Runner(order, [subject], lambda event: None, keep).run()
 
 
@@ -184,14 +184,14 @@ async def test_all_bad_messages_are_tried_on_a_server_that_each_of_them_ends() -
 @pytest.mark.parametrize(("listed", "verdict"), [(True, Verdict.SUCCESS), (False, Verdict.FAILURE)])
 async def test_batches_are_served_where_the_registry_entry_lists_them(listed: bool, verdict: Verdict) -> None:
     entry = {"_meta": {PUBLISHER: {PROFILE: {"jsonrpc": {"batch": listed}}}}}
-    conditions = Conditions(surroundings=Surroundings(registry=entry))
+    conditions = Conditions(surroundings=OutOfBand(registry=entry))
     run = await played(served("reference", Transport.STDIO), conditions, BATCHING, "negatives.batch")
     assert verdicts(run)["CONF-JRPC-03.batch"] is verdict
 
 
 async def test_listed_batches_that_are_refused_are_found() -> None:
     entry = {"_meta": {PUBLISHER: {PROFILE: {"jsonrpc": {"batch": True}}}}}
-    conditions = Conditions(surroundings=Surroundings(registry=entry))
+    conditions = Conditions(surroundings=OutOfBand(registry=entry))
     subject = served("reference", Transport.STDIO, "--profile", "intelgraph")
     run = await played(subject, conditions, BATCHING, "negatives.batch")
     assert verdicts(run)["CONF-JRPC-03.batch"] is Verdict.FAILURE

@@ -10,7 +10,7 @@ from assay.lab.harness.run.recording import Conditions
 from assay.lab.harness.sabotage.altered_spans import with_fault
 from assay.lab.harness.sabotage.subject import HEALTHY
 from assay.lab.harness.subject.facts import Facts
-from assay.lab.harness.subject.out_of_band import Surroundings
+from assay.lab.harness.subject.out_of_band import OutOfBand
 from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.trace.recorder import Recorder
 from assay.lab.harness.trace.trace import Trace
@@ -177,7 +177,7 @@ async def test_where_no_trace_of_the_driver_is_known_a_span_of_each_method_is_re
         transport=Transport.STDIO,
         facts=Facts(HANDSHAKE[-1].date),
         patience=0.01,
-        surroundings=Surroundings(spans=Deaf(*others)),
+        surroundings=OutOfBand(spans=Deaf(*others)),
     )
     await hear_spans(stage, {"1" * 32: "tools/call", "2" * 32: "tools/call", "3" * 32: "prompts/list"})
     heard = [msgspec.json.decode(frame.raw)["name"] for frame in recorder.trace(closed=True).frames]
@@ -191,7 +191,7 @@ async def test_a_fault_changes_what_is_picked_up_and_not_what_came() -> None:
         one["name"] = "changed"
         return one if one["kind"] == 2 else None
 
-    conditions = Conditions(surroundings=Surroundings(spans=kept))
+    conditions = Conditions(surroundings=OutOfBand(spans=kept))
     faulty = with_fault(conditions, msgspec.structs.replace(HEALTHY, span=change)).surroundings.spans
     assert faulty is not None
     assert [one["name"] for one in await faulty.of(TRACE, 1)] == ["changed"]

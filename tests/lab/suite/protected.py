@@ -7,8 +7,8 @@ from pathlib import Path
 from assay.lab.harness.run.archive import Archive
 from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.run import Run, redacted
-from assay.lab.harness.run.runner import Order, Runner
-from assay.lab.harness.sabotage.protected_server import Lock
+from assay.lab.harness.run.runner import Runner, RunOrder
+from assay.lab.harness.sabotage.protected_server import ProtectedServer
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import protocol_suite
 
@@ -17,9 +17,9 @@ AREAS = ("authorization.*", "security.*")
 
 async def judge_protected(transport: Transport, results: Path) -> tuple[Run, list[str]]:
     """The run, stored below `results`, and every token that there was."""
-    lock = Lock()
+    lock = ProtectedServer()
     try:
-        order = Order(protocol_suite(), Selection(scenarios=AREAS), lock.conditions, jobs=4)
+        order = RunOrder(protocol_suite(), Selection(scenarios=AREAS), lock.conditions, jobs=4)
         archive = Archive(results)
         run = await Runner(order, [lock.served(transport)], lambda event: None, archive.keep).run()
         archive.finish(redacted(run, lock.conditions.redaction))

@@ -47,13 +47,13 @@ class Inputs(Struct, frozen=True):
     registry: bytes | None = None
 
 
-class Dossier(Struct, frozen=True):
+class BundleContents(Struct, frozen=True):
     summary: Summary
     files: dict[str, bytes]
     """As `bundle.Contents` wants them: without the profile, which is added there."""
 
 
-def compose(run: Run, kept: Mapping[str, bytes], inputs: Inputs, suite: Suite) -> Dossier:
+def compose(run: Run, kept: Mapping[str, bytes], inputs: Inputs, suite: Suite) -> BundleContents:
     """`kept` are the files of the run.
 
     Raises:
@@ -76,7 +76,7 @@ def compose(run: Run, kept: Mapping[str, bytes], inputs: Inputs, suite: Suite) -
         layout.REPORT_TEXT: report.markdown(made).encode(),
         layout.REPORT_PAGE: report.html(made).encode(),
     }
-    return Dossier(made, files)
+    return BundleContents(made, files)
 
 
 def _occasion(inputs: Inputs) -> summary.Occasion:

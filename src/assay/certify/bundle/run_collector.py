@@ -13,7 +13,7 @@ from assay.lab.harness.trace.trace import Trace
 from . import layout
 
 
-class Harvest:
+class RunCollector:
     """Takes traces as they come; several runs, one for each subject, become one."""
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.links.http_call import Address
 from assay.lab.harness.links.http_request import ask
 from assay.lab.harness.links.identity import ANYBODY, Identity
-from assay.lab.harness.run.recording import Conditions, Played, play
+from assay.lab.harness.run.recording import Conditions, Recording, play
 from assay.lab.harness.subject.bearer import claims_of
 from assay.lab.harness.subject.discovery import DISCOVERY, discover
 from assay.lab.harness.subject.facts import Facts, Refusal
@@ -98,7 +98,7 @@ async def meet(subject: Subject, conditions: Conditions) -> Seen:
     seen = Seen(subject.transport)
     gate = asyncio.Semaphore(AT_ONCE)
 
-    async def visit(revision: Revision) -> tuple[Played, Played | None]:
+    async def visit(revision: Revision) -> tuple[Recording, Recording | None]:
         async with gate:
             nothing = Facts(revision.date)
             played = await play(DISCOVERY, subject, revision, _visit, nothing, conditions)
@@ -114,7 +114,7 @@ async def meet(subject: Subject, conditions: Conditions) -> Seen:
     return seen
 
 
-def _note(seen: Seen, revision: Revision, played: Played) -> None:
+def _note(seen: Seen, revision: Revision, played: Recording) -> None:
     if not isinstance(played.value, _Visit):
         seen.refused.append(_reason(revision, played))
         return
@@ -123,7 +123,7 @@ def _note(seen: Seen, revision: Revision, played: Played) -> None:
     seen.resumable += [revision.date] if played.value.resumable else []
 
 
-def _reason(revision: Revision, played: Played) -> str:
+def _reason(revision: Revision, played: Recording) -> str:
     reason = played.value.reason if isinstance(played.value, Refusal) else played.broken
     return f"{revision.date}: {reason}"
 
@@ -147,7 +147,7 @@ async def _send_batch(stage: Stage) -> None:
     await peer.batch(*({"jsonrpc": "2.0", "id": one, "method": "ping"} for one in BATCH))
 
 
-def _took_batch(played: Played) -> bool:
+def _took_batch(played: Recording) -> bool:
     """However the conversation ended: a server may refuse in many ways, and accept in one."""
     answers = [message for message in played.trace.received if message.id in BATCH]
     return any("result" in answer.fields for answer in answers)

@@ -10,7 +10,7 @@ import msgspec
 
 from assay.certify.bundle.layout import REGISTRY_ENTRY, REPORT_PAGE, REPORT_TEXT, RUN, SUMMARY
 from assay.certify.report import html, markdown
-from assay.certify.scoring import Excuse, Measure, excuses
+from assay.certify.scoring import Measure, Unmeasured, excuses
 from assay.certify.summary_form import Summary
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.check import CheckFailed
@@ -81,7 +81,7 @@ def _unexcused(case: Case, run: Run, suite: Suite) -> Iterator[Refusal]:
         shown = found.get(one.id)
         same = shown is not None and shown.measure is one.measure
         if closely:
-            same = shown == Excuse(one.measure, one.reason)
+            same = shown == Unmeasured(one.measure, one.reason)
         if one.measure is Measure.NOT_APPLICABLE and not same:
             detail = f"{one.id} is said not to apply ({one.reason}), and the run does not show that"
             yield Refusal(Reason.OTHER_VERDICT, SUMMARY, detail)

@@ -13,7 +13,7 @@ from typing import Any
 from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.lab.harness.subject.disk import Directories, Unobservable
 from assay.lab.harness.subject.otlp import Receiver
-from assay.lab.harness.subject.out_of_band import Surroundings
+from assay.lab.harness.subject.out_of_band import OutOfBand
 
 
 def check_observed(directories: list[Path]) -> None:
@@ -72,7 +72,7 @@ def check_beside(options: argparse.Namespace) -> None:
 
 
 @asynccontextmanager
-async def surroundings_of(options: argparse.Namespace) -> AsyncIterator[Surroundings]:
+async def surroundings_of(options: argparse.Namespace) -> AsyncIterator[OutOfBand]:
     """
     Raises:
         CommandFailed: spans were asked for, and cannot be received.
@@ -80,7 +80,7 @@ async def surroundings_of(options: argparse.Namespace) -> AsyncIterator[Surround
     entry: Mapping[str, Any] | None = options.registry and json.loads(registry_entry(options.registry))
     disk = Directories(options.observe) if options.observe else None
     async with spans_at(options.otlp) if options.otlp else _none() as spans:
-        yield Surroundings(disk, spans, entry)
+        yield OutOfBand(disk, spans, entry)
 
 
 @asynccontextmanager

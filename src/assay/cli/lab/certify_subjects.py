@@ -13,7 +13,7 @@ from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.lab.harness.subject.detected import DetectedSubject
 from assay.lab.harness.subject.disk import Directories
 from assay.lab.harness.subject.otlp import Receiver
-from assay.lab.harness.subject.out_of_band import Surroundings
+from assay.lab.harness.subject.out_of_band import OutOfBand
 from assay.lab.harness.subject.subject import CommandSubject, Subject, served
 from assay.lab.harness.transport import Transport
 
@@ -27,7 +27,7 @@ DELAY: Final = "100"
 
 class Judged(Struct, frozen=True):
     subject: Subject
-    surroundings: Surroundings
+    surroundings: OutOfBand
 
 
 def check_subject(options: argparse.Namespace) -> None:
@@ -57,9 +57,9 @@ async def all_judged(
     Raises:
         CommandFailed: spans were asked for, and cannot be received.
     """
-    seen = Surroundings(disk=Directories(options.observe) if options.observe else None, registry=entry)
+    seen = OutOfBand(disk=Directories(options.observe) if options.observe else None, registry=entry)
     async with _spans(options) as spans:
-        with_spans = Surroundings(seen.disk, spans, seen.registry)
+        with_spans = OutOfBand(seen.disk, spans, seen.registry)
         ours = [Judged(one, with_spans) for one in _started(options, _told(spans))]
         # A server that somebody else has started sends its spans here only if it was told to.
         theirs = [Judged(one, with_spans if options.otlp else seen) for one in _reached(options)]

@@ -15,10 +15,10 @@ from msgspec.structs import replace
 
 from assay.certify.bundle import directory as bundle
 from assay.certify.bundle import layout
-from assay.certify.bundle.contents import Dossier, Inputs, compose
+from assay.certify.bundle.contents import BundleContents, Inputs, compose
 from assay.certify.bundle.directory import CannotWrite, Contents
 from assay.certify.bundle.environment import BadEnvironment
-from assay.certify.bundle.run_collector import Harvest
+from assay.certify.bundle.run_collector import RunCollector
 from assay.certify.bundle.sbom import BadSbom
 from assay.certify.scoring import Conclusion
 from assay.certify.vulnerabilities.osv_export import BadExport
@@ -29,7 +29,7 @@ from assay.lab.harness.run.event import RunEvent, Watch
 from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.recording import Conditions
 from assay.lab.harness.run.run import SubjectRecord
-from assay.lab.harness.run.runner import Order, Runner, SubjectDown
+from assay.lab.harness.run.runner import Runner, RunOrder, SubjectDown
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import suite_named
 
@@ -61,7 +61,7 @@ async def certify(options: argparse.Namespace) -> int:
     order = order_of(options, suite)
     stop_on_request()
     await equip(order.conditions.wallet)
-    harvest = Harvest()
+    harvest = RunCollector()
     async with all_judged(options, entry_of(inputs)) as judged:
         for one in judged:
             await _play(one, order, harvest, options)
@@ -80,7 +80,7 @@ async def certify(options: argparse.Namespace) -> int:
     return EXIT_CODES[made.summary.conclusion]
 
 
-def order_of(options: argparse.Namespace, suite: Suite) -> Order:
+def order_of(options: argparse.Namespace, suite: Suite) -> RunOrder:
     redaction = redaction_of(options)
     conditions = Conditions(
         patience=options.timeout,
@@ -94,10 +94,10 @@ def order_of(options: argparse.Namespace, suite: Suite) -> Order:
         revisions=tuple(revision_of(date) for date in dict.fromkeys(options.spec_version)),
         effects=options.allow_effects,
     )
-    return Order(suite, selection, conditions, options.jobs or os.cpu_count() or 1)
+    return RunOrder(suite, selection, conditions, options.jobs or os.cpu_count() or 1)
 
 
-async def _play(one: Judged, order: Order, harvest: Harvest, options: argparse.Namespace) -> None:
+async def _play(one: Judged, order: RunOrder, harvest: RunCollector, options: argparse.Namespace) -> None:
     conditions = replace(order.conditions, surroundings=one.surroundings)
     try:
         with _watching(options) as watch:
@@ -131,7 +131,7 @@ def _watching(options: argparse.Namespace) -> Iterator[Watch]:
 def _unheard(event: RunEvent) -> None: ...
 
 
-def _composed(harvest: Harvest, inputs: Inputs, suite: Suite) -> Dossier:
+def _composed(harvest: RunCollector, inputs: Inputs, suite: Suite) -> BundleContents:
     try:
         return compose(harvest.run, harvest.files, inputs, suite)
     except (BadEnvironment, BadSbom) as error:
@@ -141,7 +141,7 @@ def _composed(harvest: Harvest, inputs: Inputs, suite: Suite) -> Dossier:
         raise CommandFailed(ExitCode.USAGE, str(error), "give another export with --osv") from error
 
 
-def _write(made: Dossier, inputs: Inputs, options: argparse.Namespace) -> None:
+def _write(made: BundleContents, inputs: Inputs, options: argparse.Namespace) -> None:
     try:
         if options.out is not None:
             bundle.write(
@@ -156,7 +156,7 @@ def _write(made: Dossier, inputs: Inputs, options: argparse.Namespace) -> None:
         raise CommandFailed(ExitCode.INCOMPLETE, problem) from error
 
 
-def _contents(made: Dossier, inputs: Inputs) -> Contents:
+def _contents(made: BundleContents, inputs: Inputs) -> Contents:
     return Contents(
         inputs.server,
         inputs.version,

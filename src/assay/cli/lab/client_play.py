@@ -17,7 +17,7 @@ from assay.lab.harness.run.plan import Cell, Selection
 from assay.lab.harness.run.run import CellResult, Place, Run
 from assay.lab.harness.run.runner import SubjectDown
 from assay.lab.harness.scripted_server.client import SERVER, URL, Client, CommandClient
-from assay.lab.harness.scripted_server.client_run import Visit
+from assay.lab.harness.scripted_server.client_run import ClientRun
 from assay.lab.harness.scripted_server.runner import ClientOrder, ClientRunner, Keep, planned
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import suite_named
@@ -74,7 +74,7 @@ def nothing_played(transport: Transport, selection: Selection) -> CommandFailed:
 def keeping(archive: Archive) -> Keep:
     """Store what is left of a visit: its trace, and what the client wrote."""
 
-    def keep(visited: Visit) -> CellResult:
+    def keep(visited: ClientRun) -> CellResult:
         archive.keep_output(visited.result, Output(visited.ended.stdout, visited.ended.stderr))
         return archive.keep(visited.result, visited.trace)
 

@@ -15,7 +15,7 @@ from assay.lab.harness.run.event import Watch
 from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.recording import Conditions
 from assay.lab.harness.run.run import Place, Run, redacted
-from assay.lab.harness.run.runner import Order, Runner, SubjectDown
+from assay.lab.harness.run.runner import Runner, RunOrder, SubjectDown
 from assay.lab.harness.scenario import Role
 
 from .beside import check_beside, surroundings_of
@@ -72,7 +72,7 @@ def not_there(down: SubjectDown, options: argparse.Namespace) -> CommandFailed:
     return CommandFailed(ExitCode.NOT_STARTED, str(down), hint)
 
 
-def order_of(options: argparse.Namespace) -> Order:
+def order_of(options: argparse.Namespace) -> RunOrder:
     if options.all and options.scenario:
         raise CommandFailed(ExitCode.USAGE, "give --all or --scenario, not both")
     selection = Selection(
@@ -92,7 +92,7 @@ def order_of(options: argparse.Namespace) -> Order:
         redaction=redaction,
         wallet=wallet_of(options, redaction),
     )
-    return Order(
+    return RunOrder(
         suite,
         selection,
         conditions,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json
 
 SCHEMA_TOOL: Final = "json_schema_2020_12_tool"
 
@@ -15,15 +15,15 @@ def names(message: Json, name: str) -> bool:
     return isinstance(params, dict) and params.get("name") == name
 
 
-def result_for(reply: Json, turn: Turn, name: str) -> Json | None:
+def result_for(reply: Json, context: FaultContext, name: str) -> Json | None:
     """The result of a call of that tool or prompt, to be changed in place; none elsewhere."""
     result: Any = reply.get("result")
-    return result if turn.params.get("name") == name and isinstance(result, dict) else None
+    return result if context.params.get("name") == name and isinstance(result, dict) else None
 
 
-def listed_schema(reply: Json, turn: Turn) -> Json:
+def listed_schema(reply: Json, context: FaultContext) -> Json:
     """The schema with all keywords where tools are listed, to be changed in place; an empty one elsewhere."""
-    listed = reply.get("result", {}).get("tools", ()) if turn.method == "tools/list" else ()
+    listed = reply.get("result", {}).get("tools", ()) if context.method == "tools/list" else ()
     found: Json = next((tool["inputSchema"] for tool in listed if tool["name"] == SCHEMA_TOOL), {})
     return found
 

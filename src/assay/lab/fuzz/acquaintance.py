@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from assay.lab.harness.links.broken_off import BrokenOff, Unreachable
-from assay.lab.harness.run.recording import Conditions, Played, play
+from assay.lab.harness.run.recording import Conditions, Recording, play
 from assay.lab.harness.run.run import SubjectRecord
 from assay.lab.harness.run.runner import SubjectDown
 from assay.lab.harness.subject.discovery import DISCOVERY, discover
@@ -58,11 +58,11 @@ def _is_carried(revision: Revision, transport: Transport) -> bool:
     return transport is not Transport.HTTP_SSE or revision is REVISIONS[0]
 
 
-async def _play(subject: Subject, revision: Revision, conditions: Conditions) -> Played:
+async def _play(subject: Subject, revision: Revision, conditions: Conditions) -> Recording:
     return await play(DISCOVERY, subject, revision, discover, Facts(revision.date), conditions)
 
 
-def _refusal(revision: Revision, played: Played) -> Refusal:
+def _refusal(revision: Revision, played: Recording) -> Refusal:
     if isinstance(played.value, Refusal):
         return played.value
     unanswered = not any(message.is_response for message in played.trace.received)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json
 from assay.lab.harness.subject.registry_entry import as_object
 from assay.lab.marketplace.checks.cap.unwritable import WRITING
 
@@ -15,37 +15,37 @@ WRITER: Final = "write_note"
 """The tool of the healthy server that writes a file."""
 
 
-def contents(reply: Json, turn: Turn) -> list[Json]:
+def contents(reply: Json, context: FaultContext) -> list[Json]:
     """What was read."""
-    found: list[Json] = _result(reply, turn, "resources/read").get("contents", [])
+    found: list[Json] = _result(reply, context, "resources/read").get("contents", [])
     return found
 
 
-def listed(reply: Json, turn: Turn, kind: str) -> list[Json]:
+def listed(reply: Json, context: FaultContext, kind: str) -> list[Json]:
     """The tools, resources or prompts of a page."""
-    found: list[Json] = _result(reply, turn, f"{kind}/list").get(kind, [])
+    found: list[Json] = _result(reply, context, f"{kind}/list").get(kind, [])
     return found
 
 
-def summary(reply: Json, turn: Turn) -> dict[str, Any] | None:
+def summary(reply: Json, context: FaultContext) -> dict[str, Any] | None:
     """Of the effects of a call."""
-    found: dict[str, Any] | None = as_object(_result(reply, turn, "tools/call").get("_meta")).get(EFFECTS)
+    found: dict[str, Any] | None = as_object(_result(reply, context, "tools/call").get("_meta")).get(EFFECTS)
     return found
 
 
-def _result(reply: Json, turn: Turn, method: str) -> Json:
-    return as_object(reply.get("result")) if turn.method == method else {}
+def _result(reply: Json, context: FaultContext, method: str) -> Json:
+    return as_object(reply.get("result")) if context.method == method else {}
 
 
-def call_reader(reply: Json, turn: Turn, name: str) -> None:
+def call_reader(reply: Json, context: FaultContext, name: str) -> None:
     """List a tool as one that only reads."""
-    for tool in listed(reply, turn, "tools"):
+    for tool in listed(reply, context, "tools"):
         if tool["name"] == name:
             tool["annotations"] = {"readOnlyHint": True}
 
 
-def is_manifest(turn: Turn) -> bool:
-    return turn.call is not None and turn.call.target in PLACES.values()
+def is_manifest(context: FaultContext) -> bool:
+    return context.call is not None and context.call.target in PLACES.values()
 
 
 def is_writing(request: Json) -> bool:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from assay.lab.harness.driver.peer import Peer, Reply
-from assay.lab.harness.driver.safe_request import Errand, errands
+from assay.lab.harness.driver.safe_request import SafeRequest, errands
 from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.driver.try_open import ask
 
 FORBIDDEN = 403
 
 
-async def requests(stage: Stage, peer: Peer) -> AsyncIterator[tuple[Errand | None, Reply]]:
+async def requests(stage: Stage, peer: Peer) -> AsyncIterator[tuple[SafeRequest | None, Reply]]:
     """The opening, and, where that was good enough, errands; each with what came of it."""
     opened = await ask(stage, peer)
     yield None, opened
@@ -21,7 +21,7 @@ async def requests(stage: Stage, peer: Peer) -> AsyncIterator[tuple[Errand | Non
             yield errand, await errand.ask(peer)
 
 
-async def first_refused(stage: Stage, peer: Peer) -> tuple[Errand | None, Reply] | None:
+async def first_refused(stage: Stage, peer: Peer) -> tuple[SafeRequest | None, Reply] | None:
     """None where everything was allowed."""
     async for errand, reply in requests(stage, peer):
         if reply.status == FORBIDDEN:

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from assay.lab.harness.sabotage.saboteur import Json, Request, Response, Turn
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, Request, Response
 from assay.lab.harness.subject.bearer import claims_of
 from assay.lab.harness.trace.resource_metadata import WELL_KNOWN
 
@@ -21,23 +21,23 @@ def lacks_token(request: Request) -> bool:
     return request.header("authorization") is None
 
 
-def remember_first(request: Request, turn: Turn) -> None:
+def remember_first(request: Request, context: FaultContext) -> None:
     """Keep the first credentials that come by: scenarios begin with good ones."""
     if not lacks_token(request):
-        turn.memory.setdefault(FIRST, request.header("authorization"))
+        context.memory.setdefault(FIRST, request.header("authorization"))
 
 
-def as_first(request: Request, turn: Turn) -> None:
+def as_first(request: Request, context: FaultContext) -> None:
     """Make it the request of whom the first credentials were."""
-    request.set("Authorization", turn.memory.get(FIRST))
+    request.set("Authorization", context.memory.get(FIRST))
 
 
 def claims(request: Request) -> Json:
     return _claims(request.header("authorization"))
 
 
-def first_claims(turn: Turn) -> Json:
-    return _claims(turn.memory.get(FIRST))
+def first_claims(context: FaultContext) -> Json:
+    return _claims(context.memory.get(FIRST))
 
 
 def _claims(credentials: str | None) -> Json:
@@ -59,9 +59,9 @@ def is_expired(request: Request) -> bool:
     return isinstance(ends, int) and ends < time.time()
 
 
-def is_document(turn: Turn) -> bool:
+def is_document(context: FaultContext) -> bool:
     """Whether the metadata of the resource is asked for."""
-    return turn.call is not None and turn.call.target.startswith(WELL_KNOWN)
+    return context.call is not None and context.call.target.startswith(WELL_KNOWN)
 
 
 def drop_from_challenge(response: Response, name: str) -> None:

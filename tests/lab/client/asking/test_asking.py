@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from assay.lab.harness.sabotage.client_saboteur import EVERY, ClientSaboteur
-from assay.lab.harness.scripted_client.in_process import GuestClient
+from assay.lab.harness.scripted_client.in_process import InProcessClient
 from assay.lab.harness.scripted_server.client_run import visit
 from assay.lab.harness.scripted_server.runner import ClientOrder, planned
 from assay.lab.harness.transport import Transport
@@ -25,10 +25,10 @@ async def test_only_a_client_of_earlier_servers_is_judged_by_what_it_makes_of_th
     falls_back: bool, outcome: Outcome
 ) -> None:
     habit = {"falls_back": falls_back}
-    client = ClientSaboteur(id="x", fault="none", breaks="BASE-18", transports=EVERY, manners=habit)
+    client = ClientSaboteur(id="x", fault="none", breaks="BASE-18", transports=EVERY, behaviour=habit)
     cells = planned(ClientOrder(SUITE), (Transport.STDIO,))
     cell = next(one for one in cells if one.scenario is UNTYPED)
-    visited = await visit(cell, GuestClient(client, Transport.STDIO), SUITE, 30.0)
+    visited = await visit(cell, InProcessClient(client, Transport.STDIO), SUITE, 30.0)
     assert visited.result.outcome is outcome, visited.result
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from assay.lab.everything.double.skills import DOUBLE
 from assay.lab.everything.extension import UNDECLARED
-from assay.lab.harness.sabotage.saboteur import Answered, Json, Turn
+from assay.lab.harness.sabotage.saboteur import Answered, FaultContext, Json
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.traces import request
@@ -14,7 +14,7 @@ HOME = "skill://pdf-tools"
 
 def answer(method: str, **params: Any) -> Json:
     answered = DOUBLE.request(
-        request(1, method, _meta=UNDECLARED, **params), Turn(Transport.STDIO, PER_REQUEST[-1])
+        request(1, method, _meta=UNDECLARED, **params), FaultContext(Transport.STDIO, PER_REQUEST[-1])
     )
     assert isinstance(answered, Answered)
     (message,) = answered.messages
@@ -48,4 +48,4 @@ def test_a_directory_has_files_and_directories_and_a_file_has_none() -> None:
 
 def test_other_resources_are_left_to_the_server() -> None:
     asked = request(1, "resources/read", uri="test://static-text", _meta=UNDECLARED)
-    assert DOUBLE.request(asked, Turn(Transport.STDIO, PER_REQUEST[-1])) is asked
+    assert DOUBLE.request(asked, FaultContext(Transport.STDIO, PER_REQUEST[-1])) is asked

@@ -1,4 +1,4 @@
-"""For saboteurs: requests of the guest on its way to a token, with one thing changed."""
+"""For saboteurs: requests of the client on its way to a token, with one thing changed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import jwt
 import msgspec
 
 from assay.lab.harness.sabotage.saboteur import Request
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 
 from .machine import read_jwt
 
@@ -35,12 +35,12 @@ def altered(request: Request, place: str, **changes: Any) -> Request:
     return request
 
 
-def resigned(request: Request, guest: Guest, **claims: Any) -> Request:
+def resigned(request: Request, client: ScriptedClient, **claims: Any) -> Request:
     """A token request with other claims in the assertion by which the client authenticates."""
     if not goes_to(request, TOKEN):
         return request
     honest = read_jwt(parameters(request)["client_assertion"]).claims
-    context = guest.context
+    context = client.context
     signed = jwt.encode({**honest, **claims}, context["private_key_pem"], context["signing_algorithm"])
     return altered(request, TOKEN, client_assertion=signed)
 

@@ -9,7 +9,7 @@ from typing import Final
 from assay.authority.settings import Lifetimes
 from assay.lab.harness.scripted_server.answer import Json
 from assay.lab.harness.scripted_server.brief import Brief
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 from .authorizing import CODE, TWO
 from .bound_token import NONCE, SCHEME, WANTS_NONCE, WINDOW, Unproved, proved
@@ -22,7 +22,7 @@ SETTINGS: Final[Json] = {
 }
 
 
-async def protect_bound(stage: Hosting, *, nonce: bool) -> None:
+async def protect_bound(stage: ClientStage, *, nonce: bool) -> None:
     """With a nonce, authority and resource each want one of their own in every proof."""
     settings = {**SETTINGS, "dpop_nonce": nonce}
     protected = await protect(stage, Protection(settings=settings, scheme="DPoP"))

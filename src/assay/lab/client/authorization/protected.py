@@ -1,7 +1,7 @@
 """The surroundings of an authorization scenario: an authorization server in a room of its own, the metadata
 of the resource, and a guard before the endpoint.
 
-    async def drive(stage: Hosting) -> None:
+    async def drive(stage: ClientStage) -> None:
         await protect(stage, Protection(tenant="/tenant1", named=False, at=ROOT))
 
 The trace is told where everything is (`LAID_OUT`); what was asked there is read by `journey.py`.
@@ -24,9 +24,9 @@ from assay.lab.harness.links.http_text import JSON
 from assay.lab.harness.scripted_server.answer import Answer, Json
 from assay.lab.harness.scripted_server.http_reply import HttpReply
 from assay.lab.harness.scripted_server.http_server import Asked
-from assay.lab.harness.scripted_server.request_cycle import Turn
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.side_server import serve_asgi
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 LAID_OUT: Final = "laid out"
 """The mark that tells where the resource, its metadata and an authorization server are."""
@@ -129,7 +129,7 @@ Guard = Callable[[Visitor], Refusal | None]
 class Protected:
     """The surroundings of one scenario, all of which it may change."""
 
-    def __init__(self, stage: Hosting, wanted: Protection) -> None:
+    def __init__(self, stage: ClientStage, wanted: Protection) -> None:
         self.stage = stage
         self.wanted = wanted
         self.authorities: dict[str, Authority] = {}
@@ -256,7 +256,7 @@ class Protected:
         return Refusal(status, told, self.wanted.scheme)
 
 
-async def protect(stage: Hosting, wanted: Protection = USUAL) -> Protected:
+async def protect(stage: ClientStage, wanted: Protection = USUAL) -> Protected:
     """Set up an authorization scenario: one authority, the metadata that names it, a guard, a tool."""
     protected = Protected(stage, wanted)
     authority = protected.join_authority() if wanted.together else await protected.add_authority()
@@ -265,7 +265,7 @@ async def protect(stage: Hosting, wanted: Protection = USUAL) -> Protected:
     return protected
 
 
-async def _tool(turn: Turn) -> Answer:
+async def _tool(cycle: RequestCycle) -> Answer:
     return {"content": [{"type": "text", "text": "test"}]}
 
 
@@ -280,5 +280,5 @@ async def _fetch_nothing(url: str) -> NoReturn:
     raise NotFetched("the lab fetches nothing")
 
 
-def _well_known(stage: Hosting) -> str:
+def _well_known(stage: ClientStage) -> str:
     return f"{ROOT}{stage.url.removeprefix(stage.origin)}"

@@ -11,7 +11,7 @@ from assay.authority.settings import Settings
 from assay.lab.harness.scripted_server.http_reply import HttpReply
 from assay.lab.harness.scripted_server.http_server import Asked
 from assay.lab.harness.scripted_server.side_server import serve_asgi
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 ROOM: Final = "provider"
 USER: Final = "demo-user@example.com"
@@ -19,7 +19,7 @@ CLIENT, CLIENT_ELSEWHERE = "conformance-test-idp-client", "conformance-test-xaa-
 """The client's ids at the provider and at the authorization server."""
 
 
-async def open_provider(stage: Hosting) -> Authority:
+async def open_provider(stage: ClientStage) -> Authority:
     """Is found at its own address, and named in the context; nothing else tells of it."""
     apps: list[AuthorityApp] = []
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from assay.authority.authority import Authority
 from assay.authority.record import JWT_BEARER, Client
 from assay.authority.settings import Settings, Trusted
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 from .protected import Protection, protect
 
@@ -21,7 +21,7 @@ REFUSED: Final = {UNAUTHORIZED: "unauthorized_client", "wif.rejected": "invalid_
 """Scopes that no workload is granted, and what it is told."""
 
 
-async def protect_from_workload(stage: Hosting, scope: str = "") -> None:
+async def protect_from_workload(stage: ClientStage, scope: str = "") -> None:
     """The scope is the one that the challenge names."""
     provider = Authority(Settings(issuer=PROVIDER))
     settings = {

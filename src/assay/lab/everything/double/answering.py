@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
 from assay.lab.harness.driver.mirrored_header import as_header
-from assay.lab.harness.sabotage.saboteur import Answered, Json, OnRequest, Turn
+from assay.lab.harness.sabotage.saboteur import Answered, FaultContext, Json, OnRequest
 from assay.model.error import HEADER_MISMATCH
 
 
@@ -17,7 +17,7 @@ class Asked(Struct):
     """A request of the driver, as the handler of its method sees it."""
 
     message: Json
-    turn: Turn
+    context: FaultContext
 
     @property
     def method(self) -> str:
@@ -53,8 +53,8 @@ Handler = Callable[[Asked], Json | None]
 def answering(handlers: Mapping[str, Handler]) -> OnRequest:
     """The hook that answers these methods."""
 
-    def request(message: Json, turn: Turn) -> Json | Answered:
-        asked = Asked(message, turn)
+    def request(message: Json, context: FaultContext) -> Json | Answered:
+        asked = Asked(message, context)
         handler = handlers.get(asked.method) if asked.describes_itself else None
         reply = {"jsonrpc": "2.0", "id": message.get("id")}
         try:
@@ -72,21 +72,23 @@ def check_headers(asked: Asked, name: Any) -> None:
     Raises:
         Refused: and not the same.
     """
-    if asked.turn.call is None:
+    if asked.context.call is None:
         return
     for header, said in (("Mcp-Method", asked.method), ("Mcp-Name", as_header(str(name)))):
-        if asked.turn.call.header(header) != said:
+        if asked.context.call.header(header) != said:
             raise Refused(HEADER_MISMATCH, f"{header} is not {said}", status=400)
 
 
-def extended(reply: Json, turn: Turn, name: str, settings: Json, items: Mapping[str, list[Json]]) -> Json:
+def extended(
+    reply: Json, context: FaultContext, name: str, settings: Json, items: Mapping[str, list[Json]]
+) -> Json:
     """What a server says that has this extension: discovery declares it, and lists have more items."""
     if "result" not in reply:
         return reply
-    if turn.method == "server/discover":
+    if context.method == "server/discover":
         return with_extension(reply, name, settings)
-    key = turn.method.removesuffix("/list")
-    lists = key in items and Asked(turn.asked or {}, turn).describes_itself
+    key = context.method.removesuffix("/list")
+    lists = key in items and Asked(context.asked or {}, context).describes_itself
     return with_items(reply, key, items[key]) if lists else reply
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from assay.lab.everything.extension import SKILLS
-from assay.lab.harness.sabotage.saboteur import Double, Json, Turn
+from assay.lab.harness.sabotage.saboteur import Double, FaultContext, Json
 from assay.model.error import INVALID_PARAMS
 
 from .answering import Asked, Refused, answering, check_headers, extended
@@ -51,9 +51,9 @@ def _page(asked: Asked, key: str, items: list[Json]) -> Json:
     return {key: items[int(cursor) : end], **more}
 
 
-def _reply(message: Json, turn: Turn) -> Json:
+def _reply(message: Json, context: FaultContext) -> Json:
     more = {"resources": [resource(uri) for uri in FIELDS]}
-    return extended(message, turn, SKILLS, {"directoryRead": True}, more)
+    return extended(message, context, SKILLS, {"directoryRead": True}, more)
 
 
 DOUBLE: Final = Double(

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from assay.lab.everything.extension import TASKS
 from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
-from assay.lab.harness.sabotage.saboteur import Double, Json, Turn
+from assay.lab.harness.sabotage.saboteur import Double, FaultContext, Json
 from assay.lab.suite.listening import ACKNOWLEDGED
 from assay.model.error import INVALID_PARAMS, MISSING_CAPABILITY
 
@@ -28,7 +28,7 @@ def _call(asked: Asked) -> Json | None:
     if tool.waits or asked.declares(TASKS):
         _check_declared(asked)
         job = Job(made)
-        _jobs(asked.turn)[job.id] = job
+        _jobs(asked.context)[job.id] = job
         return {"resultType": "task", **job.seed}
     ended: Json = made[-1]["result"]
     return ended
@@ -53,14 +53,14 @@ def _listen(asked: Asked) -> None:
     ids = (asked.params.get("notifications") or {}).get("taskIds")
     if isinstance(ids, list):
         _check_declared(asked)
-        _listeners(asked.turn)[repr(asked.message["id"])] = ids
+        _listeners(asked.context)[repr(asked.message["id"])] = ids
 
 
 def _job(asked: Asked) -> Job:
     name = asked.params.get("taskId")
     _check_declared(asked)
     check_headers(asked, name)
-    job = _jobs(asked.turn).get(str(name))
+    job = _jobs(asked.context).get(str(name))
     if job is None:
         raise Refused(INVALID_PARAMS, "there is no such task", status=400)
     return job
@@ -72,29 +72,29 @@ def _check_declared(asked: Asked) -> None:
         raise Refused(MISSING_CAPABILITY, "only for clients that know tasks", wanted, status=400)
 
 
-def _jobs(turn: Turn) -> dict[str, Job]:
-    jobs: dict[str, Job] = turn.memory.setdefault("jobs", {})
+def _jobs(context: FaultContext) -> dict[str, Job]:
+    jobs: dict[str, Job] = context.memory.setdefault("jobs", {})
     return jobs
 
 
-def _listeners(turn: Turn) -> dict[str, list[str]]:
-    listeners: dict[str, list[str]] = turn.memory.setdefault("listeners", {})
+def _listeners(context: FaultContext) -> dict[str, list[str]]:
+    listeners: dict[str, list[str]] = context.memory.setdefault("listeners", {})
     return listeners
 
 
-def _reply(message: Json, turn: Turn) -> Any:
+def _reply(message: Json, context: FaultContext) -> Any:
     if message.get("method") == ACKNOWLEDGED:
-        return _told(message, turn)
-    return extended(message, turn, TASKS, {}, {"tools": [tool.definition for tool in TOOLS.values()]})
+        return _told(message, context)
+    return extended(message, context, TASKS, {}, {"tools": [tool.definition for tool in TOOLS.values()]})
 
 
-def _told(acknowledged: Json, turn: Turn) -> list[Json]:
+def _told(acknowledged: Json, context: FaultContext) -> list[Json]:
     """The acknowledgement, and every stage that the tasks in it still go through."""
     meta = acknowledged["params"]["_meta"]
-    wanted = _listeners(turn).pop(repr(meta[SUBSCRIPTION_KEY]), None)
+    wanted = _listeners(context).pop(repr(meta[SUBSCRIPTION_KEY]), None)
     if wanted is None:
         return [acknowledged]
-    jobs = [_jobs(turn)[name] for name in wanted if name in _jobs(turn)]
+    jobs = [_jobs(context)[name] for name in wanted if name in _jobs(context)]
     granted = {**acknowledged["params"]["notifications"], "taskIds": [job.id for job in jobs]}
     params = {**acknowledged["params"], "notifications": granted}
     stages = [{"_meta": meta, **stage} for job in jobs for stage in _stages(job)]

@@ -24,7 +24,7 @@ class _Wanted(Struct):
         return message.method == self.method and same
 
 
-class Notices:
+class Notifications:
     def __init__(self) -> None:
         self._heard: list[Message] = []
         self._wanted: list[_Wanted] = []

@@ -26,7 +26,7 @@ from assay.revisions.revision import Opening, Revision
 
 from .message_meta import CLIENT, declared
 from .mirrored_header import param_headers
-from .notification import Notices
+from .notification import Notifications
 from .responder import Responder, usual_answer
 
 PAGES: Final = 100
@@ -98,7 +98,7 @@ class Peer:
         self.closed = False
         self._recorder = recorder
         self._pending: list[Pending] = []
-        self._notices = Notices()
+        self._notices = Notifications()
         self._ids = 0
         self._named: set[str] = set()
         self._earlier: frozenset[str] = frozenset()
@@ -188,7 +188,7 @@ class Peer:
         self.name, self._recorder = name, recorder
         self._earlier = frozenset(self._named)
         self.responders = {}
-        self._notices = Notices()
+        self._notices = Notifications()
         self.stdio.move(recorder, name)
 
     def mark(self, label: str, **info: Any) -> Frame:

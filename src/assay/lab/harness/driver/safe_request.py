@@ -20,7 +20,7 @@ OTHERS: Final = 2
 """Of each other kind: a server may have thousands, and each may take its time."""
 
 
-class Errand(Struct, frozen=True):
+class SafeRequest(Struct, frozen=True):
     method: str
     params: dict[str, Any]
     headers: dict[str, str] = {}
@@ -36,7 +36,7 @@ class Errand(Struct, frozen=True):
         return await peer.answer(await self.start(peer, meta))
 
 
-def errands(facts: Facts) -> list[Errand]:
+def errands(facts: Facts) -> list[SafeRequest]:
     return [
         *islice(_tools(facts), TOOLS),
         *islice(_resources(facts), OTHERS),
@@ -44,27 +44,27 @@ def errands(facts: Facts) -> list[Errand]:
     ]
 
 
-def _tools(facts: Facts) -> Iterator[Errand]:
+def _tools(facts: Facts) -> Iterator[SafeRequest]:
     made = [
         (arguments_for(tool), tool) for tool in facts.read_only_tools if isinstance(tool.get("name"), str)
     ]
     # Arguments are guessed: tools that need fewest are the likeliest to get to work.
     for arguments, tool in sorted(made, key=lambda one: len(one[0])):
         params = {"name": tool["name"], "arguments": arguments}
-        yield Errand("tools/call", params, param_headers(tool, arguments))
+        yield SafeRequest("tools/call", params, param_headers(tool, arguments))
 
 
-def _resources(facts: Facts) -> Iterator[Errand]:
+def _resources(facts: Facts) -> Iterator[SafeRequest]:
     for resource in facts.resources:
         if isinstance(resource.get("uri"), str):
-            yield Errand("resources/read", {"uri": resource["uri"]})
+            yield SafeRequest("resources/read", {"uri": resource["uri"]})
 
 
-def _prompts(facts: Facts) -> Iterator[Errand]:
+def _prompts(facts: Facts) -> Iterator[SafeRequest]:
     for prompt in facts.prompts:
         # One that needs arguments could only be refused: what it takes is not said.
         if isinstance(prompt.get("name"), str) and not _required(prompt):
-            yield Errand("prompts/get", {"name": prompt["name"]})
+            yield SafeRequest("prompts/get", {"name": prompt["name"]})
 
 
 def _required(prompt: dict[str, Any]) -> bool:

@@ -10,8 +10,8 @@ from assay.lab.harness.links.identity import CERTIFICATE
 from assay.lab.harness.links.link import Link
 from assay.lab.harness.subject.bearer import BEARER, USUAL, Wallet
 from assay.lab.harness.subject.facts import Facts
-from assay.lab.harness.subject.out_of_band import Surroundings
-from assay.lab.harness.subject.process_pool import Opening, Spares, left_as_found
+from assay.lab.harness.subject.out_of_band import OutOfBand
+from assay.lab.harness.subject.process_pool import Opening, ProcessPool, left_as_found
 from assay.lab.harness.trace.frame import Kind, Sender
 from assay.lab.harness.trace.recorder import Recorder
 from assay.lab.harness.transport import Transport
@@ -36,15 +36,15 @@ class Stage:
         facts: Facts,
         patience: float,
         wallet: Wallet | None = None,
-        surroundings: Surroundings | None = None,
-        spares: Spares | None = None,
+        surroundings: OutOfBand | None = None,
+        spares: ProcessPool | None = None,
     ) -> None:
         self.revision = revision
         self.transport = transport
         self.facts = facts
         self.patience = patience
         self.wallet = wallet or Wallet()
-        self.surroundings = surroundings or Surroundings()
+        self.surroundings = surroundings or OutOfBand()
         self._recorder = recorder
         self._connect = connect
         self._peers: list[Peer] = []

@@ -12,7 +12,7 @@ from .peer import Peer, Reply
 from .stage import Stage
 
 
-async def knock(stage: Stage, bearer: str) -> bool:
+async def try_open(stage: Stage, bearer: str) -> bool:
     """Open a conversation with a token of that kind; whether the subject let us in."""
     try:
         peer = await stage.connect(bearer)

@@ -85,13 +85,13 @@ def concerning(
     return [one for one in entries if one.names(played) or not one.names(existing)]
 
 
-class Compared(Struct, frozen=True):
+class BaselineComparison(Struct, frozen=True):
     expected: list[str]
     """Entries that failed, as they should."""
     stale: list[str]
 
 
-def compare(run: Run, entries: list[Entry]) -> Compared:
+def compare(run: Run, entries: list[Entry]) -> BaselineComparison:
     met = {
         entry.text
         for cell in run.cells
@@ -100,7 +100,7 @@ def compare(run: Run, entries: list[Entry]) -> Compared:
         for entry in entries
         if entry.covers(cell, check)
     }
-    return Compared(sorted(met), sorted({entry.text for entry in entries} - met))
+    return BaselineComparison(sorted(met), sorted({entry.text for entry in entries} - met))
 
 
 def is_expected(run: Run, cell: CellResult, check: CheckResult) -> bool:

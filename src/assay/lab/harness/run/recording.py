@@ -18,8 +18,8 @@ from assay.lab.harness.links.broken_off import BrokenOff, NoAnswer
 from assay.lab.harness.links.link import Link
 from assay.lab.harness.subject.bearer import USUAL, Wallet
 from assay.lab.harness.subject.facts import Facts
-from assay.lab.harness.subject.out_of_band import Surroundings
-from assay.lab.harness.subject.process_pool import CONTINUED, Spares
+from assay.lab.harness.subject.out_of_band import OutOfBand
+from assay.lab.harness.subject.process_pool import CONTINUED, ProcessPool
 from assay.lab.harness.subject.subject import Subject
 from assay.lab.harness.trace.frame import Header
 from assay.lab.harness.trace.recorder import Recorder
@@ -44,10 +44,10 @@ class Conditions(Struct, frozen=True):
     """Seconds for a whole scenario."""
     redaction: Redaction = Redaction()
     wallet: Wallet = Wallet()
-    surroundings: Surroundings = Surroundings()
+    surroundings: OutOfBand = OutOfBand()
 
 
-class Played(Struct, frozen=True):
+class Recording(Struct, frozen=True):
     """What is left of a conversation."""
 
     trace: Trace
@@ -65,8 +65,8 @@ async def play(
     conversation: Callable[[Stage], Awaitable[Any]],
     facts: Facts,
     conditions: Conditions,
-    spares: Spares | None = None,
-) -> Played:
+    spares: ProcessPool | None = None,
+) -> Recording:
     """Hold a conversation on a stage of its own and keep what passed, however it ends."""
     started = now()
     begin = time.monotonic()
@@ -96,7 +96,7 @@ async def play(
         spares=spares if subject.transport is Transport.STDIO else None,
     )
     value, broken = await _held(stage, equipped, conditions.limit)
-    return Played(recorder.trace(closed=broken is None), value, broken, started, time.monotonic() - begin)
+    return Recording(recorder.trace(closed=broken is None), value, broken, started, time.monotonic() - begin)
 
 
 async def _held(
@@ -124,7 +124,7 @@ def now() -> str:
 
 
 async def play_cell(
-    cell: Cell, subject: Subject, suite: Suite, conditions: Conditions, spares: Spares | None = None
+    cell: Cell, subject: Subject, suite: Suite, conditions: Conditions, spares: ProcessPool | None = None
 ) -> tuple[CellResult, Trace | None]:
     """Play a scenario and judge it. With spares, it may go on with a process that others have used: that
     can show that all is well, and anything else is left to a process of its own."""
@@ -181,7 +181,7 @@ def _bare(cell: Cell, outcome: Outcome, reason: str) -> CellResult:
     )
 
 
-def _result(cell: Cell, played: Played, checks: list[CheckResult], sought: Sequence[str]) -> CellResult:
+def _result(cell: Cell, played: Recording, checks: list[CheckResult], sought: Sequence[str]) -> CellResult:
     outcome = outcome_of(sought, checks, broke_off=played.broken is not None)
     reason = str(played.broken) if played.broken else ""
     if outcome is Outcome.INCOMPLETE and not reason:

@@ -15,7 +15,7 @@ from assay.lab.harness.links.broken_off import BrokenOff, Unreachable
 from assay.lab.harness.subject.access import Access
 from assay.lab.harness.subject.discovery import DISCOVERY, discover
 from assay.lab.harness.subject.facts import Facts, Refusal
-from assay.lab.harness.subject.process_pool import Spares
+from assay.lab.harness.subject.process_pool import ProcessPool
 from assay.lab.harness.subject.subject import Subject
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
@@ -25,14 +25,14 @@ from assay.revisions.revision import Revision
 
 from .event import CellFinished, CellsPlanned, CellStarted, RunFinished, RunStarted, SubjectKnown, Watch
 from .plan import Cell, Selection, plan
-from .recording import Conditions, Played, all_of, interrupted, judge, now, play, play_cell
+from .recording import Conditions, Recording, all_of, interrupted, judge, now, play, play_cell
 from .run import FORMAT, CellResult, Run, SubjectRecord
 
 Keep = Callable[[CellResult, Trace], CellResult]
 """Stores a trace; returns the result with the place of its trace filled in."""
 
 
-class Order(Struct, frozen=True):
+class RunOrder(Struct, frozen=True):
     """All that a run needs to know besides its subjects."""
 
     suite: Suite
@@ -60,7 +60,7 @@ class SubjectDown(Exception):
 class Runner:
     """Traces are handed over as they come (`keep`), so that none has to be held until the end."""
 
-    def __init__(self, order: Order, subjects: Sequence[Subject], watch: Watch, keep: Keep) -> None:
+    def __init__(self, order: RunOrder, subjects: Sequence[Subject], watch: Watch, keep: Keep) -> None:
         self._order = order
         self._given = tuple(subjects)
         self._subjects: dict[Transport, Subject] = {}
@@ -71,7 +71,7 @@ class Runner:
         self._results: dict[int, CellResult] = {}
         self._told = 0
         self._discovered: list[CellResult] = []
-        self._spares = Spares() if order.shared else None
+        self._spares = ProcessPool() if order.shared else None
         self._gate = asyncio.Semaphore(max(1, order.jobs))
         self._access = Access()
 
@@ -156,7 +156,7 @@ class Runner:
         self._watch(SubjectKnown(record))
         return spoken
 
-    async def _meet(self, subject: Subject, revision: Revision) -> Played:
+    async def _meet(self, subject: Subject, revision: Revision) -> Recording:
         async with self._gate:
             nothing = Facts(revision.date)
             conditions = self._order.conditions
@@ -164,7 +164,7 @@ class Runner:
         self._judge_meeting(subject, revision, played)
         return played
 
-    def _judge_meeting(self, subject: Subject, revision: Revision, played: Played) -> None:
+    def _judge_meeting(self, subject: Subject, revision: Revision, played: Recording) -> None:
         """Where the subject speaks the revision, or tried to, its first words are judged like all others."""
         suite = self._order.suite
         if not _opened(played):
@@ -225,7 +225,7 @@ async def to_the_end(work: Coroutine[None, None, None]) -> None:
         raise
 
 
-def _opened(played: Played) -> bool:
+def _opened(played: Recording) -> bool:
     """Whether the subject took the opening for its own: it spoke the revision, or answered with a result."""
     if isinstance(played.value, Facts):
         return True
@@ -233,12 +233,12 @@ def _opened(played: Played) -> bool:
     return opening is not None and opening.result is not None
 
 
-def _refusal(revision: Revision, played: Played) -> Refusal:
+def _refusal(revision: Revision, played: Recording) -> Refusal:
     if isinstance(played.value, Refusal):
         return played.value
     unanswered = not any(message.is_response for message in played.trace.received)
     return Refusal(revision.date, str(played.broken), unanswered=unanswered)
 
 
-def _first_reason(played: Sequence[Played]) -> BrokenOff:
+def _first_reason(played: Sequence[Recording]) -> BrokenOff:
     return next((one.broken for one in played if one.broken is not None), BrokenOff("no answer"))

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from .saboteur import Answered, Json, Saboteur, Turn
+from .saboteur import Answered, FaultContext, Json, Saboteur
 
 encode: Final = msgspec.json.Encoder().encode
 
@@ -19,12 +19,12 @@ def decoded(body: bytes) -> Any:
         return None
 
 
-class Altering:
+class Alteration:
     """A saboteur at work in one place: it sees both directions, and remembers who asked what."""
 
-    def __init__(self, saboteur: Saboteur, turn: Turn) -> None:
+    def __init__(self, saboteur: Saboteur, context: FaultContext) -> None:
         self.saboteur = saboteur
-        self.turn = turn
+        self.context = context
         self._asked: dict[str, Json] = {}
 
     def asked(self, body: bytes) -> bytes | Answered:
@@ -35,10 +35,10 @@ class Altering:
         change = self._change_of(message)
         if change is None:
             return body
-        changed = change(message, self.turn)
+        changed = change(message, self.context)
         return changed if isinstance(changed, Answered) else encode(changed)
 
-    def _change_of(self, message: Any) -> Callable[[Any, Turn], Any] | None:
+    def _change_of(self, message: Any) -> Callable[[Any, FaultContext], Any] | None:
         if isinstance(message, list):
             return self.saboteur.batch
         return self.saboteur.request if isinstance(message, dict) else None
@@ -59,8 +59,8 @@ class Altering:
     def _changed(self, message: Any) -> Any:
         if not isinstance(message, dict) or self.saboteur.reply is None:
             return message
-        self.turn.asked = None if "method" in message else self._asked.get(repr(message.get("id")))
-        return self.saboteur.reply(message, self.turn)
+        self.context.asked = None if "method" in message else self._asked.get(repr(message.get("id")))
+        return self.saboteur.reply(message, self.context)
 
 
 def bodies(changed: Any) -> list[bytes]:

@@ -1,13 +1,13 @@
-"""Saboteurs that are clients: the lab's guest with one named fault each, to prove that a check can fail.
+"""Saboteurs that are clients: the lab's client with one named fault each, to prove that a check can fail.
 
-One file each, under `<suite>/saboteurs/<area>/`; the path is the id. Most change what the guest sends:
+One file each, under `<suite>/saboteurs/<area>/`; the path is the id. Most change what the client sends:
 
     @on_message("a request names no version", breaks="META-05")
-    def change(message: Json, guest: Guest) -> Json:
+    def change(message: Json, client: ScriptedClient) -> Json:
         ...
 
 Others change its HTTP requests (`on_request`), what it makes of what it hears (`on_hearing`), the lines it
-writes (`on_line`), a habit of it (`ill_mannered`), or all that it does (`misbehaving`).
+writes (`on_line`), a habit of it (`behaviour`), or all that it does (`misbehaving`).
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from .fault import Fault, maker
 from .saboteur import Json, Request
 
 if TYPE_CHECKING:
-    from assay.lab.harness.scripted_client.client import Guest
+    from assay.lab.harness.scripted_client.client import ScriptedClient
 
 EVERY = frozenset({Transport.STDIO, Transport.HTTP, Transport.WEBSOCKET})
 
-OnMessage = Callable[[Json, "Guest"], Any]
+OnMessage = Callable[[Json, "ScriptedClient"], Any]
 """Returns the message to send; bytes for something that is none; a list of such, in
 their order; none for nothing."""
-OnRequest = Callable[[Request, "Guest"], Request | None]
+OnRequest = Callable[[Request, "ScriptedClient"], Request | None]
 """Returns the HTTP request to send; none for not sending it."""
-OnHearing = Callable[[Json, "Guest"], Json | None]
-"""Returns what the guest believes it was told; none where it does not hear it."""
-OnLine = Callable[[bytes, "Guest"], bytes]
-Behave = Callable[["Guest"], Awaitable[None]]
+OnHearing = Callable[[Json, "ScriptedClient"], Json | None]
+"""Returns what the client believes it was told; none where it does not hear it."""
+OnLine = Callable[[bytes, "ScriptedClient"], bytes]
+Behave = Callable[["ScriptedClient"], Awaitable[None]]
 
 
 class ClientSaboteur(Fault, frozen=True):
@@ -46,30 +46,30 @@ class ClientSaboteur(Fault, frozen=True):
     hearing: OnHearing | None = None
     line: OnLine | None = None
     behave: Behave | None = None
-    manners: dict[str, Any] = field(default_factory=dict)
-    """Habits of the guest that are otherwise; see `guest/manners.py`."""
+    behaviour: dict[str, Any] = field(default_factory=dict)
+    """Habits of the client that are otherwise; see `client/behaviour.py`."""
     limit: float | None = None
     """Seconds that it is given, where it never ends."""
     command: tuple[str, ...] = ()
-    """A process of its own in place of the guest, where the fault is how a process ends."""
+    """A process of its own in place of the client, where the fault is how a process ends."""
 
 
 on_message = maker(ClientSaboteur, "message", EVERY)
-"""Change each message of the guest: requests, notifications and answers."""
+"""Change each message of the client: requests, notifications and answers."""
 on_request = maker(ClientSaboteur, "request", HTTP_ONLY)
-"""Change each HTTP request of the guest, to the endpoint or anywhere else."""
+"""Change each HTTP request of the client, to the endpoint or anywhere else."""
 on_hearing = maker(ClientSaboteur, "hearing", EVERY)
-"""Change what the guest hears before it makes something of it."""
+"""Change what the client hears before it makes something of it."""
 on_line = maker(ClientSaboteur, "line", STDIO_ONLY)
-"""Change each line of the guest as bytes, newline included."""
+"""Change each line of the client as bytes, newline included."""
 misbehaving = maker(ClientSaboteur, "behave", EVERY)
-"""Play the whole client, with the guest as a tool."""
+"""Play the whole client, with the client as a tool."""
 
 
-def ill_mannered(
+def behaviour(
     fault: str, *, breaks: str, transports: frozenset[Transport] = HTTP_ONLY, **more: Any
 ) -> ClientSaboteur:
-    """The guest with one habit changed: `saboteur = ill_mannered("…", breaks="AU-52", compares_iss=False)`.
+    """The client with one habit changed: `saboteur = behaviour("…", breaks="AU-52", compares_iss=False)`.
 
     `scenario`, `window` and `limit` are the saboteur's; all else is a habit.
     """
@@ -77,4 +77,4 @@ def ill_mannered(
     assert frame is not None and frame.f_back is not None
     name = id_of(frame.f_back.f_globals["__name__"], "saboteurs")
     own = {key: more.pop(key) for key in ("scenario", "window", "limit") if key in more}
-    return ClientSaboteur(id=name, fault=fault, breaks=breaks, transports=transports, manners=more, **own)
+    return ClientSaboteur(id=name, fault=fault, breaks=breaks, transports=transports, behaviour=more, **own)

@@ -7,7 +7,7 @@ from typing import Final
 
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.run.plan import Cell, makes_sense
-from assay.lab.harness.scripted_client.in_process import GuestClient
+from assay.lab.harness.scripted_client.in_process import InProcessClient
 from assay.lab.harness.scripted_server.client_run import visit
 from assay.lab.harness.scripted_server.runner import USUAL
 from assay.lab.harness.subject.facts import Facts
@@ -48,7 +48,7 @@ async def hold_guest_trial(trial: Trial[ClientSaboteur], suite: Suite) -> Judged
     besides: list[str] = []
     for scenario in trial.scenarios:
         cell = Cell(scenario, trial.transport, trial.revision, Facts(trial.revision.date))
-        client = GuestClient(saboteur, trial.transport, patience=PATIENCE)
+        client = InProcessClient(saboteur, trial.transport, patience=PATIENCE)
         visited = await visit(cell, client, suite, saboteur.limit or LIMIT)
         found = [(one.id, finding.requirement) for one in visited.result.checks for finding in one.findings]
         by = tuple(sorted({name for name, row in found if row == saboteur.breaks}))

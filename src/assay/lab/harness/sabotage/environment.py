@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from assay.lab.harness.subject.disk import Directories
-from assay.lab.harness.subject.out_of_band import Surroundings
+from assay.lab.harness.subject.out_of_band import OutOfBand
 
 if TYPE_CHECKING:
     from assay.lab.harness.subject.otlp import Receiver
@@ -24,7 +24,7 @@ LEDGER: Final = "{ledger}"
 RECEIVER: Final = "{otlp}"
 
 
-class Furnished:
+class Environment:
     """A server by name and options, with what these ask for."""
 
     def __init__(self, template: str) -> None:
@@ -33,7 +33,7 @@ class Furnished:
         self._folders: dict[str, Path] = {}
         self._receiver: Receiver | None = None
 
-    async def __aenter__(self) -> Furnished:
+    async def __aenter__(self) -> Environment:
         for wanted in (FOLDER, LEDGER):
             if wanted in self._template:
                 made = self._stack.enter_context(TemporaryDirectory(prefix="assay-ground-"))
@@ -57,7 +57,7 @@ class Furnished:
         return tuple(given.get(word, word) for word in shlex.split(self._template))
 
     @property
-    def surroundings(self) -> Surroundings:
+    def surroundings(self) -> OutOfBand:
         folder = self._folders.get(FOLDER)
         disk = None if folder is None else Directories((folder,))
-        return Surroundings(disk=disk, spans=self._receiver)
+        return OutOfBand(disk=disk, spans=self._receiver)

@@ -9,11 +9,11 @@ from http.client import responses
 
 from assay.lab.harness.links.http_text import CRLF, HEAD_END, parse_head
 
-from .listener import Listener
+from .listener import LocalServer
 from .saboteur import Request, Response
 
 
-class Front(Listener):
+class Front(LocalServer):
     """Whoever inherits says how a request is served."""
 
     def __init__(self, path: str, context: ssl.SSLContext | None = None) -> None:

@@ -11,7 +11,7 @@ from assay.lab.harness.links.broken_off import BrokenOff
 from assay.lab.harness.links.connections import Connections
 
 
-class Listener(ABC):
+class LocalServer(ABC):
     """Whoever inherits says what happens on a connection."""
 
     def __init__(self, scheme: str, path: str, context: ssl.SSLContext | None = None) -> None:

@@ -14,7 +14,7 @@ from .client_saboteur import ClientSaboteur
 from .client_trial import guest_trials, hold_guest_trial
 from .fault import Fault
 from .saboteur import Saboteur
-from .testbed import Ground
+from .testbed import Testbed
 from .trial import F, Judged, Trial, hold_trial, trials
 
 SERVERS_AT_ONCE: Final = 24
@@ -68,7 +68,7 @@ async def try_all(faults: Sequence[Fault], suite: Suite) -> list[Judged]:
     servers = [one for one in faults if isinstance(one, Saboteur)]
     judged = await _try_clients([one for one in faults if isinstance(one, ClientSaboteur)], suite)
     for (server, _), here in sorted(_by_ground(servers, suite).items()):
-        async with Ground(server, here[0].double) as ground:
+        async with Testbed(server, here[0].double) as ground:
             judged += await _try(ground, here, suite)
     return judged
 
@@ -100,7 +100,7 @@ def _by_ground(saboteurs: Sequence[Saboteur], suite: Suite) -> dict[tuple[str, s
     return grounds
 
 
-async def _try(ground: Ground, saboteurs: Sequence[Saboteur], suite: Suite) -> list[Judged]:
+async def _try(ground: Testbed, saboteurs: Sequence[Saboteur], suite: Suite) -> list[Judged]:
     gate = asyncio.Semaphore(SERVERS_AT_ONCE)
 
     async def hold(trial: Trial[Saboteur]) -> Judged:

@@ -42,7 +42,7 @@ SCOPES: Final = ("mcp", "mcp:use")
 LIFETIME: Final = 3600.0
 
 
-class Lock:
+class ProtectedServer:
     def __init__(self, *behind: str) -> None:
         """`behind` is the server and its options, if it is not the reference server as it is."""
         self._behind = behind or (BEHIND,)

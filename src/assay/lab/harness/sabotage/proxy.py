@@ -13,12 +13,12 @@ from assay.lab.harness.links.http_text import EVENT_STREAM, JSON, Head, write_re
 from assay.lab.harness.links.identity import ANYBODY, Identity
 from assay.protocol.framing.sse import SseParser
 
-from .alteration import Altering, bodies, decoded
+from .alteration import Alteration, bodies, decoded
 from .front import Front, send_head, send_whole
-from .saboteur import Answered, Request, Response, Saboteur, Turn
+from .saboteur import Answered, FaultContext, Request, Response, Saboteur
 
 if TYPE_CHECKING:
-    from .certificate_server import Office
+    from .certificate_server import TestCA
 
 PATIENCE = 10.0
 # What belongs to one connection and not to the message: the other connection gets its own.
@@ -26,7 +26,9 @@ _HOP = frozenset({"connection", "transfer-encoding", "content-length", "keep-ali
 
 
 class Proxy(Front):
-    def __init__(self, saboteur: Saboteur, turn: Turn, upstream: str, office: Office | None = None) -> None:
+    def __init__(
+        self, saboteur: Saboteur, turn: FaultContext, upstream: str, office: TestCA | None = None
+    ) -> None:
         """With an office, certificates are shown on both sides."""
         self._saboteur = saboteur
         self._turn = turn
@@ -49,11 +51,11 @@ class _Exchange:
     """One request on its way to the healthy server, and the response on its way back."""
 
     def __init__(
-        self, saboteur: Saboteur, turn: Turn, upstream: _Upstream, writer: asyncio.StreamWriter
+        self, saboteur: Saboteur, turn: FaultContext, upstream: _Upstream, writer: asyncio.StreamWriter
     ) -> None:
         self._saboteur = saboteur
         self._turn = msgspec.structs.replace(turn)
-        self._altering = Altering(saboteur, self._turn)
+        self._altering = Alteration(saboteur, self._turn)
         self._upstream = upstream
         self._writer = writer
 

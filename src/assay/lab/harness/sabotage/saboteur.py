@@ -3,8 +3,8 @@
 One file each, under `<suite>/saboteurs/<area>/`; the path is the id. Most change what a healthy server says:
 
     @on_reply("an unknown tool is answered with an empty result", breaks="TL-19")
-    def change(reply: Json, turn: Turn) -> Json:
-        if turn.method == "tools/call" and "error" in reply:
+    def change(reply: Json, context: FaultContext) -> Json:
+        if context.method == "tools/call" and "error" in reply:
             return {"jsonrpc": "2.0", "id": reply["id"], "result": {"content": []}}
         return reply
 
@@ -67,7 +67,7 @@ class Response(_WithHeaders):
     """The connection is not closed after the body."""
 
 
-class Turn(Struct):
+class FaultContext(Struct):
     """What a fault may know of the place it is applied at."""
 
     transport: Transport
@@ -104,13 +104,13 @@ class Answered(Struct):
 
 Changed = Any
 """A message as a value; bytes for something that is none; a list of such for several; none for nothing."""
-OnReply = Callable[[Json, Turn], Changed]
-OnRequest = Callable[[Json, Turn], Json | Answered]
-OnBatch = Callable[[list[Any], Turn], list[Any] | Answered]
-OnLine = Callable[[bytes, Turn], bytes]
-OnCall = Callable[[Request, Turn], Response | None]
-OnResponse = Callable[[Response, Turn], None]
-OnBlock = Callable[[bytes, Turn], bytes]
+OnReply = Callable[[Json, FaultContext], Changed]
+OnRequest = Callable[[Json, FaultContext], Json | Answered]
+OnBatch = Callable[[list[Any], FaultContext], list[Any] | Answered]
+OnLine = Callable[[bytes, FaultContext], bytes]
+OnCall = Callable[[Request, FaultContext], Response | None]
+OnResponse = Callable[[Response, FaultContext], None]
+OnBlock = Callable[[bytes, FaultContext], bytes]
 OnHandshake = Callable[[SSLContext], None]
 OnSpan = Callable[[Json], Json | None]
 

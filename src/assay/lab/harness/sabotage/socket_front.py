@@ -13,21 +13,21 @@ from assay.lab.harness.links.websocket_accept import SUBPROTOCOL, accepting
 from assay.lab.harness.trace.recorder import MAX_BYTES
 from assay.protocol.framing import websocket as ws
 
-from .alteration import Altering
+from .alteration import Alteration
 from .front import send_head
-from .listener import Listener
-from .saboteur import Request, Saboteur, Turn
+from .listener import LocalServer
+from .saboteur import FaultContext, Request, Saboteur
 from .socket_wire import SocketWire
 from .wire import LayeredWire
 
 PIECE: Final = 64 * 1024
 
 
-class SocketFront(Listener):
-    def __init__(self, saboteur: Saboteur, turn: Turn, healthy: str) -> None:
+class SocketFront(LocalServer):
+    def __init__(self, saboteur: Saboteur, context: FaultContext, healthy: str) -> None:
         super().__init__("ws", "/mcp")
         self._saboteur = saboteur
-        self._turn = turn
+        self._turn = context
         self._healthy = healthy
 
     async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -47,8 +47,8 @@ class SocketFront(Listener):
     async def _converse(
         self, inner: SocketWire, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        turn = msgspec.structs.replace(self._turn, memory={})
-        wire = LayeredWire(inner, Altering(self._saboteur, turn))
+        context = msgspec.structs.replace(self._turn, memory={})
+        wire = LayeredWire(inner, Alteration(self._saboteur, context))
         telling = asyncio.create_task(_tell(wire, writer))
         try:
             messages = ws.MessageReader(MAX_BYTES, masked=True)

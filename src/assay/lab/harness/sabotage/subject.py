@@ -13,17 +13,17 @@ from assay.lab.harness.trace.recorder import Recorder
 from assay.lab.harness.transport import Transport
 from assay.revisions.revision import Revision
 
-from .alteration import Altering
+from .alteration import Alteration
 from .front import Front
 from .proxy import Proxy
-from .saboteur import Saboteur, Turn
+from .saboteur import FaultContext, Saboteur
 from .socket_front import SocketFront
 from .socket_wire import SocketWire
 from .two_endpoints import TwoEndpoints
 from .wire import LayeredWire, ScriptedWire
 
 if TYPE_CHECKING:
-    from .certificate_server import Office
+    from .certificate_server import TestCA
 
 HEALTHY = Saboteur(id="none", fault="none", breaks="nothing")
 
@@ -48,7 +48,7 @@ class StdioSaboteur:
         if self._saboteur.script is not None:
             return ScriptedWire(self._saboteur.script, self._revision)
         inner = await SocketWire.open(self._healthy)
-        return LayeredWire(inner, Altering(self._saboteur, Turn(self.transport, self._revision)))
+        return LayeredWire(inner, Alteration(self._saboteur, FaultContext(self.transport, self._revision)))
 
     def link(
         self, inbox: Inbox, recorder: Recorder, revision: Revision, *, name: str, patience: float
@@ -77,22 +77,22 @@ class _FrontSaboteur(UrlSubject):
 
 class HttpSaboteur(_FrontSaboteur):
     def __init__(
-        self, saboteur: Saboteur, healthy: str, revision: Revision, office: Office | None = None
+        self, saboteur: Saboteur, healthy: str, revision: Revision, office: TestCA | None = None
     ) -> None:
         """With an office, the server wants certificates."""
-        turn = Turn(Transport.HTTP, revision)
+        context = FaultContext(Transport.HTTP, revision)
         identity = ANYBODY if office is None else office.identity
-        super().__init__(Proxy(saboteur, turn, healthy, office), Transport.HTTP, identity)
+        super().__init__(Proxy(saboteur, context, healthy, office), Transport.HTTP, identity)
 
 
 class HttpSseSaboteur(_FrontSaboteur):
     def __init__(self, saboteur: Saboteur, healthy: str, revision: Revision) -> None:
         """`healthy` is the URL of a server on a WebSocket."""
-        turn = Turn(Transport.HTTP_SSE, revision)
-        super().__init__(TwoEndpoints(saboteur, turn, healthy), Transport.HTTP_SSE)
+        context = FaultContext(Transport.HTTP_SSE, revision)
+        super().__init__(TwoEndpoints(saboteur, context, healthy), Transport.HTTP_SSE)
 
 
 class WebSocketSaboteur(_FrontSaboteur):
     def __init__(self, saboteur: Saboteur, healthy: str, revision: Revision) -> None:
-        turn = Turn(Transport.WEBSOCKET, revision)
-        super().__init__(SocketFront(saboteur, turn, healthy), Transport.WEBSOCKET)
+        context = FaultContext(Transport.WEBSOCKET, revision)
+        super().__init__(SocketFront(saboteur, context, healthy), Transport.WEBSOCKET)

@@ -19,13 +19,13 @@ from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Revision
 
 from .doubled import doubled
-from .environment import Furnished
+from .environment import Environment
 from .saboteur import CERTIFIED, LOCKED, Double, Saboteur
 from .subject import HEALTHY, HttpSaboteur, HttpSseSaboteur, StdioSaboteur, WebSocketSaboteur
 
 if TYPE_CHECKING:
-    from .certificate_server import Office
-    from .protected_server import Lock
+    from .certificate_server import TestCA
+    from .protected_server import ProtectedServer
 
 # How a fault on one transport reaches the healthy server.
 BEHIND: Final[Mapping[Transport, Transport]] = {
@@ -42,13 +42,13 @@ _SABOTAGED: Final[Mapping[Transport, Callable[[Saboteur, str, Revision], Subject
 }
 
 
-class Ground:
+class Testbed:
     def __init__(self, target: str, double: Double | None = None) -> None:
         """`target` is what `assay serve` takes, options included; after `locked`, it takes a token, and
         after `certified` a certificate."""
-        self._furnished = Furnished(target)
-        self._lock: Lock | None = None
-        self._office: Office | None = None
+        self._furnished = Environment(target)
+        self._lock: ProtectedServer | None = None
+        self._office: TestCA | None = None
         self._servers: dict[Transport, Subject] = {}
         self._double = double
         self.conditions = Conditions()
@@ -65,7 +65,7 @@ class Ground:
             return {Transport.HTTP: self._office.served()}
         return {behind: served(words[0], behind, *words[1:]) for behind in set(BEHIND.values())}
 
-    async def __aenter__(self) -> Ground:
+    async def __aenter__(self) -> Testbed:
         await self._furnished.__aenter__()
         self._servers = self._made()
         around = self._furnished.surroundings
@@ -127,14 +127,14 @@ class Ground:
             await both.stop()
 
 
-def _lock(*behind: str) -> Lock:
+def _lock(*behind: str) -> ProtectedServer:
     # Only who needs a protected server needs what makes tokens.
-    from .protected_server import Lock
+    from .protected_server import ProtectedServer
 
-    return Lock(*behind)
+    return ProtectedServer(*behind)
 
 
-def _office(*behind: str) -> Office:
-    from .certificate_server import Office
+def _office(*behind: str) -> TestCA:
+    from .certificate_server import TestCA
 
-    return Office(*behind)
+    return TestCA(*behind)

@@ -19,7 +19,7 @@ from assay.revisions.revision import Revision
 from .altered_spans import with_fault
 from .fault import Fault
 from .saboteur import Saboteur
-from .testbed import Ground
+from .testbed import Testbed
 
 SHORT = 0.5
 """Seconds of patience with a saboteur that is known to fall silent."""
@@ -57,7 +57,7 @@ def scenarios_for(saboteur: Fault, suite: Suite) -> tuple[Scenario, ...]:
     return found or (suite.scenarios[suite.plain],)
 
 
-def trials(saboteur: Saboteur, suite: Suite, ground: Ground) -> Iterator[Trial[Saboteur]]:
+def trials(saboteur: Saboteur, suite: Suite, ground: Testbed) -> Iterator[Trial[Saboteur]]:
     """Wherever the saboteur can show its fault: its transports, and the revisions that have the rule."""
     row = suite.requirements[saboteur.breaks]
     possible = scenarios_for(saboteur, suite)
@@ -74,7 +74,7 @@ def trials(saboteur: Saboteur, suite: Suite, ground: Ground) -> Iterator[Trial[S
                 yield Trial(saboteur, transport, revision, fit)
 
 
-async def hold_trial(trial: Trial[Saboteur], suite: Suite, ground: Ground, conditions: Conditions) -> Judged:
+async def hold_trial(trial: Trial[Saboteur], suite: Suite, ground: Testbed, conditions: Conditions) -> Judged:
     """Meet one that falls silent with little patience; where that shows nothing, a busy machine may have been
     slow to answer, and the usual patience decides."""
     if trial.saboteur.silent:
@@ -84,7 +84,7 @@ async def hold_trial(trial: Trial[Saboteur], suite: Suite, ground: Ground, condi
     return await _hold(trial, suite, ground, conditions)
 
 
-async def _hold(trial: Trial[Saboteur], suite: Suite, ground: Ground, conditions: Conditions) -> Judged:
+async def _hold(trial: Trial[Saboteur], suite: Suite, ground: Testbed, conditions: Conditions) -> Judged:
     """Play scenario after scenario until one of them exposes the saboteur."""
     besides: list[str] = []
     for scenario in trial.scenarios:
@@ -97,7 +97,7 @@ async def _hold(trial: Trial[Saboteur], suite: Suite, ground: Ground, conditions
 
 
 async def _expose(
-    trial: Trial[Saboteur], scenario: Scenario, suite: Suite, ground: Ground, conditions: Conditions
+    trial: Trial[Saboteur], scenario: Scenario, suite: Suite, ground: Testbed, conditions: Conditions
 ) -> tuple[list[tuple[str, str]], str]:
     """Checks with the requirements that they found broken, and why the scenario is incomplete if it is."""
     subject = ground.put_before(trial.saboteur, trial.transport, trial.revision)

@@ -13,9 +13,9 @@ import msgspec
 from assay.lab.harness.links.http_call import is_local
 from assay.lab.harness.links.http_text import EVENT_STREAM
 
-from .alteration import Altering, decoded
+from .alteration import Alteration, decoded
 from .front import Front, send_head, send_whole
-from .saboteur import Request, Response, Saboteur, Turn
+from .saboteur import FaultContext, Request, Response, Saboteur
 from .socket_wire import SocketWire
 from .wire import LayeredWire
 
@@ -24,11 +24,11 @@ MESSAGES: Final = "/messages?conversation="
 
 
 class TwoEndpoints(Front):
-    def __init__(self, saboteur: Saboteur, turn: Turn, healthy: str) -> None:
+    def __init__(self, saboteur: Saboteur, context: FaultContext, healthy: str) -> None:
         """`healthy` is the URL of a server on a WebSocket."""
         super().__init__(STREAM)
         self._saboteur = saboteur
-        self._turn = turn
+        self._turn = context
         self._healthy = healthy
         self._wires: list[LayeredWire] = []
 
@@ -40,31 +40,31 @@ class TwoEndpoints(Front):
     async def serve(self, request: Request, writer: asyncio.StreamWriter) -> None:
         message = decoded(request.body)
         asked = message if isinstance(message, dict) else None
-        turn = msgspec.structs.replace(self._turn, asked=asked, call=request)
-        given = self._saboteur.call(request, turn) if self._saboteur.call is not None else None
+        context = msgspec.structs.replace(self._turn, asked=asked, call=request)
+        given = self._saboteur.call(request, context) if self._saboteur.call is not None else None
         answer = given or _refusal(request)
         if answer is None and request.method == "GET":
-            return await self._follow(turn, writer)
+            return await self._follow(context, writer)
         answer = answer or await self._take(request)
         return await send_whole(writer, answer, answer.body or b"")
 
-    async def _follow(self, turn: Turn, writer: asyncio.StreamWriter) -> None:
-        wire = LayeredWire(await SocketWire.open(self._healthy), Altering(self._saboteur, turn))
+    async def _follow(self, context: FaultContext, writer: asyncio.StreamWriter) -> None:
+        wire = LayeredWire(await SocketWire.open(self._healthy), Alteration(self._saboteur, context))
         self._wires.append(wire)
         response = Response([("Content-Type", EVENT_STREAM)], 200)
         if self._saboteur.response is not None:
-            self._saboteur.response(response, turn)
+            self._saboteur.response(response, context)
         try:
             send_head(writer, response)
             address = f"{MESSAGES}{len(self._wires)}".encode()
-            await self._send(b"event: endpoint\ndata: %b\n\n" % address, turn, writer)
+            await self._send(b"event: endpoint\ndata: %b\n\n" % address, context, writer)
             while line := await wire.read():
-                await self._send(b"event: message\ndata: %b\n\n" % line.rstrip(b"\n"), turn, writer)
+                await self._send(b"event: message\ndata: %b\n\n" % line.rstrip(b"\n"), context, writer)
         finally:
             await wire.stop()
 
-    async def _send(self, block: bytes, turn: Turn, writer: asyncio.StreamWriter) -> None:
-        writer.write(block if self._saboteur.block is None else self._saboteur.block(block, turn))
+    async def _send(self, block: bytes, context: FaultContext, writer: asyncio.StreamWriter) -> None:
+        writer.write(block if self._saboteur.block is None else self._saboteur.block(block, context))
         await writer.drain()
 
     async def _take(self, request: Request) -> Response:

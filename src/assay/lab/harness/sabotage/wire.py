@@ -9,14 +9,14 @@ from typing import Any
 from assay.lab.harness.links.stdio import Wire
 from assay.revisions.revision import Revision
 
-from .alteration import Altering, bodies, decoded, encode
+from .alteration import Alteration, bodies, decoded, encode
 from .saboteur import Answered, Script
 
 
 class LayeredWire:
     """The pipes of a healthy process, with a fault in between."""
 
-    def __init__(self, inner: Wire, altering: Altering) -> None:
+    def __init__(self, inner: Wire, altering: Alteration) -> None:
         self._inner = inner
         self._altering = altering
         self._unread = b""
@@ -42,7 +42,7 @@ class LayeredWire:
     def _as_line(self, body: bytes) -> bytes:
         line = body + b"\n"
         change = self._altering.saboteur.line
-        return line if change is None else change(line, self._altering.turn)
+        return line if change is None else change(line, self._altering.context)
 
     async def write(self, data: bytes) -> None:
         *lines, self._unsent = (self._unsent + data).split(b"\n")

@@ -1,4 +1,4 @@
-"""What the guest answers when the server asks: as its context says."""
+"""What the client answers when the server asks: as its context says."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .form import filled
 from .web import Web
 
 if TYPE_CHECKING:
-    from .client import Guest
+    from .client import ScriptedClient
 
 Json = dict[str, Any]
 TEXT: Final = "an answer"
@@ -22,11 +22,11 @@ MODEL: Final = "assay-lab-guest"
 
 
 class Answers:
-    def __init__(self, guest: Guest, context: Json) -> None:
-        self._guest = guest
+    def __init__(self, client: ScriptedClient, context: Json) -> None:
+        self._client = client
         self.told: Json = context.get("answers", {})
         self.names: frozenset[str] = frozenset(context.get("capabilities", ()))
-        """What the guest was asked to declare, as `sampling` or `sampling.tools`."""
+        """What the client was asked to declare, as `sampling` or `sampling.tools`."""
         self.roots: list[Json] = list(self.told.get("roots", []))
         self.addresses: list[str] = []
         """That the server wanted to be opened."""
@@ -35,13 +35,13 @@ class Answers:
     @property
     def capabilities(self) -> Json:
         """As they are declared in the guest's revision."""
-        declared = self._guest.manners.declares
+        declared = self._client.behaviour.declares
         return self.own if declared is None else declared
 
     @property
     def own(self) -> Json:
         """What it is ready to answer."""
-        revision = self._guest.revision
+        revision = self._client.revision
         found: Json = {}
         if "roots" in self._groups:
             changes = "roots.listChanged" in self.names and revision.asking is Asking.BY_REQUEST
@@ -59,7 +59,7 @@ class Answers:
 
     def _modes(self) -> Json:
         """Nothing said means forms only, which is also all that the first revision with forms can say."""
-        if "elicitation.url" not in self.names or "url" not in self._guest.revision.elicitation:
+        if "elicitation.url" not in self.names or "url" not in self._client.revision.elicitation:
             return {}
         return {"form": {}, "url": {}} if "elicitation" in self.names else {"url": {}}
 
@@ -69,7 +69,7 @@ class Answers:
             Refused: it has no answer to this.
         """
         group = _GROUPS.get(method)
-        if group is None or (group and group not in self.own and self._guest.manners.checks_declared):
+        if group is None or (group and group not in self.own and self._client.behaviour.checks_declared):
             raise Refused(METHOD_NOT_FOUND, f"no such method: {method}")
         if group:
             await self._prepare()
@@ -79,7 +79,7 @@ class Answers:
         """Do what is to be done before an answer; a question that this leads to is answered at once."""
         steps, self._before = self._before, []
         try:
-            await self._guest.play(steps)
+            await self._client.play(steps)
         finally:
             self._before = steps
 
@@ -91,7 +91,7 @@ class Answers:
 
     async def elicit(self, params: Json) -> Json:
         mode = params.get("mode", "form")
-        if self._guest.manners.checks_declared and not self._has_mode(mode):
+        if self._client.behaviour.checks_declared and not self._has_mode(mode):
             raise Refused(INVALID_PARAMS, f"mode {mode} was not declared")
         if mode == "url":
             await self._consider(str(params.get("url")))
@@ -99,21 +99,21 @@ class Answers:
         if action != "accept" or mode != "form":
             return {"action": action}
         schema = params.get("requestedSchema")
-        content = filled(schema, defaults=self._guest.manners.uses_defaults)
-        if self._guest.manners.validates_answers and value_problem(content, schema) is not None:
+        content = filled(schema, defaults=self._client.behaviour.uses_defaults)
+        if self._client.behaviour.validates_answers and value_problem(content, schema) is not None:
             return {"action": "cancel"}
         return {"action": action, "content": content}
 
     async def _consider(self, address: str) -> None:
         """An address is only ever looked at by its user."""
         self.addresses.append(address)
-        if self._guest.manners.previews_addresses:
-            await Web(self._guest).fetch("GET", address)
+        if self._client.behaviour.previews_addresses:
+            await Web(self._client).fetch("GET", address)
 
     async def leave(self) -> None:
         """What is done when all steps are taken."""
-        for address in self.addresses if self._guest.manners.opens_declined else ():
-            await Web(self._guest).fetch("GET", address)
+        for address in self.addresses if self._client.behaviour.opens_declined else ():
+            await Web(self._client).fetch("GET", address)
 
     def _has_mode(self, mode: Any) -> bool:
         modes = self.own.get("elicitation", {})
@@ -122,7 +122,7 @@ class Answers:
     async def sample(self, params: Json) -> Json:
         tools = params.get("tools")
         offers = tools or params.get("toolChoice")
-        if offers and self._guest.manners.checks_declared and "tools" not in self.own.get("sampling", {}):
+        if offers and self._client.behaviour.checks_declared and "tools" not in self.own.get("sampling", {}):
             raise Refused(INVALID_PARAMS, "sampling with tools was not declared")
         if (problem := conversation_problem(params.get("messages"))) is not None:
             raise Refused(INVALID_PARAMS, problem)

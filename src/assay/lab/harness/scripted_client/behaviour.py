@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 
-class Manners(Struct, frozen=True):
+class ClientBehaviour(Struct, frozen=True):
     # -- opening and closing -----------------------------------------------------------------------------
     probes: bool = True
     """Asks `server/discover` before all else, where there is no handshake."""
@@ -84,7 +84,7 @@ class Manners(Struct, frozen=True):
     """Reads a list from its beginning where a new session had to be begun."""
     caches: bool = True
     """Keeps an answer for as long as the server says."""
-    heeds_changes: bool = True
+    honours_changes: bool = True
     """Forgets what it kept when it is told of a change."""
 
     # -- questions ---------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ class Manners(Struct, frozen=True):
     """Reads skills before anybody asks for them."""
 
     # -- authorization -----------------------------------------------------------------------------------
-    heeds_challenge: bool = True
+    honours_challenge: bool = True
     """Looks for the metadata of the resource where the challenge says."""
     asks_root_first: bool = False
     """Looks for it at the root of the server before all else."""
@@ -146,11 +146,11 @@ class Manners(Struct, frozen=True):
     """Looks whether such are taken."""
     registers: bool = True
     """Registers where it has no id; otherwise it makes one up."""
-    heeds_refusal: bool = True
+    honours_refusal: bool = True
     """Does not go on as if it were registered where it was refused that."""
     keys_by_issuer: bool = True
     """Is somebody else at each authorization server."""
-    heeds_scope: bool = True
+    honours_scope: bool = True
     """Asks for the scope that a challenge names."""
     trusts_supported: bool = False
     """Asks only for scopes that the metadata names, whatever a challenge names."""

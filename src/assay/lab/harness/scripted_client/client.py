@@ -1,4 +1,4 @@
-"""The guest: a scripted client of the lab's own, which takes the steps that it is told to take.
+"""The client: a scripted client of the lab's own, which takes the steps that it is told to take.
 
 A fault meets it in one place for each hook: messages in `mouth.py`, what it hears in `ears.py`, HTTP
 requests in `web.py`, lines in `stdio_carrier.py`.
@@ -23,22 +23,22 @@ from assay.revisions.registry import BY_DATE
 from assay.revisions.revision import Opening, Revision
 
 from .answer import Answers
-from .behaviour import Manners
+from .behaviour import ClientBehaviour
 from .cache import Cache
 from .failure import Broken, Failed, Refusal, SessionLost
-from .http_transport import HttpCarrier
+from .http_transport import HttpClientTransport
 from .input_round import asks, respond
-from .notification import Heard
+from .notification import ReceivedNotifications
 from .opening import DISCOVER, open_guest, retry_version
-from .receiver import Ears
-from .sender import Mouth, id_of
-from .stdio_transport import StdioCarrier
+from .receiver import MessageReceiver
+from .sender import MessageSender, id_of
+from .stdio_transport import StdioClientTransport
 from .step import STEPS
 from .subscription import Subscription
-from .transport import Call, Carrier, Json
+from .transport import Call, ClientTransport, Json
 from .wallet import wallet_for
 from .web import Response
-from .websocket_transport import SocketCarrier
+from .websocket_transport import WebSocketClientTransport
 
 if TYPE_CHECKING:
     from assay.lab.harness.sabotage.client_saboteur import ClientSaboteur
@@ -48,15 +48,15 @@ MOST_TRIES: Final = 3
 MOST_LIVES: Final = 4
 """How often it starts a server, or connects, before it believes that this leads nowhere."""
 GRACE: Final = 0.3
-"""Seconds that responses have to end after their answers, once the guest wants to leave."""
-_CARRIERS: Final[dict[Transport, Callable[[Guest], Carrier]]] = {
-    Transport.HTTP: HttpCarrier,
-    Transport.STDIO: StdioCarrier,
-    Transport.WEBSOCKET: SocketCarrier,
+"""Seconds that responses have to end after their answers, once the client wants to leave."""
+_CARRIERS: Final[dict[Transport, Callable[[ScriptedClient], ClientTransport]]] = {
+    Transport.HTTP: HttpClientTransport,
+    Transport.STDIO: StdioClientTransport,
+    Transport.WEBSOCKET: WebSocketClientTransport,
 }
 
 
-class Guest:
+class ScriptedClient:
     fault: BaseException | None = None
     """The first error in what nobody waits for: a fault of the lab, and no failure."""
 
@@ -70,7 +70,7 @@ class Guest:
         self.invitation = invitation
         self.transport = transport
         self.saboteur = saboteur
-        self.manners = Manners(**{**habits, **(saboteur.manners if saboteur else {})})
+        self.behaviour = ClientBehaviour(**{**habits, **(saboteur.behaviour if saboteur else {})})
         self.revision: Revision = BY_DATE[invitation.revision]
         self.context: Json = deepcopy(invitation.context)  # as a process would have it: its own
         self.agreed: str | None = None
@@ -91,11 +91,11 @@ class Guest:
         """For standard error."""
         self.answers = Answers(self, self.context)
         self.cache = Cache()
-        self.heard = Heard()
-        self.mouth = Mouth(self)
-        self.ears = Ears(self)
+        self.heard = ReceivedNotifications()
+        self.mouth = MessageSender(self)
+        self.ears = MessageReceiver(self)
         self.hear = self.ears.hear
-        self.carrier: Carrier = _CARRIERS[transport](self)
+        self.carrier: ClientTransport = _CARRIERS[transport](self)
         self.wallet = wallet_for(self)
         self._ids = count(1)
         self._trace = token_hex(16)
@@ -166,7 +166,7 @@ class Guest:
     # -- authorization -----------------------------------------------------------------------------------
 
     async def authorize(self, challenge: Response) -> None:
-        """Called wherever the endpoint answers that it does not let the guest in.
+        """Called wherever the endpoint answers that it does not let the client in.
 
         Raises:
             Failed: nothing can be done about it.
@@ -189,7 +189,7 @@ class Guest:
             TimeoutError: it did not come within the time that was given.
         """
         params = params or {}
-        caches = self.manners.caches and method in self.revision.cacheable
+        caches = self.behaviour.caches and method in self.revision.cacheable
         if caches and (kept := self.cache.get(method, params)) is not None:
             return kept
         given = params
@@ -212,7 +212,7 @@ class Guest:
                 if method == "initialize" or tries == MOST_TRIES:
                     raise
                 await self._begin_again(life)
-                if "cursor" in params and self.manners.forgets_cursors:
+                if "cursor" in params and self.behaviour.forgets_cursors:
                     raise  # the cursor went with the session: the list is read from its beginning
             except Broken:
                 if tries == MOST_TRIES or not self._reissues or self._is_mending(method):
@@ -225,13 +225,13 @@ class Guest:
 
     @property
     def _reissues(self) -> bool:
-        return self.manners.reissues and self.revision.opening is Opening.PER_REQUEST
+        return self.behaviour.reissues and self.revision.opening is Opening.PER_REQUEST
 
     async def _begin_again(self, life: int) -> None:
         """A new session, unless another request has seen to it."""
         async with self._renewing:
             if life == self._life:
-                if isinstance(self.carrier, HttpCarrier):
+                if isinstance(self.carrier, HttpClientTransport):
                     self.carrier.session = None
                 self.agreed = None
                 await self.open()
@@ -247,7 +247,7 @@ class Guest:
 
     async def _mend(self, life: int) -> None:
         """A new connection with what was open on the old one, where there is such a thing."""
-        if self.transport is Transport.HTTP or not self.manners.restarts:
+        if self.transport is Transport.HTTP or not self.behaviour.restarts:
             return
         async with self._renewing:
             if life == self._life and life < MOST_LIVES:
@@ -262,7 +262,7 @@ class Guest:
         if not isinstance(result, dict):
             raise Failed(f"the answer to {method} holds neither a result nor an error")
         kind = result.get("resultType", "complete")
-        typed = self.revision.opening is Opening.PER_REQUEST and self.manners.knows_result_types
+        typed = self.revision.opening is Opening.PER_REQUEST and self.behaviour.knows_result_types
         if typed and kind not in ("complete", "input_required"):
             raise Failed(f"the answer to {method} is of an unknown kind: {kind}")
         return result
@@ -279,7 +279,7 @@ class Guest:
         message = {"jsonrpc": "2.0", "id": next(self._ids), "method": method}
         message["params"] = self._described(method, params, message["id"])
         items = self.mouth.altered(message)
-        limit = None if method == "subscriptions/listen" else timeout or self.manners.patience
+        limit = None if method == "subscriptions/listen" else timeout or self.behaviour.patience
         call = Call(id_of(items, message), method, asyncio.get_running_loop().create_future(), limit)
         told(call.id)
         self.ears.expect(call)
@@ -302,9 +302,9 @@ class Guest:
 
     def _described(self, method: str, params: Json, number: Any) -> Json:
         meta = {**self.meta, **params.get("_meta", {})}
-        if method == "tools/call" and self.manners.asks_for_progress:
+        if method == "tools/call" and self.behaviour.asks_for_progress:
             meta.setdefault("progressToken", f"progress-{number}")
-        if self.revision.opening is Opening.PER_REQUEST and self.manners.traces:
+        if self.revision.opening is Opening.PER_REQUEST and self.behaviour.traces:
             meta.setdefault("traceparent", f"00-{self._trace}-{token_hex(8)}-01")
         given = {**params, "_meta": meta} if meta else params
         described: Json = declared(self.revision, given, self.answers.capabilities)
@@ -319,7 +319,7 @@ class Guest:
 
     async def _give_up(self, call: Call, sending: asyncio.Task[None]) -> None:
         """Stop waiting, and say so; a handshake is not cancelled."""
-        if not self.manners.cancels or call.method == "initialize":
+        if not self.behaviour.cancels or call.method == "initialize":
             return
         if not self.hangs_up:
             about = {"requestId": call.id, "reason": "it took too long"}

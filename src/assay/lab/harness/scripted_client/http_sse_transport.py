@@ -17,16 +17,16 @@ from .transport import Call, Waiting
 from .web import Headers, Web
 
 if TYPE_CHECKING:
-    from .client import Guest
+    from .client import ScriptedClient
 
 PATIENCE: Final = 3.0
 """Seconds that the server has to name its second endpoint."""
 
 
-class HttpSseCarrier:
-    def __init__(self, guest: Guest) -> None:
-        self.guest = guest
-        self._web = Web(guest)
+class HttpSseClientTransport:
+    def __init__(self, client: ScriptedClient) -> None:
+        self.client = client
+        self._web = Web(client)
         self._waiting = Waiting()
         self._endpoint: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._reading: asyncio.Task[None] | None = None
@@ -50,11 +50,11 @@ class HttpSseCarrier:
 
     def _bearing(self, url: str, headers: dict[str, str]) -> Headers:
         request = Request(headers=list(headers.items()), method="", target=url)
-        self.guest.bear(request)
+        self.client.bear(request)
         return request.headers
 
     async def _read(self) -> None:
-        url, parser = self.guest.invitation.url, SseParser(MAX_BYTES)
+        url, parser = self.client.invitation.url, SseParser(MAX_BYTES)
         with suppress(Failed):
             async with self._web.call("GET", url, self._bearing(url, {"Accept": EVENT_STREAM})) as reply:
                 if reply.status == 200 and reply.head.media_type == EVENT_STREAM:
@@ -65,9 +65,9 @@ class HttpSseCarrier:
 
     def _take(self, event: SseEvent) -> None:
         if event.event == "message" and event.data:
-            self.guest.hear(event.data)
+            self.client.hear(event.data)
         elif event.event == "endpoint" and not self._endpoint.done():
-            base = self.guest.invitation.url
+            base = self.client.invitation.url
             url = urljoin(base, event.data.decode(errors="replace"))
             if urlsplit(url)[:2] == urlsplit(base)[:2]:  # never to another host
                 self._endpoint.set_result(url)

@@ -1,4 +1,4 @@
-"""Streamable HTTP, as the guest speaks it."""
+"""Streamable HTTP, as the client speaks it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .transport import Call
 from .web import Reply, Web
 
 if TYPE_CHECKING:
-    from .client import Guest
+    from .client import ScriptedClient
 
 SESSION: Final = "Mcp-Session-Id"
 VERSION: Final = "MCP-Protocol-Version"
@@ -33,11 +33,11 @@ HEAD_PATIENCE: Final = 2.0
 """Seconds that it waits for the head of its GET stream before it goes on."""
 
 
-class HttpCarrier:
-    def __init__(self, guest: Guest) -> None:
-        self.guest = guest
-        self.web = Web(guest)
-        self.url = guest.invitation.url
+class HttpClientTransport:
+    def __init__(self, client: ScriptedClient) -> None:
+        self.client = client
+        self.web = Web(client)
+        self.url = client.invitation.url
         self.session: str | None = None
         self._listening: asyncio.Task[None] | None = None
 
@@ -45,7 +45,7 @@ class HttpCarrier:
         """There is no connection to open."""
 
     async def opened(self) -> None:
-        if not self.guest.manners.opens_stream or not self.guest.revision.http.resumable:
+        if not self.client.behaviour.opens_stream or not self.client.revision.http.resumable:
             return
         await self._deafen()
         begun = asyncio.Event()
@@ -56,7 +56,7 @@ class HttpCarrier:
 
     async def close(self) -> None:
         await self._deafen()
-        if self.session is not None and self.guest.manners.ends_session:
+        if self.session is not None and self.client.behaviour.ends_session:
             with suppress(Failed, TimeoutError):
                 async with asyncio.timeout(HEAD_PATIENCE), self._call("DELETE") as reply:
                     await reply.read()
@@ -74,21 +74,21 @@ class HttpCarrier:
             async with self._call("POST", self._mirrored(message), body, url) as reply:
                 if reply.status in (401, 403) and reply.head.get("www-authenticate") is not None:
                     await self._authorize(reply, call)
-                elif reply.status in (307, 308) and self.guest.manners.follows_redirects:
+                elif reply.status in (307, 308) and self.client.behaviour.follows_redirects:
                     url = urljoin(url, reply.head.get("location") or "")
                 else:
                     return await self._take(reply, call)
-        raise Failed(f"{url} sends the guest round in circles")
+        raise Failed(f"{url} sends the client round in circles")
 
     async def _authorize(self, reply: Reply, call: Call | None) -> None:
         with nullcontext() if call is None else call.stopped():
-            await self.guest.authorize(await reply.read())
+            await self.client.authorize(await reply.read())
 
     def _mirrored(self, message: Any) -> dict[str, str]:
-        guest = self.guest
-        if not isinstance(message, dict) or not guest.manners.mirrors:
+        client = self.client
+        if not isinstance(message, dict) or not client.behaviour.mirrors:
             return {}
-        return mirrored(guest.revision, message, guest.tools)
+        return mirrored(client.revision, message, client.tools)
 
     def _call(
         self, method: str, more: dict[str, str] | None = None, body: bytes = b"", url: str | None = None
@@ -97,21 +97,21 @@ class HttpCarrier:
         headers = {} if accepted is None else {"Accept": accepted}
         if method == "POST":
             headers["Content-Type"] = JSON
-        if (version := self._version()) is not None and self.guest.manners.sends_version:
+        if (version := self._version()) is not None and self.client.behaviour.sends_version:
             headers[VERSION] = version
-        if self.session is not None and self.guest.manners.sends_session:
+        if self.session is not None and self.client.behaviour.sends_session:
             headers[SESSION] = self.session
         request = Request(
             headers=[*headers.items(), *(more or {}).items()], method=method, target=url or self.url
         )
-        self.guest.bear(request)
+        self.client.bear(request)
         return self.web.call(method, request.target, request.headers, body)
 
     def _version(self) -> str | None:
-        revision = self.guest.revision
+        revision = self.client.revision
         if revision.opening is Opening.PER_REQUEST:
             return revision.date
-        return self.guest.agreed if revision.http.version_header else None
+        return self.client.agreed if revision.http.version_header else None
 
     # -- responses ---------------------------------------------------------------------------------------
 
@@ -119,12 +119,12 @@ class HttpCarrier:
         """Hear what a response to a POST holds."""
         if call is not None and call.method == "initialize" and reply.status == 200:
             self.session = reply.head.get(SESSION)
-        if reply.status == 404 and self.session is not None and self.guest.manners.renews_session:
+        if reply.status == 404 and self.session is not None and self.client.behaviour.renews_session:
             raise SessionLost("the server does not know the session")
         if reply.head.media_type == EVENT_STREAM and reply.status == 200:
             await self._follow(reply, call)
         elif reply.head.media_type == JSON:
-            self.guest.hear((await reply.read()).body)
+            self.client.hear((await reply.read()).body)
         if reply.status >= 300 and (call is None or not call.answer.done()):
             kind = NotServed if reply.status in (400, 404, 405) else Failed
             raise kind(f"the server answered with HTTP status {reply.status}")
@@ -145,15 +145,15 @@ class HttpCarrier:
                 await self._read(again, parser)
 
     def _resumes(self, parser: SseParser) -> bool:
-        able = self.guest.revision.http.resumable and self.guest.manners.resumes
+        able = self.client.revision.http.resumable and self.client.behaviour.resumes
         return able and bool(parser.last_event_id)
 
     def _last(self, parser: SseParser) -> dict[str, str]:
-        named = parser.last_event_id and self.guest.manners.names_last_event
+        named = parser.last_event_id and self.client.behaviour.names_last_event
         return {"Last-Event-ID": parser.last_event_id} if named else {}
 
     async def _wait(self, parser: SseParser) -> None:
-        if self.guest.manners.honours_retry:
+        if self.client.behaviour.honours_retry:
             await asyncio.sleep(USUAL_RETRY if parser.retry_ms is None else parser.retry_ms / 1000)
 
     async def _read(self, reply: Reply, parser: SseParser) -> None:
@@ -162,7 +162,7 @@ class HttpCarrier:
             async for piece in reply.pieces():
                 for event in parser.feed(piece):
                     if event.event == "message" and event.data:
-                        self.guest.hear(event.data)
+                        self.client.hear(event.data)
 
     # -- the GET stream ----------------------------------------------------------------------------------
 
@@ -184,6 +184,6 @@ class HttpCarrier:
                 if reply.status != 200 or reply.head.media_type != EVENT_STREAM:
                     return
                 yield reply
-            if not self.guest.manners.resumes:
+            if not self.client.behaviour.resumes:
                 return
             await self._wait(parser)

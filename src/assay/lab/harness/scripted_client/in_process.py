@@ -1,4 +1,4 @@
-"""The guest as a client under test: in this process, since nothing of it needs one of its own."""
+"""The client as a client under test: in this process, since nothing of it needs one of its own."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from assay.lab.harness.scripted_server.client import CommandClient, Ended, Invitation
 from assay.lab.harness.transport import Transport
 
-from .client import Guest
+from .client import ScriptedClient
 from .failure import Failed
 
 if TYPE_CHECKING:
     from assay.lab.harness.sabotage.client_saboteur import ClientSaboteur
 
 
-class GuestClient:
+class InProcessClient:
     def __init__(
         self,
         saboteur: ClientSaboteur | None = None,
@@ -31,20 +31,20 @@ class GuestClient:
     async def run(self, invitation: Invitation, limit: float) -> Ended:
         if self._saboteur is not None and self._saboteur.command:
             return await CommandClient(self._saboteur.command, self.transport).run(invitation, limit)
-        guest = Guest(invitation, self.transport, self._saboteur, self._habits)
-        running = asyncio.create_task(guest.run())
+        client = ScriptedClient(invitation, self.transport, self._saboteur, self._habits)
+        running = asyncio.create_task(client.run())
         try:
             done, _ = await asyncio.wait({running}, timeout=limit)
         finally:
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
         if not done:
-            return Ended(None, stderr=_text(guest.said), stopped=True)
+            return Ended(None, stderr=_text(client.said), stopped=True)
         try:
             running.result()
         except (Failed, TimeoutError) as reason:
-            return Ended(1, stderr=_text([*guest.said, str(reason)]))
-        return Ended(0, stderr=_text(guest.said))
+            return Ended(1, stderr=_text([*client.said, str(reason)]))
+        return Ended(0, stderr=_text(client.said))
 
 
 def _text(lines: list[str]) -> bytes:

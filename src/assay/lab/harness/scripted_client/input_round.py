@@ -10,36 +10,36 @@ from assay.revisions.revision import Asking
 from .failure import Failed
 
 if TYPE_CHECKING:
-    from .client import Guest
+    from .client import ScriptedClient
 
 Json = dict[str, Any]
 
 
-def asks(guest: Guest, result: Json) -> bool:
-    return guest.revision.asking is Asking.BY_RETRY and result.get("resultType") == "input_required"
+def asks(client: ScriptedClient, result: Json) -> bool:
+    return client.revision.asking is Asking.BY_RETRY and result.get("resultType") == "input_required"
 
 
-async def respond(guest: Guest, result: Json) -> Json:
+async def respond(client: ScriptedClient, result: Json) -> Json:
     """What the next request holds besides: an answer for each question, and the state as it was given.
 
     Raises:
-        Failed: the guest has no answer to a question.
+        Failed: the client has no answer to a question.
     """
     asked = result.get("inputRequests")
     given: Json = {}
     for key, question in (asked if isinstance(asked, dict) else {}).items():
-        given[key] = await _answered(guest, question)
+        given[key] = await _answered(client, question)
     more: Json = {"inputResponses": given} if given else {}
-    if "requestState" in result and guest.manners.echoes_state:
+    if "requestState" in result and client.behaviour.echoes_state:
         more["requestState"] = result["requestState"]
     return more
 
 
-async def _answered(guest: Guest, question: Any) -> Json:
+async def _answered(client: ScriptedClient, question: Any) -> Json:
     about = question if isinstance(question, dict) else {}
     params = about.get("params")
     try:
-        return await guest.answers.answer(
+        return await client.answers.answer(
             str(about.get("method")), params if isinstance(params, dict) else {}
         )
     except Refused as refused:

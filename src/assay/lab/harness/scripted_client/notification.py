@@ -11,7 +11,7 @@ from .failure import Failed
 Json = dict[str, Any]
 
 
-class Heard:
+class ReceivedNotifications:
     def __init__(self) -> None:
         self._by_method: defaultdict[str, asyncio.Queue[Json]] = defaultdict(asyncio.Queue)
 

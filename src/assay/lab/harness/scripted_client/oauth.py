@@ -1,4 +1,4 @@
-"""What the guest does about authorization: from a challenge to a token, and the token in every request.
+"""What the client does about authorization: from a challenge to a token, and the token in every request.
 
 Grants besides authorization codes are in `oauth_more.py`, proofs of possession in `oauth_dpop.py`.
 """
@@ -23,7 +23,7 @@ from .oauth_identity import CALLBACK, Identity, identify
 from .web import Response, Web
 
 if TYPE_CHECKING:
-    from .client import Guest
+    from .client import ScriptedClient
 
 FORM: Final = ("Content-Type", "application/x-www-form-urlencoded")
 INSUFFICIENT: Final = "insufficient_scope"
@@ -35,7 +35,7 @@ class Ask:
 
     def __init__(self, wallet: OAuth, resource: Resource, server: Server, scopes: list[str]) -> None:
         self.wallet = wallet
-        self.guest = wallet.guest
+        self.client = wallet.client
         self.resource = resource
         self.server = server
         self.scopes = scopes
@@ -64,10 +64,10 @@ Grant = Callable[[Ask], Awaitable[Json]]
 
 
 class OAuth:
-    """The wallet of a guest: its credentials, and how it gets them."""
+    """The wallet of a client: its credentials, and how it gets them."""
 
-    def __init__(self, guest: Guest) -> None:
-        self.guest = guest
+    def __init__(self, client: ScriptedClient) -> None:
+        self.client = client
         self.token = ""
         self.scheme = "Bearer"
         self.scopes: list[str] = []
@@ -76,7 +76,7 @@ class OAuth:
         """By issuer."""
         self.refreshes: dict[str, str] = {}
         """Refresh tokens, by issuer."""
-        self.proofs = Proofs() if guest.context.get("oauth", {}).get("dpop") else None
+        self.proofs = Proofs() if client.context.get("oauth", {}).get("dpop") else None
         """With a key to which tokens are to be bound."""
         self.attempts = 0
 
@@ -87,17 +87,17 @@ class OAuth:
             Failed: it is not.
         """
         told = next(iter(challenges(challenge.head)), Challenge("bearer", {}))
-        if self._wants_nonce(challenge, self.guest.invitation.url, told.params):
+        if self._wants_nonce(challenge, self.client.invitation.url, told.params):
             return
         if challenge.status == 403 and told.params.get("error") != INSUFFICIENT:
-            raise Failed("the server does not let the guest in, whatever it shows")
+            raise Failed("the server does not let the client in, whatever it shows")
         if challenge.status == 403:
             self._look_before(told)
         self.attempts += 1
-        if self.attempts > self.guest.manners.most_authorizations:
+        if self.attempts > self.client.behaviour.most_authorizations:
             raise Failed(f"not let in after {self.attempts - 1} authorizations")
-        resource = await find_resource(self.guest, told)
-        server = await find_server(self.guest, resource.servers[0], needed=resource.found)
+        resource = await find_resource(self.client, told)
+        server = await find_server(self.client, resource.servers[0], needed=resource.found)
         ask = Ask(self, resource, server, self._wanted(told, resource, server))
         refreshed = await by_refresh(ask) if challenge.status == 401 else None
         answer = refreshed or await self._grant(ask)
@@ -109,7 +109,7 @@ class OAuth:
 
     def bear(self, request: Request) -> None:
         """Put what there is into a request to the endpoint. Its `target` is the whole URL here."""
-        if self.token and origin_of(request.target) == origin_of(self.guest.invitation.url):
+        if self.token and origin_of(request.target) == origin_of(self.client.invitation.url):
             request.set("Authorization", f"{self.scheme} {self.token}")
             if self.proofs is not None:
                 request.set("DPoP", self.proofs.make(request.method, request.target, self.token))
@@ -122,40 +122,40 @@ class OAuth:
 
     def _look_before(self, told: Challenge) -> None:
         """What was asked for already and is not enough, asking again does not help."""
-        manners = self.guest.manners
-        if not manners.steps_up or (manners.tracks_scopes and {*told.scopes} <= {*self.scopes}):
+        behaviour = self.client.behaviour
+        if not behaviour.steps_up or (behaviour.tracks_scopes and {*told.scopes} <= {*self.scopes}):
             raise Failed(f"not enough scope: {' '.join(told.scopes)} is wanted")
 
     def _wanted(self, told: Challenge, resource: Resource, server: Server) -> list[str]:
         """The challenge decides; else all that the resource has; else nothing. Earlier ones are kept, and
         where the server has refresh tokens by scope, they are asked for."""
-        manners = self.guest.manners
-        named = told.scopes if manners.heeds_scope else []
-        if manners.trusts_supported and resource.scopes:
+        behaviour = self.client.behaviour
+        named = told.scopes if behaviour.honours_scope else []
+        if behaviour.trusts_supported and resource.scopes:
             named = [one for one in named if one in resource.scopes]
-        earlier = self.scopes if manners.keeps_scopes else []
+        earlier = self.scopes if behaviour.keeps_scopes else []
         offline = [OFFLINE] if OFFLINE in server.says("scopes_supported") else []
         return list(dict.fromkeys([*earlier, *(named or resource.scopes), *offline]))
 
     def _grant(self, ask: Ask) -> Awaitable[Json]:
-        name = self.guest.context.get("oauth", {}).get("grant", "authorization_code")
+        name = self.client.context.get("oauth", {}).get("grant", "authorization_code")
         grants: dict[str, Grant] = {"authorization_code": by_code, **GRANTS}
         if name not in grants:
-            raise Failed(f"the guest does not know the grant {name}")
+            raise Failed(f"the client does not know the grant {name}")
         return grants[name](ask)
 
     async def identity(self, server: Server) -> Identity:
-        key = server.issuer if self.guest.manners.keys_by_issuer else ""
+        key = server.issuer if self.client.behaviour.keys_by_issuer else ""
         if key not in self.identities:
-            self.identities[key] = await identify(self.guest, server)
+            self.identities[key] = await identify(self.client, server)
         return self.identities[key]
 
     async def post(self, url: str, form: dict[str, str], headers: dict[str, str]) -> Response:
         """A form to an endpoint of a server; once more, where that wants a nonce in the proof."""
         body = urlencode(form).encode()
-        response = await Web(self.guest).fetch("POST", url, self._proved(url, headers), body)
+        response = await Web(self.client).fetch("POST", url, self._proved(url, headers), body)
         if self._wants_nonce(response, url, read_json(response.body)):
-            response = await Web(self.guest).fetch("POST", url, self._proved(url, headers), body)
+            response = await Web(self.client).fetch("POST", url, self._proved(url, headers), body)
         return response
 
     def _proved(self, url: str, headers: dict[str, str]) -> list[tuple[str, str]]:
@@ -170,7 +170,7 @@ async def by_code(ask: Ask) -> Json:
         Failed: the server cannot do that safely, or its answer is not to be believed.
     """
     offered = ask.server.says("code_challenge_methods_supported")
-    if ask.server.found and "S256" not in offered and ask.guest.manners.needs_pkce:
+    if ask.server.found and "S256" not in offered and ask.client.behaviour.needs_pkce:
         raise Failed("the authorization server does not say that it supports PKCE")
     identity = await ask.wallet.identity(ask.server)
     verifier, state = secrets.token_urlsafe(48), secrets.token_urlsafe(24)
@@ -198,9 +198,9 @@ async def by_code(ask: Ask) -> Json:
 async def _consent(ask: Ask, asked: dict[str, str]) -> dict[str, str]:
     """The answer of the authorization endpoint, as the browser would bring it."""
     url = ask.server.url("authorization_endpoint")
-    if ask.guest.manners.opens_as_http:
+    if ask.client.behaviour.opens_as_http:
         url = f"http:{url.partition(':')[2]}"
-    response = await Web(ask.guest).fetch("GET", f"{url}{'&' if '?' in url else '?'}{urlencode(asked)}")
+    response = await Web(ask.client).fetch("GET", f"{url}{'&' if '?' in url else '?'}{urlencode(asked)}")
     where = response.head.get("location") or ""
     if response.status not in (302, 303) or not where.startswith(CALLBACK):
         raise Failed(f"the authorization endpoint answered with HTTP status {response.status}")
@@ -212,13 +212,13 @@ def _believe(ask: Ask, answer: dict[str, str], state: str) -> None:
     Raises:
         Failed: the answer is not to the guest's question, or not of the server that it asked, or no code.
     """
-    manners, iss = ask.guest.manners, answer.get("iss")
-    if manners.checks_state and answer.get("state") != state:
+    behaviour, iss = ask.client.behaviour, answer.get("iss")
+    if behaviour.checks_state and answer.get("state") != state:
         raise Failed("the authorization answer has another state")
     promised = ask.server.metadata.get("authorization_response_iss_parameter_supported") is True
-    if iss is None and promised and manners.needs_iss:
+    if iss is None and promised and behaviour.needs_iss:
         raise Failed("the authorization answer does not say who gave it")
-    if iss is not None and manners.compares_iss and ask.server.found and not _same(ask, iss):
+    if iss is not None and behaviour.compares_iss and ask.server.found and not _same(ask, iss):
         raise Failed(f"the authorization answer is of {iss}, not of {ask.server.issuer}")
     if "code" not in answer:
         raise Failed(f"no authorization: {answer.get('error', 'no code and no error')}")
@@ -226,4 +226,4 @@ def _believe(ask: Ask, answer: dict[str, str], state: str) -> None:
 
 def _same(ask: Ask, iss: str) -> bool:
     issuer = ask.server.issuer
-    return iss == issuer or (ask.guest.manners.normalizes_iss and iss.rstrip("/") == issuer.rstrip("/"))
+    return iss == issuer or (ask.client.behaviour.normalizes_iss and iss.rstrip("/") == issuer.rstrip("/"))

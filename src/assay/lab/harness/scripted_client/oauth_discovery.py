@@ -1,4 +1,4 @@
-"""How the guest finds whom to ask for a token: the metadata of the resource, then that of the server."""
+"""How the client finds whom to ask for a token: the metadata of the resource, then that of the server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .failure import Failed
 from .web import Web
 
 if TYPE_CHECKING:
-    from .client import Guest
+    from .client import ScriptedClient
 
 OAUTH: Final = "/.well-known/oauth-authorization-server"
 OIDC: Final = "/.well-known/openid-configuration"
@@ -63,20 +63,24 @@ class Server(Struct, frozen=True):
         return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
 
 
-async def find_resource(guest: Guest, challenge: Challenge) -> Resource:
+async def find_resource(client: ScriptedClient, challenge: Challenge) -> Resource:
     """
     Raises:
         Failed: it has metadata that is about something else, or names no server.
     """
-    url, manners = guest.invitation.url, guest.manners
-    named = challenge.params.get(METADATA) if manners.heeds_challenge else None
-    document = await _first(guest, resource_places(guest, named)) if manners.reads_resource_metadata else None
+    url, behaviour = client.invitation.url, client.behaviour
+    named = challenge.params.get(METADATA) if behaviour.honours_challenge else None
+    document = (
+        await _first(client, resource_places(client, named)) if behaviour.reads_resource_metadata else None
+    )
     if document is None:
-        if named is not None and manners.reads_resource_metadata:
+        if named is not None and behaviour.reads_resource_metadata:
             raise Failed(f"there is no metadata at {named}")
         return Resource(url, (origin_of(url),), found=False)
     uri, servers = document.get("resource"), document.get("authorization_servers")
-    if manners.checks_resource and not (isinstance(uri, str) and covers(uri, url, manners.minds_capitals)):
+    if behaviour.checks_resource and not (
+        isinstance(uri, str) and covers(uri, url, behaviour.minds_capitals)
+    ):
         raise Failed(f"the metadata is about {uri}, not about {url}")
     if not isinstance(servers, list) or not servers:
         raise Failed("the metadata names no authorization server")
@@ -85,12 +89,12 @@ async def find_resource(guest: Guest, challenge: Challenge) -> Resource:
     return Resource(str(uri), tuple(str(one) for one in servers), known)
 
 
-def resource_places(guest: Guest, named: str | None) -> list[str]:
-    if named is not None and not guest.manners.asks_root_first:
+def resource_places(client: ScriptedClient, named: str | None) -> list[str]:
+    if named is not None and not client.behaviour.asks_root_first:
         return [named]
-    origin, path = origin_of(guest.invitation.url), urlsplit(guest.invitation.url).path.rstrip("/")
+    origin, path = origin_of(client.invitation.url), urlsplit(client.invitation.url).path.rstrip("/")
     places = [f"{origin}{WELL_KNOWN}{path}", f"{origin}{WELL_KNOWN}"]
-    return [*reversed(places)] if guest.manners.asks_root_first else places
+    return [*reversed(places)] if client.behaviour.asks_root_first else places
 
 
 def covers(uri: str, url: str, capitals: bool) -> bool:
@@ -102,35 +106,39 @@ def covers(uri: str, url: str, capitals: bool) -> bool:
     return same and f"{other.path}/".startswith(f"{one.path.rstrip('/')}/")
 
 
-async def find_server(guest: Guest, issuer: str, *, needed: bool) -> Server:
+async def find_server(client: ScriptedClient, issuer: str, *, needed: bool) -> Server:
     """
     Raises:
         Failed: its metadata is missing though it is needed, or is none to believe in.
     """
-    manners = guest.manners
-    document = await _first(guest, server_places(guest, issuer)) if manners.reads_server_metadata else None
+    behaviour = client.behaviour
+    document = (
+        await _first(client, server_places(client, issuer)) if behaviour.reads_server_metadata else None
+    )
     if document is None:
-        if needed and manners.reads_server_metadata:
+        if needed and behaviour.reads_server_metadata:
             raise Failed(f"the authorization server {issuer} has no metadata")
         base = origin_of(issuer)
         return Server(issuer, {name: f"{base}{place}" for name, place in DEFAULTS.items()}, found=False)
-    if manners.compares_issuer and document.get("issuer") != issuer:
+    if behaviour.compares_issuer and document.get("issuer") != issuer:
         raise Failed(f"the metadata of {issuer} is of {document.get('issuer')}")
     server = Server(issuer, document)
-    if manners.checks_addresses and not is_safe(str(document.get("authorization_endpoint", "https://none"))):
+    if behaviour.checks_addresses and not is_safe(
+        str(document.get("authorization_endpoint", "https://none"))
+    ):
         raise Failed(f"no address to open: {document['authorization_endpoint']}")
     return server
 
 
-def server_places(guest: Guest, issuer: str) -> list[str]:
+def server_places(client: ScriptedClient, issuer: str) -> list[str]:
     """Where the metadata of an issuer can be, in the order in which they are tried."""
-    manners = guest.manners
+    behaviour = client.behaviour
     origin = origin_of(issuer)
-    path = "" if manners.drops_issuer_path else urlsplit(issuer).path.rstrip("/")
+    path = "" if behaviour.drops_issuer_path else urlsplit(issuer).path.rstrip("/")
     oauth, openid = f"{origin}{OAUTH}{path}", [f"{origin}{OIDC}{path}", f"{origin}{path}{OIDC}"]
-    if not manners.knows_openid:
+    if not behaviour.knows_openid:
         openid = []
-    ordered = [*openid, oauth] if manners.openid_first else [oauth, *openid]
+    ordered = [*openid, oauth] if behaviour.openid_first else [oauth, *openid]
     return list(dict.fromkeys(ordered))
 
 
@@ -140,11 +148,11 @@ def is_safe(url: str) -> bool:
     return parts.scheme == "https" or (parts.scheme == "http" and is_local(parts.netloc))
 
 
-async def _first(guest: Guest, places: Iterable[str]) -> Json | None:
+async def _first(client: ScriptedClient, places: Iterable[str]) -> Json | None:
     """The first document that is there."""
-    headers = [("Accept", "application/json"), ("MCP-Protocol-Version", guest.revision.date)]
+    headers = [("Accept", "application/json"), ("MCP-Protocol-Version", client.revision.date)]
     for place in places:
-        response = await Web(guest).fetch("GET", place, headers)
+        response = await Web(client).fetch("GET", place, headers)
         if response.status == 200 and (found := read_json(response.body)):
             return found
     return None

@@ -33,21 +33,21 @@ async def by_refresh(ask: Ask) -> Json | None:
     try:
         return await ask.exchange(*identity.prove(form))
     except Failed as reason:
-        ask.guest.say(f"cannot refresh: {reason}")
+        ask.client.say(f"cannot refresh: {reason}")
         return None
 
 
 async def by_credentials(ask: Ask) -> Json:
     """The guest acts for itself: it shows a secret, or signs with its key."""
     form = {"grant_type": "client_credentials", **ask.about}
-    if "private_key_pem" in ask.guest.context:
+    if "private_key_pem" in ask.client.context:
         return await ask.exchange({**form, **_signature(ask)}, {})
     return await ask.exchange(*(await ask.wallet.identity(ask.server)).prove(form))
 
 
 def _signature(ask: Ask) -> dict[str, str]:
     """Who the guest is, signed for this server (RFC 7523)."""
-    context, now = ask.guest.context, int(time.time())
+    context, now = ask.client.context, int(time.time())
     claims = {
         "iss": context["client_id"],
         "sub": context["client_id"],
@@ -62,7 +62,7 @@ def _signature(ask: Ask) -> dict[str, str]:
 
 async def by_exchange(ask: Ask) -> Json:
     """The user is signed in at an identity provider, which gives a grant for the server (RFC 8693)."""
-    context = ask.guest.context
+    context = ask.client.context
     form = {
         "grant_type": TOKEN_EXCHANGE,
         "requested_token_type": ID_JAG,
@@ -81,7 +81,7 @@ async def by_exchange(ask: Ask) -> Json:
 
 async def by_assertion(ask: Ask) -> Json:
     """The guest is a workload, and has a token that says so."""
-    return await _bring(ask, ask.guest.context["valid_jwt"])
+    return await _bring(ask, ask.client.context["valid_jwt"])
 
 
 async def _bring(ask: Ask, assertion: str) -> Json:

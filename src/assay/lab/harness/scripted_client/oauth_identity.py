@@ -1,4 +1,4 @@
-"""Who the guest is at an authorization server, and how it proves that."""
+"""Who the client is at an authorization server, and how it proves that."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .oauth_discovery import Server, read_json
 from .web import Web
 
 if TYPE_CHECKING:
-    from .client import Guest
+    from .client import ScriptedClient
 
 DOCUMENT: Final = "https://conformance-test.local/client-metadata.json"
 """The address of the guest's metadata document, as the contract has it."""
 CALLBACK: Final = "http://127.0.0.1:3000/callback"
-"""Nobody listens there: the guest reads where it is sent, and does not go."""
+"""Nobody listens there: the client reads where it is sent, and does not go."""
 BASIC, POST, NONE = "client_secret_basic", "client_secret_post", "none"
 PREFERRED: Final = (BASIC, POST, NONE)
 
@@ -41,22 +41,22 @@ class Identity(Struct, frozen=True):
         return {**form, "client_id": self.id, **proof}, {}
 
 
-async def identify(guest: Guest, server: Server) -> Identity:
+async def identify(client: ScriptedClient, server: Server) -> Identity:
     """In the order that the specification gives: what it was given, its document, registration.
 
     Raises:
         Failed: there is no way to be known there.
     """
-    manners, context = guest.manners, guest.context
-    if "client_id" in context and manners.uses_given_id:
+    behaviour, context = client.behaviour, client.context
+    if "client_id" in context and behaviour.uses_given_id:
         secret = str(context.get("client_secret", ""))
         return Identity(str(context["client_id"]), secret, method_for(server, secret))
     supported = server.metadata.get("client_id_metadata_document_supported") is True
-    if manners.uses_document and (supported or not manners.checks_documents):
+    if behaviour.uses_document and (supported or not behaviour.checks_documents):
         return Identity(DOCUMENT)
-    if not manners.registers:
+    if not behaviour.registers:
         return Identity("made-up-by-the-guest")
-    return await register(guest, server)
+    return await register(client, server)
 
 
 def method_for(server: Server, secret: str) -> str:
@@ -66,13 +66,13 @@ def method_for(server: Server, secret: str) -> str:
     return next((one for one in able if one in taken), able[0])
 
 
-async def register(guest: Guest, server: Server) -> Identity:
+async def register(client: ScriptedClient, server: Server) -> Identity:
     url = server.url("registration_endpoint")
     body = msgspec.json.encode(description(server))
-    response = await Web(guest).fetch("POST", url, [("Content-Type", "application/json")], body)
+    response = await Web(client).fetch("POST", url, [("Content-Type", "application/json")], body)
     told = read_json(response.body)
     name, secret = told.get("client_id"), str(told.get("client_secret", ""))
-    if response.status != 201 and not guest.manners.heeds_refusal:
+    if response.status != 201 and not client.behaviour.honours_refusal:
         return Identity("undefined")
     if response.status != 201 or not isinstance(name, str):
         raise Failed(f"registration was refused: HTTP status {response.status} {told.get('error', '')}")

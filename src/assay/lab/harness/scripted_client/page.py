@@ -9,36 +9,36 @@ from assay.model.error import INVALID_PARAMS
 from .failure import Failed, Refusal, SessionLost
 
 if TYPE_CHECKING:
-    from .client import Guest
+    from .client import ScriptedClient
 
 
-async def list_all(guest: Guest, method: str, key: str) -> list[Any]:
+async def list_all(client: ScriptedClient, method: str, key: str) -> list[Any]:
     """Every page; from the beginning again, once, where a cursor is not good any more, or went with its
     session."""
     try:
-        return await _pages(guest, method, key)
+        return await _pages(client, method, key)
     except (Refusal, SessionLost) as reason:
         stale = isinstance(reason, SessionLost) or reason.code == INVALID_PARAMS
-        if not stale or guest.cursors.pop(method, None) is None:
+        if not stale or client.cursors.pop(method, None) is None:
             raise
-        guest.cache.forget(method)
-        return await _pages(guest, method, key)
+        client.cache.forget(method)
+        return await _pages(client, method, key)
 
 
-async def _pages(guest: Guest, method: str, key: str) -> list[Any]:
+async def _pages(client: ScriptedClient, method: str, key: str) -> list[Any]:
     """An empty cursor is one like any other; only that none is given means the end."""
     found: list[Any] = []
-    guest.cursors.pop(method, None)
+    client.cursors.pop(method, None)
     params: dict[str, Any] = {}
-    for _ in range(guest.manners.most_pages):
-        result = await guest.request(method, dict(params))
+    for _ in range(client.behaviour.most_pages):
+        result = await client.request(method, dict(params))
         items, following = result.get(key), result.get("nextCursor")
         if not isinstance(items, list):
             raise Failed(f"the answer to {method} holds no {key}")
         found += items
-        if following is None or not guest.manners.follows_pages:
+        if following is None or not client.behaviour.follows_pages:
             return found
         if following == params.get("cursor"):
             raise Failed(f"{method} gives the same cursor again")
-        params["cursor"] = guest.cursors[method] = following
+        params["cursor"] = client.cursors[method] = following
     raise Failed(f"{method} has no end")

@@ -1,4 +1,4 @@
-"""What the guest makes of the messages that it is sent."""
+"""What the client makes of the messages that it is sent."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from .failure import Failed
 from .transport import Call, Json
 
 if TYPE_CHECKING:
-    from .client import Guest
+    from .client import ScriptedClient
 
 encode = msgspec.json.encode
 CANCELLED = "notifications/cancelled"
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 
 
-class Ears:
-    def __init__(self, guest: Guest) -> None:
-        self._guest = guest
+class MessageReceiver:
+    def __init__(self, client: ScriptedClient) -> None:
+        self._client = client
         self._calls: dict[bytes, Call] = {}
         self._answering: dict[bytes, asyncio.Task[None]] = {}
 
@@ -45,25 +45,25 @@ class Ears:
         try:
             value = msgspec.json.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return self._guest.say(f"the server sent what is no JSON: {body[:80]!r}")
-        batch = isinstance(value, list) and self._guest.revision.batching is Batching.ACCEPTED
+            return self._client.say(f"the server sent what is no JSON: {body[:80]!r}")
+        batch = isinstance(value, list) and self._client.revision.batching is Batching.ACCEPTED
         for one in value if batch else [value]:
             if isinstance(one, dict):
                 self._take(one)
         return None
 
     def _take(self, message: Json) -> None:
-        """The one place where a fault meets what the guest hears."""
-        hook = self._guest.saboteur.hearing if self._guest.saboteur else None
-        heard = message if hook is None else hook(message, self._guest)
+        """The one place where a fault meets what the client hears."""
+        hook = self._client.saboteur.hearing if self._client.saboteur else None
+        heard = message if hook is None else hook(message, self._client)
         if heard is None:
             return
         if "method" not in heard:
             self._settle(heard)
         elif "id" not in heard:
             self._note(str(heard["method"]), _params(heard))
-        elif self._guest.revision.asking is Asking.BY_REQUEST:
-            self._answering[encode(heard["id"])] = self._guest.task(self._reply(heard))
+        elif self._client.revision.asking is Asking.BY_REQUEST:
+            self._answering[encode(heard["id"])] = self._client.task(self._reply(heard))
 
     def _settle(self, message: Json) -> None:
         """An answer to a request that still waits for it; others are nobody's."""
@@ -72,7 +72,7 @@ class Ears:
             call.answer.set_result(message)
 
     def _note(self, method: str, params: Json) -> None:
-        guest = self._guest
+        client = self._client
         if method == CANCELLED:
             task = self._answering.get(encode(params.get("requestId")))
             if task is not None:
@@ -80,35 +80,35 @@ class Ears:
             return
         meta = params.get("_meta")
         name = meta.get(SUBSCRIPTION_KEY) if isinstance(meta, dict) else None
-        mine = [one for one in guest.subscriptions if one.id == name]
-        if name is not None and not mine and guest.manners.minds_subscriptions:
+        mine = [one for one in client.subscriptions if one.id == name]
+        if name is not None and not mine and client.behaviour.minds_subscriptions:
             return
         if method == ACKNOWLEDGED:
             for one in mine:
                 one.acknowledge()
-        if guest.manners.heeds_changes:
-            guest.cache.change(method, params)
-        guest.heard.put(method, params)
+        if client.behaviour.honours_changes:
+            client.cache.change(method, params)
+        client.heard.put(method, params)
 
     async def _reply(self, message: Json) -> None:
         method, params = str(message["method"]), _params(message)
         await self._report(method, params, 1)
         try:
-            answer: Json = {"result": await self._guest.answers.answer(method, params)}
+            answer: Json = {"result": await self._client.answers.answer(method, params)}
         except Refused as refused:
             answer = {"error": refused.error}
         else:
             await self._report(method, params, 2)
         with suppress(Failed):
-            await self._guest.send({"jsonrpc": "2.0", "id": message["id"], **answer})
+            await self._client.send({"jsonrpc": "2.0", "id": message["id"], **answer})
 
     async def _report(self, method: str, params: Json, done: int) -> None:
         """Tell a server that wants to know how far an answer is."""
         meta = params.get("_meta")
         token = meta.get("progressToken") if isinstance(meta, dict) else None
-        if token is not None and method != "ping" and self._guest.manners.reports_progress:
+        if token is not None and method != "ping" and self._client.behaviour.reports_progress:
             about = {"progressToken": token, "progress": done, "total": 2}
-            await self._guest.notify("notifications/progress", about)
+            await self._client.notify("notifications/progress", about)
 
 
 def _params(message: Json) -> dict[str, Any]:

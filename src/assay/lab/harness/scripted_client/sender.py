@@ -13,17 +13,17 @@ from .failure import Failed
 from .transport import Call, Json
 
 if TYPE_CHECKING:
-    from .client import Guest
+    from .client import ScriptedClient
 
 
-class Mouth:
-    def __init__(self, guest: Guest) -> None:
-        self._guest = guest
+class MessageSender:
+    def __init__(self, client: ScriptedClient) -> None:
+        self._client = client
 
     def altered(self, message: Json) -> list[Any]:
         """What goes out in place of a message: the one place where a fault meets messages."""
-        hook = self._guest.saboteur.message if self._guest.saboteur else None
-        changed = message if hook is None else hook(deepcopy(message), self._guest)
+        hook = self._client.saboteur.message if self._client.saboteur else None
+        changed = message if hook is None else hook(deepcopy(message), self._client)
         if changed is None:
             return []
         return changed if isinstance(changed, list) else [changed]
@@ -40,7 +40,7 @@ class Mouth:
         sending: asyncio.Task[None] | None = None
         for place, item in enumerate(items):
             if place == own:
-                sending = self._guest.task(self._carry(item, call))
+                sending = self._client.task(self._carry(item, call))
                 await asyncio.sleep(0)  # on one connection it is written first
             elif call is None and place == 0:
                 await self._carry(item, None)
@@ -52,7 +52,7 @@ class Mouth:
 
     async def _carry(self, item: Any, call: Call | None) -> None:
         body = item if isinstance(item, bytes) else msgspec.json.encode(item)
-        await self._guest.carrier.send(body, item, call)
+        await self._client.carrier.send(body, item, call)
 
 
 def _own(items: list[Any], method: str) -> int:

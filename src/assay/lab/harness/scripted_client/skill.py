@@ -1,4 +1,4 @@
-"""Skills, as the guest uses them: listed first, loaded when told to, believed only where they fit."""
+"""Skills, as the client uses them: listed first, loaded when told to, believed only where they fit."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ from .failure import Failed
 from .page import list_all
 
 if TYPE_CHECKING:
-    from .client import Guest
+    from .client import ScriptedClient
 
 Json = dict[str, Any]
 FENCE: Final = "---"
 
 
-async def list_skills(guest: Guest) -> None:
-    found = await list_all(guest, "skills/list", "skills")
-    guest.skills = {str(one.get("uri")): one for one in found if isinstance(one, dict)}
-    if guest.manners.prefetches_skills:
-        for uri in guest.skills:
-            await _read(guest, uri)
+async def list_skills(client: ScriptedClient) -> None:
+    found = await list_all(client, "skills/list", "skills")
+    client.skills = {str(one.get("uri")): one for one in found if isinstance(one, dict)}
+    if client.behaviour.prefetches_skills:
+        for uri in client.skills:
+            await _read(client, uri)
 
 
-async def load_skill(guest: Guest, uri: str) -> None:
+async def load_skill(client: ScriptedClient, uri: str) -> None:
     """The manifest, and then its files: each only where all before it was as listed."""
-    entry = guest.skills.get(uri)
+    entry = client.skills.get(uri)
     if entry is None:
         raise Failed(f"no skill {uri} was listed")
     listed = entry.get("resources")
     files = {
         one.get("uri"): one for one in (listed if isinstance(listed, list) else []) if isinstance(one, dict)
     }
-    text = await _read(guest, uri)
-    _verify(guest, text, files.get(uri, {}))
-    if guest.manners.verifies_frontmatter and frontmatter(text) != entry.get("frontmatter"):
+    text = await _read(client, uri)
+    _verify(client, text, files.get(uri, {}))
+    if client.behaviour.verifies_frontmatter and frontmatter(text) != entry.get("frontmatter"):
         raise Failed(f"{uri} describes itself otherwise than its entry does")
     for other in [one for one in files if one != uri]:
-        _verify(guest, await _read(guest, str(other)), files[other])
+        _verify(client, await _read(client, str(other)), files[other])
 
 
-async def _read(guest: Guest, uri: str) -> str:
-    result = await guest.request("resources/read", {"uri": uri})
+async def _read(client: ScriptedClient, uri: str) -> str:
+    result = await client.request("resources/read", {"uri": uri})
     contents = result.get("contents")
     first = contents[0] if isinstance(contents, list) and contents else None
     if not isinstance(first, dict) or not isinstance(first.get("text"), str):
@@ -50,12 +50,12 @@ async def _read(guest: Guest, uri: str) -> str:
     return text
 
 
-def _verify(guest: Guest, text: str, listed: Json) -> None:
+def _verify(client: ScriptedClient, text: str, listed: Json) -> None:
     data = text.encode("utf-8", "surrogatepass")
-    if guest.manners.verifies_size and listed.get("size") != len(data):
+    if client.behaviour.verifies_size and listed.get("size") != len(data):
         raise Failed(f"{listed.get('uri')} has {len(data)} bytes, not {listed.get('size')}")
     digest = f"sha256:{sha256(data).hexdigest()}"
-    if guest.manners.verifies_digest and listed.get("digest") != digest:
+    if client.behaviour.verifies_digest and listed.get("digest") != digest:
         raise Failed(f"{listed.get('uri')} has another digest than it was listed with")
 
 

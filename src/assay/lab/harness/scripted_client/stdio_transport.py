@@ -1,4 +1,4 @@
-"""stdio, as the guest speaks it: it starts the server, and one line is one message."""
+"""stdio, as the client speaks it: it starts the server, and one line is one message."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .failure import Broken
 from .transport import Call, Waiting
 
 if TYPE_CHECKING:
-    from .client import Guest
+    from .client import ScriptedClient
 
 
-class StdioCarrier:
-    def __init__(self, guest: Guest) -> None:
-        self.guest = guest
+class StdioClientTransport:
+    def __init__(self, client: ScriptedClient) -> None:
+        self.client = client
         self.process: Process | None = None
         self._waiting = Waiting()
         self._reading: asyncio.Task[None] | None = None
@@ -29,7 +29,7 @@ class StdioCarrier:
         if self.process is not None:
             await self.close()
         try:
-            self.process = await Process.start(shlex.split(self.guest.invitation.server))
+            self.process = await Process.start(shlex.split(self.client.invitation.server))
         except Unreachable as reason:
             raise Broken(str(reason)) from None
         self._reading = asyncio.create_task(self._read(self.process))
@@ -42,11 +42,11 @@ class StdioCarrier:
 
     async def write(self, data: bytes) -> None:
         """Bytes for the server: the one place where a fault meets lines."""
-        hook = self.guest.saboteur.line if self.guest.saboteur else None
+        hook = self.client.saboteur.line if self.client.saboteur else None
         if self.process is None or self.process.status is not None:
             raise Broken("the server has ended")
         try:
-            await self.process.write(data if hook is None else hook(data, self.guest))
+            await self.process.write(data if hook is None else hook(data, self.client))
         except (ConnectionError, RuntimeError):
             raise Broken("the server reads no more") from None
 
@@ -55,9 +55,9 @@ class StdioCarrier:
         while data := await process.read():
             for line in framer.feed(data):
                 if isinstance(line, bytes):
-                    self.guest.hear(line)
+                    self.client.hear(line)
         self._waiting.fail("the server ended its output")
-        self.guest.lost()
+        self.client.lost()
 
     async def close(self) -> None:
         """Close its input, wait for it, then ask it to end, then make it end."""
@@ -67,7 +67,7 @@ class StdioCarrier:
         if self._reading is not None:
             self._reading.cancel()
             await asyncio.gather(self._reading, return_exceptions=True)
-        if self.guest.manners.insists:
+        if self.client.behaviour.insists:
             await process.stop()
         else:
             process.end_input()

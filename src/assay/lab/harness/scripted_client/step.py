@@ -1,4 +1,4 @@
-"""What the guest can be told to do: one function for each step, by its name."""
+"""What the client can be told to do: one function for each step, by its name."""
 
 from __future__ import annotations
 
@@ -18,62 +18,62 @@ from .page import list_all
 from .skill import list_skills, load_skill
 
 if TYPE_CHECKING:
-    from .client import Guest
+    from .client import ScriptedClient
 
 Json = dict[str, Any]
 Step = Callable[..., Awaitable[None]]
 TOOLS_CHANGED: Final = "notifications/tools/list_changed"
 
 
-async def list_tools(guest: Guest) -> None:
-    tools = await list_all(guest, "tools/list", "tools")
+async def list_tools(client: ScriptedClient) -> None:
+    tools = await list_all(client, "tools/list", "tools")
     named = {one["name"]: one for one in tools if isinstance(one, dict) and isinstance(one.get("name"), str)}
-    mirrors = guest.transport is Transport.HTTP and guest.revision.http.mirrored is not None
-    guest.dropped = {}
-    if mirrors and guest.manners.drops_badly_marked:
+    mirrors = client.transport is Transport.HTTP and client.revision.http.mirrored is not None
+    client.dropped = {}
+    if mirrors and client.behaviour.drops_badly_marked:
         marked = {name: marking_problem(tool) for name, tool in named.items()}
-        guest.dropped = {name: problem for name, problem in marked.items() if problem is not None}
-    for name, problem in guest.dropped.items():
-        guest.say(f"tool {name} is left out: {problem}")
-    guest.tools = {name: tool for name, tool in named.items() if name not in guest.dropped}
+        client.dropped = {name: problem for name, problem in marked.items() if problem is not None}
+    for name, problem in client.dropped.items():
+        client.say(f"tool {name} is left out: {problem}")
+    client.tools = {name: tool for name, tool in named.items() if name not in client.dropped}
 
 
-async def list_resources(guest: Guest) -> None:
-    await list_all(guest, "resources/list", "resources")
+async def list_resources(client: ScriptedClient) -> None:
+    await list_all(client, "resources/list", "resources")
 
 
-async def list_templates(guest: Guest) -> None:
-    await list_all(guest, "resources/templates/list", "resourceTemplates")
+async def list_templates(client: ScriptedClient) -> None:
+    await list_all(client, "resources/templates/list", "resourceTemplates")
 
 
-async def list_prompts(guest: Guest) -> None:
-    await list_all(guest, "prompts/list", "prompts")
+async def list_prompts(client: ScriptedClient) -> None:
+    await list_all(client, "prompts/list", "prompts")
 
 
 async def call_tool(
-    guest: Guest, name: str, arguments: Json | None = None, timeout: float | None = None
+    client: ScriptedClient, name: str, arguments: Json | None = None, timeout: float | None = None
 ) -> None:
-    if name in guest.dropped:
-        raise Failed(f"tool {name} was left out: {guest.dropped[name]}")
+    if name in client.dropped:
+        raise Failed(f"tool {name} was left out: {client.dropped[name]}")
     params: Json = {"name": name, "arguments": arguments or {}}
     try:
-        result = await guest.request("tools/call", params, timeout=timeout)
+        result = await client.request("tools/call", params, timeout=timeout)
     except Refusal as refusal:
-        if refusal.code != HEADER_MISMATCH or not guest.manners.refreshes_headers:
+        if refusal.code != HEADER_MISMATCH or not client.behaviour.refreshes_headers:
             raise
-        guest.cache.forget("tools/list")
-        await list_tools(guest)
-        result = await guest.request("tools/call", params, timeout=timeout)
+        client.cache.forget("tools/list")
+        await list_tools(client)
+        result = await client.request("tools/call", params, timeout=timeout)
     except TimeoutError:
         if timeout is None:
             raise
-        return guest.say(f"call_tool {name}: gave up after {timeout:g} s")
-    _validate(guest, name, result)
+        return client.say(f"call_tool {name}: gave up after {timeout:g} s")
+    _validate(client, name, result)
 
 
-def _validate(guest: Guest, name: str, result: Json) -> None:
-    schema = guest.tools.get(name, {}).get("outputSchema")
-    if schema is None or result.get("isError") or not guest.manners.validates_output:
+def _validate(client: ScriptedClient, name: str, result: Json) -> None:
+    schema = client.tools.get(name, {}).get("outputSchema")
+    if schema is None or result.get("isError") or not client.behaviour.validates_output:
         return
     if "structuredContent" not in result:
         raise Failed(f"tool {name} has a schema for its output, and gave none that is structured")
@@ -81,90 +81,90 @@ def _validate(guest: Guest, name: str, result: Json) -> None:
         raise Failed(f"the output of tool {name} does not fit its schema: {problem}")
 
 
-async def read_resource(guest: Guest, uri: str) -> None:
-    await guest.request("resources/read", {"uri": uri})
+async def read_resource(client: ScriptedClient, uri: str) -> None:
+    await client.request("resources/read", {"uri": uri})
 
 
-async def get_prompt(guest: Guest, name: str, arguments: Json | None = None) -> None:
-    await guest.request("prompts/get", {"name": name, "arguments": arguments or {}})
+async def get_prompt(client: ScriptedClient, name: str, arguments: Json | None = None) -> None:
+    await client.request("prompts/get", {"name": name, "arguments": arguments or {}})
 
 
-async def complete(guest: Guest, ref: Json, argument: Json, context: Json | None = None) -> None:
+async def complete(client: ScriptedClient, ref: Json, argument: Json, context: Json | None = None) -> None:
     more = {} if context is None else {"context": context}
-    await guest.request("completion/complete", {"ref": ref, "argument": argument, **more})
+    await client.request("completion/complete", {"ref": ref, "argument": argument, **more})
 
 
-async def subscribe(guest: Guest, uri: str) -> None:
+async def subscribe(client: ScriptedClient, uri: str) -> None:
     """By a request, or by a stream that is open until the end: as the revision has it."""
-    if "resources/subscribe" in guest.revision.requests:
-        await guest.request("resources/subscribe", {"uri": uri})
+    if "resources/subscribe" in client.revision.requests:
+        await client.request("resources/subscribe", {"uri": uri})
     else:
-        await listen(guest, {"resourceSubscriptions": [uri]})
+        await listen(client, {"resourceSubscriptions": [uri]})
 
 
-async def unsubscribe(guest: Guest, uri: str) -> None:
-    if "resources/unsubscribe" in guest.revision.requests:
-        await guest.request("resources/unsubscribe", {"uri": uri})
+async def unsubscribe(client: ScriptedClient, uri: str) -> None:
+    if "resources/unsubscribe" in client.revision.requests:
+        await client.request("resources/unsubscribe", {"uri": uri})
     else:
-        await guest.stop_listening({"resourceSubscriptions": [uri]})
+        await client.stop_listening({"resourceSubscriptions": [uri]})
 
 
-async def listen(guest: Guest, notifications: Json) -> None:
+async def listen(client: ScriptedClient, notifications: Json) -> None:
     """Where the handshake has agreed on all that is announced, there is nothing to do."""
-    if "subscriptions/listen" in guest.revision.requests:
-        await guest.listen(notifications)
+    if "subscriptions/listen" in client.revision.requests:
+        await client.listen(notifications)
 
 
-async def set_level(guest: Guest, level: str) -> None:
+async def set_level(client: ScriptedClient, level: str) -> None:
     """For good, or in each request from now on."""
-    if guest.revision.logs_on_demand:
-        guest.meta[LOG_LEVEL_KEY] = level
+    if client.revision.logs_on_demand:
+        client.meta[LOG_LEVEL_KEY] = level
     else:
-        await guest.request("logging/setLevel", {"level": level})
+        await client.request("logging/setLevel", {"level": level})
 
 
-async def ping(guest: Guest) -> None:
+async def ping(client: ScriptedClient) -> None:
     """Where the revision has it."""
-    if "ping" in guest.revision.requests:
-        await guest.request("ping", {})
+    if "ping" in client.revision.requests:
+        await client.request("ping", {})
 
 
-async def change_roots(guest: Guest, roots: list[Json]) -> None:
-    guest.answers.roots = roots
-    if guest.revision.asking is Asking.BY_REQUEST:
-        await guest.notify("notifications/roots/list_changed")
+async def change_roots(client: ScriptedClient, roots: list[Json]) -> None:
+    client.answers.roots = roots
+    if client.revision.asking is Asking.BY_REQUEST:
+        await client.notify("notifications/roots/list_changed")
 
 
-async def wait_for(guest: Guest, notification: str, seconds: float) -> None:
-    await guest.heard.wait_for(notification, seconds)
+async def wait_for(client: ScriptedClient, notification: str, seconds: float) -> None:
+    await client.heard.wait_for(notification, seconds)
 
 
-async def relist_on_change(guest: Guest, seconds: float) -> None:
-    await guest.heard.wait_for(TOOLS_CHANGED, seconds)
-    await list_tools(guest)
+async def relist_on_change(client: ScriptedClient, seconds: float) -> None:
+    await client.heard.wait_for(TOOLS_CHANGED, seconds)
+    await list_tools(client)
 
 
-async def together(guest: Guest, steps: list[Json]) -> None:
-    await asyncio.gather(*(guest.play([step]) for step in steps))
+async def together(client: ScriptedClient, steps: list[Json]) -> None:
+    await asyncio.gather(*(client.play([step]) for step in steps))
 
 
-async def context_calls(guest: Guest) -> None:
-    for call in guest.context.get("toolCalls", []):
-        await call_tool(guest, **call)
+async def context_calls(client: ScriptedClient) -> None:
+    for call in client.context.get("toolCalls", []):
+        await call_tool(client, **call)
 
 
-async def call_listed(guest: Guest, arguments: Json) -> None:
+async def call_listed(client: ScriptedClient, arguments: Json) -> None:
     """Every tool that there is to see; that one cannot be called keeps none from being called."""
-    for name in list(guest.tools):
+    for name in list(client.tools):
         step = {"do": "call_tool", "name": name, "arguments": arguments.get(name, {}), "may_fail": True}
-        await guest.play([step])
+        await client.play([step])
 
 
-async def echo_schema(guest: Guest, **tools: str) -> None:
-    listed = guest.tools.get(tools["of"])
+async def echo_schema(client: ScriptedClient, **tools: str) -> None:
+    listed = client.tools.get(tools["of"])
     if listed is None:
         raise Failed(f"no tool {tools['of']} was listed")
-    await call_tool(guest, tools["with"], {"schema": listed.get("inputSchema")})
+    await call_tool(client, tools["with"], {"schema": listed.get("inputSchema")})
 
 
 STEPS: Final[dict[str, Step]] = {

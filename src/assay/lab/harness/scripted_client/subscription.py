@@ -1,4 +1,4 @@
-"""A `subscriptions/listen` of the guest, which stays open until the guest ends it."""
+"""A `subscriptions/listen` of the client, which stays open until the client ends it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .failure import Broken, Failed
 from .transport import Json
 
 if TYPE_CHECKING:
-    from .client import Guest
+    from .client import ScriptedClient
 
 METHOD: Final = "subscriptions/listen"
 MOST_TRIES: Final = 4
@@ -19,8 +19,8 @@ PAUSE: Final = 0.2
 
 
 class Subscription:
-    def __init__(self, guest: Guest, wanted: Json) -> None:
-        self._guest = guest
+    def __init__(self, client: ScriptedClient, wanted: Json) -> None:
+        self._client = client
         self.wanted = wanted
         self.id: Any = None
         self._acknowledged = asyncio.Event()
@@ -32,9 +32,9 @@ class Subscription:
             Failed: it is refused, or not acknowledged in time.
         """
         self._acknowledged.clear()
-        self._task = self._guest.task(self._stay())
+        self._task = self._client.task(self._stay())
         waiting = asyncio.create_task(self._acknowledged.wait())
-        patience = self._guest.manners.patience
+        patience = self._client.behaviour.patience
         await asyncio.wait({self._task, waiting}, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
         waiting.cancel()
         if not self._acknowledged.is_set():
@@ -48,8 +48,10 @@ class Subscription:
 
         for _ in range(MOST_TRIES):
             with suppress(Broken):
-                return await self._guest.ask(METHOD, {"notifications": self.wanted}, timeout=None, told=known)
-            if not self._guest.hangs_up or not self._guest.manners.reissues:
+                return await self._client.ask(
+                    METHOD, {"notifications": self.wanted}, timeout=None, told=known
+                )
+            if not self._client.hangs_up or not self._client.behaviour.reissues:
                 break  # the connection has to be made anew first, and that brings all subscriptions back
             await asyncio.sleep(PAUSE)
         raise Broken(f"{METHOD} ended without being asked to")
@@ -61,7 +63,7 @@ class Subscription:
         """Where a request has no stream of its own to close, say so."""
         if self._task is None:
             return
-        if not self._task.done() and not self._guest.hangs_up:
-            await self._guest.notify("notifications/cancelled", {"requestId": self.id})
+        if not self._task.done() and not self._client.hangs_up:
+            await self._client.notify("notifications/cancelled", {"requestId": self.id})
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)

@@ -39,7 +39,7 @@ class Call(Struct):
             self.clock.reschedule(when)
 
 
-class Carrier(Protocol):
+class ClientTransport(Protocol):
     async def open(self) -> None:
         """
         Raises:

@@ -1,4 +1,4 @@
-"""HTTP as the guest speaks it: to its endpoint, and to whatever else it has to visit. One connection each."""
+"""HTTP as the client speaks it, to its endpoint and to other addresses: one connection per request."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay.lab.harness.sabotage.saboteur import Request
 from .failure import Broken
 
 if TYPE_CHECKING:
-    from .client import Guest
+    from .client import ScriptedClient
 
 Headers = Iterable[tuple[str, str]]
 PATIENCE: Final = 5.0
@@ -63,8 +63,8 @@ class Reply:
 
 
 class Web:
-    def __init__(self, guest: Guest) -> None:
-        self._guest = guest
+    def __init__(self, client: ScriptedClient) -> None:
+        self._client = client
 
     @asynccontextmanager
     async def call(
@@ -102,7 +102,7 @@ class Web:
         Raises:
             Broken: there is no whole response in time.
         """
-        patience = self._guest.manners.patience
+        patience = self._client.behaviour.patience
         try:
             async with asyncio.timeout(patience), self.call(method, url, headers, body) as reply:
                 return await reply.read()
@@ -113,8 +113,8 @@ class Web:
         """The request as it goes out: the one place where a fault meets HTTP requests."""
         pairs = [("Host", address.authority), *headers, ("Connection", "close")]
         request = Request(headers=pairs, method=method, target=address.target, body=body)
-        hook = self._guest.saboteur.request if self._guest.saboteur else None
-        changed = request if hook is None else hook(request, self._guest)
+        hook = self._client.saboteur.request if self._client.saboteur else None
+        changed = request if hook is None else hook(request, self._client)
         if changed is None:
             return None
         if changed.header("content-length") is None and (changed.body or method == "POST"):

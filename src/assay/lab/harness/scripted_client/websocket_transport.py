@@ -1,4 +1,4 @@
-"""WebSocket, as the guest speaks it: one text frame is one message."""
+"""WebSocket, as the client speaks it: one text frame is one message."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from .failure import Broken
 from .transport import Call, Waiting
 
 if TYPE_CHECKING:
-    from .client import Guest
+    from .client import ScriptedClient
 
 PATIENCE: Final = 5.0
 GRACE: Final = 1.0
 """Seconds that the server has to answer a close frame."""
 
 
-class SocketCarrier:
-    def __init__(self, guest: Guest) -> None:
-        self.guest = guest
+class WebSocketClientTransport:
+    def __init__(self, client: ScriptedClient) -> None:
+        self.client = client
         self._writer: asyncio.StreamWriter | None = None
         self._waiting = Waiting()
         self._reading: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
         await self.close()
-        address = Address.of(self.guest.invitation.url)
+        address = Address.of(self.client.invitation.url)
         request = self._upgrade(address)
         try:
             reader, self._writer = await connect(address, PATIENCE)
@@ -58,9 +58,9 @@ class SocketCarrier:
             "Sec-WebSocket-Protocol": "mcp",
         }
         request = Request(headers=list(headers.items()), method="GET", target=address.target)
-        self.guest.bear(request)
-        hook = self.guest.saboteur.request if self.guest.saboteur else None
-        return (hook(request, self.guest) if hook else None) or request
+        self.client.bear(request)
+        hook = self.client.saboteur.request if self.client.saboteur else None
+        return (hook(request, self.client) if hook else None) or request
 
     async def opened(self) -> None: ...
 
@@ -84,7 +84,7 @@ class SocketCarrier:
             while data := await reader.read(PIECE):
                 for received in messages.feed(data):
                     if isinstance(received, str):
-                        self.guest.hear(received.encode())
+                        self.client.hear(received.encode())
                     elif isinstance(received, ws.Ping):
                         self._control(ws.frame(ws.PONG, received.payload, mask=os.urandom(4)))
                     elif isinstance(received, ws.Close | ws.Violation):
@@ -95,7 +95,7 @@ class SocketCarrier:
         finally:
             self._waiting.fail("the server closed the WebSocket")
             if self._writer is not None:
-                self.guest.lost()
+                self.client.lost()
 
     def _control(self, data: bytes) -> None:
         if self._writer is not None:

@@ -26,14 +26,14 @@ from assay.lab.harness.verdict import Outcome
 
 from .brief import Brief
 from .client import Client, Ended, Invitation
-from .stage import Hosting
+from .stage import ClientStage
 
 SETTING: Final = "setting"
 """The mark that tells what the client was given, and whether it is right that it ends with an error."""
 TIMED_OUT: Final = "timed out"
 
 
-class Visit(Struct, frozen=True):
+class ClientRun(Struct, frozen=True):
     result: CellResult
     trace: Trace
     ended: Ended
@@ -46,7 +46,7 @@ async def visit(
     limit: float,
     ready: Awaitable[None] | None = None,
     came: Callable[[], None] = lambda: None,
-) -> Visit:
+) -> ClientRun:
     """`ready` ends when all that judging needs is loaded: the client need not wait for that. `came` is called
     when the client says its first word.
 
@@ -69,7 +69,7 @@ async def visit(
     result = _judged(cell, suite, trace, broke_off=bool(broken))
     reason = _reason(result.outcome, broken, ended)
     seconds = round(time.monotonic() - begin, 4)
-    return Visit(msgspec.structs.replace(result, reason=reason, seconds=seconds), trace, ended)
+    return ClientRun(msgspec.structs.replace(result, reason=reason, seconds=seconds), trace, ended)
 
 
 def _recorder(cell: Cell, client: Client) -> Recorder:
@@ -83,7 +83,7 @@ async def _received(cell: Cell, client: Client, recorder: Recorder, limit: float
     """Set up the host, and let the client come."""
     scenario = cell.scenario
     brief = scenario.brief or Brief()
-    hosting = Hosting(recorder, cell.revision, cell.transport, brief.path)
+    hosting = ClientStage(recorder, cell.revision, cell.transport, brief.path)
     hosting.context = brief.context
     await hosting.open()
     try:
@@ -97,7 +97,7 @@ async def _received(cell: Cell, client: Client, recorder: Recorder, limit: float
     return ended
 
 
-def _invitation(cell: Cell, hosting: Hosting) -> Invitation:
+def _invitation(cell: Cell, hosting: ClientStage) -> Invitation:
     name = cell.scenario.official or cell.scenario.id
     return Invitation(name, cell.revision.date, hosting.context, hosting.url, hosting.command)
 

@@ -15,9 +15,9 @@ from assay.protocol.framing import sse
 from .answer import Json
 from .http_reply import HttpReply
 from .http_server import Asked
-from .listener import Door
-from .request_cycle import Turn, encode
-from .server import Host
+from .listener import Listener
+from .request_cycle import RequestCycle, encode
+from .server import ScriptedServer
 
 SESSION: Final = "Mcp-Session-Id"
 _TYPE: Final = ("Content-Type", JSON)
@@ -58,8 +58,8 @@ class HttpChannel:
         self.http.cut()
 
 
-class HttpDoor(Door):
-    def __init__(self, host: Host, path: str, *, name: str = "1") -> None:
+class HttpListener(Listener):
+    def __init__(self, host: ScriptedServer, path: str, *, name: str = "1") -> None:
         super().__init__(host, path, name=name, endpoint=path or "/")
         self._name = name
 
@@ -73,7 +73,7 @@ class HttpDoor(Door):
         elif self._is_lost(asked):
             await reply.whole(404 if asked.header(SESSION) else 400)
         else:
-            await _METHODS.get(asked.method, HttpDoor._no_method)(self, asked, reply)
+            await _METHODS.get(asked.method, HttpListener._no_method)(self, asked, reply)
 
     def _is_lost(self, asked: Asked) -> bool:
         """Whether it names another session than the one that is good now; opening one names none."""
@@ -123,12 +123,12 @@ class HttpDoor(Door):
         """Every answer on one stream."""
         await reply.stream(self._headers(messages[0]))
         gathered = [_Member(self._channel(reply, one)) for one in messages]
-        turns = (Turn(self._host, one, to, asked) for one, to in zip(messages, gathered, strict=True))
-        await asyncio.gather(*(self._host.receive(turn) for turn in turns))
+        turns = (RequestCycle(self._host, one, to, asked) for one, to in zip(messages, gathered, strict=True))
+        await asyncio.gather(*(self._host.receive(cycle) for cycle in turns))
         await reply.end()
 
-    def _turn(self, message: Json, asked: Asked, reply: HttpReply) -> Turn:
-        return Turn(self._host, message, self._channel(reply, message), asked)
+    def _turn(self, message: Json, asked: Asked, reply: HttpReply) -> RequestCycle:
+        return RequestCycle(self._host, message, self._channel(reply, message), asked)
 
     def _channel(self, reply: HttpReply, message: Json) -> HttpChannel:
         headers = self._headers(message)
@@ -157,4 +157,4 @@ class _Member:
     async def finish(self) -> None: ...
 
 
-_METHODS: Final = {"GET": HttpDoor._get, "POST": HttpDoor._post, "DELETE": HttpDoor._delete}
+_METHODS: Final = {"GET": HttpListener._get, "POST": HttpListener._post, "DELETE": HttpListener._delete}

@@ -6,13 +6,13 @@ from abc import ABC, abstractmethod
 
 from .http_reply import HttpReply
 from .http_server import Asked, HttpServer
-from .server import Host
+from .server import ScriptedServer
 
 
-class Door(ABC):
+class Listener(ABC):
     """One path of an address. Hooks of the host come first; who inherits says what the path answers."""
 
-    def __init__(self, host: Host, path: str, *, name: str, endpoint: str | None = None) -> None:
+    def __init__(self, host: ScriptedServer, path: str, *, name: str, endpoint: str | None = None) -> None:
         self._host = host
         self._path = path
         self.server = HttpServer(host.recorder, self._serve, name=name, endpoint=endpoint)

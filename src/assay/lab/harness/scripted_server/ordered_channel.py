@@ -11,8 +11,8 @@ import msgspec
 from assay.lab.harness.trace.recorder import Flooded
 
 from .answer import Json
-from .request_cycle import Turn
-from .server import Host
+from .request_cycle import RequestCycle
+from .server import ScriptedServer
 
 Write = Callable[[bytes], Awaitable[None]]
 
@@ -41,7 +41,7 @@ class LineChannel:
 class Conversing:
     """Hands messages of a connection to the host."""
 
-    def __init__(self, host: Host, channel: LineChannel) -> None:
+    def __init__(self, host: ScriptedServer, channel: LineChannel) -> None:
         self._host = host
         self._channel = channel
         self._tasks: set[asyncio.Task[None]] = set()
@@ -61,7 +61,7 @@ class Conversing:
 
     async def _serve(self, message: Json) -> None:
         with suppress(ConnectionError, Flooded):  # whoever reads from the connection meets the same
-            await self._host.receive(Turn(self._host, message, self._channel))
+            await self._host.receive(RequestCycle(self._host, message, self._channel))
 
     async def end(self) -> None:
         """The client will say no more: what it was still owed is owed no longer."""

@@ -16,13 +16,15 @@ from .channel import Channel
 from .http_server import Asked
 
 if TYPE_CHECKING:
-    from .server import Host
+    from .server import ScriptedServer
 
 encode = msgspec.json.encode
 
 
-class Turn:
-    def __init__(self, host: Host, message: Json, channel: Channel, asked: Asked | None = None) -> None:
+class RequestCycle:
+    def __init__(
+        self, host: ScriptedServer, message: Json, channel: Channel, asked: Asked | None = None
+    ) -> None:
         self.host = host
         self.message = message
         self.channel = channel

@@ -33,9 +33,9 @@ from assay.revisions.registry import HANDSHAKE, PER_REQUEST, REVISIONS
 from assay.revisions.revision import Revision
 
 from .client import Client
-from .client_run import Visit, visit
+from .client_run import ClientRun, visit
 
-Keep = Callable[[Visit], CellResult]
+Keep = Callable[[ClientRun], CellResult]
 """Stores a visit; returns the result with the place of its trace filled in."""
 STARTING = (os.cpu_count() or 1) + 1
 """Clients that start at once, however many are at work: more only keep each other from it."""

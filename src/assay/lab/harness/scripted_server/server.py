@@ -4,7 +4,7 @@ for the checks. A scenario changes what it needs changed.
     stage.host.add_tool({"name": "add", "inputSchema": {...}}, add)
 
     @stage.host.on("resources/read")
-    async def read(turn: Turn) -> Json: ...
+    async def read(cycle: RequestCycle) -> Json: ...
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from .answer import DONE, SILENCE, Answer, Asking, Json, Raw, Refused
 from .channel import Channel
 from .http_reply import HttpReply
 from .http_server import Asked
-from .request_cycle import Turn, encode
+from .request_cycle import RequestCycle, encode
 
-Handler = Callable[[Turn], Awaitable[Answer]]
+Handler = Callable[[RequestCycle], Awaitable[Answer]]
 Hook = Callable[[Asked, HttpReply], Awaitable[bool]]
-Tool = Callable[[Turn], Awaitable[Answer]]
+Tool = Callable[[RequestCycle], Awaitable[Answer]]
 SERVER: Final = {"name": "assay-lab-host", "version": "1"}
 PATIENCE: Final = 20.0
 """Seconds that the host waits for the client to listen."""
@@ -43,7 +43,7 @@ LISTED: Final = {
 }
 
 
-class Host:
+class ScriptedServer:
     def __init__(self, revision: Revision, transport: Transport, recorder: Recorder) -> None:
         self.revision = revision
         self.transport = transport
@@ -73,7 +73,7 @@ class Host:
         """The one that is good now."""
         self.memory: dict[str, Any] = {}
         """For the scenario's own use."""
-        self.listeners: list[Turn] = []
+        self.listeners: list[RequestCycle] = []
         self.fault: Exception | None = None
         """The first error in a handler: a fault of the lab, never of the client."""
         self._ears: list[Channel] = []
@@ -147,56 +147,56 @@ class Host:
             with suppress(TimeoutError):
                 await (await self.ear()).send(encode({"jsonrpc": "2.0", "method": method, "params": params}))
             return
-        for turn in list(self.listeners):  # some may leave meanwhile
-            meta = {SUBSCRIPTION_KEY: turn.id, **params.get("_meta", {})}
-            await turn.notify(method, {**params, "_meta": meta})
+        for cycle in list(self.listeners):  # some may leave meanwhile
+            meta = {SUBSCRIPTION_KEY: cycle.id, **params.get("_meta", {})}
+            await cycle.notify(method, {**params, "_meta": meta})
 
     # -- answering ---------------------------------------------------------------------------------------
 
-    async def receive(self, turn: Turn) -> None:
+    async def receive(self, cycle: RequestCycle) -> None:
         """Whatever the client sent, once it is JSON."""
         try:
-            await self._take(turn)
+            await self._take(cycle)
         except (ConnectionError, Flooded):
             raise
         except Exception as fault:  # ours, wherever it is: the visit ends with it
             self.fault = self.fault or fault
-            turn.channel.cut()
+            cycle.channel.cut()
 
-    async def _take(self, turn: Turn) -> None:
-        message = turn.message
+    async def _take(self, cycle: RequestCycle) -> None:
+        message = cycle.message
         if "method" not in message:
             waiting = self._waiting.pop(str(message.get("id")), None)
             if waiting is not None and not waiting.done():
                 waiting.set_result(message)
         elif "id" not in message:
-            handler = self.handlers.get(turn.method)
+            handler = self.handlers.get(cycle.method)
             if handler is not None:
-                await handler(turn)
+                await handler(cycle)
         else:
-            await self._answer(turn)
+            await self._answer(cycle)
 
-    async def _answer(self, turn: Turn) -> None:
+    async def _answer(self, cycle: RequestCycle) -> None:
         status = None
         body: Json | None = None
         try:
-            handler = self.handlers.get(turn.method)
+            handler = self.handlers.get(cycle.method)
             if handler is None:
-                raise Refused(METHOD_NOT_FOUND, f"no such method: {turn.method}")
-            answer = await handler(turn)
+                raise Refused(METHOD_NOT_FOUND, f"no such method: {cycle.method}")
+            answer = await handler(cycle)
             if answer is DONE:
                 return
             if answer is SILENCE:
-                return await turn.stay()
+                return await cycle.stay()
             if isinstance(answer, Raw):
-                return await turn.channel.reply(answer.body, answer.status)
-            body = {"result": self.shaped(turn.method, answer)}
+                return await cycle.channel.reply(answer.body, answer.status)
+            body = {"result": self.shaped(cycle.method, answer)}
         except Asking as asking:
-            body = {"result": self.shaped(turn.method, asking.result)}
+            body = {"result": self.shaped(cycle.method, asking.result)}
         except Refused as refused:
             body = {"error": refused.error}
             status = refused.status or self.revision.http.statuses.get(refused.error["code"])
-        await turn.channel.reply(encode({"jsonrpc": "2.0", "id": turn.id, **body}), status)
+        await cycle.channel.reply(encode({"jsonrpc": "2.0", "id": cycle.id, **body}), status)
 
     def shaped(self, method: str, result: Any) -> Any:
         """A result as the revision wants it, unless it says so itself."""
@@ -209,92 +209,92 @@ class Host:
         return shaped
 
 
-async def _well(turn: Turn) -> Answer:
+async def _well(cycle: RequestCycle) -> Answer:
     return {"content": [{"type": "text", "text": "well done"}]}
 
 
-async def _initialize(turn: Turn) -> Answer:
-    host = turn.host
+async def _initialize(cycle: RequestCycle) -> Answer:
+    host = cycle.host
     if host.revision.opening is Opening.PER_REQUEST:
         raise Refused(METHOD_NOT_FOUND, "no such method: initialize")
-    declared = turn.params.get("capabilities")
+    declared = cycle.params.get("capabilities")
     host.declared = declared if isinstance(declared, dict) else {}
     return {"protocolVersion": host.revision.date, "serverInfo": SERVER, **_about(host)}
 
 
-async def _discover(turn: Turn) -> Answer:
-    host = turn.host
+async def _discover(cycle: RequestCycle) -> Answer:
+    host = cycle.host
     if host.revision.opening is Opening.HANDSHAKE:
         raise Refused(METHOD_NOT_FOUND, "no such method: server/discover")
     return {"supportedVersions": [host.revision.date], **_about(host)}
 
 
-def _about(host: Host) -> Json:
+def _about(host: ScriptedServer) -> Json:
     told = {} if host.instructions is None else {"instructions": host.instructions}
     return {"capabilities": host.capabilities, **told}
 
 
-async def _list(turn: Turn) -> Answer:
-    key = LISTED[turn.method]
-    items, page = turn.host.items[key], turn.host.page
+async def _list(cycle: RequestCycle) -> Answer:
+    key = LISTED[cycle.method]
+    items, page = cycle.host.items[key], cycle.host.page
     if page is None:
         return {key: items}
     pages = {f"at:{begin}": begin for begin in range(0, max(1, len(items)), page)}
-    begin = pages.get(str(turn.params.get("cursor", "at:0")))
+    begin = pages.get(str(cycle.params.get("cursor", "at:0")))
     if begin is None:
         raise Refused(INVALID_PARAMS, "no such cursor")
     more = {"nextCursor": f"at:{begin + page}"} if begin + page < len(items) else {}
     return {key: items[begin : begin + page], **more}
 
 
-async def _call(turn: Turn) -> Answer:
-    run = turn.host.tools.get(str(turn.params.get("name")))
+async def _call(cycle: RequestCycle) -> Answer:
+    run = cycle.host.tools.get(str(cycle.params.get("name")))
     if run is None:
-        raise Refused(INVALID_PARAMS, f"no such tool: {turn.params.get('name')}")
-    return await run(turn)
+        raise Refused(INVALID_PARAMS, f"no such tool: {cycle.params.get('name')}")
+    return await run(cycle)
 
 
-async def _read(turn: Turn) -> Answer:
-    uri = str(turn.params.get("uri"))
-    texts = turn.host.memory.get("texts", {})
+async def _read(cycle: RequestCycle) -> Answer:
+    uri = str(cycle.params.get("uri"))
+    texts = cycle.host.memory.get("texts", {})
     if uri not in texts:
-        raise Refused(turn.revision.resource_not_found, f"no such resource: {uri}", {"uri": uri})
+        raise Refused(cycle.revision.resource_not_found, f"no such resource: {uri}", {"uri": uri})
     return {"contents": [{"uri": uri, "mimeType": "text/plain", "text": texts[uri]}]}
 
 
-async def _prompt(turn: Turn) -> Answer:
+async def _prompt(cycle: RequestCycle) -> Answer:
     return {"messages": [{"role": "user", "content": {"type": "text", "text": "a prompt"}}]}
 
 
-async def _complete(turn: Turn) -> Answer:
+async def _complete(cycle: RequestCycle) -> Answer:
     return {"completion": {"values": ["one", "two"], "total": 2, "hasMore": False}}
 
 
-async def _nothing(turn: Turn) -> Answer:
+async def _nothing(cycle: RequestCycle) -> Answer:
     return {}
 
 
-async def _subscribe(turn: Turn) -> Answer:
+async def _subscribe(cycle: RequestCycle) -> Answer:
     """Acknowledge a `subscriptions/listen`, and keep its stream until the client leaves or cancels it."""
-    host = turn.host
-    meta = {SUBSCRIPTION_KEY: turn.id}
-    wanted = turn.params.get("notifications")
-    await turn.notify(
+    host = cycle.host
+    meta = {SUBSCRIPTION_KEY: cycle.id}
+    wanted = cycle.params.get("notifications")
+    await cycle.notify(
         "notifications/subscriptions/acknowledged", {"notifications": wanted or {}, "_meta": meta}
     )
-    host.listeners.append(turn)
+    host.listeners.append(cycle)
     try:
-        await turn.stay()
+        await cycle.stay()
     finally:
-        if turn in host.listeners:
-            host.listeners.remove(turn)
+        if cycle in host.listeners:
+            host.listeners.remove(cycle)
     return DONE
 
 
-async def _cancelled(turn: Turn) -> Answer:
+async def _cancelled(cycle: RequestCycle) -> Answer:
     """Nothing more is said on a subscription that is not wanted any more."""
-    given_up = (turn.channel.connection, turn.params.get("requestId"))
-    listeners = turn.host.listeners
+    given_up = (cycle.channel.connection, cycle.params.get("requestId"))
+    listeners = cycle.host.listeners
     listeners[:] = [one for one in listeners if (one.channel.connection, one.id) != given_up]
     return DONE
 

@@ -10,14 +10,14 @@ from assay.lab.harness.trace.recorder import Recorder
 from assay.lab.harness.transport import Transport
 from assay.revisions.revision import Revision
 
-from .http_listener import HttpDoor
+from .http_listener import HttpListener
 from .http_server import HttpServer, Serve
-from .server import Host
-from .stdio_listener import PipeDoor
-from .websocket_listener import SocketDoor
+from .server import ScriptedServer
+from .stdio_listener import StdioListener
+from .websocket_listener import WebSocketListener
 
 
-class Hosting:
+class ClientStage:
     """The addresses are known before the scenario sets anything up; nobody calls before it has."""
 
     def __init__(
@@ -25,26 +25,26 @@ class Hosting:
     ) -> None:
         self.revision = revision
         self.transport = transport
-        self.host = Host(revision, transport, recorder)
+        self.host = ScriptedServer(revision, transport, recorder)
         self.context: dict[str, Any] = {}
         """What the client is told besides; see `Brief`."""
         self._recorder = recorder
         self._rooms: list[HttpServer] = []
-        self._door: HttpDoor | SocketDoor | PipeDoor = _DOORS[transport](self.host, path)
+        self._door: HttpListener | WebSocketListener | StdioListener = _DOORS[transport](self.host, path)
 
     @property
     def url(self) -> str:
         """Of the endpoint; on stdio there is none."""
-        return "" if isinstance(self._door, PipeDoor) else self._door.url
+        return "" if isinstance(self._door, StdioListener) else self._door.url
 
     @property
     def origin(self) -> str:
-        return "" if isinstance(self._door, PipeDoor) else self._door.origin
+        return "" if isinstance(self._door, StdioListener) else self._door.origin
 
     @property
     def command(self) -> str:
         """What a client starts on stdio to reach the host."""
-        return shlex.join(self._door.command) if isinstance(self._door, PipeDoor) else ""
+        return shlex.join(self._door.command) if isinstance(self._door, StdioListener) else ""
 
     async def room(self, name: str, serve: Serve) -> str:
         """Serve another address; returns its origin. Its frames are on channels `<name>/…`."""
@@ -55,7 +55,7 @@ class Hosting:
     @property
     def fault(self) -> Exception | None:
         """The first error of the lab itself, wherever it was."""
-        servers = self._rooms if isinstance(self._door, PipeDoor) else [self._door.server, *self._rooms]
+        servers = self._rooms if isinstance(self._door, StdioListener) else [self._door.server, *self._rooms]
         faults = (self.host.fault, *(one.fault for one in servers))
         return next((one for one in faults if one is not None), None)
 
@@ -67,7 +67,7 @@ class Hosting:
 
 
 _DOORS: Any = {
-    Transport.HTTP: HttpDoor,
-    Transport.WEBSOCKET: SocketDoor,
-    Transport.STDIO: lambda host, path: PipeDoor(host),
+    Transport.HTTP: HttpListener,
+    Transport.WEBSOCKET: WebSocketListener,
+    Transport.STDIO: lambda host, path: StdioListener(host),
 }

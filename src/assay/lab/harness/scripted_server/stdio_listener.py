@@ -16,7 +16,7 @@ from assay.protocol.framing import lines
 
 from .ordered_channel import Conversing, LineChannel
 from .pipe import HEAD
-from .server import Host
+from .server import ScriptedServer
 
 PIPE: Final = Path(__file__).with_name("pipe.py")
 ENDING: Final = 0.1
@@ -25,8 +25,8 @@ STARTED, ENDED, SIGNALLED, KILLED = "started", "input ended", "signalled", "gone
 """Marks about the server process that the client has: its `channel` says which."""
 
 
-class PipeDoor:
-    def __init__(self, host: Host) -> None:
+class StdioListener:
+    def __init__(self, host: ScriptedServer) -> None:
         self._host = host
         self._names = count(1)
         self._connections = Connections(self._talk)
@@ -51,7 +51,7 @@ class Piped:
     """One server process of the client's."""
 
     def __init__(
-        self, host: Host, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, name: str
+        self, host: ScriptedServer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, name: str
     ) -> None:
         self._host = host
         self._reader = reader

@@ -11,13 +11,13 @@ from assay.protocol.framing import websocket as ws
 
 from .http_reply import HttpReply
 from .http_server import Asked
-from .listener import Door
+from .listener import Listener
 from .ordered_channel import Conversing, LineChannel
-from .server import Host
+from .server import ScriptedServer
 
 
-class SocketDoor(Door):
-    def __init__(self, host: Host, path: str) -> None:
+class WebSocketListener(Listener):
+    def __init__(self, host: ScriptedServer, path: str) -> None:
         super().__init__(host, path, name="http")
         self._names = count(1)
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from assay.lab.harness.driver.message_meta import SERVER_KEY
 from assay.lab.harness.driver.peer import Peer, Reply
 from assay.lab.harness.driver.stage import Stage
-from assay.lab.harness.driver.try_open import knock
+from assay.lab.harness.driver.try_open import try_open
 from assay.lab.harness.transport import GUARDED, Transport
 from assay.revisions.registry import BY_DATE
 from assay.revisions.revision import Opening
@@ -57,7 +57,7 @@ async def _show_nothing(stage: Stage, facts: Facts) -> None:
     """See whether it takes a token to be let in; without one of ours, we were let in without."""
     facts.bearers = stage.wallet.kinds
     if USUAL in facts.bearers and stage.transport in GUARDED:
-        facts.protected = not await knock(stage, NONE)
+        facts.protected = not await try_open(stage, NONE)
 
 
 async def _by_handshake(peer: Peer) -> Facts | Refusal:

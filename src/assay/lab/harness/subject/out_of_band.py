@@ -34,7 +34,7 @@ class Spans(Protocol):
         """All that came, of whatever trace."""
 
 
-class Surroundings(Struct, frozen=True):
+class OutOfBand(Struct, frozen=True):
     disk: Disk | None = None
     spans: Spans | None = None
     registry: Mapping[str, Any] | None = None

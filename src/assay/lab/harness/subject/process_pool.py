@@ -55,7 +55,7 @@ class _Spare(Struct, frozen=True):
     after: tuple[str, ...]
 
 
-class Spares:
+class ProcessPool:
     def __init__(self) -> None:
         self._idle: list[_Spare] = []
 

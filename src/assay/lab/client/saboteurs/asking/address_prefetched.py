@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.client_saboteur import EVERY, ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour
 
-saboteur = ill_mannered(
+saboteur = behaviour(
     "an address is visited before the user agrees",
     breaks="EL-33",
     scenario="asking.url-declined",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.client_saboteur import EVERY, ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour
 
-saboteur = ill_mannered(
+saboteur = behaviour(
     "a model is given tools, and was not said to take any",
     breaks="SMP-02",
     scenario="asking.sampling-tools",

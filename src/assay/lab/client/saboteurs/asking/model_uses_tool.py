@@ -5,10 +5,10 @@ from __future__ import annotations
 from assay.lab.client.altered import changed_answer
 from assay.lab.harness.sabotage.client_saboteur import on_message
 from assay.lab.harness.sabotage.saboteur import Json
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 
 
 @on_message("a model uses a tool although it must not", breaks="SMP-20", scenario="asking.sampling-tools")
-def change(message: Json, guest: Guest) -> Json:
+def change(message: Json, client: ScriptedClient) -> Json:
     used = {"type": "tool_use", "id": "1", "name": "dice", "input": {}}
     return changed_answer(message, lambda said: {**said, "content": [used]})

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.client_saboteur import EVERY, ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour
 
-saboteur = ill_mannered(
+saboteur = behaviour(
     "elicitation is declared with a mode that does not exist",
     breaks="EL-02",
     scenario="asking.form-accepted",

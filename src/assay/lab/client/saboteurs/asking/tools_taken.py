@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.client_saboteur import EVERY, ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour
 
-saboteur = ill_mannered(
+saboteur = behaviour(
     "tools for the model are taken that were not declared",
     breaks="SMP-04",
     scenario="asking.sampling-tools-undeclared",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.client.authorization.altering import resigned
 from assay.lab.harness.sabotage.client_saboteur import on_request
 from assay.lab.harness.sabotage.saboteur import Request
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 
 
 @on_request(
@@ -13,5 +13,5 @@ from assay.lab.harness.scripted_client.client import Guest
     breaks="client-credentials-jwt-sub",
     scenario="auth/client-credentials-jwt",
 )
-def change(request: Request, guest: Guest) -> Request | None:
-    return resigned(request, guest, sub="somebody-else")
+def change(request: Request, client: ScriptedClient) -> Request | None:
+    return resigned(request, client, sub="somebody-else")

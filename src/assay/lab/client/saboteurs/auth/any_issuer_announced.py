@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import behaviour
 
-saboteur = ill_mannered(
+saboteur = behaviour(
     "it does not compare the issuer that the metadata announces",
     breaks="sep-2468-client-compare-iss-supported",
     scenario="auth/iss-wrong-issuer",

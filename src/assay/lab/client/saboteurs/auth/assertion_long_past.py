@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.client.authorization.altering import resigned
 from assay.lab.harness.sabotage.client_saboteur import on_request
 from assay.lab.harness.sabotage.saboteur import Request
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 
 MINUTE = 60
 
@@ -15,5 +15,5 @@ MINUTE = 60
     breaks="client-credentials-jwt-verified",
     scenario="auth/client-credentials-jwt",
 )
-def change(request: Request, guest: Guest) -> Request | None:
-    return resigned(request, guest, iat=0, exp=MINUTE)
+def change(request: Request, client: ScriptedClient) -> Request | None:
+    return resigned(request, client, iat=0, exp=MINUTE)

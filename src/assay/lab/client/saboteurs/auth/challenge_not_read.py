@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import behaviour
 
-saboteur = ill_mannered(
+saboteur = behaviour(
     "it does not read where the challenge says that the metadata is",
     breaks="AU-12",
     scenario="auth/metadata-var3",
-    heeds_challenge=False,
+    honours_challenge=False,
 )

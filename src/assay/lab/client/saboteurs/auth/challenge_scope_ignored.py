@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import behaviour
 
-saboteur = ill_mannered(
+saboteur = behaviour(
     "it does not ask for the scope of the challenge",
     breaks="scope-from-www-authenticate",
     scenario="auth/scope-from-www-authenticate",
-    heeds_scope=False,
+    honours_scope=False,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.client.authorization.altering import TOKEN, altered, goes_to
 from assay.lab.harness.sabotage.client_saboteur import on_request
 from assay.lab.harness.sabotage.saboteur import Request
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 
 
 @on_request(
@@ -13,8 +13,8 @@ from assay.lab.harness.scripted_client.client import Guest
     breaks="client-credentials-basic-auth",
     scenario="auth/client-credentials-basic",
 )
-def change(request: Request, guest: Guest) -> Request | None:
+def change(request: Request, client: ScriptedClient) -> Request | None:
     if goes_to(request, TOKEN):
         request.set("Authorization", None)
-    given = {name: guest.context[name] for name in ("client_id", "client_secret")}
+    given = {name: client.context[name] for name in ("client_id", "client_secret")}
     return altered(request, TOKEN, **given)

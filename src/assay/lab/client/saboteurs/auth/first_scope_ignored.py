@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import behaviour
 
-saboteur = ill_mannered(
+saboteur = behaviour(
     "it asks for the scopes of the metadata instead of the first challenge's",
     breaks="scope-step-up-initial",
     scenario="auth/scope-step-up",
-    heeds_scope=False,
+    honours_scope=False,
 )

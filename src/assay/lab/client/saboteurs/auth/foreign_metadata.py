@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import behaviour
 
-saboteur = ill_mannered(
+saboteur = behaviour(
     "it uses metadata that names another issuer",
     breaks="sep-2468-client-validate-metadata-issuer",
     scenario="auth/metadata-issuer-mismatch",

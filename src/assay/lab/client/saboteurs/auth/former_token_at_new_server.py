@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.client.authorization.altering import REGISTER, goes_to
 from assay.lab.harness.sabotage.client_saboteur import on_request
 from assay.lab.harness.sabotage.saboteur import Request
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 
 
 @on_request(
@@ -13,8 +13,8 @@ from assay.lab.harness.scripted_client.client import Guest
     breaks="sep-2352-no-cross-as-credential-reuse",
     scenario="auth/authorization-server-migration",
 )
-def change(request: Request, guest: Guest) -> Request | None:
-    token = guest.wallet.token
+def change(request: Request, client: ScriptedClient) -> Request | None:
+    token = client.wallet.token
     if goes_to(request, REGISTER) and token:
         request.set("Authorization", f"Bearer {token}")
     return request

@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.client.authorization.altering import AUTHORIZE, goes_to
 from assay.lab.harness.sabotage.client_saboteur import on_request
 from assay.lab.harness.sabotage.saboteur import Request
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 
 
 @on_request(
@@ -13,5 +13,5 @@ from assay.lab.harness.scripted_client.client import Guest
     breaks="sep-2207-offline-access-requested",
     scenario="auth/offline-access-scope",
 )
-def change(request: Request, guest: Guest) -> Request | None:
+def change(request: Request, client: ScriptedClient) -> Request | None:
     return None if goes_to(request, AUTHORIZE) else request

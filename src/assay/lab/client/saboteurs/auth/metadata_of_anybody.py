@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import behaviour
 
-saboteur = ill_mannered(
+saboteur = behaviour(
     "it does not compare the issuer in the metadata",
     breaks="AU-26",
     compares_issuer=False,

@@ -6,7 +6,7 @@ from assay.lab.client.authorization.altering import ENDPOINT, goes_to
 from assay.lab.client.authorization.machine import read_jwt
 from assay.lab.harness.sabotage.client_saboteur import on_request
 from assay.lab.harness.sabotage.saboteur import Request
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 
 
 @on_request(
@@ -14,6 +14,6 @@ from assay.lab.harness.scripted_client.client import Guest
     breaks="sep-1932-client-rs-nonce",
     scenario="auth/dpop-nonce",
 )
-def change(request: Request, guest: Guest) -> Request | None:
+def change(request: Request, client: ScriptedClient) -> Request | None:
     nonce = read_jwt(request.header("dpop")).claims.get("nonce")
     return None if goes_to(request, ENDPOINT) and nonce is not None else request

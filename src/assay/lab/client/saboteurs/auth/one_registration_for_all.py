@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import behaviour
 
-saboteur = ill_mannered(
+saboteur = behaviour(
     "it registers with the first authorization server alone",
     breaks="sep-2352-reregister-on-as-change",
     scenario="auth/authorization-server-migration",

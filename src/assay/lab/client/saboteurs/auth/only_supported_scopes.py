@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import behaviour
 
-saboteur = ill_mannered(
+saboteur = behaviour(
     "it asks for no scope that the metadata does not name",
     breaks="AU-16",
     scenario="auth/scope-step-up",

@@ -9,11 +9,11 @@ from assay.lab.client.authorization.altering import AUTHORIZE, altered, goes_to,
 from assay.lab.client.authorization.shell import NAME
 from assay.lab.harness.sabotage.client_saboteur import on_request
 from assay.lab.harness.sabotage.saboteur import Request
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 
 
 @on_request("it has a shell open addresses", breaks="SEC-09", scenario="auth.shell-in-address")
-def change(request: Request, guest: Guest) -> Request | None:
+def change(request: Request, client: ScriptedClient) -> Request | None:
     if not goes_to(request, AUTHORIZE):
         return request
     word = unquote(parameters(request)[NAME])

@@ -7,7 +7,7 @@ from base64 import b64encode
 from assay.lab.client.authorization.altering import TOKEN, goes_to
 from assay.lab.harness.sabotage.client_saboteur import on_request
 from assay.lab.harness.sabotage.saboteur import Request
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 
 
 @on_request(
@@ -15,8 +15,8 @@ from assay.lab.harness.scripted_client.client import Guest
     breaks="pre-registration-auth",
     scenario="auth/pre-registration",
 )
-def change(request: Request, guest: Guest) -> Request | None:
+def change(request: Request, client: ScriptedClient) -> Request | None:
     if goes_to(request, TOKEN):
-        pair = f"{guest.context['client_id']}:another-secret"
+        pair = f"{client.context['client_id']}:another-secret"
         request.set("Authorization", f"Basic {b64encode(pair.encode()).decode()}")
     return request

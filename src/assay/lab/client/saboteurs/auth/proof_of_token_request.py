@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.client.authorization.altering import TOKEN, goes_to
 from assay.lab.harness.sabotage.client_saboteur import on_request
 from assay.lab.harness.sabotage.saboteur import Request
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 
 
 @on_request(
@@ -13,10 +13,10 @@ from assay.lab.harness.scripted_client.client import Guest
     breaks="sep-1932-client-fresh-proof",
     scenario="auth/dpop",
 )
-def change(request: Request, guest: Guest) -> Request | None:
+def change(request: Request, client: ScriptedClient) -> Request | None:
     proof = request.header("dpop")
     if goes_to(request, TOKEN):
-        guest.memory["proof"] = proof
+        client.memory["proof"] = proof
     elif proof is not None:
-        request.set("DPoP", guest.memory["proof"])
+        request.set("DPoP", client.memory["proof"])
     return request

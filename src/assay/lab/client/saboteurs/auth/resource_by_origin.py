@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.client.authorization.altering import AUTHORIZE, ENDPOINT, TOKEN, altered
 from assay.lab.harness.sabotage.client_saboteur import on_request
 from assay.lab.harness.sabotage.saboteur import Request
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 
 
 @on_request(
@@ -13,6 +13,6 @@ from assay.lab.harness.scripted_client.client import Guest
     breaks="resource-parameter-matches-prm",
     scenario="auth/token-endpoint-auth-none",
 )
-def change(request: Request, guest: Guest) -> Request | None:
-    origin = guest.invitation.url.removesuffix(ENDPOINT)
+def change(request: Request, client: ScriptedClient) -> Request | None:
+    origin = client.invitation.url.removesuffix(ENDPOINT)
     return altered(altered(request, AUTHORIZE, resource=origin), TOKEN, resource=origin)

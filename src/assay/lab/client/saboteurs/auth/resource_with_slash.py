@@ -5,9 +5,9 @@ from __future__ import annotations
 from assay.lab.client.authorization.altering import AUTHORIZE, altered
 from assay.lab.harness.sabotage.client_saboteur import on_request
 from assay.lab.harness.sabotage.saboteur import Request
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 
 
 @on_request("it names the resource with a slash at the end", breaks="AU-59", scenario="auth/metadata-default")
-def change(request: Request, guest: Guest) -> Request | None:
-    return altered(request, AUTHORIZE, resource=f"{guest.invitation.url}/")
+def change(request: Request, client: ScriptedClient) -> Request | None:
+    return altered(request, AUTHORIZE, resource=f"{client.invitation.url}/")

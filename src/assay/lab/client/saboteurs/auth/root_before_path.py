@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import behaviour
 
-saboteur = ill_mannered(
+saboteur = behaviour(
     "it looks at the root before it looks at the endpoint's path",
     breaks="AU-13",
     scenario="auth/metadata-var1",

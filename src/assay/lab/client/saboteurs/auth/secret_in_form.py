@@ -7,7 +7,7 @@ from base64 import b64decode
 from assay.lab.client.authorization.altering import TOKEN, altered, goes_to
 from assay.lab.harness.sabotage.client_saboteur import on_request
 from assay.lab.harness.sabotage.saboteur import Request
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 
 
 @on_request(
@@ -15,7 +15,7 @@ from assay.lab.harness.scripted_client.client import Guest
     breaks="token-endpoint-auth-method",
     scenario="auth/token-endpoint-auth-basic",
 )
-def change(request: Request, guest: Guest) -> Request | None:
+def change(request: Request, client: ScriptedClient) -> Request | None:
     header = request.header("authorization") or ""
     if not goes_to(request, TOKEN) or not header.startswith("Basic "):
         return request

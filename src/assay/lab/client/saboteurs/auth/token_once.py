@@ -5,11 +5,11 @@ from __future__ import annotations
 from assay.lab.client.authorization.altering import ENDPOINT, goes_to
 from assay.lab.harness.sabotage.client_saboteur import on_request
 from assay.lab.harness.sabotage.saboteur import Request
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 
 
 @on_request("it shows its token in its first request alone", breaks="AU-61", scenario="auth/metadata-default")
-def change(request: Request, guest: Guest) -> Request | None:
+def change(request: Request, client: ScriptedClient) -> Request | None:
     if goes_to(request, ENDPOINT) and b'"tools/call"' in request.body:
         request.set("Authorization", None)
     return request

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from assay.lab.harness.sabotage.client_saboteur import misbehaving
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_client.failure import Failed
 from assay.lab.harness.transport import HTTP_ONLY
 
@@ -16,10 +16,10 @@ from assay.lab.harness.transport import HTTP_ONLY
     scenario="auth/wif-jwt-bearer",
     transports=HTTP_ONLY,
 )
-async def behave(guest: Guest) -> None:
+async def behave(client: ScriptedClient) -> None:
     for grant in ("jwt_bearer", "jwt_bearer"):
         # Another context, not the same one changed: the trace holds that.
-        expired = guest.context["expired_jwt"]
-        guest.context = {**guest.context, "valid_jwt": expired, "oauth": {"grant": grant}}
+        expired = client.context["expired_jwt"]
+        client.context = {**client.context, "valid_jwt": expired, "oauth": {"grant": grant}}
         with suppress(Failed):
-            await guest.open()
+            await client.open()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from assay.lab.client.declaring import CLIENTS
-from assay.lab.harness.sabotage.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import behaviour
 
-saboteur = ill_mannered(
-    "a change does not end what was kept", breaks="CA-12", transports=CLIENTS, heeds_changes=False
+saboteur = behaviour(
+    "a change does not end what was kept", breaks="CA-12", transports=CLIENTS, honours_changes=False
 )

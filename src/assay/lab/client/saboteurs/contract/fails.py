@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from assay.lab.harness.sabotage.client_saboteur import misbehaving
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_client.failure import Failed
 
 
 @misbehaving("it ends with an error where nothing went wrong", breaks="CLIENT-03")
-async def behave(guest: Guest) -> None:
-    await guest.open()
-    await guest.play(guest.context["steps"])
+async def behave(client: ScriptedClient) -> None:
+    await client.open()
+    await client.play(client.context["steps"])
     raise Failed("nothing went wrong, and it is said nevertheless")

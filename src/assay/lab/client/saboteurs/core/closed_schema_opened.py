@@ -5,11 +5,11 @@ from __future__ import annotations
 from assay.lab.client.altered import with_schema
 from assay.lab.harness.sabotage.client_saboteur import on_message
 from assay.lab.harness.sabotage.saboteur import Json
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 
 
 @on_message(
     "a schema that is closed is opened", breaks="json-schema-2020-12-client-additionalProperties-preserved"
 )
-def change(message: Json, guest: Guest) -> Json:
+def change(message: Json, client: ScriptedClient) -> Json:
     return with_schema(message, lambda schema: {**schema, "additionalProperties": True})

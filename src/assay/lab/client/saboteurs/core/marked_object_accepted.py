@@ -6,7 +6,7 @@ from assay.lab.client.altered import overlooking
 from assay.lab.client.fixtures.ill_marked_tools import FAULTS
 from assay.lab.harness.sabotage.client_saboteur import on_hearing
 from assay.lab.harness.sabotage.saboteur import Json
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.transport import HTTP_ONLY
 
 
@@ -15,5 +15,5 @@ from assay.lab.harness.transport import HTTP_ONLY
     breaks="sep-2243-x-mcp-header-primitive-only",
     transports=HTTP_ONLY,
 )
-def change(message: Json, guest: Guest) -> Json:
+def change(message: Json, client: ScriptedClient) -> Json:
     return overlooking(message, FAULTS["sep-2243-x-mcp-header-primitive-only"])

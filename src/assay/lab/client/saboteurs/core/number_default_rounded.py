@@ -5,9 +5,9 @@ from __future__ import annotations
 from assay.lab.client.altered import with_form
 from assay.lab.harness.sabotage.client_saboteur import on_message
 from assay.lab.harness.sabotage.saboteur import Json
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 
 
 @on_message("the default of a number is rounded", breaks="client-elicitation-sep1034-number-default")
-def change(message: Json, guest: Guest) -> Json:
+def change(message: Json, client: ScriptedClient) -> Json:
     return with_form(message, score=95)

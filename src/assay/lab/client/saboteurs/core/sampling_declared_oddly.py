@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.client_saboteur import EVERY, ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour
 
-saboteur = ill_mannered(
+saboteur = behaviour(
     "sampling is declared with a list",
     breaks="sep-2575-client-declares-sampling-capability",
     transports=EVERY,

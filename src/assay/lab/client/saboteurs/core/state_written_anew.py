@@ -7,11 +7,11 @@ import json
 from assay.lab.client.altered import within
 from assay.lab.harness.sabotage.client_saboteur import on_message
 from assay.lab.harness.sabotage.saboteur import Json
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 
 
 @on_message("the state is parsed, and written anew", breaks="sep-2322-client-request-state-echoed")
-def change(message: Json, guest: Guest) -> Json:
+def change(message: Json, client: ScriptedClient) -> Json:
     state = message.get("params", {}).get("requestState")
     if state is None:
         return message

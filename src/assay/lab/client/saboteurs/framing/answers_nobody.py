@@ -6,12 +6,12 @@ from typing import Any
 
 from assay.lab.harness.sabotage.client_saboteur import on_message
 from assay.lab.harness.sabotage.saboteur import Json
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.transport import STDIO_ONLY
 
 
 @on_message("a response is written though nobody asks", breaks="STD-06", transports=STDIO_ONLY)
-def change(message: Json, guest: Guest) -> Any:
+def change(message: Json, client: ScriptedClient) -> Any:
     if message.get("method") != "tools/call":
         return message
     return [message, {"jsonrpc": "2.0", "id": 99, "result": {}}]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from assay.lab.harness.sabotage.client_saboteur import misbehaving
-from assay.lab.harness.scripted_client.client import Guest
-from assay.lab.harness.scripted_client.stdio_transport import StdioCarrier
+from assay.lab.harness.scripted_client.client import ScriptedClient
+from assay.lab.harness.scripted_client.stdio_transport import StdioClientTransport
 from assay.lab.harness.transport import STDIO_ONLY
 
 
@@ -14,9 +14,9 @@ from assay.lab.harness.transport import STDIO_ONLY
     scenario="framing.shutdown",
     transports=STDIO_ONLY,
 )
-async def behave(guest: Guest) -> None:
-    await guest.open()
-    await guest.play(guest.context["steps"])
-    assert isinstance(guest.carrier, StdioCarrier) and guest.carrier.process is not None
-    guest.carrier.process.kill()
-    await guest.carrier.process.wait()
+async def behave(client: ScriptedClient) -> None:
+    await client.open()
+    await client.play(client.context["steps"])
+    assert isinstance(client.carrier, StdioClientTransport) and client.carrier.process is not None
+    client.carrier.process.kill()
+    await client.carrier.process.wait()

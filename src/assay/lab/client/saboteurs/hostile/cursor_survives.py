@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import behaviour
 
-saboteur = ill_mannered(
+saboteur = behaviour(
     "a cursor of a lost session is used in the new one", breaks="PAG-07", forgets_cursors=False
 )

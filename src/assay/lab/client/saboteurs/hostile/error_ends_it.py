@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.harness.sabotage.client_saboteur import misbehaving
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_client.failure import Failed
 from assay.lab.harness.transport import HTTP_ONLY
 
@@ -14,7 +14,7 @@ from assay.lab.harness.transport import HTTP_ONLY
     scenario="hostile.bad-responses",
     transports=HTTP_ONLY,
 )
-async def behave(guest: Guest) -> None:
-    await guest.open()
-    await guest.play(guest.context["steps"][:2])
+async def behave(client: ScriptedClient) -> None:
+    await client.open()
+    await client.play(client.context["steps"][:2])
     raise Failed("the server answered with HTTP status 500")

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from assay.lab.client.checks.hostile.hung_up import MOST
 from assay.lab.harness.sabotage.client_saboteur import misbehaving
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_client.failure import Failed
 from assay.lab.harness.transport import GUARDED
 
@@ -17,7 +17,7 @@ from assay.lab.harness.transport import GUARDED
     scenario="hostile.never-up",
     transports=GUARDED,
 )
-async def behave(guest: Guest) -> None:
+async def behave(client: ScriptedClient) -> None:
     for _ in range(MOST + 1):
         with suppress(Failed):
-            await guest.open()
+            await client.open()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from assay.lab.client.altered import within
 from assay.lab.harness.sabotage.client_saboteur import on_hearing
 from assay.lab.harness.sabotage.saboteur import Json
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 
 
 @on_hearing("letters of several bytes that come in pieces are lost", breaks="HOSTILE-08")
-def change(message: Json, guest: Guest) -> Json:
+def change(message: Json, client: ScriptedClient) -> Json:
     return within(message, ("result",), _torn)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.lab.client.checks.hostile.fleeting_stream import BUSY, MOST
 from assay.lab.harness.sabotage.client_saboteur import misbehaving
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_client.web import Web
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, call
 from assay.lab.harness.transport import HTTP_ONLY
@@ -16,13 +16,13 @@ from assay.lab.harness.transport import HTTP_ONLY
     scenario="hostile.fleeting-stream",
     transports=HTTP_ONLY,
 )
-async def behave(guest: Guest) -> None:
-    await guest.open()
-    await guest.play([LIST_TOOLS])
-    guest.task(_open(guest))
-    await guest.play([call(BUSY)])
+async def behave(client: ScriptedClient) -> None:
+    await client.open()
+    await client.play([LIST_TOOLS])
+    client.task(_open(client))
+    await client.play([call(BUSY)])
 
 
-async def _open(guest: Guest) -> None:
+async def _open(client: ScriptedClient) -> None:
     for _ in range(2 * MOST):
-        await Web(guest).fetch("GET", guest.invitation.url, [("Accept", "text/event-stream")])
+        await Web(client).fetch("GET", client.invitation.url, [("Accept", "text/event-stream")])

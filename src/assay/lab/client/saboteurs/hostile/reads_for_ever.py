@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from assay.lab.client.fixtures.endless import MOST
-from assay.lab.harness.sabotage.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import behaviour
 from assay.lab.harness.transport import ONE_CHANNEL
 
-saboteur = ill_mannered(
+saboteur = behaviour(
     "a list is read for as long as there is more",
     breaks="HOSTILE-11",
     scenario="hostile.ever-more-pages",

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from assay.lab.client.checks.hostile.bad_responses import MOST
 from assay.lab.harness.sabotage.client_saboteur import misbehaving
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_client.failure import Failed
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, call
 from assay.lab.harness.transport import HTTP_ONLY
@@ -18,9 +18,9 @@ from assay.lab.harness.transport import HTTP_ONLY
     scenario="hostile.bad-responses",
     transports=HTTP_ONLY,
 )
-async def behave(guest: Guest) -> None:
-    await guest.open()
-    await guest.play([LIST_TOOLS])
+async def behave(client: ScriptedClient) -> None:
+    await client.open()
+    await client.play([LIST_TOOLS])
     for _ in range(MOST + 1):
         with suppress(Failed):
-            await guest.play([call("error_500")])
+            await client.play([call("error_500")])

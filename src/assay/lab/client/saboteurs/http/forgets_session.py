@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import behaviour
 
-saboteur = ill_mannered("requests do not name their session", breaks="HTTP-38", sends_session=False)
+saboteur = behaviour("requests do not name their session", breaks="HTTP-38", sends_session=False)

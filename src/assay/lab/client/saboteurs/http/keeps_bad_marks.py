@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import behaviour
 
-saboteur = ill_mannered("tools with bad marks are kept", breaks="XH-08", drops_badly_marked=False)
+saboteur = behaviour("tools with bad marks are kept", breaks="XH-08", drops_badly_marked=False)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import behaviour
 
-saboteur = ill_mannered("a lost session is not begun anew", breaks="HTTP-42", renews_session=False)
+saboteur = behaviour("a lost session is not begun anew", breaks="HTTP-42", renews_session=False)

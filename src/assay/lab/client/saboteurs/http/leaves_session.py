@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import behaviour
 
-saboteur = ill_mannered("a session is not ended", breaks="HTTP-43", ends_session=False)
+saboteur = behaviour("a session is not ended", breaks="HTTP-43", ends_session=False)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import behaviour
 
-saboteur = ill_mannered("marked arguments are not repeated in headers", breaks="XH-01", mirrors=False)
+saboteur = behaviour("marked arguments are not repeated in headers", breaks="XH-01", mirrors=False)

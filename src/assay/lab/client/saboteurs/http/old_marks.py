@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import behaviour
 
-saboteur = ill_mannered("headers that do not fit are not mended", breaks="XH-20", refreshes_headers=False)
+saboteur = behaviour("headers that do not fit are not mended", breaks="XH-20", refreshes_headers=False)

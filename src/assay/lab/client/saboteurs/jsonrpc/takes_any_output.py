@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from assay.lab.client.declaring import CLIENTS
-from assay.lab.harness.sabotage.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import behaviour
 
-saboteur = ill_mannered(
+saboteur = behaviour(
     "structured results are not held against their schema",
     breaks="TL-16",
     transports=CLIENTS,

@@ -7,7 +7,7 @@ import asyncio
 from assay.lab.client.evidence import AFTER, ENDLESS
 from assay.lab.harness.driver.message_meta import declared
 from assay.lab.harness.sabotage.client_saboteur import misbehaving
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_server.brief import call
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.revisions.registry import PER_REQUEST
@@ -21,9 +21,9 @@ PAUSE = 0.2
     transports=HTTP_ONLY,
     window=lambda revision: revision in PER_REQUEST,
 )
-async def behave(guest: Guest) -> None:
-    await guest.open()
-    params = declared(guest.revision, {"name": ENDLESS, "arguments": {}}, {})
-    guest.task(guest.send({"jsonrpc": "2.0", "id": "long", "method": "tools/call", "params": params}))
+async def behave(client: ScriptedClient) -> None:
+    await client.open()
+    params = declared(client.revision, {"name": ENDLESS, "arguments": {}}, {})
+    client.task(client.send({"jsonrpc": "2.0", "id": "long", "method": "tools/call", "params": params}))
     await asyncio.sleep(PAUSE)
-    await guest.play([call(AFTER)])
+    await client.play([call(AFTER)])

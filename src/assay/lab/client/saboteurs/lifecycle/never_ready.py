@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from assay.lab.client.declaring import CLIENTS
-from assay.lab.harness.sabotage.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import behaviour
 
-saboteur = ill_mannered(
+saboteur = behaviour(
     "`notifications/initialized` is never sent",
     breaks="LIFE-04",
     transports=CLIENTS,

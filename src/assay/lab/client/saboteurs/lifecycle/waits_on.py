@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from assay.lab.client.declaring import CLIENTS
-from assay.lab.harness.sabotage.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import behaviour
 from assay.revisions.registry import HANDSHAKE
 
-saboteur = ill_mannered(
+saboteur = behaviour(
     "a request that took too long is not cancelled",
     breaks="LIFE-16",
     transports=CLIENTS,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from assay.lab.client.altered import within
 from assay.lab.harness.sabotage.client_saboteur import on_hearing
 from assay.lab.harness.sabotage.saboteur import Json
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.transport import STDIO_ONLY
 
 
 @on_hearing("an error of a revision without a handshake leads to one", breaks="VER-14", transports=STDIO_ONLY)
-def change(message: Json, guest: Guest) -> Json:
+def change(message: Json, client: ScriptedClient) -> Json:
     return within(message, ("error",), lambda error: {**error, "code": -32601})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.lab.client.checks.stateless.refused_version import MOST
 from assay.lab.harness.sabotage.client_saboteur import misbehaving
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 
 
 @misbehaving(
@@ -12,7 +12,7 @@ from assay.lab.harness.scripted_client.client import Guest
     breaks="VER-02",
     scenario="stateless.refused-version",
 )
-async def behave(guest: Guest) -> None:
-    await guest.carrier.open()
+async def behave(client: ScriptedClient) -> None:
+    await client.carrier.open()
     for _ in range(2 * MOST):
-        await guest.ask("tools/list", {}, timeout=1.0)
+        await client.ask("tools/list", {}, timeout=1.0)

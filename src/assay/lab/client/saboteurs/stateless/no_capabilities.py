@@ -6,9 +6,9 @@ from assay.lab.client.altered import with_meta, without
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
 from assay.lab.harness.sabotage.client_saboteur import on_message
 from assay.lab.harness.sabotage.saboteur import Json
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 
 
 @on_message("requests lack the capabilities of their client", breaks="META-06")
-def change(message: Json, guest: Guest) -> Json:
+def change(message: Json, client: ScriptedClient) -> Json:
     return with_meta(message, lambda meta: without(meta, CAPABILITIES_KEY))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from assay.lab.client.altered import with_meta
 from assay.lab.harness.sabotage.client_saboteur import on_message
 from assay.lab.harness.sabotage.saboteur import Json
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 
 
 @on_message("`traceparent` has no form", breaks="META-13")
-def change(message: Json, guest: Guest) -> Json:
+def change(message: Json, client: ScriptedClient) -> Json:
     return with_meta(message, lambda meta: {**meta, "traceparent": "here-and-there"})

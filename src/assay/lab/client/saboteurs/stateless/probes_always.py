@@ -7,11 +7,11 @@ from typing import Any
 from assay.lab.client.checks.stateless.probe import PROBE
 from assay.lab.harness.sabotage.client_saboteur import on_message
 from assay.lab.harness.sabotage.saboteur import Json
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 
 
 @on_message("the server is probed before each request", breaks="VER-09", scenario="tools_call")
-def change(message: Json, guest: Guest) -> Any:
+def change(message: Json, client: ScriptedClient) -> Any:
     if not message.get("method", "").startswith("tools/"):
         return message
     params = {"_meta": message["params"]["_meta"]}

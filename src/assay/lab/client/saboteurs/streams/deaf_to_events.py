@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from assay.lab.harness.sabotage.client_saboteur import on_hearing
 from assay.lab.harness.sabotage.saboteur import Json
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 
 
 @on_hearing("an answer as events is not understood", breaks="HTTP-13")
-def change(message: Json, guest: Guest) -> Json | None:
+def change(message: Json, client: ScriptedClient) -> Json | None:
     return None if "in events" in str(message.get("result")) else message

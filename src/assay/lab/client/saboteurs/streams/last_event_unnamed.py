@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import behaviour
 
-saboteur = ill_mannered(
+saboteur = behaviour(
     "the last event is not named", breaks="HTTP-34", scenario="streams.resumed", names_last_event=False
 )

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import behaviour
 
-saboteur = ill_mannered("a request is given up without a word", breaks="HTTP-19", cancels=False)
+saboteur = behaviour("a request is given up without a word", breaks="HTTP-19", cancels=False)

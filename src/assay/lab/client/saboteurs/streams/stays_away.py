@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import behaviour
 
-saboteur = ill_mannered(
+saboteur = behaviour(
     "a stream that broke is not gone on with", breaks="HTTP-24", scenario="streams.resumed", resumes=False
 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.client_saboteur import ill_mannered
+from assay.lab.harness.sabotage.client_saboteur import behaviour
 from assay.lab.harness.transport import STDIO_ONLY
 
-saboteur = ill_mannered(
+saboteur = behaviour(
     "a notification of another subscription is taken for its own",
     breaks="SUB-07",
     transports=STDIO_ONLY,

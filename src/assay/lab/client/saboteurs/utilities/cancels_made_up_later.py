@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.lab.harness.sabotage.client_saboteur import on_message
 from assay.lab.harness.sabotage.saboteur import Json
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.transport import STDIO_ONLY
 
 
@@ -14,7 +14,7 @@ from assay.lab.harness.transport import STDIO_ONLY
     transports=STDIO_ONLY,
     scenario="framing.gives-up",
 )
-def change(message: Json, guest: Guest) -> Json:
+def change(message: Json, client: ScriptedClient) -> Json:
     if message.get("method") != "notifications/cancelled":
         return message
     return {**message, "params": {**message["params"], "requestId": "made up"}}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from assay.lab.client.altered import progress
 from assay.lab.harness.sabotage.client_saboteur import on_message
 from assay.lab.harness.sabotage.saboteur import Json
-from assay.lab.harness.scripted_client.client import Guest
+from assay.lab.harness.scripted_client.client import ScriptedClient
 
 
 @on_message("progress is told of an unknown token", breaks="PRG-04", scenario="utilities.own-progress")
-def change(message: Json, guest: Guest) -> list[Json]:
+def change(message: Json, client: ScriptedClient) -> list[Json]:
     return [progress("made up", 1), message] if "result" in message else [message]

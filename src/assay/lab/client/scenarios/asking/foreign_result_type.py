@@ -6,8 +6,8 @@ from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
 from assay.lab.harness.scripted_server.answer import Answer
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.revisions.revision import Asking
 
 
@@ -17,8 +17,8 @@ from assay.revisions.revision import Asking
     exercises=("asking.result-types",),
     window=lambda revision: revision.asking is Asking.BY_RETRY,
 )
-async def drive(stage: Hosting) -> None:
-    async def odd(turn: Turn) -> Answer:
+async def drive(stage: ClientStage) -> None:
+    async def odd(cycle: RequestCycle) -> Answer:
         return {"resultType": "task", "content": [{"type": "text", "text": "done"}]}
 
     stage.host.add_tool({"name": "task"}, odd)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.fixtures.asking_tools import A_FORM, add_asking
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 
 @client_scenario(
@@ -16,5 +16,5 @@ from assay.lab.harness.scripted_server.stage import Hosting
     exercises=("asking.declared", "asking.modes"),
     window=lambda revision: bool(revision.elicitation),
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     add_asking(stage.host, "asking", A_FORM)

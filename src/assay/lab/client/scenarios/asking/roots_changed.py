@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.fixtures.asking_tools import THE_ROOTS, add_asking
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call, step
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.revisions.revision import Asking
 
 ROOT = {"uri": "file:///home/ada/project", "name": "Project"}
@@ -22,6 +22,6 @@ OTHER = {"uri": "file:///home/ada/other", "name": "Other"}
     exercises=("asking.roots-changed",),
     window=lambda revision: revision.asking is Asking.BY_REQUEST,
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     stage.host.standalone = True
     add_asking(stage.host, "asking", THE_ROOTS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.fixtures.asking_tools import A_FORM, add_asking
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call, step
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.revisions.revision import Asking
 
 
@@ -19,6 +19,6 @@ from assay.revisions.revision import Asking
     exercises=("asking.rounds",),
     window=lambda revision: revision.asking is Asking.BY_RETRY,
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     add_asking(stage.host, "left", A_FORM, state="of the left")
     add_asking(stage.host, "right", A_FORM, state="of the right")

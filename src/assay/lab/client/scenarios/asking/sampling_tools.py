@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.fixtures.asking_tools import a_prompt, add_asking
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 
 @client_scenario(
@@ -18,7 +18,7 @@ from assay.lab.harness.scripted_server.stage import Hosting
     exercises=("asking.declared", "asking.model"),
     window=lambda revision: revision.sampling_tools,
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     tools = [{"name": "dice", "description": "Throw a die", "inputSchema": {"type": "object"}}]
     add_asking(stage.host, "without", a_prompt(tools=tools, toolChoice={"mode": "none"}))
     add_asking(stage.host, "with", a_prompt(tools=tools, toolChoice={"mode": "required"}))

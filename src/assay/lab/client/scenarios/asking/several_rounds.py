@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.fixtures.asking_tools import A_FORM, THE_ROOTS, add_asking
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.revisions.revision import Asking
 
 ROOT = {"uri": "file:///home/ada/project", "name": "Project"}
@@ -22,6 +22,6 @@ STATE = '{"step": 1,  "note": "ü \u2028 =="} '
     exercises=("asking.rounds",),
     window=lambda revision: revision.asking is Asking.BY_RETRY,
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     add_asking(stage.host, "asking", A_FORM, THE_ROOTS, state=STATE)
     add_asking(stage.host, "asking_again", A_FORM)

@@ -6,8 +6,8 @@ from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
 from assay.lab.harness.scripted_server.answer import Answer
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 
 @client_scenario(
@@ -16,9 +16,9 @@ from assay.lab.harness.scripted_server.stage import Hosting
     exercises=("asking.unknown-completion",),
     window=lambda revision: "url" in revision.elicitation and revision.elicitation_ids,
 )
-async def drive(stage: Hosting) -> None:
-    async def announce(turn: Turn) -> Answer:
-        await turn.notify("notifications/elicitation/complete", {"elicitationId": "never heard of"})
+async def drive(stage: ClientStage) -> None:
+    async def announce(cycle: RequestCycle) -> Answer:
+        await cycle.notify("notifications/elicitation/complete", {"elicitationId": "never heard of"})
         return {"content": []}
 
     stage.host.add_tool({"name": "announcing"}, announce)

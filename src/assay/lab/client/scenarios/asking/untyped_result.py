@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Asking
 
@@ -17,7 +17,7 @@ from assay.revisions.revision import Asking
     window=lambda revision: revision.asking is Asking.BY_RETRY,
     also=("contract.ends",),
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     # Only of such servers is it said: one of this version MUST name the type, and a client that refuses its
     # result is right.
     stage.host.revision = HANDSHAKE[-1]

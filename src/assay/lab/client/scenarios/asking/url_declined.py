@@ -8,7 +8,7 @@ from assay.lab.client.questions import CANARY, FORM
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
 from assay.lab.harness.scripted_server.http_reply import HttpReply
 from assay.lab.harness.scripted_server.http_server import Asked
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 
 @client_scenario(
@@ -21,7 +21,7 @@ from assay.lab.harness.scripted_server.stage import Hosting
     exercises=("asking.address", "asking.declared"),
     window=lambda revision: "url" in revision.elicitation,
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     async def sing(asked: Asked, reply: HttpReply) -> None:
         await reply.whole(200, b"<title>Sign in</title>", [("Content-Type", "text/html")])
 

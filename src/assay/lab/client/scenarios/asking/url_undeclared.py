@@ -6,7 +6,7 @@ from assay.lab.client.declaring import client_scenario
 from assay.lab.client.fixtures.asking_tools import add_asking
 from assay.lab.client.questions import FORM
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.revisions.revision import Asking
 
 
@@ -18,6 +18,6 @@ from assay.revisions.revision import Asking
     exercises=("asking.refused",),
     window=lambda revision: "url" in revision.elicitation and revision.asking is Asking.BY_REQUEST,
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     about = {"mode": "url", "message": "Sign in", "url": "https://example.com/in", "elicitationId": "one"}
     add_asking(stage.host, "asking", (FORM, about))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.client.authorization.authorizing import BY_CODE, LIST_AND_CALL
 from assay.lab.client.authorization.protected import Protection, Refusal, Visitor, protect
 from assay.lab.client.declaring import official_scenario, where
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 
 @official_scenario(
@@ -15,7 +15,7 @@ from assay.lab.harness.scripted_server.stage import Hosting
     exercises=(*BY_CODE, "auth.credentials-of-servers"),
     window=where("AU-48"),
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     protected = await protect(stage, Protection(scope="mcp:basic", opens=True))
     first, second = protected.servers[0], (await protected.add_authority("second")).issuer
 

@@ -9,7 +9,7 @@ from assay.lab.client.authorization.authorizing import BY_CODE, CODE, TWO
 from assay.lab.client.authorization.protected import TOOL, Protection, Refusal, Visitor, protect
 from assay.lab.client.declaring import client_scenario, where
 from assay.lab.harness.scripted_server.brief import Brief, call
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
 SETTINGS: Final = {"grants": ("authorization_code", "refresh_token")}
@@ -22,7 +22,7 @@ SETTINGS: Final = {"grants": ("authorization_code", "refresh_token")}
     transports=HTTP_ONLY,
     window=where("AU-47"),
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     protected = await protect(stage, Protection(settings=SETTINGS, opens=True))
     first, second = protected.servers[0], (await protected.add_authority("second")).issuer
     moves = iter((second, first))

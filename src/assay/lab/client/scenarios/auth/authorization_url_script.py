@@ -6,7 +6,7 @@ from assay.lab.client.authorization.authorizing import IN_VAIN
 from assay.lab.client.authorization.protected import Protection, protect
 from assay.lab.client.declaring import client_scenario, where
 from assay.lab.client.fixtures.canary import open_canary
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
 
@@ -17,6 +17,6 @@ from assay.lab.harness.transport import HTTP_ONLY
     transports=HTTP_ONLY,
     window=where("SEC-08"),
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     address = f"javascript://localhost:{await open_canary(stage)}/authorize"
     await protect(stage, Protection(settings={"metadata": {"authorization_endpoint": address}}))

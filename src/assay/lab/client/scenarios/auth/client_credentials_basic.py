@@ -9,7 +9,7 @@ from assay.lab.client.authorization.authorizing import FOUND
 from assay.lab.client.authorization.machine import BRIEF, GRANT, NAME, settings
 from assay.lab.client.authorization.protected import Protection, protect
 from assay.lab.client.declaring import official_scenario
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 SECRET: Final = "conformance-test-secret"
 METHOD: Final = "client_secret_basic"
@@ -23,6 +23,6 @@ KNOWN: Final = Client(id=NAME, secret=digest(SECRET), methods=(METHOD,), grants=
     window=FOUND,
     aliases=("auth/client-credentials",),
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     await protect(stage, Protection(settings=settings(KNOWN, METHOD)))
     stage.context |= {"client_id": NAME, "client_secret": SECRET}

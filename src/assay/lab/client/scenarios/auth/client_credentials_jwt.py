@@ -11,7 +11,7 @@ from assay.lab.client.authorization.authorizing import FOUND
 from assay.lab.client.authorization.machine import BRIEF, GRANT, NAME, settings
 from assay.lab.client.authorization.protected import Protection, protect
 from assay.lab.client.declaring import official_scenario
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 ALGORITHM: Final = "ES256"
 METHOD: Final = "private_key_jwt"
@@ -26,7 +26,7 @@ LONG: Final = Lifetimes(assertion=86_400.0)
     window=FOUND,
     aliases=("auth/client-credentials",),
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     key = new_key(ALGORITHM)
     jwks = {"keys": [public_jwk(ALGORITHM, key.private)]}
     known = Client(id=NAME, methods=(METHOD,), grants=(GRANT,), jwks=jwks)

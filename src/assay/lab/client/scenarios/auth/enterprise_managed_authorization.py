@@ -11,7 +11,7 @@ from assay.lab.client.authorization.protected import Protection, protect
 from assay.lab.client.authorization.vouching import CLIENT_ELSEWHERE, open_provider
 from assay.lab.client.declaring import official_scenario
 from assay.lab.harness.scripted_server.brief import Brief
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 SECRET: Final = "conformance-test-xaa-secret"
 METHOD: Final = "client_secret_basic"
@@ -25,7 +25,7 @@ KNOWN: Final = Client(id=CLIENT_ELSEWHERE, secret=digest(SECRET), methods=(METHO
     brief=Brief(steps=TWO, oauth={"grant": "token_exchange"}),
     window=FOUND,
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     provider = await open_provider(stage)
     settings = {
         "grants": (JWT_BEARER,),

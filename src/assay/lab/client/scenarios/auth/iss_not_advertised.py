@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.client.authorization.authorizing import BY_CODE, LIST_AND_CALL
 from assay.lab.client.authorization.protected import OAUTH, Protection, protect
 from assay.lab.client.declaring import official_scenario, where
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 
 @official_scenario(
@@ -15,5 +15,5 @@ from assay.lab.harness.scripted_server.stage import Hosting
     exercises=BY_CODE,
     window=where("AU-52"),
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     await protect(stage, Protection(faults=("metadata-without-iss", "missing-iss", *OAUTH)))

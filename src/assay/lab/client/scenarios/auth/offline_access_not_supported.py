@@ -7,7 +7,7 @@ from typing import Final
 from assay.lab.client.authorization.authorizing import BY_CODE, LIST_AND_CALL
 from assay.lab.client.authorization.protected import Protection, protect
 from assay.lab.client.declaring import official_scenario, where
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 SCOPES: Final = ("mcp:basic", "mcp:read")
 
@@ -19,6 +19,6 @@ SCOPES: Final = ("mcp:basic", "mcp:read")
     exercises=BY_CODE,
     window=where("sep-2207-offline-access-not-requested"),
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     settings = {"metadata": {"scopes_supported": [*SCOPES]}}
     await protect(stage, Protection(settings=settings, scopes=SCOPES))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.client.authorization.authorizing import BY_CODE, LIST_AND_CALL
 from assay.lab.client.authorization.protected import Protection, protect
 from assay.lab.client.declaring import client_scenario, where
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
 
@@ -16,6 +16,6 @@ from assay.lab.harness.transport import HTTP_ONLY
     transports=HTTP_ONLY,
     window=where("sep-2207-client-metadata-grant-types"),
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     settings = {"metadata": {"scopes_supported": ["mcp:basic", "offline_access"]}}
     await protect(stage, Protection(settings=settings, scopes=("mcp:basic",)))

@@ -7,7 +7,7 @@ from typing import Final
 from assay.lab.client.authorization.authorizing import BY_CODE, LIST_AND_CALL
 from assay.lab.client.authorization.protected import DESCRIBED, Protection, protect
 from assay.lab.client.declaring import official_scenario, where
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 SETTINGS: Final = {**DESCRIBED, "metadata": {"scopes_supported": ["mcp:basic", "offline_access"]}}
 
@@ -19,5 +19,5 @@ SETTINGS: Final = {**DESCRIBED, "metadata": {"scopes_supported": ["mcp:basic", "
     exercises=BY_CODE,
     window=where("sep-2207-offline-access-requested"),
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     await protect(stage, Protection(settings=SETTINGS, scopes=("mcp:basic",)))

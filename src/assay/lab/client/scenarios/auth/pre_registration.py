@@ -8,7 +8,7 @@ from assay.authority.record import Client, digest
 from assay.lab.client.authorization.authorizing import BY_CODE, FOUND, LIST_AND_CALL
 from assay.lab.client.authorization.protected import Protection, protect
 from assay.lab.client.declaring import official_scenario
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 NAME, SECRET = "pre-registered-client", "pre-registered-secret"
 METHODS: Final = ("client_secret_basic",)
@@ -23,6 +23,6 @@ SETTINGS: Final = {"registration": False, "methods": METHODS, "clients": (KNOWN,
     exercises=BY_CODE,
     window=FOUND,
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     await protect(stage, Protection(settings=SETTINGS))
     stage.context |= {"client_id": NAME, "client_secret": SECRET}

@@ -7,7 +7,7 @@ from typing import Final
 from assay.lab.client.authorization.authorizing import BY_CODE, LIST_AND_CALL
 from assay.lab.client.authorization.protected import Protection, Refusal, Visitor, protect
 from assay.lab.client.declaring import client_scenario, where
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
 SETTINGS: Final = {"grants": ("authorization_code", "refresh_token")}
@@ -20,7 +20,7 @@ SETTINGS: Final = {"grants": ("authorization_code", "refresh_token")}
     transports=HTTP_ONLY,
     window=where("AU-76"),
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     protected = await protect(stage, Protection(settings=SETTINGS))
     worn: list[str] = []
 

@@ -13,7 +13,7 @@ from assay.lab.client.declaring import client_scenario, where
 from assay.lab.harness.links.http_text import JSON
 from assay.lab.harness.scripted_server.http_reply import HttpReply
 from assay.lab.harness.scripted_server.http_server import Asked
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
 REFUSAL: Final = {
@@ -29,7 +29,7 @@ REFUSAL: Final = {
     transports=HTTP_ONLY,
     window=where("AU-46"),
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     async def serve(asked: Asked, reply: HttpReply) -> None:
         await reply.whole(400, msgspec.json.encode(REFUSAL), [("Content-Type", JSON)])
 

@@ -7,7 +7,7 @@ from typing import Final
 from assay.lab.client.authorization.authorizing import IN_VAIN
 from assay.lab.client.authorization.protected import Protection, protect
 from assay.lab.client.declaring import official_scenario, where
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 OTHER: Final = "https://evil.example.com/mcp"
 
@@ -18,5 +18,5 @@ OTHER: Final = "https://evil.example.com/mcp"
     brief=IN_VAIN,
     window=where("resource-mismatch-rejected"),
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     await protect(stage, Protection(resource=OTHER))

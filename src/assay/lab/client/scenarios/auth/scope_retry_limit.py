@@ -8,7 +8,7 @@ from typing import Final
 from assay.lab.client.authorization.authorizing import BY_CODE, FOUND, IN_VAIN
 from assay.lab.client.authorization.protected import Protection, Refusal, Visitor, protect
 from assay.lab.client.declaring import official_scenario
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 SCOPE: Final = "mcp:admin"
 PATIENCE: Final = 3
@@ -23,7 +23,7 @@ PATIENCE: Final = 3
     window=FOUND,
     aliases=("auth/scope-handling",),
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     protected = await protect(stage, Protection(scope=SCOPE, scopes=(SCOPE,), opens=True))
     refused = count(1)
 

@@ -7,7 +7,7 @@ from assay.lab.client.authorization.authorizing import IN_VAIN, RESOURCES
 from assay.lab.client.authorization.protected import Protection, protect
 from assay.lab.client.authorization.shell import NAME, SUM
 from assay.lab.client.declaring import client_scenario
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
 
@@ -18,6 +18,6 @@ from assay.lab.harness.transport import HTTP_ONLY
     transports=HTTP_ONLY,
     window=RESOURCES,
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     address = f"{{issuer}}/authorize?{NAME}={SUM}"
     await protect(stage, Protection(settings={"metadata": {"authorization_endpoint": address}}))

@@ -6,7 +6,7 @@ from assay.lab.client.authorization.authorizing import FOUND, TWO
 from assay.lab.client.authorization.workload import OAUTH, protect_from_workload
 from assay.lab.client.declaring import official_scenario
 from assay.lab.harness.scripted_server.brief import Brief
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 
 @official_scenario(
@@ -15,5 +15,5 @@ from assay.lab.harness.scripted_server.stage import Hosting
     brief=Brief(steps=TWO, oauth=OAUTH),
     window=FOUND,
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     await protect_from_workload(stage)

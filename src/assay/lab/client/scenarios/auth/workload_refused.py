@@ -6,7 +6,7 @@ from assay.lab.client.authorization.authorizing import FOUND
 from assay.lab.client.authorization.workload import OAUTH, UNAUTHORIZED, protect_from_workload
 from assay.lab.client.declaring import client_scenario
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, tried
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
 
@@ -17,5 +17,5 @@ from assay.lab.harness.transport import HTTP_ONLY
     transports=HTTP_ONLY,
     window=FOUND,
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     await protect_from_workload(stage, UNAUTHORIZED)

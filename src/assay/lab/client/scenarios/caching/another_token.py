@@ -7,7 +7,7 @@ from assay.lab.client.authorization.protected import TOOL, Protection, protect
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
 
@@ -17,7 +17,7 @@ from assay.lab.harness.transport import HTTP_ONLY
     exercises=("caching.another-token",),
     transports=HTTP_ONLY,
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     await protect(
         stage,
         Protection(scope="mcp:basic", scopes=("mcp:basic", "mcp:write"), needs={"tools/call": "mcp:write"}),

@@ -7,8 +7,8 @@ from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
 from assay.lab.harness.scripted_server.answer import Answer
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call, step
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 QUESTION = {
     "mode": "form",
@@ -27,14 +27,14 @@ READS = (ONE, OTHER, ASKED, ASKED)
     ),
     exercises=("caching.reuse",),
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     usual = stage.host.handlers[READ]
 
     @stage.host.on(READ)
-    async def read(turn: Turn) -> Answer:
-        if turn.params.get("uri") == ASKED:
-            await turn.inquire({"part": ("elicitation/create", QUESTION)}, state="asked")
-        return await usual(turn)
+    async def read(cycle: RequestCycle) -> Answer:
+        if cycle.params.get("uri") == ASKED:
+            await cycle.inquire({"part": ("elicitation/create", QUESTION)}, state="asked")
+        return await usual(cycle)
 
     stage.host.hints = {"ttlMs": 60_000, "cacheScope": "private"}
     for uri in (ONE, OTHER, ASKED):

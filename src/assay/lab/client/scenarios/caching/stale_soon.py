@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.fixtures.stale import BRIEF, keep_for
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 
 @client_scenario(
@@ -12,5 +12,5 @@ from assay.lab.harness.scripted_server.stage import Hosting
     brief=BRIEF,
     exercises=("caching.freshness",),
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     keep_for(stage, 100)

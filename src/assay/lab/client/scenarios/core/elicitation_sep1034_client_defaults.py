@@ -10,8 +10,8 @@ from assay.lab.client.fixtures.defaults_form import FORM, MESSAGE
 from assay.lab.harness.scripted_server.answer import Answer, Json
 from assay.lab.harness.scripted_server.brief import Brief, call
 from assay.lab.harness.scripted_server.channel import Channel
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 TOOL = "test_client_elicitation_defaults"
 SOON = 1.0
@@ -24,22 +24,22 @@ SOON = 1.0
     brief=Brief(steps=(call(TOOL),), capabilities=("elicitation",), answers={"elicitation": "accept"}),
     transports=CLIENTS,
 )
-async def drive(stage: Hosting) -> None:
-    async def ask(turn: Turn) -> Answer:
+async def drive(stage: ClientStage) -> None:
+    async def ask(cycle: RequestCycle) -> Answer:
         question = {"message": MESSAGE, "requestedSchema": FORM}
-        answer = await turn.host.ask((await _place(turn)).send, "elicitation/create", question)
+        answer = await cycle.host.ask((await _place(cycle)).send, "elicitation/create", question)
         return {"content": [{"type": "text", "text": f"Elicitation completed: {_told(answer)}"}]}
 
     stage.host.sessions = stage.host.standalone = True
     stage.host.add_tool({"name": TOOL, "description": "Asks the user for what has defaults"}, ask)
 
 
-async def _place(turn: Turn) -> Channel:
+async def _place(cycle: RequestCycle) -> Channel:
     """Where the client listens; the stream of its own call, where it listens nowhere else."""
     with suppress(TimeoutError):
         async with asyncio.timeout(SOON):
-            return await turn.host.ear()
-    return turn.channel
+            return await cycle.host.ear()
+    return cycle.channel
 
 
 def _told(answer: Json) -> object:

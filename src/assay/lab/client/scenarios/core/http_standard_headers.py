@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.lab.client.declaring import official_scenario
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call, step
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 TOOLS = ("test_headers", "my-hyphenated-tool")
 URIS = ("file:///path/to/file%20name.txt", "https://example.com/resource?id=123")
@@ -26,7 +26,7 @@ PROMPT = "test_prompt"
         path="",
     ),
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     for name in TOOLS:
         stage.host.add_tool({"name": name, "inputSchema": {"type": "object", "properties": {}}})
     for uri in URIS:

@@ -6,7 +6,7 @@ from assay.lab.client.declaring import CLIENTS, official_scenario
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief
 from assay.lab.harness.scripted_server.http_reply import HttpReply
 from assay.lab.harness.scripted_server.http_server import Asked
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 PATH = "/canary/profile-schema.json"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -19,7 +19,7 @@ JSON = [("Content-Type", "application/json")]
     brief=Brief(steps=(LIST_TOOLS,)),
     transports=CLIENTS,
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     async def serve(asked: Asked, reply: HttpReply) -> None:
         await reply.whole(200, b'{"type":"object"}', JSON)
 

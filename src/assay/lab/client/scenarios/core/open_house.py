@@ -5,8 +5,8 @@ from __future__ import annotations
 from assay.lab.client.declaring import client_scenario
 from assay.lab.harness.scripted_server.answer import Answer
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call, step
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 NOTE = "assay://open-house/note"
 TEXT = {"type": "string"}
@@ -38,9 +38,9 @@ GUIDE = {"uriTemplate": "assay://open-house/{room}", "name": "rooms", "mimeType"
     ),
     exercises=("jsonrpc.version", "jsonrpc.wire-shape"),
 )
-async def drive(stage: Hosting) -> None:
-    async def greet(turn: Turn) -> Answer:
-        return {"content": [{"type": "text", "text": f"Hello, {turn.arguments.get('name')}!"}]}
+async def drive(stage: ClientStage) -> None:
+    async def greet(cycle: RequestCycle) -> Answer:
+        return {"content": [{"type": "text", "text": f"Hello, {cycle.arguments.get('name')}!"}]}
 
     stage.host.add_tool(GREET, greet)
     stage.host.add_resource(NOTE, "Nobody has to read this.", description="A note")

@@ -8,9 +8,9 @@ from assay.lab.client.declaring import CLIENTS, official_scenario
 from assay.lab.client.fixtures.retried_tools import ECHO, NO_STATE, STATE, UNRELATED, UNTYPED
 from assay.lab.harness.scripted_server.answer import Answer, Raw
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call, tried
-from assay.lab.harness.scripted_server.request_cycle import Turn, encode
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle, encode
 from assay.lab.harness.scripted_server.server import Tool
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 FORM = {
     "message": "Please confirm to continue",
@@ -33,29 +33,29 @@ DONE = {"content": [{"type": "text", "text": "done"}]}
     ),
     transports=CLIENTS,
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     for name, tool in _TOOLS.items():
         definition = {"name": name, "inputSchema": {"type": "object", "properties": {}, "required": []}}
         stage.host.add_tool(definition, tool)
 
 
-async def _echo(turn: Turn) -> Answer:
-    await turn.inquire({"confirm": ("elicitation/create", FORM)}, STATE % token_hex(8))
+async def _echo(cycle: RequestCycle) -> Answer:
+    await cycle.inquire({"confirm": ("elicitation/create", FORM)}, STATE % token_hex(8))
     return DONE
 
 
-async def _no_state(turn: Turn) -> Answer:
-    await turn.inquire({"confirm": ("elicitation/create", FORM)})
+async def _no_state(cycle: RequestCycle) -> Answer:
+    await cycle.inquire({"confirm": ("elicitation/create", FORM)})
     return DONE
 
 
-async def _unrelated(turn: Turn) -> Answer:
+async def _unrelated(cycle: RequestCycle) -> Answer:
     return DONE
 
 
-async def _untyped(turn: Turn) -> Answer:
+async def _untyped(cycle: RequestCycle) -> Answer:
     """Without `resultType`, which then means that it is complete."""
-    return Raw(encode({"jsonrpc": "2.0", "id": turn.id, "result": DONE}))
+    return Raw(encode({"jsonrpc": "2.0", "id": cycle.id, "result": DONE}))
 
 
 _TOOLS: dict[str, Tool] = {ECHO: _echo, NO_STATE: _no_state, UNRELATED: _unrelated, UNTYPED: _untyped}

@@ -13,8 +13,8 @@ from assay.lab.harness.scripted_server.answer import DONE, Answer
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
 from assay.lab.harness.scripted_server.http_reply import HttpReply
 from assay.lab.harness.scripted_server.http_server import Asked
-from assay.lab.harness.scripted_server.request_cycle import Turn, encode
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle, encode
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.protocol.framing import sse
 
 OPEN_FOR = 0.05
@@ -28,7 +28,7 @@ ANYWHERE_AFTER = 1.0
     "A stream ends before the answer, and the client comes back for it",
     brief=Brief(steps=(LIST_TOOLS, call(TOOL)), path=""),
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     stage.host.sessions = True
     stage.host.streams = False
     stage.host.add_tool({"name": TOOL, "description": "Ends its stream early"}, _Broken(stage).call)
@@ -37,16 +37,16 @@ async def drive(stage: Hosting) -> None:
 class _Broken:
     """The call whose stream was ended, until its answer is fetched."""
 
-    def __init__(self, stage: Hosting) -> None:
+    def __init__(self, stage: ClientStage) -> None:
         self._owed: asyncio.Queue[Any] = asyncio.Queue()
         self._numbers = count(1)
         stage.host.on_http(self._get)
 
-    async def call(self, turn: Turn) -> Answer:
-        await turn.channel.raw(sse.priming(BROKEN_AT, RETRY))
+    async def call(self, cycle: RequestCycle) -> Answer:
+        await cycle.channel.raw(sse.priming(BROKEN_AT, RETRY))
         await asyncio.sleep(OPEN_FOR)
-        self._owed.put_nowait(turn.id)
-        await turn.channel.finish()
+        self._owed.put_nowait(cycle.id)
+        await cycle.channel.finish()
         return DONE
 
     async def _get(self, asked: Asked, reply: HttpReply) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from assay.lab.client.declaring import CLIENTS, official_scenario
 from assay.lab.harness.scripted_server.answer import Answer, Refused
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.model.error import INVALID_PARAMS
 
 NUMBER = {"type": "number"}
@@ -23,9 +23,9 @@ ADD = {
     brief=Brief(steps=(LIST_TOOLS, call("add_numbers", a=5, b=3))),
     transports=CLIENTS,
 )
-async def drive(stage: Hosting) -> None:
-    async def add(turn: Turn) -> Answer:
-        given = [turn.arguments.get(key) for key in ("a", "b")]
+async def drive(stage: ClientStage) -> None:
+    async def add(cycle: RequestCycle) -> Answer:
+        given = [cycle.arguments.get(key) for key in ("a", "b")]
         numbers = [one for one in given if isinstance(one, int | float)]
         if len(numbers) != len(given):
             raise Refused(INVALID_PARAMS, "two numbers are wanted: a and b")

@@ -8,8 +8,8 @@ from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER, ENDLESS
 from assay.lab.harness.scripted_server.answer import SILENCE, Answer
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call, tried
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 LIMIT, PAUSE = 0.4, 0.3
 """Seconds until the client gives up; and after that, in which it must have hung up where that is the way."""
@@ -20,13 +20,13 @@ LIMIT, PAUSE = 0.4, 0.3
     brief=Brief(steps=(LIST_TOOLS, tried({**call(ENDLESS), "timeout": LIMIT}), call(AFTER))),
     exercises=("framing.cancelled", "streams.cancelled", "lifecycle.timeouts"),
 )
-async def drive(stage: Hosting) -> None:
-    async def never(turn: Turn) -> Answer:
+async def drive(stage: ClientStage) -> None:
+    async def never(cycle: RequestCycle) -> Answer:
         return SILENCE
 
     stage.host.add_tool({"name": ENDLESS}, never)
 
-    async def linger(turn: Turn) -> Answer:
+    async def linger(cycle: RequestCycle) -> Answer:
         await asyncio.sleep(PAUSE)
         return {"content": [{"type": "text", "text": "done"}]}
 

@@ -7,8 +7,8 @@ from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
 from assay.lab.harness.scripted_server.answer import SILENCE, Answer
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call, step, tried
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import STDIO_ONLY
 
 LISTENING = step("listen", notifications={"toolsListChanged": True})
@@ -20,13 +20,13 @@ LISTENING = step("listen", notifications={"toolsListChanged": True})
     exercises=("framing.restart",),
     transports=STDIO_ONLY,
 )
-async def drive(stage: Hosting) -> None:
-    async def die(turn: Turn) -> Answer:
-        if turn.host.memory.setdefault(DIED, False):
+async def drive(stage: ClientStage) -> None:
+    async def die(cycle: RequestCycle) -> Answer:
+        if cycle.host.memory.setdefault(DIED, False):
             return {"content": [{"type": "text", "text": "not this time"}]}
-        turn.host.memory[DIED] = True
-        turn.host.mark(DIED)
-        turn.channel.cut()
+        cycle.host.memory[DIED] = True
+        cycle.host.mark(DIED)
+        cycle.channel.cut()
         return SILENCE
 
     stage.host.add_tool({"name": "fatal"}, die)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.lab.client.declaring import client_scenario
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import STDIO_ONLY
 
 
@@ -14,5 +14,5 @@ from assay.lab.harness.transport import STDIO_ONLY
     exercises=("framing.shutdown",),
     transports=STDIO_ONLY,
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     stage.host.add_tool({"name": "work"})

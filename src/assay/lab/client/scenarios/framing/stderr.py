@@ -8,8 +8,8 @@ from assay.lab.client.evidence import AFTER
 from assay.lab.harness.scripted_server.answer import Answer
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
 from assay.lab.harness.scripted_server.ordered_channel import LineChannel
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import STDIO_ONLY
 
 TEXT = b"Traceback (most recent call last):\nERROR: this is only a log\n"
@@ -21,10 +21,10 @@ TEXT = b"Traceback (most recent call last):\nERROR: this is only a log\n"
     exercises=("framing.stderr",),
     transports=STDIO_ONLY,
 )
-async def drive(stage: Hosting) -> None:
-    async def complain(turn: Turn) -> Answer:
-        if isinstance(turn.channel, LineChannel) and turn.channel.complain is not None:
-            await turn.channel.complain(TEXT)
+async def drive(stage: ClientStage) -> None:
+    async def complain(cycle: RequestCycle) -> Answer:
+        if isinstance(cycle.channel, LineChannel) and cycle.channel.complain is not None:
+            await cycle.channel.complain(TEXT)
         return {"content": [{"type": "text", "text": "all is well"}]}
 
     stage.host.add_tool({"name": COMPLAINING}, complain)

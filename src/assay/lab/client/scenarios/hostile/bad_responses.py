@@ -9,7 +9,7 @@ from assay.lab.client.fixtures.hostility import WELL, called, trying
 from assay.lab.harness.scripted_server.http_reply import HttpReply
 from assay.lab.harness.scripted_server.http_server import Asked
 from assay.lab.harness.scripted_server.request_cycle import encode
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
 
@@ -19,7 +19,7 @@ from assay.lab.harness.transport import HTTP_ONLY
     exercises=("hostile.bad-responses",),
     transports=HTTP_ONLY,
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     host = stage.host
     for kind in (*KINDS, AFTER):
         host.add_tool({"name": kind})

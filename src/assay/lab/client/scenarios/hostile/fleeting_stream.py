@@ -12,8 +12,8 @@ from assay.lab.harness.scripted_server.answer import Answer
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
 from assay.lab.harness.scripted_server.http_reply import HttpReply
 from assay.lab.harness.scripted_server.http_server import Asked
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
 
@@ -24,8 +24,8 @@ from assay.lab.harness.transport import HTTP_ONLY
     transports=HTTP_ONLY,
     window=lambda revision: revision.http.resumable,
 )
-async def drive(stage: Hosting) -> None:
-    async def busy(turn: Turn) -> Answer:
+async def drive(stage: ClientStage) -> None:
+    async def busy(cycle: RequestCycle) -> Answer:
         await asyncio.sleep(SECONDS)
         return WELL
 

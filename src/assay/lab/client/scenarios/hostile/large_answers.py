@@ -7,8 +7,8 @@ from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
 from assay.lab.client.fixtures.hostility import answer_to, trying
 from assay.lab.harness.scripted_server.answer import Answer, Raw
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 BYTES = 4 * 1024 * 1024
 DEPTH = 100_000
@@ -19,12 +19,12 @@ DEPTH = 100_000
     brief=trying((LARGE, DEEP)),
     exercises=("hostile.large-answers",),
 )
-async def drive(stage: Hosting) -> None:
-    async def large(turn: Turn) -> Answer:
+async def drive(stage: ClientStage) -> None:
+    async def large(cycle: RequestCycle) -> Answer:
         return {"content": [{"type": "text", "text": "x" * BYTES}]}
 
-    async def deep(turn: Turn) -> Answer:
-        answer = answer_to(turn, {"content": [], "_meta": {"lab/deep": []}})
+    async def deep(cycle: RequestCycle) -> Answer:
+        answer = answer_to(cycle, {"content": [], "_meta": {"lab/deep": []}})
         return Raw(answer.replace(b"[]}", b"[" * DEPTH + b"]" * DEPTH + b"}", 1))
 
     stage.host.add_tool({"name": LARGE}, large)

@@ -6,8 +6,8 @@ from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import FIRST
 from assay.lab.harness.scripted_server.answer import DONE, Answer
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 
 @client_scenario(
@@ -15,9 +15,9 @@ from assay.lab.harness.scripted_server.stage import Hosting
     brief=Brief(steps=(LIST_TOOLS,), may_fail=True),
     exercises=("hostile.hung-up",),
 )
-async def drive(stage: Hosting) -> None:
-    async def hang_up(turn: Turn) -> Answer:
-        turn.channel.cut()
+async def drive(stage: ClientStage) -> None:
+    async def hang_up(cycle: RequestCycle) -> Answer:
+        cycle.channel.cut()
         return DONE
 
     for method in (FIRST, "server/discover", "tools/list"):

@@ -11,7 +11,7 @@ from assay.lab.client.fixtures.canary import open_canary
 from assay.lab.client.fixtures.hostility import called, trying
 from assay.lab.harness.scripted_server.http_reply import HttpReply
 from assay.lab.harness.scripted_server.http_server import Asked
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
 
@@ -22,7 +22,7 @@ from assay.lab.harness.transport import HTTP_ONLY
     transports=HTTP_ONLY,
     window=RESOURCES,
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     await protect(stage)
     port = await open_canary(stage)
     for name in (*AWAY, AFTER):

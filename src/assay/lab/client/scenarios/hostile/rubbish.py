@@ -7,13 +7,13 @@ from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
 from assay.lab.client.fixtures.hostility import WELL, Evil, trying
 from assay.lab.harness.scripted_server.answer import Answer
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import Transport
 
 
 @client_scenario("What is no message is left alone", brief=trying(RUBBISH), exercises=("hostile.rubbish",))
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     for kind, rubbish in RUBBISH.items():
         # A text frame that is no text ends a WebSocket connection by the rules of that.
         told = kind != NOT_UTF8 or stage.transport is not Transport.WEBSOCKET
@@ -22,8 +22,8 @@ async def drive(stage: Hosting) -> None:
 
 
 def _saying(rubbish: bytes) -> Evil:
-    async def say(turn: Turn) -> Answer:
-        await turn.send(rubbish)
+    async def say(cycle: RequestCycle) -> Answer:
+        await cycle.send(rubbish)
         return WELL
 
     return say

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.fixtures.endless import IN_VAIN, MOST_SAME, SAME, add_endless
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 
 @client_scenario(
@@ -12,5 +12,5 @@ from assay.lab.harness.scripted_server.stage import Hosting
     brief=IN_VAIN,
     exercises=("hostile.endless-lists",),
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     add_endless(stage.host, lambda number: SAME, MOST_SAME)

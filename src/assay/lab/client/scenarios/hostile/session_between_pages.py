@@ -6,8 +6,8 @@ from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
 from assay.lab.harness.scripted_server.answer import Answer
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call, tried
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
 
@@ -19,14 +19,14 @@ from assay.lab.harness.transport import HTTP_ONLY
     transports=HTTP_ONLY,
     window=lambda revision: revision.http.sessions,
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     host = stage.host
     host.sessions = True
     host.add_tool({"name": AFTER})
 
     @host.on("tools/list")
-    async def page(turn: Turn) -> Answer:
-        if "cursor" in turn.params:
+    async def page(cycle: RequestCycle) -> Answer:
+        if "cursor" in cycle.params:
             return {"tools": host.items["tools"]}
         cursor = f"of-{host.session}"
         if not host.memory.setdefault("forgot", False):

@@ -11,8 +11,8 @@ from assay.lab.client.fixtures.hostility import ECHO, add_shaped, answer_to
 from assay.lab.harness.scripted_server.answer import DONE, Answer
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief
 from assay.lab.harness.scripted_server.http_listener import HttpChannel
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.frame import Kind, Sender
 from assay.lab.harness.transport import Transport
 from assay.protocol.framing import lines, sse, websocket
@@ -26,28 +26,28 @@ PAUSE = 0.001
     brief=Brief(steps=(LIST_TOOLS, ECHO)),
     exercises=("hostile.slow-bytes",),
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     add_shaped(stage.host, TITLE)
 
     @stage.host.on("tools/list")
-    async def tools(turn: Turn) -> Answer:
-        whole, write = await _way(turn, answer_to(turn, {"tools": turn.host.items["tools"]}))
+    async def tools(cycle: RequestCycle) -> Answer:
+        whole, write = await _way(cycle, answer_to(cycle, {"tools": cycle.host.items["tools"]}))
         for place in range(len(whole)):
             await write(whole[place : place + 1])
             await asyncio.sleep(PAUSE)
-        await turn.channel.finish()
+        await cycle.channel.finish()
         return DONE
 
 
-async def _way(turn: Turn, body: bytes) -> tuple[bytes, Callable[[bytes], Awaitable[None]]]:
+async def _way(cycle: RequestCycle, body: bytes) -> tuple[bytes, Callable[[bytes], Awaitable[None]]]:
     """The message as the transport frames it, and how to send it in pieces. The trace has it whole."""
-    channel, record = turn.channel, turn.host.recorder.record
+    channel, record = cycle.channel, cycle.host.recorder.record
     if isinstance(channel, HttpChannel):
         await channel.http.stream()
         block = sse.event(body)
         record(Sender.DRIVER, channel.http.channel, Kind.EVENT, block)
         return b"%x\r\n%b\r\n" % (len(block), block), channel.http.write
-    if turn.host.transport is Transport.WEBSOCKET:
+    if cycle.host.transport is Transport.WEBSOCKET:
         record(Sender.DRIVER, f"{channel.connection}/ws", Kind.TEXT, body)
         return websocket.text_frame(body), _written(channel.raw)
     return lines.frame(body), _written(channel.raw)

@@ -8,8 +8,8 @@ from assay.lab.client.evidence import AFTER
 from assay.lab.client.fixtures.hostility import WELL
 from assay.lab.harness.scripted_server.answer import Answer
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.revisions.revision import Asking
 
 
@@ -18,13 +18,13 @@ from assay.revisions.revision import Asking
     brief=Brief(steps=(LIST_TOOLS, call(TELLING), call(AFTER)), may_fail=True),
     exercises=("hostile.unknown",),
 )
-async def drive(stage: Hosting) -> None:
-    async def tell(turn: Turn) -> Answer:
-        await turn.notify(REMARK, {"text": "nobody knows this one"})
-        await turn.notify("notifications/cancelled", {"requestId": "never-asked", "reason": "none"})
-        if turn.revision.asking is Asking.BY_REQUEST:
-            await turn.ask("lab/no-such-method", {})
-            await turn.ask("roots/list", {})
+async def drive(stage: ClientStage) -> None:
+    async def tell(cycle: RequestCycle) -> Answer:
+        await cycle.notify(REMARK, {"text": "nobody knows this one"})
+        await cycle.notify("notifications/cancelled", {"requestId": "never-asked", "reason": "none"})
+        if cycle.revision.asking is Asking.BY_REQUEST:
+            await cycle.ask("lab/no-such-method", {})
+            await cycle.ask("roots/list", {})
         return WELL
 
     stage.host.add_tool({"name": TELLING}, tell)

@@ -6,7 +6,7 @@ from assay.lab.client.checks.http.bad_marks import BAD, GOOD, REPORT
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call, step, tried
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.suite.annotation import KEYWORD
 
@@ -24,7 +24,7 @@ STEPS = (
     exercises=("http.bad-marks",),
     transports=HTTP_ONLY,
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     # A header's name has no space in it.
     for name, header in ((BAD, "My Region"), (GOOD, "Region")):
         properties = {"region": {"type": "string", KEYWORD: header}}

@@ -11,8 +11,8 @@ from assay.lab.harness.links.http_text import JSON
 from assay.lab.harness.scripted_server.answer import DONE, Answer
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
 from assay.lab.harness.scripted_server.http_listener import HttpChannel
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
 
@@ -22,14 +22,14 @@ from assay.lab.harness.transport import HTTP_ONLY
     exercises=("http.header-case",),
     transports=HTTP_ONLY,
 )
-async def drive(stage: Hosting) -> None:
-    async def answer(turn: Turn) -> Answer:
+async def drive(stage: ClientStage) -> None:
+    async def answer(cycle: RequestCycle) -> Answer:
         content = {"content": [{"type": "text", "text": "in odd case"}]}
-        if not isinstance(turn.channel, HttpChannel):
+        if not isinstance(cycle.channel, HttpChannel):
             return content
-        result = turn.host.shaped("tools/call", content)
-        body = msgspec.json.encode({"jsonrpc": "2.0", "id": turn.id, "result": result})
-        await turn.channel.http.whole(200, body, [("cOnTeNt-TyPe", JSON)])
+        result = cycle.host.shaped("tools/call", content)
+        body = msgspec.json.encode({"jsonrpc": "2.0", "id": cycle.id, "result": result})
+        await cycle.channel.http.whole(200, body, [("cOnTeNt-TyPe", JSON)])
         return DONE
 
     stage.host.add_tool({"name": ODD}, answer)

@@ -8,7 +8,7 @@ from assay.lab.client.evidence import AFTER
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
 from assay.lab.harness.scripted_server.http_reply import HttpReply
 from assay.lab.harness.scripted_server.http_server import Asked
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
 IMAGE = b"\x89PNG\r\n\x1a\n"
@@ -20,7 +20,7 @@ IMAGE = b"\x89PNG\r\n\x1a\n"
     exercises=("http.icons",),
     transports=HTTP_ONLY,
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     async def serve(asked: Asked, reply: HttpReply) -> None:
         await reply.whole(200, IMAGE, [("Content-Type", "image/png")])
 

@@ -6,8 +6,8 @@ from assay.lab.client.checks.http.mismatch import REMARKED
 from assay.lab.client.declaring import client_scenario
 from assay.lab.harness.scripted_server.answer import Answer, Refused
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.suite.annotation import KEYWORD
 from assay.model.error import HEADER_MISMATCH
@@ -21,9 +21,9 @@ REGION: dict[str, str] = {"type": "string"}
     exercises=("http.mismatch",),
     transports=HTTP_ONLY,
 )
-async def drive(stage: Hosting) -> None:
-    async def work(turn: Turn) -> Answer:
-        if turn.asked is None or turn.asked.header("Mcp-Param-Region") != "eu":
+async def drive(stage: ClientStage) -> None:
+    async def work(cycle: RequestCycle) -> Answer:
+        if cycle.asked is None or cycle.asked.header("Mcp-Param-Region") != "eu":
             region[KEYWORD] = "Region"
             raise Refused(HEADER_MISMATCH, "Mcp-Param-Region is missing")
         return {"content": [{"type": "text", "text": "done"}]}

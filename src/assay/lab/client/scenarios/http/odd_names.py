@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.lab.client.declaring import client_scenario
 from assay.lab.harness.scripted_server.brief import Brief, step
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
 NAME = "Grüße aus Łódź"
@@ -16,5 +16,5 @@ NAME = "Grüße aus Łódź"
     exercises=("http.mirrored",),
     transports=HTTP_ONLY,
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     stage.host.add_prompt(NAME)

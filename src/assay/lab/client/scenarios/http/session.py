@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.lab.client.declaring import client_scenario
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
 
@@ -15,6 +15,6 @@ from assay.lab.harness.transport import HTTP_ONLY
     transports=HTTP_ONLY,
     window=lambda revision: revision.http.sessions,
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     stage.host.sessions = stage.host.standalone = True
     stage.host.add_tool({"name": "work"})

@@ -5,8 +5,8 @@ from __future__ import annotations
 from assay.lab.client.declaring import client_scenario
 from assay.lab.harness.scripted_server.answer import Answer
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
 
@@ -17,11 +17,11 @@ from assay.lab.harness.transport import HTTP_ONLY
     transports=HTTP_ONLY,
     window=lambda revision: revision.http.sessions,
 )
-async def drive(stage: Hosting) -> None:
-    async def work(turn: Turn) -> Answer:
-        if not turn.host.memory.setdefault("forgot", False):
-            turn.host.memory["forgot"] = True
-            turn.host.session = "another"
+async def drive(stage: ClientStage) -> None:
+    async def work(cycle: RequestCycle) -> Answer:
+        if not cycle.host.memory.setdefault("forgot", False):
+            cycle.host.memory["forgot"] = True
+            cycle.host.session = "another"
         return {"content": [{"type": "text", "text": "done"}]}
 
     stage.host.sessions = True

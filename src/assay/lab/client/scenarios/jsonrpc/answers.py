@@ -9,8 +9,8 @@ from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
 from assay.lab.harness.scripted_server.answer import Answer
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.revisions.revision import Asking
 
 PATIENCE = 3.0
@@ -22,12 +22,12 @@ PATIENCE = 3.0
     exercises=("jsonrpc.answers", "jsonrpc.nameless"),
     window=lambda revision: revision.asking is Asking.BY_REQUEST,
 )
-async def drive(stage: Hosting) -> None:
-    async def ask(turn: Turn) -> Answer:
+async def drive(stage: ClientStage) -> None:
+    async def ask(cycle: RequestCycle) -> Answer:
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE):
-                await turn.ask("ping", {})
-                await turn.ask("lab/no-such-method", {})
+                await cycle.ask("ping", {})
+                await cycle.ask("lab/no-such-method", {})
         return {"content": [{"type": "text", "text": "asked"}]}
 
     stage.host.add_tool({"name": "asking"}, ask)

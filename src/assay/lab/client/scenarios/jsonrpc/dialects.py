@@ -9,8 +9,8 @@ from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
 from assay.lab.harness.scripted_server.answer import Answer
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 STRING, NUMBER = {"type": "string"}, {"type": "number"}
 # In the usual dialect the first item is a text; who knows older ones only would want a number there.
@@ -24,8 +24,8 @@ OLD: dict[str, Any] = {"items": [STRING], "additionalItems": NUMBER}
     brief=Brief(steps=(LIST_TOOLS, call(USUAL), call(NAMED), call(AFTER))),
     exercises=("jsonrpc.dialects",),
 )
-async def drive(stage: Hosting) -> None:
-    async def answer(turn: Turn) -> Answer:
+async def drive(stage: ClientStage) -> None:
+    async def answer(cycle: RequestCycle) -> Answer:
         return {"content": [{"type": "text", "text": "[]"}], "structuredContent": {"row": ["a", 1, 2]}}
 
     named = {"$schema": "http://json-schema.org/draft-07/schema#"}

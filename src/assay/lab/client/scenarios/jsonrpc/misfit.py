@@ -7,8 +7,8 @@ from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
 from assay.lab.harness.scripted_server.answer import Answer
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 SCHEMA = {"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]}
 
@@ -19,8 +19,8 @@ SCHEMA = {"type": "object", "properties": {"count": {"type": "integer"}}, "requi
     brief=Brief(steps=(LIST_TOOLS, call(MISFIT), call(AFTER)), may_fail=True),
     exercises=("jsonrpc.misfit",),
 )
-async def drive(stage: Hosting) -> None:
-    async def answer(turn: Turn) -> Answer:
+async def drive(stage: ClientStage) -> None:
+    async def answer(cycle: RequestCycle) -> Answer:
         return {"content": [{"type": "text", "text": "many"}], "structuredContent": {"count": "many"}}
 
     stage.host.add_tool({"name": MISFIT, "outputSchema": SCHEMA}, answer)

@@ -7,8 +7,8 @@ from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
 from assay.lab.harness.scripted_server.answer import Answer, Refused
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call, tried
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 CODES = (-32000, -32001, -32003, -32004, -32019)
 """Each has meant something to somebody once."""
@@ -19,9 +19,9 @@ CODES = (-32000, -32001, -32003, -32004, -32019)
     brief=Brief(steps=(LIST_TOOLS, *(tried(call(ODD, code=code)) for code in CODES), call(AFTER))),
     exercises=("jsonrpc.own-codes",),
 )
-async def drive(stage: Hosting) -> None:
-    async def refuse(turn: Turn) -> Answer:
-        code = turn.arguments.get("code")
+async def drive(stage: ClientStage) -> None:
+    async def refuse(cycle: RequestCycle) -> Answer:
+        code = cycle.arguments.get("code")
         raise Refused(code if isinstance(code, int) else CODES[0], "something of our own")
 
     stage.host.add_tool({"name": ODD}, refuse)

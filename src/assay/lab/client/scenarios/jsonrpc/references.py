@@ -9,8 +9,8 @@ from assay.lab.harness.scripted_server.answer import Answer
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call, tried
 from assay.lab.harness.scripted_server.http_reply import HttpReply
 from assay.lab.harness.scripted_server.http_server import Asked
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 
 @client_scenario(
@@ -18,11 +18,11 @@ from assay.lab.harness.scripted_server.stage import Hosting
     brief=Brief(steps=(LIST_TOOLS, tried(call("referring", city="Bern")), call(AFTER))),
     exercises=("jsonrpc.references",),
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     async def serve(asked: Asked, reply: HttpReply) -> None:
         await reply.whole(200, b'{"type": "string"}', [("Content-Type", "application/schema+json")])
 
-    async def answer(turn: Turn) -> Answer:
+    async def answer(cycle: RequestCycle) -> Answer:
         return {"content": [{"type": "text", "text": "{}"}], "structuredContent": {"city": "Bern"}}
 
     origin = await stage.room(ROOM, serve)

@@ -6,8 +6,8 @@ from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
 from assay.lab.harness.scripted_server.answer import Answer
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 
 @client_scenario(
@@ -15,10 +15,10 @@ from assay.lab.harness.scripted_server.stage import Hosting
     brief=Brief(steps=(LIST_TOOLS, call("telling"), call(AFTER))),
     exercises=("jsonrpc.nameless",),
 )
-async def drive(stage: Hosting) -> None:
-    async def tell(turn: Turn) -> Answer:
-        await turn.progress(1, 2)
-        await turn.notify("notifications/lab/remark", {"text": "nobody knows this one"})
+async def drive(stage: ClientStage) -> None:
+    async def tell(cycle: RequestCycle) -> Answer:
+        await cycle.progress(1, 2)
+        await cycle.notify("notifications/lab/remark", {"text": "nobody knows this one"})
         return {"content": [{"type": "text", "text": "told"}]}
 
     stage.host.add_tool({"name": "telling"}, tell)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.lab.client.declaring import client_scenario
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
 
@@ -14,5 +14,5 @@ TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
     brief=Brief(steps=(LIST_TOOLS, call("write", text="Zürich, Łódź, 東京 \N{PARTY POPPER}"))),
     exercises=("jsonrpc.utf8",),
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     stage.host.add_tool({"name": "write", "inputSchema": TEXT})

@@ -7,8 +7,8 @@ from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
 from assay.lab.harness.scripted_server.answer import Answer
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call, tried
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 SCHEMA = {"$schema": "https://example.com/dialects/unheard-of", "type": "object"}
 
@@ -18,8 +18,8 @@ SCHEMA = {"$schema": "https://example.com/dialects/unheard-of", "type": "object"
     brief=Brief(steps=(LIST_TOOLS, tried(call(FOREIGN)), call(AFTER))),
     exercises=("jsonrpc.unknown-dialect",),
 )
-async def drive(stage: Hosting) -> None:
-    async def answer(turn: Turn) -> Answer:
+async def drive(stage: ClientStage) -> None:
+    async def answer(cycle: RequestCycle) -> Answer:
         return {"content": [{"type": "text", "text": "{}"}], "structuredContent": {"city": "Bern"}}
 
     stage.host.add_tool({"name": FOREIGN, "inputSchema": SCHEMA, "outputSchema": SCHEMA}, answer)

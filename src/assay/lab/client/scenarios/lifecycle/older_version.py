@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.fixtures.answered_version import answer_version
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.revisions.registry import HANDSHAKE
 
 
@@ -15,6 +15,6 @@ from assay.revisions.registry import HANDSHAKE
     exercises=("lifecycle.opening", "lifecycle.agreed-version", "http.agreed-version"),
     window=lambda revision: revision in HANDSHAKE[1:],
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     older = HANDSHAKE[HANDSHAKE.index(stage.revision) - 1]
     answer_version(stage, lambda turn: older.date)

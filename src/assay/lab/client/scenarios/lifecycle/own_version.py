@@ -5,8 +5,8 @@ from __future__ import annotations
 from assay.lab.client.declaring import client_scenario
 from assay.lab.client.fixtures.answered_version import answer_version
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 
 @client_scenario(
@@ -14,9 +14,9 @@ from assay.lab.harness.scripted_server.stage import Hosting
     brief=Brief(steps=(LIST_TOOLS, call("work"))),
     exercises=("lifecycle.own-version",),
 )
-async def drive(stage: Hosting) -> None:
-    def offered(turn: Turn) -> str:
-        given = turn.params.get("protocolVersion")
-        return given if isinstance(given, str) else turn.host.revision.date
+async def drive(stage: ClientStage) -> None:
+    def offered(cycle: RequestCycle) -> str:
+        given = cycle.params.get("protocolVersion")
+        return given if isinstance(given, str) else cycle.host.revision.date
 
     answer_version(stage, offered)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.lab.client.declaring import client_scenario
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 
 @client_scenario(
@@ -12,5 +12,5 @@ from assay.lab.harness.scripted_server.stage import Hosting
     brief=Brief(steps=(LIST_TOOLS, call("work"))),
     exercises=("lifecycle.negotiated-only",),
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     stage.host.add_tool({"name": "work"})

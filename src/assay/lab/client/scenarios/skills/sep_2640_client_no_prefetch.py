@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.client.declaring import CLIENTS, official_scenario
 from assay.lab.client.fixtures.skill import offer_skill
 from assay.lab.harness.scripted_server.brief import Brief, step
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 
 @official_scenario(
@@ -14,5 +14,5 @@ from assay.lab.harness.scripted_server.stage import Hosting
     brief=Brief(steps=(step("list_skills"),), path=""),
     transports=CLIENTS,
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     offer_skill(stage)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.lab.client.declaring import CLIENTS, official_scenario
 from assay.lab.client.fixtures.skill import MANIFEST, TEXTS, offer_skill
 from assay.lab.harness.scripted_server.brief import Brief, step, tried
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 CHANGED = TEXTS[MANIFEST].replace("How it is done.", "Do as you like.")
 
@@ -16,5 +16,5 @@ CHANGED = TEXTS[MANIFEST].replace("How it is done.", "Do as you like.")
     brief=Brief(steps=(step("list_skills"), tried(step("load_skill", uri=MANIFEST))), path="", may_fail=True),
     transports=CLIENTS,
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     offer_skill(stage, read=CHANGED)

@@ -6,8 +6,8 @@ from assay.lab.client.declaring import client_scenario
 from assay.lab.harness.driver.message_meta import VERSION_KEY
 from assay.lab.harness.scripted_server.answer import Answer, Refused
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.model.error import UNSUPPORTED_VERSION
 
 TO_COME = "2999-01-01"
@@ -18,9 +18,9 @@ TO_COME = "2999-01-01"
     brief=Brief(steps=(LIST_TOOLS,), may_fail=True),
     exercises=("stateless.refused-version",),
 )
-async def drive(stage: Hosting) -> None:
-    async def refuse(turn: Turn) -> Answer:
-        told = {"supported": [TO_COME], "requested": turn.meta.get(VERSION_KEY)}
+async def drive(stage: ClientStage) -> None:
+    async def refuse(cycle: RequestCycle) -> Answer:
+        told = {"supported": [TO_COME], "requested": cycle.meta.get(VERSION_KEY)}
         raise Refused(UNSUPPORTED_VERSION, "unsupported protocol version", told)
 
     for method in ("server/discover", "tools/list"):

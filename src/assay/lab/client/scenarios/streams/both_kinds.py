@@ -9,8 +9,8 @@ from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
 from assay.lab.harness.scripted_server.answer import DONE, Answer, Raw
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
 COMMENT = b": this is for nobody\n\n"
@@ -22,19 +22,19 @@ COMMENT = b": this is for nobody\n\n"
     exercises=("streams.both-kinds",),
     transports=HTTP_ONLY,
 )
-async def drive(stage: Hosting) -> None:
-    async def plainly(turn: Turn) -> Answer:
-        return Raw(_answer(turn, "plainly"), status=200)
+async def drive(stage: ClientStage) -> None:
+    async def plainly(cycle: RequestCycle) -> Answer:
+        return Raw(_answer(cycle, "plainly"), status=200)
 
-    async def in_events(turn: Turn, how: str = "in events") -> Answer:
-        await turn.channel.send(_answer(turn, how))
-        await turn.channel.finish()
+    async def in_events(cycle: RequestCycle, how: str = "in events") -> Answer:
+        await cycle.channel.send(_answer(cycle, how))
+        await cycle.channel.finish()
         return DONE
 
-    async def with_comments(turn: Turn) -> Answer:
-        await turn.channel.raw(COMMENT)
-        await turn.channel.raw(b":\n\n")
-        return await in_events(turn, "with comments")
+    async def with_comments(cycle: RequestCycle) -> Answer:
+        await cycle.channel.raw(COMMENT)
+        await cycle.channel.raw(b":\n\n")
+        return await in_events(cycle, "with comments")
 
     stage.host.add_tool({"name": PLAIN}, plainly)
     stage.host.add_tool({"name": STREAMED}, in_events)
@@ -42,6 +42,6 @@ async def drive(stage: Hosting) -> None:
     stage.host.add_tool({"name": AFTER})
 
 
-def _answer(turn: Turn, text: str) -> bytes:
-    result = turn.host.shaped("tools/call", {"content": [{"type": "text", "text": text}]})
-    return msgspec.json.encode({"jsonrpc": "2.0", "id": turn.id, "result": result})
+def _answer(cycle: RequestCycle, text: str) -> bytes:
+    result = cycle.host.shaped("tools/call", {"content": [{"type": "text", "text": text}]})
+    return msgspec.json.encode({"jsonrpc": "2.0", "id": cycle.id, "result": result})

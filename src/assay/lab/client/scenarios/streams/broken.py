@@ -6,8 +6,8 @@ from assay.lab.client.checks.streams.reissued import FRAGILE
 from assay.lab.client.declaring import client_scenario
 from assay.lab.harness.scripted_server.answer import SILENCE, Answer
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call, tried
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
 PATIENCE = 3.0
@@ -21,13 +21,13 @@ PATIENCE = 3.0
     transports=HTTP_ONLY,
     window=lambda revision: not revision.http.resumable,
 )
-async def drive(stage: Hosting) -> None:
-    async def break_once(turn: Turn) -> Answer:
-        if turn.host.memory.setdefault("broke", False):
+async def drive(stage: ClientStage) -> None:
+    async def break_once(cycle: RequestCycle) -> Answer:
+        if cycle.host.memory.setdefault("broke", False):
             return {"content": [{"type": "text", "text": "done"}]}
-        turn.host.memory["broke"] = True
-        await turn.channel.raw(b": it will break\n\n")
-        turn.channel.cut()
+        cycle.host.memory["broke"] = True
+        await cycle.channel.raw(b": it will break\n\n")
+        cycle.channel.cut()
         return SILENCE
 
     stage.host.add_tool({"name": FRAGILE}, break_once)

@@ -10,8 +10,8 @@ from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
 from assay.lab.harness.scripted_server.http_listener import HttpChannel
 from assay.lab.harness.scripted_server.http_reply import HttpReply
 from assay.lab.harness.scripted_server.http_server import Asked
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.revisions.registry import HANDSHAKE
 
@@ -30,7 +30,7 @@ class OldChannel(HttpChannel):
     transports=HTTP_ONLY,
     window=lambda revision: revision in HANDSHAKE,
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     streams: list[HttpReply] = []
 
     @stage.host.on_http
@@ -54,6 +54,6 @@ async def drive(stage: Hosting) -> None:
             return
         if isinstance(message, dict):
             channel = OldChannel(stream, "1", streams=True, headers=[])
-            await stage.host.receive(Turn(stage.host, message, channel, asked))
+            await stage.host.receive(RequestCycle(stage.host, message, channel, asked))
 
     stage.host.add_tool({"name": "work"})

@@ -10,8 +10,8 @@ from assay.lab.harness.scripted_server.answer import DONE, Answer
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
 from assay.lab.harness.scripted_server.http_reply import HttpReply
 from assay.lab.harness.scripted_server.http_server import Asked
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
 LAST, RETRY = "event-7", 300
@@ -24,14 +24,14 @@ LAST, RETRY = "event-7", 300
     transports=HTTP_ONLY,
     window=lambda revision: revision.http.priming,
 )
-async def drive(stage: Hosting) -> None:
-    async def break_off(turn: Turn) -> Answer:
+async def drive(stage: ClientStage) -> None:
+    async def break_off(cycle: RequestCycle) -> Answer:
         result = {"content": [{"type": "text", "text": "the rest"}]}
-        rest = {"jsonrpc": "2.0", "id": turn.id, "result": result}
-        turn.host.memory["rest"] = msgspec.json.encode(rest)
-        await turn.channel.raw(f"id: {LAST}\nretry: {RETRY}\ndata:\n\n".encode())
-        turn.host.mark(BROKEN, last=LAST, retry=RETRY)
-        await turn.channel.finish()
+        rest = {"jsonrpc": "2.0", "id": cycle.id, "result": result}
+        cycle.host.memory["rest"] = msgspec.json.encode(rest)
+        await cycle.channel.raw(f"id: {LAST}\nretry: {RETRY}\ndata:\n\n".encode())
+        cycle.host.mark(BROKEN, last=LAST, retry=RETRY)
+        await cycle.channel.finish()
         return DONE
 
     @stage.host.on_http

@@ -9,8 +9,8 @@ from assay.lab.client.declaring import client_scenario
 from assay.lab.client.fixtures.listener import BRIEF, CHANGED, acknowledge, offer_changes
 from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
 from assay.lab.harness.scripted_server.answer import DONE, Answer
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import STDIO_ONLY
 
 PAUSE = 0.4
@@ -23,16 +23,16 @@ PAUSE = 0.4
     exercises=("subscriptions.own-only",),
     transports=STDIO_ONLY,
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     @stage.host.on("subscriptions/listen")
-    async def listen(turn: Turn) -> Answer:
-        own = await acknowledge(turn, PAUSE)
-        turn.host.mark(FOREIGN)
-        await turn.notify(CHANGED, {"_meta": {SUBSCRIPTION_KEY: f"not-{turn.id}"}})
+    async def listen(cycle: RequestCycle) -> Answer:
+        own = await acknowledge(cycle, PAUSE)
+        cycle.host.mark(FOREIGN)
+        await cycle.notify(CHANGED, {"_meta": {SUBSCRIPTION_KEY: f"not-{cycle.id}"}})
         await asyncio.sleep(PAUSE)
-        turn.host.mark(OWN)
-        await turn.notify(CHANGED, own)
-        await turn.stay()
+        cycle.host.mark(OWN)
+        await cycle.notify(CHANGED, own)
+        await cycle.stay()
         return DONE
 
     offer_changes(stage.host)

@@ -6,7 +6,7 @@ from typing import Final
 
 from assay.lab.client.declaring import client_scenario
 from assay.lab.harness.scripted_server.brief import Brief, step, tried
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.stage import ClientStage
 
 BARE: Final = "https://example.com"
 """Some would write a slash after it."""
@@ -44,7 +44,7 @@ PAGE: Final = 2
     ),
     exercises=("utilities.as-listed", "utilities.whole-lists"),
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     host = stage.host
     host.page = PAGE
     for uri in (BARE, ODD):

@@ -6,8 +6,8 @@ from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER, ENDLESS
 from assay.lab.harness.scripted_server.answer import DONE, Answer
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call, tried
-from assay.lab.harness.scripted_server.request_cycle import Turn, encode
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle, encode
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import ONE_CHANNEL
 
 LIMIT = 0.4
@@ -19,17 +19,17 @@ LIMIT = 0.4
     exercises=("utilities.races",),
     transports=ONE_CHANNEL,
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     host = stage.host
 
-    async def wait(turn: Turn) -> Answer:
-        host.memory["waiting"] = turn
-        await turn.stay()
+    async def wait(cycle: RequestCycle) -> Answer:
+        host.memory["waiting"] = cycle
+        await cycle.stay()
         return DONE
 
     @host.on("notifications/cancelled")
-    async def answer_all_the_same(turn: Turn) -> Answer:
-        asked: Turn | None = host.memory.get("waiting")
+    async def answer_all_the_same(cycle: RequestCycle) -> Answer:
+        asked: RequestCycle | None = host.memory.get("waiting")
         if asked is None:
             return DONE  # it cancels something else
         late = {"jsonrpc": "2.0", "id": asked.id, "result": host.shaped(asked.method, {"content": []})}

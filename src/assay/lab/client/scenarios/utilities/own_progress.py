@@ -8,8 +8,8 @@ from assay.lab.client.declaring import client_scenario
 from assay.lab.client.evidence import AFTER
 from assay.lab.harness.scripted_server.answer import Answer
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.revisions.revision import Asking
 
 TOKEN: Final = "model-1"
@@ -30,9 +30,9 @@ QUESTION: Final = {
     exercises=("utilities.own-progress", "asking.declared"),
     window=lambda revision: revision.asking is Asking.BY_REQUEST,
 )
-async def drive(stage: Hosting) -> None:
-    async def asking(turn: Turn) -> Answer:
-        await turn.ask("sampling/createMessage", QUESTION)
+async def drive(stage: ClientStage) -> None:
+    async def asking(cycle: RequestCycle) -> Answer:
+        await cycle.ask("sampling/createMessage", QUESTION)
         return {"content": []}
 
     stage.host.add_tool({"name": "asking"}, asking)

@@ -7,8 +7,8 @@ from typing import Final
 from assay.lab.client.declaring import client_scenario
 from assay.lab.harness.scripted_server.answer import Answer, Refused
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.model.error import INVALID_PARAMS
 from assay.revisions.revision import Opening
 
@@ -22,7 +22,7 @@ CURSORS: Final = ("b64==", '{"page": 2}', "two words/ü?&", "00010")
     brief=Brief(steps=(LIST_TOOLS, call(LAST))),
     exercises=("utilities.cursors",),
 )
-async def drive(stage: Hosting) -> None:
+async def drive(stage: ClientStage) -> None:
     host = stage.host
     names = [*(f"tool-{number}" for number in range(1, sum(SIZES))), LAST]
     for name in names:
@@ -32,8 +32,8 @@ async def drive(stage: Hosting) -> None:
     cursors: tuple[str | None, ...] = (None, *(("",) if empty else CURSORS[:1]), *CURSORS[1:])
 
     @host.on("tools/list")
-    async def pages(turn: Turn) -> Answer:
-        cursor = turn.params.get("cursor")
+    async def pages(cycle: RequestCycle) -> Answer:
+        cursor = cycle.params.get("cursor")
         if cursor not in cursors:
             raise Refused(INVALID_PARAMS, "no such cursor")
         place = cursors.index(cursor)

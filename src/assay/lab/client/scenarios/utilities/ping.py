@@ -5,8 +5,8 @@ from __future__ import annotations
 from assay.lab.client.declaring import client_scenario
 from assay.lab.harness.scripted_server.answer import Answer
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call
-from assay.lab.harness.scripted_server.request_cycle import Turn
-from assay.lab.harness.scripted_server.stage import Hosting
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.revisions.revision import Opening
 
 
@@ -16,9 +16,9 @@ from assay.revisions.revision import Opening
     exercises=("utilities.ping",),
     window=lambda revision: revision.opening is Opening.HANDSHAKE,
 )
-async def drive(stage: Hosting) -> None:
-    async def pinging(turn: Turn) -> Answer:
-        await turn.ask("ping", {})
+async def drive(stage: ClientStage) -> None:
+    async def pinging(cycle: RequestCycle) -> Answer:
+        await cycle.ask("ping", {})
         return {"content": []}
 
     stage.host.add_tool({"name": "pinging"}, pinging)

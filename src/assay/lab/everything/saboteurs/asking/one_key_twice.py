@@ -6,14 +6,14 @@ import json
 
 from assay.lab.everything.input_round import asking_tool
 from assay.lab.everything.spoiling import result_for
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 PLACE = "where the questions go"
 
 
 @on_reply("a key is there twice", breaks="sep-2322-multiple-inputs-incomplete")
-def change(reply: Json, turn: Turn) -> Json | bytes:
-    result = result_for(reply, turn, asking_tool("multiple_inputs")) or {}
+def change(reply: Json, context: FaultContext) -> Json | bytes:
+    result = result_for(reply, context, asking_tool("multiple_inputs")) or {}
     asked = result.get("inputRequests")
     if not asked:
         return reply

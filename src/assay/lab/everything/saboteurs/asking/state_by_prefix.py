@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_request, params_of
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_request, params_of
 
 
 @on_request("state with something appended is believed", breaks="sep-2322-reject-tampered-state")
-def change(message: Json, turn: Turn) -> Json:
+def change(message: Json, context: FaultContext) -> Json:
     params = params_of(message)
     if "requestState" in params:
         params["requestState"] = params["requestState"].removesuffix("-TAMPERED")

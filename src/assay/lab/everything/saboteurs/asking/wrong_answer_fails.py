@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from assay.lab.everything.input_round import USER_NAME, asking_tool
 from assay.lab.everything.spoiling import names
-from assay.lab.harness.sabotage.saboteur import Answered, Json, Turn, on_request, params_of
+from assay.lab.harness.sabotage.saboteur import Answered, FaultContext, Json, on_request, params_of
 from assay.model.error import INVALID_PARAMS
 
 
 @on_request("a missing answer is an error", breaks="sep-2322-missing-response-rerequests")
-def change(message: Json, turn: Turn) -> Json | Answered:
+def change(message: Json, context: FaultContext) -> Json | Answered:
     given = params_of(message).get("inputResponses", {USER_NAME: {}})
     if not names(message, asking_tool("elicitation")) or USER_NAME in given:
         return message

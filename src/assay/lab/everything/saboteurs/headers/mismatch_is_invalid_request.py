@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.model.error import HEADER_MISMATCH, INVALID_REQUEST
 
@@ -10,7 +10,7 @@ from assay.model.error import HEADER_MISMATCH, INVALID_REQUEST
 @on_reply(
     "a header that differs gets -32600", breaks="sep-2243-server-reject-error-code", transports=HTTP_ONLY
 )
-def change(reply: Json, turn: Turn) -> Json:
+def change(reply: Json, context: FaultContext) -> Json:
     if reply.get("error", {}).get("code") == HEADER_MISMATCH:
         reply["error"]["code"] = INVALID_REQUEST
     return reply

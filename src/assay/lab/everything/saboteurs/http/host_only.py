@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Request, Turn, on_call
+from assay.lab.harness.sabotage.saboteur import FaultContext, Request, on_call
 
 
 @on_call("a foreign Origin is served where the Host is right", breaks="localhost-host-rebinding-rejected")
-def change(request: Request, turn: Turn) -> None:
+def change(request: Request, context: FaultContext) -> None:
     if request.header("host") != "evil.example.com":
         request.set("Origin", None)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Response, Turn, on_response
+from assay.lab.harness.sabotage.saboteur import FaultContext, Response, on_response
 
 
 @on_response("a foreign Origin is answered with 500", breaks="localhost-host-rebinding-rejected")
-def change(response: Response, turn: Turn) -> None:
+def change(response: Response, context: FaultContext) -> None:
     if response.status == 403:
         response.status = 500

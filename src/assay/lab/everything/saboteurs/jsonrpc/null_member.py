@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply("a result has `_meta: null`", breaks="wire-schema-valid", scenario="ping")
-def change(reply: Json, turn: Turn) -> Json:
-    if turn.method == "ping" and "result" in reply:
+def change(reply: Json, context: FaultContext) -> Json:
+    if context.method == "ping" and "result" in reply:
         reply["result"] = {"_meta": None}
     return reply

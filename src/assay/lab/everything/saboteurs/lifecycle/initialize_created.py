@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Request, Response, Turn, on_call
+from assay.lab.harness.sabotage.saboteur import FaultContext, Request, Response, on_call
 
 
 @on_call("initialize is refused", breaks="server-session-lifecycle-error")
-def change(request: Request, turn: Turn) -> Response | None:
+def change(request: Request, context: FaultContext) -> Response | None:
     return Response([], 503, b"") if b'"initialize"' in request.body else None

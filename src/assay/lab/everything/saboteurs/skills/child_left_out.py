@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.everything.double.skills import DOUBLE
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply(
@@ -11,7 +11,7 @@ from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
     breaks="sep-2640-directory-read-result-resources-shape",
     double=DOUBLE,
 )
-def change(reply: Json, turn: Turn) -> Json:
-    if turn.method == "resources/directory/read" and "result" in reply:
+def change(reply: Json, context: FaultContext) -> Json:
+    if context.method == "resources/directory/read" and "result" in reply:
         reply["result"]["resources"] = reply["result"]["resources"][1:]
     return reply

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.everything.double.skills import DOUBLE
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply(
@@ -11,8 +11,8 @@ from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
     breaks="sep-2640-metadata-reserved-prefix",
     double=DOUBLE,
 )
-def change(reply: Json, turn: Turn) -> Json:
-    if turn.method == "skills/list" and "result" in reply:
+def change(reply: Json, context: FaultContext) -> Json:
+    if context.method == "skills/list" and "result" in reply:
         for skill in reply["result"]["skills"]:
             skill["frontmatter"] = {**skill["frontmatter"], "metadata": {"io.modelcontextprotocol/x": "1"}}
     return reply

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Answered, Json, Turn, on_request
+from assay.lab.harness.sabotage.saboteur import Answered, FaultContext, Json, on_request
 from assay.lab.harness.transport import HTTP_ONLY
 
 
@@ -11,7 +11,7 @@ from assay.lab.harness.transport import HTTP_ONLY
     breaks="sep-2575-http-server-method-not-found-404-resources-subscribe",
     transports=HTTP_ONLY,
 )
-def change(message: Json, turn: Turn) -> Json | Answered:
+def change(message: Json, context: FaultContext) -> Json | Answered:
     if message.get("method") != "resources/subscribe":
         return message
     return Answered([{"jsonrpc": "2.0", "id": message["id"], "result": {"resultType": "complete"}}])

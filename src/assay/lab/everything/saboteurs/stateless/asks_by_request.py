@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from assay.lab.everything.stateless_probe import ASKS
 from assay.lab.harness.driver.question import ELICIT
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply(
     "a tool asks its user by a request",
     breaks="sep-2575-http-server-no-independent-requests-on-stream",
 )
-def change(reply: Json, turn: Turn) -> list[Json]:
-    if turn.params.get("name") != ASKS or "result" not in reply:
+def change(reply: Json, context: FaultContext) -> list[Json]:
+    if context.params.get("name") != ASKS or "result" not in reply:
         return [reply]
     form = {"type": "object", "properties": {"ok": {"type": "boolean"}}}
     params = {"message": "Please confirm", "requestedSchema": form}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.model.error import MISSING_CAPABILITY
 
 
@@ -10,7 +10,7 @@ from assay.model.error import MISSING_CAPABILITY
     "an error does not say which capability is missing",
     breaks="sep-2575-server-rejects-undeclared-capability",
 )
-def change(reply: Json, turn: Turn) -> Json:
+def change(reply: Json, context: FaultContext) -> Json:
     if reply.get("error", {}).get("code") == MISSING_CAPABILITY:
         reply["error"]["data"] = {"requiredCapabilities": {"elicitation": {}}}
     return reply

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.harness.driver.list_change import LISTS
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 PROMPTS = LISTS["prompts"][0]
 
@@ -12,7 +12,7 @@ PROMPTS = LISTS["prompts"][0]
     "who listens for prompts hears of tools as well",
     breaks="sep-2575-server-honors-notification-filter",
 )
-def change(reply: Json, turn: Turn) -> list[Json]:
+def change(reply: Json, context: FaultContext) -> list[Json]:
     if reply.get("method") != PROMPTS:
         return [reply]
     return [{**reply, "method": LISTS["tools"][0]}, reply]

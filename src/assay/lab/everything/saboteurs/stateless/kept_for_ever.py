@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply("`ttlMs` is -1", breaks="sep-2549-ttl-non-negative")
-def change(reply: Json, turn: Turn) -> Json:
-    if turn.method == "prompts/list" and "result" in reply:
+def change(reply: Json, context: FaultContext) -> Json:
+    if context.method == "prompts/list" and "result" in reply:
         reply["result"]["ttlMs"] = -1
     return reply

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from assay.lab.harness.driver.message_meta import SERVER_KEY
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply("the server does not say its name", breaks="sep-2575-server-identifies-in-result-meta")
-def change(reply: Json, turn: Turn) -> Json:
-    if turn.method == "server/discover":
+def change(reply: Json, context: FaultContext) -> Json:
+    if context.method == "server/discover":
         reply.get("result", {}).get("_meta", {}).pop(SERVER_KEY, None)
     return reply

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.harness.driver.list_change import LISTS
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply(
@@ -11,5 +11,5 @@ from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
     breaks="sep-2575-server-sends-prompts-list-changed-on-subscription",
     silent=True,
 )
-def change(reply: Json, turn: Turn) -> Json | None:
+def change(reply: Json, context: FaultContext) -> Json | None:
     return None if reply.get("method") == LISTS["prompts"][0] else reply

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply("the list of prompts has no `ttlMs`", breaks="sep-2549-prompts-list-caching-hints")
-def change(reply: Json, turn: Turn) -> Json:
-    if turn.method == "prompts/list" and "result" in reply:
+def change(reply: Json, context: FaultContext) -> Json:
+    if context.method == "prompts/list" and "result" in reply:
         reply["result"].pop("ttlMs", None)
     return reply

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Turn, on_block
+from assay.lab.harness.sabotage.saboteur import FaultContext, on_block
 
 
 @on_block("a stream does not begin with an empty event", breaks="server-sse-priming-event")
-def change(block: bytes, turn: Turn) -> bytes:
+def change(block: bytes, context: FaultContext) -> bytes:
     return block if b'"jsonrpc"' in block or b"retry:" in block else b":\n\n"

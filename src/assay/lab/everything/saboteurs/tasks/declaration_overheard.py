@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.lab.everything.double.tasks import DOUBLE
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
-from assay.lab.harness.sabotage.saboteur import Json, Turn, meta_of, on_request
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, meta_of, on_request
 
 
 @on_request(
@@ -13,7 +13,7 @@ from assay.lab.harness.sabotage.saboteur import Json, Turn, meta_of, on_request
     scenario="tasks-capability-negotiation",
     double=DOUBLE,
 )
-def change(message: Json, turn: Turn) -> Json:
+def change(message: Json, context: FaultContext) -> Json:
     if message.get("method") == "tools/call":
         meta_of(message)[CAPABILITIES_KEY] = {}
     return message

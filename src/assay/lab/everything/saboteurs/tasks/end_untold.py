@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.everything.double.tasks import DOUBLE
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply(
@@ -12,6 +12,6 @@ from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
     silent=True,
     double=DOUBLE,
 )
-def change(reply: Json, turn: Turn) -> Json | None:
+def change(reply: Json, context: FaultContext) -> Json | None:
     is_end = reply.get("params", {}).get("status") == "completed"
     return None if reply.get("method") == "notifications/tasks" and is_end else reply

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from assay.lab.everything.double.tasks import DOUBLE
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply("the result of a tool that is no task has a taskId", breaks="tasks-sync-tool-call", double=DOUBLE)
-def change(reply: Json, turn: Turn) -> Json:
-    if turn.params.get("name") == "greet" and "result" in reply:
+def change(reply: Json, context: FaultContext) -> Json:
+    if context.params.get("name") == "greet" and "result" in reply:
         reply["result"]["taskId"] = "1"
     return reply

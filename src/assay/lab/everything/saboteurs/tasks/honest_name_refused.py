@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.everything.double.tasks import DOUBLE
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.lab.harness.transport import HTTP_ONLY
 
 
@@ -13,8 +13,8 @@ from assay.lab.harness.transport import HTTP_ONLY
     transports=HTTP_ONLY,
     double=DOUBLE,
 )
-def change(reply: Json, turn: Turn) -> Json:
-    if turn.method == "tasks/get":
+def change(reply: Json, context: FaultContext) -> Json:
+    if context.method == "tasks/get":
         return {
             "jsonrpc": "2.0",
             "id": reply["id"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.everything.double.tasks import DOUBLE
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply(
@@ -12,8 +12,8 @@ from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
     scenario="tasks-dispatch-and-envelope",
     double=DOUBLE,
 )
-def change(reply: Json, turn: Turn) -> Json:
-    given = turn.params.get("arguments")
+def change(reply: Json, context: FaultContext) -> Json:
+    given = context.params.get("arguments")
     if isinstance(given, dict) and given.get("seconds") == 0:
         reply["result"] = {"resultType": "complete", "content": []}
     return reply

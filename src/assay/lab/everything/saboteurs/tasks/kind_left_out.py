@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from assay.lab.everything.double.tasks import DOUBLE
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply(
     "tasks/get has no resultType", breaks="tasks-result-type-complete-on-non-task-responses", double=DOUBLE
 )
-def change(reply: Json, turn: Turn) -> Json:
-    if turn.method == "tasks/get" and "result" in reply:
+def change(reply: Json, context: FaultContext) -> Json:
+    if context.method == "tasks/get" and "result" in reply:
         del reply["result"]["resultType"]
     return reply

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.everything.double.tasks import DOUBLE
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply(
@@ -11,7 +11,7 @@ from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
     breaks="sep-2663-server-returns-missing-capability-data-shape",
     double=DOUBLE,
 )
-def change(reply: Json, turn: Turn) -> Json:
-    if turn.method == "tools/call" and "error" in reply:
+def change(reply: Json, context: FaultContext) -> Json:
+    if context.method == "tools/call" and "error" in reply:
         reply["error"]["data"] = {"requiredCapabilities": {}}
     return reply

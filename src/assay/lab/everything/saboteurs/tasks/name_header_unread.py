@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.everything.double.tasks import DOUBLE
-from assay.lab.harness.sabotage.saboteur import Request, Turn, on_call
+from assay.lab.harness.sabotage.saboteur import FaultContext, Request, on_call
 
 
 @on_call(
@@ -11,6 +11,6 @@ from assay.lab.harness.sabotage.saboteur import Request, Turn, on_call
     breaks="sep-2663-server-rejects-mismatched-mcp-name-on-tasks-get",
     double=DOUBLE,
 )
-def change(request: Request, turn: Turn) -> None:
-    if "taskId" in turn.params:
-        request.set("Mcp-Name", turn.params["taskId"])
+def change(request: Request, context: FaultContext) -> None:
+    if "taskId" in context.params:
+        request.set("Mcp-Name", context.params["taskId"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.everything.double.tasks import DOUBLE
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply(
@@ -11,8 +11,8 @@ from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
     breaks="tasks-no-related-task-meta-on-inlined-result",
     double=DOUBLE,
 )
-def change(reply: Json, turn: Turn) -> Json:
+def change(reply: Json, context: FaultContext) -> Json:
     result = reply.get("result", {}).get("result")
-    if turn.method == "tasks/get" and result:
-        result["_meta"] = {"io.modelcontextprotocol/related-task": {"taskId": turn.params["taskId"]}}
+    if context.method == "tasks/get" and result:
+        result["_meta"] = {"io.modelcontextprotocol/related-task": {"taskId": context.params["taskId"]}}
     return reply

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.lab.everything.double.tasks import DOUBLE
 from assay.lab.everything.task_shape import ENDS
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply(
@@ -12,10 +12,10 @@ from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
     breaks="tasks-cancel-terminal-idempotent-ack",
     double=DOUBLE,
 )
-def change(reply: Json, turn: Turn) -> Json:
-    ended = turn.memory.setdefault("ended", set())
-    if turn.method == "tasks/get" and "result" in reply and reply["result"]["status"] in ENDS:
-        ended.add(turn.params.get("taskId"))
-    if turn.method == "tasks/cancel" and turn.params.get("taskId") in ended:
+def change(reply: Json, context: FaultContext) -> Json:
+    ended = context.memory.setdefault("ended", set())
+    if context.method == "tasks/get" and "result" in reply and reply["result"]["status"] in ENDS:
+        ended.add(context.params.get("taskId"))
+    if context.method == "tasks/cancel" and context.params.get("taskId") in ended:
         return {"jsonrpc": "2.0", "id": reply["id"], "error": {"code": -32602, "message": "it has ended"}}
     return reply

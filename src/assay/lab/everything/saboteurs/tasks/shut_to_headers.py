@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.lab.everything.double.tasks import DOUBLE
 from assay.lab.everything.refused_opening import refused_opening
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.lab.harness.transport import HTTP_ONLY
 
 
@@ -14,5 +14,5 @@ from assay.lab.harness.transport import HTTP_ONLY
     transports=HTTP_ONLY,
     double=DOUBLE,
 )
-def change(reply: Json, turn: Turn) -> Json:
-    return refused_opening(reply, turn)
+def change(reply: Json, context: FaultContext) -> Json:
+    return refused_opening(reply, context)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from assay.lab.everything.double.tasks import DOUBLE
 from assay.lab.everything.refused_opening import refused_opening
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply(
     "a request that declares the extension is refused", breaks="tasks-mrtr-input-bootstrap", double=DOUBLE
 )
-def change(reply: Json, turn: Turn) -> Json:
-    return refused_opening(reply, turn)
+def change(reply: Json, context: FaultContext) -> Json:
+    return refused_opening(reply, context)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.everything.double.tasks import DOUBLE
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply(
@@ -11,7 +11,7 @@ from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
     breaks="tasks-server-directed-creation-no-hint",
     double=DOUBLE,
 )
-def change(reply: Json, turn: Turn) -> Json:
-    if turn.params.get("name") == "failing_job" and "task" not in turn.params:
+def change(reply: Json, context: FaultContext) -> Json:
+    if context.params.get("name") == "failing_job" and "task" not in context.params:
         reply["result"] = {"resultType": "complete", "content": [{"type": "text", "text": "done"}]}
     return reply

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.everything.double.tasks import DOUBLE
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply(
@@ -11,10 +11,10 @@ from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
     breaks="sep-2663-durable-create-strong-consistency",
     double=DOUBLE,
 )
-def change(reply: Json, turn: Turn) -> Json:
-    known = turn.memory.setdefault("known", set())
-    name = turn.params.get("taskId")
-    if turn.method == "tasks/get" and name not in known:
+def change(reply: Json, context: FaultContext) -> Json:
+    known = context.memory.setdefault("known", set())
+    name = context.params.get("taskId")
+    if context.method == "tasks/get" and name not in known:
         known.add(name)
         return {"jsonrpc": "2.0", "id": reply["id"], "error": {"code": -32602, "message": "no such task"}}
     return reply

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.everything.double.tasks import DOUBLE
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply(
@@ -11,9 +11,9 @@ from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
     breaks="sep-2663-tool-error-uses-completed-status",
     double=DOUBLE,
 )
-def change(reply: Json, turn: Turn) -> Json:
+def change(reply: Json, context: FaultContext) -> Json:
     task = reply.get("result", {})
-    if turn.method == "tasks/get" and task.get("result", {}).get("isError"):
+    if context.method == "tasks/get" and task.get("result", {}).get("isError"):
         task.pop("result")
         reply["result"] = {**task, "status": "failed", "error": {"code": -32603, "message": "it went wrong"}}
     return reply

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from assay.lab.everything.spoiling import listed_schema
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply("a schema has lost `additionalProperties`", breaks="json-schema-2020-12-additionalProperties")
-def change(reply: Json, turn: Turn) -> Json:
-    listed_schema(reply, turn).pop("additionalProperties", None)
+def change(reply: Json, context: FaultContext) -> Json:
+    listed_schema(reply, context).pop("additionalProperties", None)
     return reply

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.everything.spoiling import listed_schema
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.revisions.revision import Structured
 
 
@@ -12,6 +12,6 @@ from assay.revisions.revision import Structured
     breaks="sep-2106-conditional-keywords-preserved",
     window=lambda revision: revision.structured is Structured.ANY,
 )
-def change(reply: Json, turn: Turn) -> Json:
-    listed_schema(reply, turn).pop("else", None)
+def change(reply: Json, context: FaultContext) -> Json:
+    listed_schema(reply, context).pop("else", None)
     return reply

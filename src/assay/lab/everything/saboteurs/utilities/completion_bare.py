@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply("a completion is a bare list", breaks="completion-complete")
-def change(reply: Json, turn: Turn) -> Json:
-    if turn.method == "completion/complete" and "result" in reply:
+def change(reply: Json, context: FaultContext) -> Json:
+    if context.method == "completion/complete" and "result" in reply:
         reply["result"] = reply["result"]["completion"]
     return reply

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.lab.harness.sabotage.saboteur import Answered, Turn, on_batch
+from assay.lab.harness.sabotage.saboteur import Answered, FaultContext, on_batch
 from assay.revisions.revision import Batching
 
 
@@ -13,6 +13,6 @@ from assay.revisions.revision import Batching
     breaks="CONF-CAP-03.registry.agree",
     window=lambda revision: revision.batching is not Batching.REFUSED,
 )
-def change(messages: list[Any], turn: Turn) -> list[Any] | Answered:
+def change(messages: list[Any], context: FaultContext) -> list[Any] | Answered:
     answers = [{"jsonrpc": "2.0", "id": one["id"], "result": {}} for one in messages if "id" in one]
     return Answered([answers])

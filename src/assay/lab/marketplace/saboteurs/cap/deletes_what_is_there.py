@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Answered, Json, Turn, newest_of_each_kind, on_request
+from assay.lab.harness.sabotage.saboteur import Answered, FaultContext, Json, newest_of_each_kind, on_request
 from assay.lab.marketplace.cap_sabotaging import is_writing
 
 
@@ -11,7 +11,7 @@ from assay.lab.marketplace.cap_sabotaging import is_writing
     breaks="CONF-CAP-03.resources.read-only",
     window=newest_of_each_kind,
 )
-def change(request: Json, turn: Turn) -> Json | Answered:
+def change(request: Json, context: FaultContext) -> Json | Answered:
     if not is_writing(request):
         return request
     error = {"code": -32602, "message": "No such resource"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, newest_of_each_kind, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, newest_of_each_kind, on_reply
 from assay.lab.harness.trace.digest import digest_of
 from assay.lab.marketplace.cap_meta import VERSION
 from assay.lab.marketplace.cap_sabotaging import listed
@@ -13,7 +13,7 @@ from assay.lab.marketplace.cap_sabotaging import listed
     breaks="CONF-CAP-03.prompts.digest",
     window=newest_of_each_kind,
 )
-def change(reply: Json, turn: Turn) -> Json:
-    for prompt in listed(reply, turn, "prompts"):
+def change(reply: Json, context: FaultContext) -> Json:
+    for prompt in listed(reply, context, "prompts"):
         prompt["_meta"][VERSION]["digest"] = digest_of(prompt["name"].encode())
     return reply

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.lab.marketplace.cap_sabotaging import listed
 
 
 @on_reply("the registry entry lacks a tool", breaks="CONF-CAP-03.registry.agree")
-def change(reply: Json, turn: Turn) -> Json:
-    for tool in listed(reply, turn, "tools")[:1]:
+def change(reply: Json, context: FaultContext) -> Json:
+    for tool in listed(reply, context, "tools")[:1]:
         reply["result"]["tools"].append({**tool, "name": "newcomer"})
     return reply

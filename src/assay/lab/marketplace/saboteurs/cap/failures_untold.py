@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, newest_of_each_kind, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, newest_of_each_kind, on_reply
 from assay.lab.marketplace.cap_meta import EFFECTS
 from assay.lab.marketplace.cap_sabotaging import summary
 
@@ -10,7 +10,7 @@ from assay.lab.marketplace.cap_sabotaging import summary
 @on_reply(
     "failed calls have no summary of effects", breaks="CONF-CAP-03.tools.effects", window=newest_of_each_kind
 )
-def change(reply: Json, turn: Turn) -> Json:
-    if summary(reply, turn) is not None and reply["result"].get("isError"):
+def change(reply: Json, context: FaultContext) -> Json:
+    if summary(reply, context) is not None and reply["result"].get("isError"):
         reply["result"]["_meta"].pop(EFFECTS)
     return reply

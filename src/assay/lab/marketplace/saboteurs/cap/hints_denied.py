@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, newest_of_each_kind, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, newest_of_each_kind, on_reply
 from assay.lab.marketplace.cap_sabotaging import summary
 
 
@@ -11,8 +11,8 @@ from assay.lab.marketplace.cap_sabotaging import summary
     breaks="CONF-CAP-03.tools.effects",
     window=newest_of_each_kind,
 )
-def change(reply: Json, turn: Turn) -> Json:
-    said = summary(reply, turn)
+def change(reply: Json, context: FaultContext) -> Json:
+    said = summary(reply, context)
     if said is not None:
         said["declared"] = {hint: not value for hint, value in said["declared"].items()}
     return reply

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, newest_of_each_kind, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, newest_of_each_kind, on_reply
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.marketplace.cap_sabotaging import listed
 
@@ -13,7 +13,7 @@ from assay.lab.marketplace.cap_sabotaging import listed
     transports=HTTP_ONLY,
     window=newest_of_each_kind,
 )
-def change(reply: Json, turn: Turn) -> Json:
-    for tool in listed(reply, turn, "tools")[:1]:
+def change(reply: Json, context: FaultContext) -> Json:
+    for tool in listed(reply, context, "tools")[:1]:
         reply["result"]["tools"].append({**tool, "name": "newcomer"})
     return reply

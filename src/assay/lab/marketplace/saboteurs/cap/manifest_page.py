@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Response, Turn, newest_of_each_kind, on_response
+from assay.lab.harness.sabotage.saboteur import FaultContext, Response, newest_of_each_kind, on_response
 from assay.lab.marketplace.cap_sabotaging import is_manifest
 
 
 @on_response("a manifest is a page", breaks="CONF-CAP-03.manifests.form", window=newest_of_each_kind)
-def change(response: Response, turn: Turn) -> None:
-    if is_manifest(turn):
+def change(response: Response, context: FaultContext) -> None:
+    if is_manifest(context):
         response.set("Content-Type", "text/html")
         response.body = b"<p>Our tools</p>"

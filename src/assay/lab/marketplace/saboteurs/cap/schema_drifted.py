@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.marketplace.cap_sabotaging import listed
 
@@ -12,7 +12,7 @@ from assay.lab.marketplace.cap_sabotaging import listed
     breaks="CONF-CAP-03.manifests.agree",
     transports=HTTP_ONLY,
 )
-def change(reply: Json, turn: Turn) -> Json:
-    for tool in listed(reply, turn, "tools"):
+def change(reply: Json, context: FaultContext) -> Json:
+    for tool in listed(reply, context, "tools"):
         tool["inputSchema"]["description"] = "Changed since"
     return reply

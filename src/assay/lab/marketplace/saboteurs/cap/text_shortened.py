@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, newest_of_each_kind, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, newest_of_each_kind, on_reply
 from assay.lab.marketplace.cap_sabotaging import contents
 
 
@@ -11,8 +11,8 @@ from assay.lab.marketplace.cap_sabotaging import contents
     breaks="CONF-CAP-03.resources.provenance",
     window=newest_of_each_kind,
 )
-def change(reply: Json, turn: Turn) -> Json:
-    for content in contents(reply, turn):
+def change(reply: Json, context: FaultContext) -> Json:
+    for content in contents(reply, context):
         if content.get("text"):
             content["text"] = content["text"][:-1]
     return reply

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, newest_of_each_kind, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, newest_of_each_kind, on_reply
 from assay.lab.marketplace.cap_meta import RETENTION
 from assay.lab.marketplace.cap_sabotaging import contents
 
@@ -12,7 +12,7 @@ from assay.lab.marketplace.cap_sabotaging import contents
     breaks="CONF-CAP-03.resources.retention",
     window=newest_of_each_kind,
 )
-def change(reply: Json, turn: Turn) -> Json:
-    for content in contents(reply, turn):
+def change(reply: Json, context: FaultContext) -> Json:
+    for content in contents(reply, context):
         content["_meta"][RETENTION]["tier"] = "forever"
     return reply

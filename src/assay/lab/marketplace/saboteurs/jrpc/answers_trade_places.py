@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.lab.harness.transport import STDIO_ONLY
 
 HELD = "held"
@@ -11,10 +11,10 @@ LISTED = "tools/list 0"
 
 
 @on_reply("two answers trade places", breaks="CONF-JRPC-02.order", transports=STDIO_ONLY)
-def change(reply: Json, turn: Turn) -> list[Json]:
-    held = turn.memory.pop(HELD, None)
+def change(reply: Json, context: FaultContext) -> list[Json]:
+    held = context.memory.pop(HELD, None)
     if reply.get("id") == LISTED:
-        turn.memory[HELD] = reply
+        context.memory[HELD] = reply
         return []
     if held is None:
         return [reply]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply("a request with two methods is answered twice", breaks="CONF-JRPC-03.duplicate-keys")
-def change(reply: Json, turn: Turn) -> list[Json]:
+def change(reply: Json, context: FaultContext) -> list[Json]:
     return [reply, reply] if reply.get("id") == "twice" else [reply]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.model.error import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR
 
 
@@ -11,7 +11,7 @@ from assay.model.error import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR
     breaks="CONF-JRPC-03.deep-nesting",
     scenario="negatives.hostile",
 )
-def change(reply: Json, turn: Turn) -> Json:
+def change(reply: Json, context: FaultContext) -> Json:
     error = reply.get("error", {})
     if error.get("code") not in (PARSE_ERROR, INVALID_REQUEST):
         return reply

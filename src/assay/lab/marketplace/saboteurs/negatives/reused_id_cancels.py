@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Answered, Json, Turn, newest_of_each_kind, on_request
+from assay.lab.harness.sabotage.saboteur import Answered, FaultContext, Json, newest_of_each_kind, on_request
 from assay.model.error import INVALID_REQUEST
 
 
@@ -11,7 +11,7 @@ from assay.model.error import INVALID_REQUEST
     breaks="CONF-JRPC-03.id-reuse",
     window=newest_of_each_kind,
 )
-def change(message: Json, turn: Turn) -> Json | Answered:
+def change(message: Json, context: FaultContext) -> Json | Answered:
     if message.get("id") != "reused" or not str(message.get("method")).endswith("/list"):
         return message
     error = {"code": INVALID_REQUEST, "message": "the id is in use"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.model.error import PARSE_ERROR
 
 LOST = "lost"
@@ -13,10 +13,10 @@ LOST = "lost"
     breaks="CONF-JRPC-03.recovers",
     scenario="negatives.text",
 )
-def change(reply: Json, turn: Turn) -> Json:
+def change(reply: Json, context: FaultContext) -> Json:
     if reply.get("error", {}).get("code") == PARSE_ERROR:
-        turn.memory[LOST] = True
-    if "result" not in reply or not turn.memory.get(LOST):
+        context.memory[LOST] = True
+    if "result" not in reply or not context.memory.get(LOST):
         return reply
     error = {"code": PARSE_ERROR, "message": "no JSON"}
     return {"jsonrpc": "2.0", "id": reply["id"], "error": error}

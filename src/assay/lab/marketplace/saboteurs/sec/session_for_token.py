@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Request, Turn, on_call
+from assay.lab.harness.sabotage.saboteur import FaultContext, Request, on_call
 from assay.lab.marketplace.sec_server import SERVER
 from assay.lab.suite.sabotaging import as_first, lacks_token, remember_first
 
@@ -13,7 +13,7 @@ from assay.lab.suite.sabotaging import as_first, lacks_token, remember_first
     server=SERVER,
     window=lambda revision: revision.http.sessions,
 )
-def change(request: Request, turn: Turn) -> None:
-    remember_first(request, turn)
+def change(request: Request, context: FaultContext) -> None:
+    remember_first(request, context)
     if lacks_token(request) and request.header("mcp-session-id") is not None:
-        as_first(request, turn)
+        as_first(request, context)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Turn, on_block
+from assay.lab.harness.sabotage.saboteur import FaultContext, on_block
 
 
 @on_block("events have no ids", breaks="CONF-TPT-01.http.resume")
-def change(block: bytes, turn: Turn) -> bytes:
+def change(block: bytes, context: FaultContext) -> bytes:
     lines = block.split(b"\n")
     return b"\n".join(line for line in lines if not line.startswith(b"id:"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.driver.safe_request import Errand, errands
+from assay.lab.harness.driver.safe_request import SafeRequest, errands
 from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.need import SPANS_TO_SEE
 from assay.lab.harness.scenario import scenario
@@ -30,15 +30,15 @@ async def drive(stage: Stage) -> None:
     await hear_spans(stage, methods)
 
 
-def _lists(facts: Facts) -> list[Errand]:
-    return [Errand(f"{kind}/list", {}) for kind in LISTS if kind in facts.capabilities]
+def _lists(facts: Facts) -> list[SafeRequest]:
+    return [SafeRequest(f"{kind}/list", {}) for kind in LISTS if kind in facts.capabilities]
 
 
-def _wrong(facts: Facts) -> list[Errand]:
+def _wrong(facts: Facts) -> list[SafeRequest]:
     """What is the driver's fault, and not the server's."""
-    unknown = [Errand(f"lab/{NOBODY}", {})]
+    unknown = [SafeRequest(f"lab/{NOBODY}", {})]
     if "tools" in facts.capabilities:
-        unknown.append(Errand("tools/call", {"name": NOBODY, "arguments": {}}))
+        unknown.append(SafeRequest("tools/call", {"name": NOBODY, "arguments": {}}))
     if "prompts" in facts.capabilities:
-        unknown.append(Errand("prompts/get", {"name": NOBODY}))
+        unknown.append(SafeRequest("prompts/get", {"name": NOBODY}))
     return unknown

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.harness.driver.stage import Stage
-from assay.lab.harness.driver.try_open import come_in, knock
+from assay.lab.harness.driver.try_open import come_in, try_open
 from assay.lab.harness.need import PROTECTED
 from assay.lab.harness.scenario import scenario
 from assay.lab.harness.subject.bearer import NONE
@@ -15,7 +15,7 @@ BARE = {"Authorization": None}
 @scenario("Nobody shows a token", exercises=("sec.no-token",), needs=(PROTECTED,), transports=HTTP_ONLY)
 async def drive(stage: Stage) -> None:
     peer = await come_in(stage)
-    await knock(stage, NONE)
+    await try_open(stage, NONE)
     # Who knows the id of a session is not yet whom it belongs to.
     pending = await peer.start(stage.plain, headers=BARE)
     assert pending.sent is not None

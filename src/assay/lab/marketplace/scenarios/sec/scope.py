@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.harness.driver.stage import Stage
-from assay.lab.harness.driver.try_open import come_in, knock
+from assay.lab.harness.driver.try_open import come_in, try_open
 from assay.lab.harness.need import A_WEAK_TOKEN, PROTECTED
 from assay.lab.harness.scenario import scenario
 from assay.lab.harness.subject.bearer import NONE, WEAK
@@ -21,7 +21,7 @@ from assay.lab.suite.falling_short import requests
 async def drive(stage: Stage) -> None:
     await come_in(stage)
     # Its challenge says what it takes; what the token has is not to be seen on the wire.
-    await knock(stage, NONE)
+    await try_open(stage, NONE)
     stage.note(GRANTED, scopes=granted_to(stage.wallet.get(WEAK) or ""))
     async for _ in requests(stage, await stage.connect(WEAK)):
         pass

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.model.error import INTERNAL_ERROR
 
 
 @on_reply("a user who cancels leads to error -32603", breaks="EL-24")
-def change(reply: Json, turn: Turn) -> Json:
-    given = turn.params.get("inputResponses", {})
+def change(reply: Json, context: FaultContext) -> Json:
+    given = context.params.get("inputResponses", {})
     if not any(answer.get("action") == "cancel" for answer in given.values()):
         return reply
     error = {"code": INTERNAL_ERROR, "message": "unreachable: unknown action"}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from assay.lab.harness.driver.question import SAMPLE, asked_in
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply("sampling requests always offer tools", breaks="SMP-03", scenario="asking.undeclared")
-def change(reply: Json, turn: Turn) -> Json:
+def change(reply: Json, context: FaultContext) -> Json:
     for params in asked_in(reply, SAMPLE):
         params["tools"] = [{"name": "look_up", "inputSchema": {"type": "object"}}]
     return reply

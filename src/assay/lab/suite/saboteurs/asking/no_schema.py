@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from assay.lab.harness.driver.question import ELICIT, asked_in
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply("a form has no schema", breaks="EL-06")
-def change(reply: Json, turn: Turn) -> Json:
+def change(reply: Json, context: FaultContext) -> Json:
     for params in asked_in(reply, ELICIT):
         params.pop("requestedSchema", None)
     return reply

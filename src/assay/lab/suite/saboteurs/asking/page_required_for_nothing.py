@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from assay.lab.harness.driver.question import URL_REQUIRED
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 LISTED: list[Json] = []
 
 
 @on_reply("-32042 is sent where no page must be visited", breaks="EL-20")
-def change(reply: Json, turn: Turn) -> Json:
-    if turn.method != "tools/call" or "error" in reply:
+def change(reply: Json, context: FaultContext) -> Json:
+    if context.method != "tools/call" or "error" in reply:
         return reply
     error = {"code": URL_REQUIRED, "message": "please come back later", "data": {"elicitations": LISTED}}
     return {"jsonrpc": "2.0", "id": reply["id"], "error": error}

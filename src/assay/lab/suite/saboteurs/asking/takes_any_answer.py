@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from assay.lab.harness.driver.question import answers_in
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_request
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_request
 
 
-def reply(reply: Json, turn: Turn) -> Json:
-    content = turn.memory.pop("content", None)
+def reply(reply: Json, context: FaultContext) -> Json:
+    content = context.memory.pop("content", None)
     if content is None or "method" in reply or not _is_refusal(reply):
         return reply
     text = ", ".join(f"{name}: {value}" for name, value in content.items())
@@ -21,8 +21,8 @@ def _is_refusal(reply: Json) -> bool:
 
 
 @on_request("an answer that does not fit the form is used", breaks="EL-15", reply=reply)
-def change(message: Json, turn: Turn) -> Json:
+def change(message: Json, context: FaultContext) -> Json:
     for answer in answers_in(message):
         if answer.get("content"):
-            turn.memory["content"] = answer["content"]
+            context.memory["content"] = answer["content"]
     return message

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import LOCKED, Response, Turn, on_response
+from assay.lab.harness.sabotage.saboteur import LOCKED, FaultContext, Response, on_response
 
 
 @on_response("a bad token gets 403", breaks="AU-65", server=LOCKED)
-def change(response: Response, turn: Turn) -> None:
-    if response.status == 401 and turn.call is not None and turn.call.header("authorization") is not None:
+def change(response: Response, context: FaultContext) -> None:
+    if (
+        response.status == 401
+        and context.call is not None
+        and context.call.header("authorization") is not None
+    ):
         response.status = 403

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import LOCKED, Response, Turn, on_response
+from assay.lab.harness.sabotage.saboteur import LOCKED, FaultContext, Response, on_response
 from assay.lab.suite.sabotaging import drop_from_challenge
 
 
 @on_response("the challenge names no metadata", breaks="AU-09", server=LOCKED)
-def change(response: Response, turn: Turn) -> None:
+def change(response: Response, context: FaultContext) -> None:
     drop_from_challenge(response, "resource_metadata")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import LOCKED, Request, Turn, newest_of_each_kind, on_call
+from assay.lab.harness.sabotage.saboteur import LOCKED, FaultContext, Request, newest_of_each_kind, on_call
 from assay.lab.harness.transport import GUARDED
 from assay.lab.suite.sabotaging import as_first, is_expired, remember_first
 
@@ -15,7 +15,7 @@ from assay.lab.suite.sabotaging import as_first, is_expired, remember_first
     scenario="authorization.expired-token",
     window=newest_of_each_kind,
 )
-def change(request: Request, turn: Turn) -> None:
-    remember_first(request, turn)
+def change(request: Request, context: FaultContext) -> None:
+    remember_first(request, context)
     if is_expired(request):
-        as_first(request, turn)
+        as_first(request, context)

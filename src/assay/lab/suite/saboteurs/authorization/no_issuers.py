@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import LOCKED, Response, Turn, on_response
+from assay.lab.harness.sabotage.saboteur import LOCKED, FaultContext, Response, on_response
 from assay.lab.suite.sabotaging import is_document
 
 
 @on_response("the metadata names no authorization server", breaks="AU-08", server=LOCKED)
-def change(response: Response, turn: Turn) -> None:
-    if is_document(turn) and response.status == 200:
+def change(response: Response, context: FaultContext) -> None:
+    if is_document(context) and response.status == 200:
         response.body = b'{"resource": "http://localhost/mcp", "authorization_servers": []}'

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import LOCKED, Response, Turn, on_response
+from assay.lab.harness.sabotage.saboteur import LOCKED, FaultContext, Response, on_response
 
 
 @on_response("too small a scope gets 401", breaks="AU-06", server=LOCKED)
-def change(response: Response, turn: Turn) -> None:
+def change(response: Response, context: FaultContext) -> None:
     if response.status == 403:
         response.status = 401

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import LOCKED, Request, Response, Turn, newest_of_each_kind, on_call
+from assay.lab.harness.sabotage.saboteur import (
+    LOCKED,
+    FaultContext,
+    Request,
+    Response,
+    newest_of_each_kind,
+    on_call,
+)
 from assay.lab.harness.transport import GUARDED
 
 
@@ -13,6 +20,6 @@ from assay.lab.harness.transport import GUARDED
     transports=GUARDED,
     window=newest_of_each_kind,
 )
-def change(request: Request, turn: Turn) -> Response | None:
+def change(request: Request, context: FaultContext) -> Response | None:
     words = (request.header("authorization") or "").split()
     return Response([], 500) if len(words) > 2 else None

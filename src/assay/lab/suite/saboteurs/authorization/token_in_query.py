@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import LOCKED, Request, Turn, newest_of_each_kind, on_call
+from assay.lab.harness.sabotage.saboteur import LOCKED, FaultContext, Request, newest_of_each_kind, on_call
 
 
 @on_call("a token in the query is taken", breaks="AU-63", server=LOCKED, window=newest_of_each_kind)
-def change(request: Request, turn: Turn) -> None:
+def change(request: Request, context: FaultContext) -> None:
     _, found, token = request.target.partition("access_token=")
     if found:
         request.target = request.target.partition("?")[0]

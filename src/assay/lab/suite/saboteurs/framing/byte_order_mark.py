@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Turn, newest_of_each_kind, on_line
+from assay.lab.harness.sabotage.saboteur import FaultContext, newest_of_each_kind, on_line
 
 
 @on_line(
@@ -12,7 +12,7 @@ from assay.lab.harness.sabotage.saboteur import Turn, newest_of_each_kind, on_li
     window=newest_of_each_kind,
     silent=True,
 )
-def change(line: bytes, turn: Turn) -> bytes:
-    first = not turn.memory
-    turn.memory["begun"] = True
+def change(line: bytes, context: FaultContext) -> bytes:
+    first = not context.memory
+    context.memory["begun"] = True
     return b"\xef\xbb\xbf" + line if first else line

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.harness.sabotage.alteration import encode
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.revisions.registry import HANDSHAKE
 
@@ -16,7 +16,7 @@ from assay.revisions.registry import HANDSHAKE
     window=lambda revision: revision is HANDSHAKE[-1],
     silent=True,
 )
-def change(reply: Json, turn: Turn) -> Json | bytes:
+def change(reply: Json, context: FaultContext) -> Json | bytes:
     if "error" not in reply:
         return reply
     text = {**reply["error"], "message": "There is no method of that na…"}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply, params_of
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply, params_of
 from assay.lab.harness.transport import STDIO_ONLY
 
 
-def note(message: Json, turn: Turn) -> Json:
+def note(message: Json, context: FaultContext) -> Json:
     params = params_of(message)
     if message.get("method") == "notifications/cancelled" and "requestId" in params:
-        turn.memory["cancelled"] = params["requestId"]
+        context.memory["cancelled"] = params["requestId"]
     return message
 
 
@@ -20,8 +20,8 @@ def note(message: Json, turn: Turn) -> Json:
     transports=STDIO_ONLY,
     request=note,
 )
-def change(reply: Json, turn: Turn) -> list[Json]:
-    if "cancelled" not in turn.memory:
+def change(reply: Json, context: FaultContext) -> list[Json]:
+    if "cancelled" not in context.memory:
         return [reply]
-    params = {"_meta": {SUBSCRIPTION_KEY: turn.memory["cancelled"]}}
+    params = {"_meta": {SUBSCRIPTION_KEY: context.memory["cancelled"]}}
     return [{"jsonrpc": "2.0", "method": "notifications/tools/list_changed", "params": params}, reply]

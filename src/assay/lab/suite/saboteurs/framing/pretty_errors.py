@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.lab.harness.transport import STDIO_ONLY
 
 
@@ -15,5 +15,5 @@ from assay.lab.harness.transport import STDIO_ONLY
     transports=STDIO_ONLY,
     silent=True,
 )
-def change(reply: Json, turn: Turn) -> Json | bytes:
+def change(reply: Json, context: FaultContext) -> Json | bytes:
     return json.dumps(reply, indent=2).encode() if "error" in reply else reply

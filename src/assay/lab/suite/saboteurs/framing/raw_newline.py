@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Turn, newest_of_each_kind, on_line
+from assay.lab.harness.sabotage.saboteur import FaultContext, newest_of_each_kind, on_line
 
 
 @on_line(
@@ -12,5 +12,5 @@ from assay.lab.harness.sabotage.saboteur import Turn, newest_of_each_kind, on_li
     window=newest_of_each_kind,
     silent=True,
 )
-def change(line: bytes, turn: Turn) -> bytes:
+def change(line: bytes, context: FaultContext) -> bytes:
     return line.replace(b"\\n", b"\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.harness.sabotage.alteration import encode
-from assay.lab.harness.sabotage.saboteur import Json, Turn, newest_of_each_kind, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, newest_of_each_kind, on_reply
 from assay.lab.harness.transport import STDIO_ONLY
 
 
@@ -15,10 +15,10 @@ from assay.lab.harness.transport import STDIO_ONLY
     window=newest_of_each_kind,
     silent=True,
 )
-def change(reply: Json, turn: Turn) -> Json | list[Json] | bytes:
+def change(reply: Json, context: FaultContext) -> Json | list[Json] | bytes:
     if reply.get("id") == "line 1":
-        turn.memory["first"] = reply
+        context.memory["first"] = reply
         return []
     if reply.get("id") == "line 2":
-        return encode(turn.memory["first"]) + encode(reply)
+        return encode(context.memory["first"]) + encode(reply)
     return reply

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.harness.sabotage.alteration import encode
-from assay.lab.harness.sabotage.saboteur import Answered, Json, Turn, on_request
+from assay.lab.harness.sabotage.saboteur import Answered, FaultContext, Json, on_request
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.model.error import PARSE_ERROR
 
@@ -14,7 +14,7 @@ from assay.model.error import PARSE_ERROR
     scenario="framing.lines",
     transports=STDIO_ONLY,
 )
-def change(message: Json, turn: Turn) -> Json | Answered:
+def change(message: Json, context: FaultContext) -> Json | Answered:
     pieces = encode(message).decode().splitlines()
     broken = {"jsonrpc": "2.0", "id": None, "error": {"code": PARSE_ERROR, "message": "parse error"}}
     return message if len(pieces) == 1 else Answered([broken for _ in pieces])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Request, Turn, on_call
+from assay.lab.harness.sabotage.saboteur import FaultContext, Request, on_call
 from assay.lab.harness.transport import Transport
 
 
@@ -11,5 +11,5 @@ from assay.lab.harness.transport import Transport
     breaks="HTTP-02",
     transports=frozenset({Transport.HTTP, Transport.HTTP_SSE}),
 )
-def change(request: Request, turn: Turn) -> None:
+def change(request: Request, context: FaultContext) -> None:
     request.set("Origin", None)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Request, Turn, on_call
+from assay.lab.harness.sabotage.saboteur import FaultContext, Request, on_call
 
 
 @on_call("a version header that names no version is ignored", breaks="HTTP-47")
-def change(request: Request, turn: Turn) -> None:
+def change(request: Request, context: FaultContext) -> None:
     if request.header("mcp-protocol-version") is not None:
-        request.set("MCP-Protocol-Version", turn.revision.date)
+        request.set("MCP-Protocol-Version", context.revision.date)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Response, Turn, on_response
+from assay.lab.harness.sabotage.saboteur import FaultContext, Response, on_response
 
 
 @on_response("a foreign Origin gets 400", breaks="HTTP-03")
-def change(response: Response, turn: Turn) -> None:
+def change(response: Response, context: FaultContext) -> None:
     response.status = 400 if response.status == 403 else response.status

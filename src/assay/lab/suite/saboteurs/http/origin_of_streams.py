@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Request, Turn, on_call
+from assay.lab.harness.sabotage.saboteur import FaultContext, Request, on_call
 from assay.lab.harness.transport import HTTP_ONLY
 
 
@@ -12,6 +12,6 @@ from assay.lab.harness.transport import HTTP_ONLY
     transports=HTTP_ONLY,
     window=lambda revision: revision.http.sessions,
 )
-def change(request: Request, turn: Turn) -> None:
+def change(request: Request, context: FaultContext) -> None:
     if request.method == "GET":
         request.set("Origin", None)

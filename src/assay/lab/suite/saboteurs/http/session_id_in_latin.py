@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Response, Turn, on_response
+from assay.lab.harness.sabotage.saboteur import FaultContext, Response, on_response
 
 
 @on_response("a session id has letters beyond ASCII", breaks="HTTP-37")
-def change(response: Response, turn: Turn) -> None:
+def change(response: Response, context: FaultContext) -> None:
     if (given := response.header("mcp-session-id")) is not None:
         response.set("Mcp-Session-Id", f"rené-{given}")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Request, Response, Turn, on_call
+from assay.lab.harness.sabotage.saboteur import FaultContext, Request, Response, on_call
 
 
 @on_call("a session that was ended is still served", breaks="HTTP-41")
-def change(request: Request, turn: Turn) -> Response | None:
+def change(request: Request, context: FaultContext) -> Response | None:
     return Response([], 200, b"") if request.method == "DELETE" else None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Request, Response, Turn, on_call
+from assay.lab.harness.sabotage.saboteur import FaultContext, Request, Response, on_call
 
 
 @on_call("a stream is opened for a session that was ended", breaks="HTTP-41")
-def change(request: Request, turn: Turn) -> Response | None:
+def change(request: Request, context: FaultContext) -> Response | None:
     if request.method != "GET":
         return None
     return Response([("Content-Type", "text/event-stream")], 200, b":\n\n")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Answered, Json, Turn, on_request
+from assay.lab.harness.sabotage.saboteur import Answered, FaultContext, Json, on_request
 from assay.model.error import INVALID_REQUEST
 
 
 @on_request(
     "a response that nobody asked for is answered", breaks="BASE-06", scenario="jsonrpc.stray-response"
 )
-def change(message: Json, turn: Turn) -> Json | Answered:
+def change(message: Json, context: FaultContext) -> Json | Answered:
     if "method" in message or "id" not in message:
         return message
     error = {"code": INVALID_REQUEST, "message": "there is no method in this request"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.harness.sabotage.alteration import encode
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.revisions.revision import Batching
 
 
@@ -12,5 +12,5 @@ from assay.revisions.revision import Batching
     breaks="BASE-01",
     window=lambda revision: revision.batching is Batching.REFUSED,
 )
-def change(reply: Json, turn: Turn) -> bytes:
+def change(reply: Json, context: FaultContext) -> bytes:
     return encode([reply])

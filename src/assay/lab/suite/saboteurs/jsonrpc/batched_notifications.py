@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from assay.lab.harness.sabotage.alteration import encode
-from assay.lab.harness.sabotage.saboteur import Answered, Turn, on_batch
+from assay.lab.harness.sabotage.saboteur import Answered, FaultContext, on_batch
 from assay.model.error import INVALID_REQUEST
 from assay.revisions.revision import Batching
 
@@ -16,7 +16,7 @@ from assay.revisions.revision import Batching
     scenario="jsonrpc.batch",
     window=lambda revision: revision.batching is Batching.ACCEPTED,
 )
-def change(members: list[Any], turn: Turn) -> list[Any] | Answered:
+def change(members: list[Any], context: FaultContext) -> list[Any] | Answered:
     if any("id" in member for member in members):
         return members
     error = {"jsonrpc": "2.0", "id": None, "error": {"code": INVALID_REQUEST, "message": "no id"}}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, newest_of_each_kind, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, newest_of_each_kind, on_reply
 
 
 @on_reply(
@@ -11,6 +11,6 @@ from assay.lab.harness.sabotage.saboteur import Json, Turn, newest_of_each_kind,
     window=newest_of_each_kind,
     scenario="jsonrpc.ids",
 )
-def change(reply: Json, turn: Turn) -> Json:
+def change(reply: Json, context: FaultContext) -> Json:
     name = reply.get("id")
     return {**reply, "id": name.encode("ascii", "replace").decode()} if isinstance(name, str) else reply

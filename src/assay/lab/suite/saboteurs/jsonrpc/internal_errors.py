@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.model.error import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR
 
 
 @on_reply("what is no JSON gets -32603", breaks="RPC-01")
-def change(reply: Json, turn: Turn) -> Json:
+def change(reply: Json, context: FaultContext) -> Json:
     error = reply.get("error", {})
     if error.get("code") not in (PARSE_ERROR, INVALID_REQUEST):
         return reply

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.revisions.registry import HANDSHAKE
 
 
@@ -13,5 +13,5 @@ from assay.revisions.registry import HANDSHAKE
     window=lambda revision: revision is HANDSHAKE[-1],
     silent=True,
 )
-def change(reply: Json, turn: Turn) -> Json:
+def change(reply: Json, context: FaultContext) -> Json:
     return {"jsonrpc": "2.0", "id": reply["id"]} if reply.get("result") == {} else reply

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply(
@@ -10,8 +10,8 @@ from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
     breaks="SHAPE-01",
     scenario="tools.definitions",
 )
-def change(reply: Json, turn: Turn) -> Json:
-    if turn.method == "tools/list" and "result" in reply:
+def change(reply: Json, context: FaultContext) -> Json:
+    if context.method == "tools/list" and "result" in reply:
         for tool in reply["result"]["tools"]:
             tool["description"] = None
     return reply

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply("a request of the server has the id null", breaks="BASE-03", scenario="jsonrpc.own-words")
-def change(reply: Json, turn: Turn) -> list[Json]:
+def change(reply: Json, context: FaultContext) -> list[Json]:
     return [{"jsonrpc": "2.0", "id": None, "method": "ping"}, reply] if "result" in reply else [reply]

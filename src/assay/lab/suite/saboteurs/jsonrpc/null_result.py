@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.revisions.registry import HANDSHAKE
 
 
@@ -12,5 +12,5 @@ from assay.revisions.registry import HANDSHAKE
     scenario="jsonrpc.ids",
     window=lambda revision: revision in HANDSHAKE,
 )
-def change(reply: Json, turn: Turn) -> Json:
+def change(reply: Json, context: FaultContext) -> Json:
     return {**reply, "result": None} if reply.get("result") == {} else reply

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply(
@@ -10,6 +10,6 @@ from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
     breaks="BASE-04",
     scenario="jsonrpc.own-words",
 )
-def change(reply: Json, turn: Turn) -> list[Json]:
+def change(reply: Json, context: FaultContext) -> list[Json]:
     ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-    return [ping, reply] if turn.method == "tools/call" else [reply]
+    return [ping, reply] if context.method == "tools/call" else [reply]

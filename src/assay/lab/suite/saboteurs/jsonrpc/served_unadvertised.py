@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.revisions.revision import Opening
 
 
@@ -11,7 +11,7 @@ from assay.revisions.revision import Opening
     breaks="BASE-26",
     window=lambda revision: revision.opening is Opening.PER_REQUEST,
 )
-def change(reply: Json, turn: Turn) -> Json:
-    if turn.method == "server/discover" and "result" in reply:
+def change(reply: Json, context: FaultContext) -> Json:
+    if context.method == "server/discover" and "result" in reply:
         reply["result"]["capabilities"].pop("prompts", None)
     return reply

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.revisions.revision import Asking
 
 
@@ -11,7 +11,7 @@ from assay.revisions.revision import Asking
     breaks="LIFE-13",
     window=lambda revision: revision.asking is Asking.BY_REQUEST,
 )
-def change(reply: Json, turn: Turn) -> Json:
-    if turn.method == "tools/call" and "result" in reply:
+def change(reply: Json, context: FaultContext) -> Json:
+    if context.method == "tools/call" and "result" in reply:
         reply["result"] |= {"resultType": "input_required", "inputRequests": {}}
     return reply

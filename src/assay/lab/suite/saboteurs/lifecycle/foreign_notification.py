@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply("a notification is sent that the agreed revision does not have", breaks="LIFE-13")
-def change(reply: Json, turn: Turn) -> list[Json]:
-    if turn.method == "tools/call":
+def change(reply: Json, context: FaultContext) -> list[Json]:
+    if context.method == "tools/call":
         params = {"notifications": {}, "_meta": {"io.modelcontextprotocol/subscriptionId": 1}}
         method = "notifications/subscriptions/acknowledged"
         return [{"jsonrpc": "2.0", "method": method, "params": params}, reply]

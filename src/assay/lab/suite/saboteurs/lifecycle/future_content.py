@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply(
@@ -10,7 +10,7 @@ from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
     breaks="LIFE-13",
     window=lambda revision: "resource_link" not in revision.content,
 )
-def change(reply: Json, turn: Turn) -> Json:
-    if turn.method == "tools/call" and "content" in reply.get("result", {}):
+def change(reply: Json, context: FaultContext) -> Json:
+    if context.method == "tools/call" and "content" in reply.get("result", {}):
         reply["result"]["content"].append({"type": "resource_link", "uri": "file:///a", "name": "a"})
     return reply

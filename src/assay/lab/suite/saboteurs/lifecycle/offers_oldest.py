@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.revisions.registry import BY_DATE, HANDSHAKE
 
 
 @on_reply("the oldest version is offered, not the newest", breaks="LIFE-11")
-def change(reply: Json, turn: Turn) -> Json:
+def change(reply: Json, context: FaultContext) -> Json:
     if (
-        turn.method == "initialize"
-        and turn.params.get("protocolVersion") not in BY_DATE
+        context.method == "initialize"
+        and context.params.get("protocolVersion") not in BY_DATE
         and "result" in reply
     ):
         reply["result"]["protocolVersion"] = HANDSHAKE[0].date

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.revisions.revision import Structured
 
 
@@ -12,5 +12,5 @@ from assay.revisions.revision import Structured
     window=lambda revision: revision.structured is not Structured.ABSENT,
     silent=True,
 )
-def change(reply: Json, turn: Turn) -> Json | None:
+def change(reply: Json, context: FaultContext) -> Json | None:
     return None if reply.get("method") == "notifications/prompts/list_changed" else reply

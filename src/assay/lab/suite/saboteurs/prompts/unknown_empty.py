@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply("an unknown prompt is an empty one", breaks="PR-09")
-def change(reply: Json, turn: Turn) -> Json:
-    if turn.method == "prompts/get" and "no-such" in str(turn.params.get("name")):
+def change(reply: Json, context: FaultContext) -> Json:
+    if context.method == "prompts/get" and "no-such" in str(context.params.get("name")):
         return {"jsonrpc": "2.0", "id": reply["id"], "result": {"messages": [], "resultType": "complete"}}
     return reply

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply("a failed read gets code 0", breaks="RS-11")
-def change(reply: Json, turn: Turn) -> Json:
-    if turn.method != "resources/read" or "result" not in reply:
+def change(reply: Json, context: FaultContext) -> Json:
+    if context.method != "resources/read" or "result" not in reply:
         return reply
     return {
         "jsonrpc": "2.0",

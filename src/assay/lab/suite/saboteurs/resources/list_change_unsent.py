@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.harness.driver.list_change import LISTS
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 
@@ -17,5 +17,5 @@ ANNOUNCED = LISTS["resources"][0]
     window=lambda revision: revision in (HANDSHAKE[-1], PER_REQUEST[-1]),
     silent=True,
 )
-def change(reply: Json, turn: Turn) -> Json | None:
+def change(reply: Json, context: FaultContext) -> Json | None:
     return None if reply.get("method") == ANNOUNCED else reply

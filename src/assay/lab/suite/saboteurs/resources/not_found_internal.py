@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.model.error import INTERNAL_ERROR
 from assay.revisions.revision import Opening
 
@@ -12,7 +12,7 @@ from assay.revisions.revision import Opening
     breaks="RS-07",
     window=lambda revision: revision.opening is Opening.HANDSHAKE,
 )
-def change(reply: Json, turn: Turn) -> Json:
-    if turn.method == "resources/read" and "error" in reply:
+def change(reply: Json, context: FaultContext) -> Json:
+    if context.method == "resources/read" and "error" in reply:
         reply["error"]["code"] = INTERNAL_ERROR
     return reply

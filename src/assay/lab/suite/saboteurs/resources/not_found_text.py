@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply("an unknown resource holds the text that it was not found", breaks="RS-08")
-def change(reply: Json, turn: Turn) -> Json:
-    uri = turn.params.get("uri")
-    if turn.method != "resources/read" or "error" not in reply or not isinstance(uri, str):
+def change(reply: Json, context: FaultContext) -> Json:
+    uri = context.params.get("uri")
+    if context.method != "resources/read" or "error" not in reply or not isinstance(uri, str):
         return reply
     contents = [{"uri": uri, "mimeType": "text/plain", "text": f"Resource not found: {uri}"}]
     result = {"contents": contents, "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply("a scheme has an underscore in it", breaks="RS-18")
-def change(reply: Json, turn: Turn) -> Json:
+def change(reply: Json, context: FaultContext) -> Json:
     for item in reply.get("result", {}).get("resources", ()):
         item["uri"] = item["uri"].replace("file:", "my_files:")
     return reply

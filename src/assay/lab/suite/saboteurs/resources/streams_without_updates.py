@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.harness.driver.list_change import UPDATED
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.lab.harness.transport import STDIO_ONLY
 
 
@@ -14,5 +14,5 @@ from assay.lab.harness.transport import STDIO_ONLY
     transports=STDIO_ONLY,
     silent=True,
 )
-def change(reply: Json, turn: Turn) -> Json | None:
+def change(reply: Json, context: FaultContext) -> Json | None:
     return None if reply.get("method") == UPDATED else reply

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Answered, Json, Turn, on_request
+from assay.lab.harness.sabotage.saboteur import Answered, FaultContext, Json, on_request
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.revisions.registry import HANDSHAKE
 
@@ -14,7 +14,7 @@ from assay.revisions.registry import HANDSHAKE
     scenario="resources.changes",
     window=lambda revision: revision is HANDSHAKE[-1],
 )
-def change(message: Json, turn: Turn) -> Json | Answered:
+def change(message: Json, context: FaultContext) -> Json | Answered:
     if message.get("method") != "resources/unsubscribe":
         return message
     return Answered([{"jsonrpc": "2.0", "id": message["id"], "result": {}}])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import LOCKED, Request, Turn, on_call
+from assay.lab.harness.sabotage.saboteur import LOCKED, FaultContext, Request, on_call
 from assay.lab.suite.sabotaging import as_first, is_document, lacks_token, remember_first
 
 
@@ -12,7 +12,7 @@ from assay.lab.suite.sabotaging import as_first, is_document, lacks_token, remem
     server=LOCKED,
     window=lambda revision: revision.http.sessions,
 )
-def change(request: Request, turn: Turn) -> None:
-    remember_first(request, turn)
-    if lacks_token(request) and request.method == "GET" and not is_document(turn):
-        as_first(request, turn)
+def change(request: Request, context: FaultContext) -> None:
+    remember_first(request, context)
+    if lacks_token(request) and request.method == "GET" and not is_document(context):
+        as_first(request, context)

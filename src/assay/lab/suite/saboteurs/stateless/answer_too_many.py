@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Answered, Json, Turn, on_request, params_of
+from assay.lab.harness.sabotage.saboteur import Answered, FaultContext, Json, on_request, params_of
 from assay.model.error import INVALID_PARAMS
 
 
 @on_request("an answer that was not asked for is refused", breaks="MR-22", scenario="stateless.asking")
-def change(message: Json, turn: Turn) -> Json | Answered:
+def change(message: Json, context: FaultContext) -> Json | Answered:
     given = params_of(message).get("inputResponses")
     if not isinstance(given, dict) or "nobody-asked" not in given:
         return message

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_request, params_of
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_request, params_of
 
 
 @on_request("`inputResponses` that is a list is ignored", breaks="MR-21", scenario="stateless.asking")
-def change(message: Json, turn: Turn) -> Json:
+def change(message: Json, context: FaultContext) -> Json:
     params = params_of(message)
     if isinstance(params.get("inputResponses"), list):
         del params["inputResponses"]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.model.error import MISSING_CAPABILITY
 
 
 @on_reply("a client that declares nothing is asked for its roots", breaks="MR-06")
-def change(reply: Json, turn: Turn) -> Json:
+def change(reply: Json, context: FaultContext) -> Json:
     if reply.get("error", {}).get("code") != MISSING_CAPABILITY:
         return reply
     result = {"resultType": "input_required", "inputRequests": {"roots": {"method": "roots/list"}}}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply("a question is a method of the server's own", breaks="MR-04", scenario="stateless.asking")
-def change(reply: Json, turn: Turn) -> Json:
+def change(reply: Json, context: FaultContext) -> Json:
     for asked in reply.get("result", {}).get("inputRequests", {}).values():
         asked["method"] = "user/confirm"
     return reply

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Answered, Json, Turn, on_request
+from assay.lab.harness.sabotage.saboteur import Answered, FaultContext, Json, on_request
 from assay.model.error import METHOD_NOT_FOUND
 
 
 @on_request("`initialize` is refused without a word on versions", breaks="VER-10")
-def change(message: Json, turn: Turn) -> Json | Answered:
+def change(message: Json, context: FaultContext) -> Json | Answered:
     if message.get("method") != "initialize":
         return message
     error = {"code": METHOD_NOT_FOUND, "message": "Method not found"}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 PLACE = "where the questions go"
 
 
 @on_reply("two questions have the same key", breaks="MR-03", scenario="stateless.asking")
-def change(reply: Json, turn: Turn) -> Json | bytes:
+def change(reply: Json, context: FaultContext) -> Json | bytes:
     asked = reply.get("result", {}).get("inputRequests")
     if not asked:
         return reply

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Answered, Json, Turn, on_request
+from assay.lab.harness.sabotage.saboteur import Answered, FaultContext, Json, on_request
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.model.error import INVALID_PARAMS
 
 
 @on_request("nothing works on a connection before discovery", breaks="BASE-29", transports=STDIO_ONLY)
-def change(message: Json, turn: Turn) -> Json | Answered:
+def change(message: Json, context: FaultContext) -> Json | Answered:
     if message.get("method") == "server/discover":
-        turn.memory["discovered"] = True
-    if "discovered" in turn.memory or "id" not in message:
+        context.memory["discovered"] = True
+    if "discovered" in context.memory or "id" not in message:
         return message
     error = {"code": INVALID_PARAMS, "message": "not initialized"}
     return Answered([{"jsonrpc": "2.0", "id": message["id"], "error": error}])

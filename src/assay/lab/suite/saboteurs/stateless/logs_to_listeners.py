@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.lab.suite.listening import ACKNOWLEDGED
 
 
 @on_reply("log messages come on a listen stream", breaks="SUB-10")
-def change(reply: Json, turn: Turn) -> list[Json]:
+def change(reply: Json, context: FaultContext) -> list[Json]:
     if reply.get("method") != ACKNOWLEDGED:
         return [reply]
     params = {"_meta": reply["params"]["_meta"], "level": "info", "data": "somebody listens"}

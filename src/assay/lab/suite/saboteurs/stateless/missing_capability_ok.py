@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Response, Turn, on_response
+from assay.lab.harness.sabotage.saboteur import FaultContext, Response, on_response
 
 
 @on_response("a missing capability gets status 200", breaks="META-10")
-def change(response: Response, turn: Turn) -> None:
-    if turn.method == "tools/call" and response.status == 400:
+def change(response: Response, context: FaultContext) -> None:
+    if context.method == "tools/call" and response.status == 400:
         response.status = 200

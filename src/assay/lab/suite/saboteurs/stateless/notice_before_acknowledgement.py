@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from assay.lab.harness.driver.list_change import LISTS
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.lab.suite.listening import ACKNOWLEDGED
 
 
 @on_reply("a notification comes before the acknowledgement", breaks="SUB-03")
-def change(reply: Json, turn: Turn) -> list[Json]:
+def change(reply: Json, context: FaultContext) -> list[Json]:
     if reply.get("method") != ACKNOWLEDGED:
         return [reply]
     params = {"_meta": reply["params"]["_meta"]}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply("lists are `partial`, a type that no extension declares", breaks="BASE-20")
-def change(reply: Json, turn: Turn) -> Json:
+def change(reply: Json, context: FaultContext) -> Json:
     result = reply.get("result", {})
-    if turn.method == "server/discover" and "capabilities" in result:
+    if context.method == "server/discover" and "capabilities" in result:
         result["capabilities"].pop("extensions", None)
-    if turn.method.endswith("/list") and "resultType" in result:
+    if context.method.endswith("/list") and "resultType" in result:
         result["resultType"] = "partial"
     return reply

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply("what a resource holds comes without hints for caches", breaks="CA-01")
-def change(reply: Json, turn: Turn) -> Json:
+def change(reply: Json, context: FaultContext) -> Json:
     for key in ("ttlMs", "cacheScope"):
-        if turn.method == "resources/read":
+        if context.method == "resources/read":
             reply.get("result", {}).pop(key, None)
     return reply

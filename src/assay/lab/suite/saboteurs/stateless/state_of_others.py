@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_request, params_of
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_request, params_of
 
 
-def remember(reply: Json, turn: Turn) -> Json:
+def remember(reply: Json, context: FaultContext) -> Json:
     if state := reply.get("result", {}).get("requestState"):
-        turn.memory[turn.params["name"]] = state
-        turn.memory.setdefault("issued", []).append(state)
+        context.memory[context.params["name"]] = state
+        context.memory.setdefault("issued", []).append(state)
     return reply
 
 
@@ -18,8 +18,8 @@ def remember(reply: Json, turn: Turn) -> Json:
     scenario="stateless.asking",
     reply=remember,
 )
-def change(message: Json, turn: Turn) -> Json:
+def change(message: Json, context: FaultContext) -> Json:
     params = params_of(message)
-    if params.get("requestState") in turn.memory.get("issued", ()):
-        params["requestState"] = turn.memory[params["name"]]
+    if params.get("requestState") in context.memory.get("issued", ()):
+        params["requestState"] = context.memory[params["name"]]
     return message

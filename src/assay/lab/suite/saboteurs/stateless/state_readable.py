@@ -6,12 +6,12 @@ import contextlib
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_request, params_of
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_request, params_of
 
 
-def open_up(reply: Json, turn: Turn) -> Json:
+def open_up(reply: Json, context: FaultContext) -> Json:
     if state := reply.get("result", {}).get("requestState"):
-        issued = turn.memory.setdefault("issued", [])
+        issued = context.memory.setdefault("issued", [])
         issued.append(state)
         readable = json.dumps({"step": len(issued) - 1}).encode()
         reply["result"]["requestState"] = urlsafe_b64encode(readable).decode()
@@ -25,10 +25,10 @@ def open_up(reply: Json, turn: Turn) -> Json:
     server="everything",
     reply=open_up,
 )
-def change(message: Json, turn: Turn) -> Json:
+def change(message: Json, context: FaultContext) -> Json:
     state = params_of(message).get("requestState", "")
     with contextlib.suppress(ValueError, TypeError, KeyError):  # unreadable: refused by the server behind
-        message["params"]["requestState"] = turn.memory["issued"][
+        message["params"]["requestState"] = context.memory["issued"][
             json.loads(urlsafe_b64decode(state))["step"]
         ]
     return message

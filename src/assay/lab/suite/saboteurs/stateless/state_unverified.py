@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_request, params_of
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_request, params_of
 
 
-def remember(reply: Json, turn: Turn) -> Json:
+def remember(reply: Json, context: FaultContext) -> Json:
     if state := reply.get("result", {}).get("requestState"):
-        turn.memory.setdefault("issued", []).append(state)
+        context.memory.setdefault("issued", []).append(state)
     return reply
 
 
@@ -18,10 +18,10 @@ def remember(reply: Json, turn: Turn) -> Json:
     server="everything",
     reply=remember,
 )
-def change(message: Json, turn: Turn) -> Json:
+def change(message: Json, context: FaultContext) -> Json:
     state = params_of(message).get("requestState")
-    if state is not None and turn.memory:
+    if state is not None and context.memory:
         # The one that was changed is the one it is most like.
-        alike = max(turn.memory["issued"], key=lambda one: sum(map(str.__eq__, one, state)))
+        alike = max(context.memory["issued"], key=lambda one: sum(map(str.__eq__, one, state)))
         message["params"]["requestState"] = alike
     return message

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Answered, Json, Turn, on_request, params_of
+from assay.lab.harness.sabotage.saboteur import Answered, FaultContext, Json, on_request, params_of
 from assay.model.error import INVALID_REQUEST
 
 
-def remember(reply: Json, turn: Turn) -> Json:
+def remember(reply: Json, context: FaultContext) -> Json:
     waits = reply.get("result", {}).get("resultType") == "input_required"
-    if turn.method == "tools/call":
-        turn.memory[turn.params.get("name", "")] = waits
+    if context.method == "tools/call":
+        context.memory[context.params.get("name", "")] = waits
     return reply
 
 
@@ -19,9 +19,9 @@ def remember(reply: Json, turn: Turn) -> Json:
     scenario="stateless.asking",
     reply=remember,
 )
-def change(message: Json, turn: Turn) -> Json | Answered:
+def change(message: Json, context: FaultContext) -> Json | Answered:
     params = params_of(message)
-    if not turn.memory.get(params.get("name", "")) or "inputResponses" in params:
+    if not context.memory.get(params.get("name", "")) or "inputResponses" in params:
         return message
     error = {"code": INVALID_REQUEST, "message": "waiting for input"}
     return Answered([{"jsonrpc": "2.0", "id": message["id"], "error": error}])

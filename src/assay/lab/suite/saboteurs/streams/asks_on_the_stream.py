@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.lab.harness.transport import HTTP_ONLY
 
 ASKED = {"jsonrpc": "2.0", "id": "roots-1", "method": "roots/list"}
@@ -14,5 +14,5 @@ ASKED = {"jsonrpc": "2.0", "id": "roots-1", "method": "roots/list"}
     transports=HTTP_ONLY,
     scenario="streams.answer-stream",
 )
-def change(reply: Json, turn: Turn) -> list[Json]:
-    return [ASKED, reply] if turn.streams else [reply]
+def change(reply: Json, context: FaultContext) -> list[Json]:
+    return [ASKED, reply] if context.streams else [reply]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.lab.harness.transport import HTTP_ONLY
 
 CHANGED = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
@@ -15,5 +15,5 @@ CHANGED = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
     window=lambda revision: revision.http.disconnect_cancels,
     scenario="streams.answer-stream",
 )
-def change(reply: Json, turn: Turn) -> list[Json]:
-    return [CHANGED, reply] if turn.streams else [reply]
+def change(reply: Json, context: FaultContext) -> list[Json]:
+    return [CHANGED, reply] if context.streams else [reply]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.lab.harness.transport import HTTP_ONLY
 
 PROGRESS = {
@@ -18,5 +18,5 @@ PROGRESS = {
     transports=HTTP_ONLY,
     scenario="streams.answer-stream",
 )
-def change(reply: Json, turn: Turn) -> list[Json]:
-    return [PROGRESS, reply] if turn.streams else [reply]
+def change(reply: Json, context: FaultContext) -> list[Json]:
+    return [PROGRESS, reply] if context.streams else [reply]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Turn, on_block
+from assay.lab.harness.sabotage.saboteur import FaultContext, on_block
 from assay.lab.harness.transport import HTTP_SSE_ONLY
 
 
 @on_block("something comes before the `endpoint` event", breaks="SSE-02", transports=HTTP_SSE_ONLY)
-def change(block: bytes, turn: Turn) -> bytes:
+def change(block: bytes, context: FaultContext) -> bytes:
     hello = b"event: connected\ndata: welcome\n\n"
     return hello + block if block.startswith(b"event: endpoint") else block

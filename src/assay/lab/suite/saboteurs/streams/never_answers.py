@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Turn, on_block
+from assay.lab.harness.sabotage.saboteur import FaultContext, on_block
 
 
 @on_block(
     "neither a response nor an id to come back with", breaks="HTTP-14", scenario="streams.answer-stream"
 )
-def change(block: bytes, turn: Turn) -> bytes:
+def change(block: bytes, context: FaultContext) -> bytes:
     return b":\n\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Response, Turn, on_response
+from assay.lab.harness.sabotage.saboteur import FaultContext, Response, on_response
 
 
 @on_response(
@@ -12,5 +12,5 @@ from assay.lab.harness.sabotage.saboteur import Response, Turn, on_response
     window=lambda revision: revision.http.disconnect_cancels,
     silent=True,
 )
-def change(response: Response, turn: Turn) -> None:
+def change(response: Response, context: FaultContext) -> None:
     response.lingers = True

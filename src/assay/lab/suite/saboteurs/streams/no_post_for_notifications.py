@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Request, Response, Turn, on_call
+from assay.lab.harness.sabotage.saboteur import FaultContext, Request, Response, on_call
 from assay.lab.harness.transport import HTTP_SSE_ONLY
 
 
 @on_call("the endpoint for messages gets no POST of notifications", breaks="SSE-01", transports=HTTP_SSE_ONLY)
-def change(request: Request, turn: Turn) -> Response | None:
-    return Response([], 405) if turn.asked is not None and "id" not in turn.asked else None
+def change(request: Request, context: FaultContext) -> Response | None:
+    return Response([], 405) if context.asked is not None and "id" not in context.asked else None

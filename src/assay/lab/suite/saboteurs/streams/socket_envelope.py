@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.lab.harness.transport import WEBSOCKET_ONLY
 
 
 @on_reply("messages are wrapped in an event", breaks="STD-14", transports=WEBSOCKET_ONLY)
-def change(reply: Json, turn: Turn) -> list[object]:
+def change(reply: Json, context: FaultContext) -> list[object]:
     return [{"event": "message", "data": reply}, reply]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 from assay.lab.harness.transport import HTTP_ONLY
 
 
 @on_reply("every second reading of the list lacks a tool", breaks="TL-04", transports=HTTP_ONLY)
-def change(reply: Json, turn: Turn) -> Json:
-    if turn.method == "tools/list" and "cursor" not in turn.params and "result" in reply:
-        turn.memory["read"] = turn.memory.get("read", 0) + 1
-        if turn.memory["read"] % 2:
+def change(reply: Json, context: FaultContext) -> Json:
+    if context.method == "tools/list" and "cursor" not in context.params and "result" in reply:
+        context.memory["read"] = context.memory.get("read", 0) + 1
+        if context.memory["read"] % 2:
             del reply["result"]["tools"][0]
     return reply

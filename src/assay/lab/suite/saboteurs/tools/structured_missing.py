@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_reply
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_reply
 
 
 @on_reply("a tool with an output schema returns no structured content", breaks="TL-15")
-def change(reply: Json, turn: Turn) -> Json:
-    if turn.method == "tools/call":
+def change(reply: Json, context: FaultContext) -> Json:
+    if context.method == "tools/call":
         reply.get("result", {}).pop("structuredContent", None)
     return reply

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_request, params_of
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_request, params_of
 
 
 @on_request("an invalid cursor gives the first page", breaks="PAG-03")
-def change(message: Json, turn: Turn) -> Json:
+def change(message: Json, context: FaultContext) -> Json:
     if str(message.get("method")).endswith("/list"):
         params_of(message).pop("cursor", None)
     return message

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Answered, Json, Turn, on_request, params_of
+from assay.lab.harness.sabotage.saboteur import Answered, FaultContext, Json, on_request, params_of
 from assay.model.error import INVALID_PARAMS
 
 
 @on_request("a cursor works once", breaks="PAG-02")
-def change(message: Json, turn: Turn) -> Json | Answered:
+def change(message: Json, context: FaultContext) -> Json | Answered:
     cursor = params_of(message).get("cursor")
-    used = turn.memory.setdefault("used", [])
+    used = context.memory.setdefault("used", [])
     if cursor is None or cursor not in used:
         used.append(cursor)
         return message

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Answered, Json, Turn, on_request
+from assay.lab.harness.sabotage.saboteur import Answered, FaultContext, Json, on_request
 
 
 @on_request(
@@ -10,5 +10,5 @@ from assay.lab.harness.sabotage.saboteur import Answered, Json, Turn, on_request
     breaks="CAN-06",
     window=lambda revision: not revision.http.disconnect_cancels,
 )
-def change(message: Json, turn: Turn) -> Json | Answered:
+def change(message: Json, context: FaultContext) -> Json | Answered:
     return Answered([]) if message.get("method") == "notifications/cancelled" else message

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Answered, Json, Turn, on_request
+from assay.lab.harness.sabotage.saboteur import Answered, FaultContext, Json, on_request
 from assay.revisions.revision import Asking
 
 
@@ -11,5 +11,5 @@ from assay.revisions.revision import Asking
     breaks="CAN-01",
     window=lambda revision: revision.asking is Asking.BY_REQUEST,
 )
-def change(message: Json, turn: Turn) -> Json | Answered:
+def change(message: Json, context: FaultContext) -> Json | Answered:
     return Answered([message]) if message.get("method") == "notifications/cancelled" else message

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Answered, Json, Turn, on_request
+from assay.lab.harness.sabotage.saboteur import Answered, FaultContext, Json, on_request
 
 
 @on_request("`logging/setLevel` changes nothing", breaks="LOG-02")
-def change(message: Json, turn: Turn) -> Json | Answered:
+def change(message: Json, context: FaultContext) -> Json | Answered:
     if message.get("method") != "logging/setLevel":
         return message
     return Answered([{"jsonrpc": "2.0", "id": message["id"], "result": {}}])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Json, Turn, on_request, params_of
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, on_request, params_of
 from assay.lab.harness.trace.log_level import LEVELS, severity
 
 
 @on_request("the level is taken for the one as far from the other end", breaks="LOG-02")
-def change(message: Json, turn: Turn) -> Json:
+def change(message: Json, context: FaultContext) -> Json:
     params = params_of(message)
     if message.get("method") == "logging/setLevel" and "level" in params:
         level = severity(params["level"])

@@ -6,15 +6,15 @@ import msgspec
 
 from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
 from assay.lab.harness.links.http_text import EVENT_STREAM
-from assay.lab.harness.sabotage.saboteur import Request, Response, Turn, on_call
+from assay.lab.harness.sabotage.saboteur import FaultContext, Request, Response, on_call
 
 
 @on_call("a listen stream ends without a word", breaks="CAN-12")
-def change(request: Request, turn: Turn) -> Response | None:
-    if turn.method != "subscriptions/listen" or turn.asked is None:
+def change(request: Request, context: FaultContext) -> Response | None:
+    if context.method != "subscriptions/listen" or context.asked is None:
         return None
-    meta = {SUBSCRIPTION_KEY: turn.asked["id"]}
+    meta = {SUBSCRIPTION_KEY: context.asked["id"]}
     method = "notifications/subscriptions/acknowledged"
-    params = {"_meta": meta, "notifications": turn.params["notifications"]}
+    params = {"_meta": meta, "notifications": context.params["notifications"]}
     event = msgspec.json.encode({"jsonrpc": "2.0", "method": method, "params": params})
     return Response([("Content-Type", EVENT_STREAM)], 200, b"data: %b\n\n" % event)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from assay.lab.harness.sabotage.saboteur import Answered, Json, Turn, on_request, params_of
+from assay.lab.harness.sabotage.saboteur import Answered, FaultContext, Json, on_request, params_of
 from assay.model.error import INVALID_PARAMS
 
 
 @on_request("a malformed cancellation is answered with an error", breaks="CAN-09")
-def change(message: Json, turn: Turn) -> Json | Answered:
+def change(message: Json, context: FaultContext) -> Json | Answered:
     named = params_of(message).get("requestId")
     if message.get("method") != "notifications/cancelled" or isinstance(named, int | str):
         return message

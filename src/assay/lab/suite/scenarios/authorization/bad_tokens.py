@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.harness.driver.stage import Stage
-from assay.lab.harness.driver.try_open import come_in, knock
+from assay.lab.harness.driver.try_open import come_in, try_open
 from assay.lab.harness.need import PROTECTED
 from assay.lab.harness.scenario import scenario
 from assay.lab.harness.subject.bearer import (
@@ -29,4 +29,4 @@ async def drive(stage: Stage) -> None:
     await come_in(stage)
     for kind in SHOWN:
         if kind in stage.facts.bearers:
-            await knock(stage, kind)
+            await try_open(stage, kind)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.harness.driver.stage import Stage
-from assay.lab.harness.driver.try_open import come_in, knock
+from assay.lab.harness.driver.try_open import come_in, try_open
 from assay.lab.harness.need import PROTECTED, TOKENS_IN_CAPITALS
 from assay.lab.harness.scenario import scenario
 from assay.lab.harness.subject.bearer import CAPITALS
@@ -18,4 +18,4 @@ from assay.lab.harness.transport import GUARDED
 )
 async def drive(stage: Stage) -> None:
     await come_in(stage)
-    await knock(stage, CAPITALS)
+    await try_open(stage, CAPITALS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.harness.driver.stage import Stage
-from assay.lab.harness.driver.try_open import come_in, knock
+from assay.lab.harness.driver.try_open import come_in, try_open
 from assay.lab.harness.need import AN_EXPIRED_TOKEN, PROTECTED
 from assay.lab.harness.scenario import scenario
 from assay.lab.harness.subject.bearer import EXPIRED
@@ -18,4 +18,4 @@ from assay.lab.harness.transport import GUARDED
 )
 async def drive(stage: Stage) -> None:
     await come_in(stage)
-    await knock(stage, EXPIRED)
+    await try_open(stage, EXPIRED)

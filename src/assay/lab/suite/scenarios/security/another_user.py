@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.harness.driver.stage import Stage
-from assay.lab.harness.driver.try_open import come_in, knock
+from assay.lab.harness.driver.try_open import come_in, try_open
 from assay.lab.harness.need import ANOTHER_USER, PROTECTED
 from assay.lab.harness.scenario import scenario
 from assay.lab.harness.subject.bearer import OTHER
@@ -20,7 +20,7 @@ from assay.lab.suite.intruding import SOMETHING_KEPT, intrude, intrude_with_stat
 async def drive(stage: Stage) -> None:
     owner = await come_in(stage)
     # The control: the other user is welcome, too.
-    await knock(stage, OTHER)
+    await try_open(stage, OTHER)
     await intrude(stage, owner, OTHER)
     await intrude_with_state(stage, OTHER)
     await owner.request(stage.plain)

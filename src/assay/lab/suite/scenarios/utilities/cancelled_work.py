@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.lab.harness.driver.peer import Peer, Pending
-from assay.lab.harness.driver.safe_request import AN_ERRAND, Errand, errands
+from assay.lab.harness.driver.safe_request import AN_ERRAND, SafeRequest, errands
 from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.links.http import HttpLink
 from assay.lab.harness.scenario import scenario
@@ -30,7 +30,7 @@ async def drive(stage: Stage) -> None:
             await peer.answer(pending)
 
 
-async def _cancelled(peer: Peer, errand: Errand) -> list[Pending]:
+async def _cancelled(peer: Peer, errand: SafeRequest) -> list[Pending]:
     """Begin and cancel until it was in time, or turns out too fast for that; the same work, not cancelled."""
     kept: list[Pending] = []
     for _ in range(ATTEMPTS):

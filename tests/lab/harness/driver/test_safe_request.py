@@ -1,0 +1,51 @@
+"""Errands are made of what a server says of itself, and of nothing that could do harm."""
+
+from assay.lab.harness.driver.safe_request import AN_ERRAND, OTHERS, TOOLS, SafeRequest, errands
+from assay.lab.harness.subject.facts import Facts
+
+READ = {"readOnlyHint": True}
+SCHEMA = {
+    "type": "object",
+    "properties": {"city": {"type": "string", "x-mcp-header": "City"}},
+    "required": ["city"],
+}
+
+
+def test_only_read_only_tools_resources_and_prompts_without_required_arguments() -> None:
+    facts = Facts(
+        "any",
+        tools=[{"name": "look", "annotations": READ, "inputSchema": SCHEMA}, {"name": "delete"}],
+        resources=[{"uri": "a:b"}, {"uri": 3}],
+        prompts=[
+            {"name": "plain"},
+            {"name": "open", "arguments": [{"name": "a"}, 7]},
+            {"name": "strict", "arguments": [{"name": "a", "required": True}]},
+        ],
+    )
+    assert errands(facts) == [
+        SafeRequest(
+            "tools/call", {"name": "look", "arguments": {"city": "assay"}}, {"Mcp-Param-City": "assay"}
+        ),
+        SafeRequest("resources/read", {"uri": "a:b"}),
+        SafeRequest("prompts/get", {"name": "plain"}),
+        SafeRequest("prompts/get", {"name": "open"}),
+    ]
+
+
+def test_a_server_with_thousands_of_things_is_asked_for_a_few() -> None:
+    tools = [{"name": str(number), "annotations": READ} for number in range(100)]
+    resources = [{"uri": f"a:{number}"} for number in range(100)]
+    assert len(errands(Facts("any", tools=tools, resources=resources))) == TOOLS + OTHERS
+
+
+def test_tools_that_need_fewer_arguments_come_first() -> None:
+    tools = [
+        {"name": "search", "annotations": READ, "inputSchema": SCHEMA},
+        {"name": "status", "annotations": READ},
+    ]
+    assert [errand.params["name"] for errand in errands(Facts("any", tools=tools))] == ["status", "search"]
+
+
+def test_a_server_that_offers_nothing_safe_lacks_an_errand() -> None:
+    assert not AN_ERRAND.met(Facts("any", tools=[{"name": "delete"}]))
+    assert AN_ERRAND.met(Facts("any", resources=[{"uri": "a:b"}]))

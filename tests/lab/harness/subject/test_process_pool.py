@@ -1,0 +1,186 @@
+"""Processes are shared only where a scenario left them as it found them, and only to pass."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.lab.harness.run.plan import Selection
+from assay.lab.harness.run.run import CellResult, Run
+from assay.lab.harness.run.runner import Runner, RunOrder
+from assay.lab.harness.subject.facts import Facts
+from assay.lab.harness.subject.process_pool import CONTINUED, MOST, left_as_found
+from assay.lab.harness.subject.subject import CommandSubject
+from assay.lab.harness.trace.trace import Trace
+from assay.lab.suites import protocol_suite
+from assay.revisions.registry import HANDSHAKE, REVISIONS
+from tests.lab.traces import request, result, stdio_trace
+
+NEWEST = HANDSHAKE[-1]
+# Writes a letter to a file for each process. `fault` names what goes wrong.
+SERVER = """
+import json, sys
+fault, starts = sys.argv[1:]
+with open(starts, "a") as file:
+    file.write("x")
+asked = 0
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message:
+        continue
+    asked += 1
+    results = {
+        "initialize": {
+            "protocolVersion": message.get("params", {}).get("protocolVersion"),
+            "capabilities": {"tools": {"listChanged": True}},
+            "serverInfo": {"name": "a", "version": "1"},
+        },
+        "ping": {},
+        "tools/list": {"tools": [{"name": "a", "inputSchema": {"type": "object"}}]},
+    }
+    if fault == "tires" and asked > 4:
+        results["tools/list"] = {"tools": "again?"}
+    result = results.get(message["method"])
+    answer = {"error": {"code": -32601, "message": "no"}} if result is None else {"result": result}
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer}), flush=True)
+    if str(message["id"]).startswith("sentinel"):
+        if fault == "dies":
+            sys.exit()
+        if fault == "mumbles":
+            print(json.dumps({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}), flush=True)
+"""
+SCENARIOS = ("jsonrpc-unknown-method", "lifecycle-ping", "tools-definitions")
+
+
+class Lab:
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self.traces: dict[str, Trace] = {}
+
+    @property
+    def processes(self) -> int:
+        """Those that were started, the one of discovery left out."""
+        return len((self._home / "starts").read_text("utf-8")) - 1
+
+    async def run(self, fault: str, scenarios: Sequence[str] = SCENARIOS, **options: Any) -> Run:
+        path = self._home / "server.py"
+        path.write_text(SERVER, "utf-8")
+        subject = CommandSubject([sys.executable, str(path), fault, str(self._home / "starts")])
+        order = RunOrder(
+            protocol_suite(), Selection(tuple(scenarios), revisions=(NEWEST,)), jobs=1, **options
+        )
+        return await Runner(order, [subject], lambda event: None, self._keep).run()
+
+    def _keep(self, cell: CellResult, trace: Trace) -> CellResult:
+        self.traces[cell.scenario] = trace
+        return cell
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    return Lab(tmp_path)
+
+
+def outcomes(run: Run) -> set[str]:
+    return {cell.outcome for cell in run.cells}
+
+
+async def test_scenarios_that_only_read_share_a_process(lab: Lab) -> None:
+    run = await lab.run("none")
+    assert outcomes(run) == {"passed"}
+    assert lab.processes == 1
+    last = lab.traces["tools.definitions"]
+    (mark,) = last.marks(CONTINUED)
+    assert mark.info["after"] == ("jsonrpc.unknown-method", "lifecycle.ping")
+    # The handshake is in every trace, and was before it began.
+    assert [one.method for one in last.exchanges()][:2] == ["initialize", "tools/list"]
+    assert last.frames[0].t < 0 < last.frames[-1].t
+    assert [frame.n for frame in last.frames] == list(range(len(last.frames)))
+
+
+async def test_each_has_its_own_where_that_is_asked_for(lab: Lab) -> None:
+    run = await lab.run("none", shared=False)
+    assert outcomes(run) == {"passed"}
+    assert lab.processes == 3
+    assert not any(list(trace.marks(CONTINUED)) for trace in lab.traces.values())
+
+
+async def test_what_does_not_pass_on_a_shared_process_is_played_on_its_own(lab: Lab) -> None:
+    run = await lab.run("tires", ["lifecycle-ping", "tools-definitions"])
+    assert outcomes(run) == {"passed"}
+    assert lab.processes == 2
+    assert not list(lab.traces["tools.definitions"].marks(CONTINUED))
+
+
+async def test_id_is_not_used_twice_in_one_conversation(lab: Lab) -> None:
+    run = await lab.run("none", ["lifecycle-ping"], repeat=2)
+    assert outcomes(run) == {"passed"}
+    assert lab.processes == 2
+
+
+async def test_process_that_died_meanwhile_is_not_taken(lab: Lab) -> None:
+    run = await lab.run("dies")
+    assert outcomes(run) == {"passed"}
+    assert lab.processes == 3
+
+
+async def test_process_that_speaks_unasked_does_no_harm(lab: Lab) -> None:
+    assert outcomes(await lab.run("mumbles")) == {"passed"}
+
+
+async def test_scenario_that_changes_something_leaves_nothing_to_share(lab: Lab) -> None:
+    await lab.run("none", ["jsonrpc-notifications", "jsonrpc-unknown-method"])
+    assert lab.processes == 2
+
+
+def test_as_many_wait_as_there_are_revisions() -> None:
+    assert len(REVISIONS) <= MOST
+
+
+class Numbered:
+    """As much of a peer as the rule asks for."""
+
+    name = "1"
+
+    def remembers(self, request_id: Any) -> bool:
+        return request_id in (1, 2, 3, "sentinel-1")
+
+
+FACTS = Facts(NEWEST.date, tools=[{"name": "look", "annotations": {"readOnlyHint": True}}])
+READ = [(">", request(1, "tools/list")), ("<", result(1, tools=[]))]
+REFUSAL = {"jsonrpc": "2.0", "id": 2, "error": {"code": -32601, "message": "no"}}
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        READ,
+        [*READ, (">", request("sentinel-1", "ping")), ("<", result("sentinel-1"))],
+        [*READ, (">", {"jsonrpc": "2.0", "method": "notifications/initialized"})],
+        [*READ, (">", request(2, "tools/call", name="look")), ("<", result(2, content=[]))],
+        [*READ, (">", request(2, "logging/setLevel", level="x")), ("<", REFUSAL)],
+    ],
+)
+def test_reading_and_being_refused_changes_nothing(turns: list[tuple[str, Any]]) -> None:
+    assert left_as_found(stdio_trace(*turns), Numbered(), FACTS)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        [*READ, (">", request(2, "tools/list"))],
+        [*READ, (">", request(2, "tools/call", name="write")), ("<", result(2, content=[]))],
+        [*READ, (">", request(2, "logging/setLevel", level="info")), ("<", result(2))],
+        [*READ, (">", {"jsonrpc": "2.0", "method": "notifications/cancelled"})],
+        [*READ, (">", b"no json\n")],
+        [*READ, (">", [request(2, "ping")]), ("<", [result(2)])],
+        [*READ, (">", request("text", "ping")), ("<", result("text"))],
+        [*READ, (">", request(4711, "ping")), ("<", result(4711))],
+        [*READ, ("<", result(1))],
+        [*READ, ("<", {"jsonrpc": "2.0", "method": "notifications/message", "params": {}})],
+    ],
+)
+def test_anything_else_may_have_changed_something(turns: list[tuple[str, Any]]) -> None:
+    assert not left_as_found(stdio_trace(*turns), Numbered(), FACTS)  # type: ignore[arg-type]
