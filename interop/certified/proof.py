@@ -14,7 +14,8 @@ from assay.certify.profile_list import By, Demand
 from assay.certify.scoring import Measure, Score
 from assay.certify.summary_form import Summary
 from assay.lab.harness.verdict import Verdict
-from interop.certified.scene import ASSAY, NEWEST, SERVER, VERSION, Protected, Scene, protected
+from assay.model.version import VERSION
+from interop.certified.scene import ASSAY, NEWEST, SERVER, Protected, Scene, protected
 from interop.children import child
 from interop.official import Aborted, Exit, tail
 

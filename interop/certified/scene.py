@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 
 from assay.lab.harness.sabotage.certificate_authority import Issuer
@@ -18,7 +17,6 @@ from interop.official import Aborted, Exit, tail
 from interop.official_authority import free_port
 
 ASSAY = (sys.executable, "-m", "assay")
-VERSION = version("assay")
 SERVER = "dev.assay/reference"
 SCOPES = ("mcp", "mcp:use")
 NEWEST = tuple(revisions[-1].date for revisions in (HANDSHAKE, PER_REQUEST))

@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from assay.model.version import VERSION
+
 if TYPE_CHECKING:
     from assay.model.asking import Elicited as Elicited
     from assay.model.asking import Root as Root
@@ -82,7 +84,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [  # noqa: PLE0604 - computed from the one table above
     *_HOME_OF
 ]
-__version__ = "0.1.0"
+__version__ = VERSION
 
 
 def __getattr__(name: str) -> Any:

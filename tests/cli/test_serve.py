@@ -289,7 +289,7 @@ def test_http_without_its_extra_says_what_to_install(capsys: Output, monkeypatch
     assert main(arguments) == ExitCode.NOT_STARTED
     shown = capsys.readouterr()
     assert shown.out == ""
-    assert 'pip install "assay[http]"' in shown.err
+    assert 'pip install "assay-mcp[http]"' in shown.err
 
 
 @contextmanager
@@ -447,7 +447,7 @@ def test_a_folder_without_its_extra_says_what_to_install(
 ) -> None:
     monkeypatch.setattr("assay.bundled.reference.watch.find_spec", lambda name: None)
     assert main(["serve", "reference", "--root", "."]) == ExitCode.NOT_STARTED
-    assert 'pip install "assay[watch]"' in capsys.readouterr().err
+    assert 'pip install "assay-mcp[watch]"' in capsys.readouterr().err
 
 
 def test_a_watched_folder_is_served_on_stdio_until_input_ends() -> None:

@@ -62,7 +62,7 @@ def test_without_its_extra_it_says_what_to_install() -> None:
     arguments = ["serve", "everything", "--transport", "http", "--port", "0", "--auth", NEEDED]
     command = [sys.executable, "-c", without, *arguments]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
-    problem = 'authorization needs PyJWT and cryptography: pip install "assay[auth]"'
+    problem = 'authorization needs PyJWT and cryptography: pip install "assay-mcp[auth]"'
     assert (done.returncode, done.stdout) == (ExitCode.NOT_STARTED, "")
     assert done.stderr == f"assay: error: {problem}\n"
 

@@ -142,7 +142,7 @@ def test_without_the_extra_a_line_names_it(tmp_path: Path) -> None:
     outcome = python(code, str(tmp_path))
 
     assert outcome.returncode == ExitCode.USAGE
-    assert 'pip install "assay[otel]"' in outcome.stderr
+    assert 'pip install "assay-mcp[otel]"' in outcome.stderr
     assert "Traceback" not in outcome.stderr
 
 

@@ -53,7 +53,7 @@ MAY_IMPORT: dict[str, Set[str]] = {
     "lab.fuzz": {"lab.harness", "lab.suites", "model", "revisions", "protocol.framing"},
     "lab.marketplace": {"lab.harness", "lab.suite", "model", "revisions"},
     "lab.report": {"lab.harness", "lab.suites", "revisions"},
-    "certify": {"lab", "signing", "revisions"},
+    "certify": {"lab", "signing", "model", "revisions"},
     "testing": LAYERS_0_TO_4 | {ROOT},
     "cli": EVERYTHING,
     "__main__": {"cli"},

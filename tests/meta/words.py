@@ -1,4 +1,4 @@
-"""How the project reads: marker words of a private language per 1,000 words, and placeholder names among bindings.
+"""How the project reads: marker words per 1,000 words, and placeholder names among bindings.
 
 `python -m tests.meta.words PATH…` lists the places. The lists come from a review of the source against httpx,
 starlette, h11 and uvicorn, where both measures are near zero.
@@ -76,9 +76,9 @@ def documentation(source: str) -> Iterator[Text]:
         if token.type == tokenize.COMMENT:
             yield Text(token.start[0], token.string)
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            if isinstance(node.value.value, str):
-                yield Text(node.lineno, node.value.value)
+        match node:
+            case ast.Expr(value=ast.Constant(value=str(text))):
+                yield Text(node.lineno, text)
 
 
 def messages(source: str) -> Iterator[Text]:
@@ -90,9 +90,10 @@ def messages(source: str) -> Iterator[Text]:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented:
-            if len(WORD.findall(node.value)) > 1:
-                yield Text(node.lineno, node.value)
+        if not isinstance(node, ast.Constant) or id(node) in documented:
+            continue
+        if isinstance(node.value, str) and len(WORD.findall(node.value)) > 1:
+            yield Text(node.lineno, node.value)
 
 
 def statements(source: str) -> Iterator[Text]:
@@ -154,10 +155,9 @@ def main(paths: list[str]) -> int:
         for line, text in _texts(path, source):
             prose.append(text)
             for marker in MARKERS.finditer(text):
-                number = line + text[: marker.start()].count("\n")
-                print(
-                    f"{path}:{number}: {marker[0]!r} in: {text.splitlines()[text[: marker.start()].count(chr(10))].strip()}"
-                )
+                breaks = text[: marker.start()].count("\n")
+                sentence = text.splitlines()[breaks].strip()
+                print(f"{path}:{line + breaks}: {marker[0]!r} in: {sentence}")
         if path.suffix == ".py":
             code.append(source)
             for line, name in names(source):

@@ -77,4 +77,4 @@ def need_client() -> None:
         MissingExtra: nothing can be fetched, which had better be known before the first client comes.
     """
     if find_spec("httpx2") is None:
-        raise MissingExtra('keys and tokens are asked for with httpx2: pip install "assay[auth]"')
+        raise MissingExtra('keys and tokens are asked for with httpx2: pip install "assay-mcp[auth]"')

@@ -18,7 +18,7 @@ from .json_object import read_object
 try:
     import jwt
 except ImportError:
-    raise MissingExtra('authorization needs PyJWT and cryptography: pip install "assay[auth]"') from None
+    raise MissingExtra('authorization needs PyJWT and cryptography: pip install "assay-mcp[auth]"') from None
 
 RSA: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512")
 CURVES: Final = {"P-256": "ES256", "P-384": "ES384", "P-521": "ES512", "Ed25519": "EdDSA", "Ed448": "EdDSA"}

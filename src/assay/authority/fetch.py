@@ -107,7 +107,7 @@ async def get_from(address: str, url: str, bound: int, trust: ssl.SSLContext | N
     try:
         import httpx2
     except ImportError:
-        raise MissingExtra('documents of clients need httpx2: pip install "assay[auth]"') from None
+        raise MissingExtra('documents of clients need httpx2: pip install "assay-mcp[auth]"') from None
     parts = urlsplit(url)
     shown = f"[{address}]" if ":" in address else address
     target = parts._replace(netloc=f"{shown}:{_port(parts)}").geturl()

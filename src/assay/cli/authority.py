@@ -132,7 +132,7 @@ def needed() -> Iterator[None]:
     except ModuleNotFoundError as error:
         if error.name not in ("jwt", "cryptography", "httptools"):
             raise
-        hint = 'pip install "assay[auth,http]"'
+        hint = 'pip install "assay-mcp[auth,http]"'
         raise CommandFailed(ExitCode.NOT_STARTED, f"{error.name} is not installed", hint) from error
 
 

@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     if find_spec("cryptography") is None:
         problem = "keys need cryptography, which is not installed"
-        raise CommandFailed(ExitCode.USAGE, problem, 'pip install "assay[certify]"')
+        raise CommandFailed(ExitCode.USAGE, problem, 'pip install "assay-mcp[certify]"')
     from assay.signing.keys import PUBLIC_ENDING, SIGNING_ENDING, BadKey, generate, write_pair
 
     if not options.name or options.name.endswith(("/", SIGNING_ENDING, PUBLIC_ENDING)):

@@ -64,7 +64,7 @@ def _add(
 def execute(options: argparse.Namespace) -> int:
     if find_spec("cryptography") is None:
         problem = "a ledger needs cryptography, which is not installed"
-        raise CommandFailed(ExitCode.USAGE, problem, 'pip install "assay[certify]"')
+        raise CommandFailed(ExitCode.USAGE, problem, 'pip install "assay-mcp[certify]"')
     code: int = options.work(options)
     return code
 

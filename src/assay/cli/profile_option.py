@@ -64,7 +64,7 @@ def open_ledger(options: argparse.Namespace) -> Ledger | None:
     try:
         from assay.profile.ledger import Ledger
     except ImportError as error:
-        problem = 'a ledger needs cryptography: pip install "assay[certify]"'
+        problem = 'a ledger needs cryptography: pip install "assay-mcp[certify]"'
         raise CommandFailed(ExitCode.NOT_STARTED, problem) from error
     from assay.profile.port import LedgerFailed
 

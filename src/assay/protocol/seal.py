@@ -67,7 +67,7 @@ class EncryptingSealer:
             from cryptography.exceptions import InvalidTag
             from cryptography.hazmat.primitives.ciphers.aead import AESGCM
         except ImportError:
-            raise MissingExtra('encryption needs cryptography: pip install "assay[auth]"') from None
+            raise MissingExtra('encryption needs cryptography: pip install "assay-mcp[auth]"') from None
         if not keys:
             raise ValueError("there must be at least one key")
         self._ciphers = [AESGCM(key) for key in keys]

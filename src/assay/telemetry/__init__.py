@@ -5,7 +5,7 @@ from assay.model.error import MissingExtra
 try:
     import opentelemetry.trace  # noqa: F401
 except ImportError:
-    raise MissingExtra('telemetry needs opentelemetry-api: pip install "assay[otel]"') from None
+    raise MissingExtra('telemetry needs opentelemetry-api: pip install "assay-mcp[otel]"') from None
 
 from .layer import Telemetry
 

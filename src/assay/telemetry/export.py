@@ -25,7 +25,7 @@ try:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 except ImportError:
-    raise MissingExtra('to export telemetry takes more packages: pip install "assay[otel]"') from None
+    raise MissingExtra('to export telemetry takes more packages: pip install "assay-mcp[otel]"') from None
 
 SOON: Final = {"OTEL_BSP_SCHEDULE_DELAY": 200.0, "OTEL_METRIC_EXPORT_INTERVAL": 5000.0}
 """Milliseconds between two exports to a collector that was named, unless the environment says otherwise."""

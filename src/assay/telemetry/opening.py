@@ -12,7 +12,7 @@ try:
     from .direct import DirectTelemetry
     from .layer import Telemetry
 except ImportError:
-    raise MissingExtra('to export telemetry takes more packages: pip install "assay[otel]"') from None
+    raise MissingExtra('to export telemetry takes more packages: pip install "assay-mcp[otel]"') from None
 from .outbox import Outbox
 
 ENDPOINT: Final = "OTEL_EXPORTER_OTLP_ENDPOINT"

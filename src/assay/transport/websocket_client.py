@@ -79,7 +79,7 @@ class WebSocketClient:
             from websockets.exceptions import InvalidStatus, WebSocketException
             from websockets.typing import Subprotocol
         except ImportError:
-            raise MissingExtra('WebSocket clients need websockets: pip install "assay[ws]"') from None
+            raise MissingExtra('WebSocket clients need websockets: pip install "assay-mcp[ws]"') from None
         if not url.startswith(SCHEMES):
             raise ConnectionFailed(url, f"the URL must start with {' or '.join(SCHEMES)}")
         opening = connect(

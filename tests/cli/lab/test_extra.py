@@ -13,7 +13,8 @@ def test_missing_library_is_named_with_the_extra(
     monkeypatch.setattr(extra, "NEEDED", ("no_such_library",))
     assert main(command) == 2
     assert capsys.readouterr().err == (
-        'assay: error: the lab needs no-such-library, which is not installed\n  pip install "assay[lab]"\n'
+        "assay: error: the lab needs no-such-library, which is not installed\n"
+        '  pip install "assay-mcp[lab]"\n'
     )
 
 
@@ -32,5 +33,6 @@ def test_what_makes_tokens_comes_with_the_lab_and_is_named_where_it_is_missing(
     monkeypatch.setattr(extra, "FOR_TOKENS", ("no_such_library",))
     assert main(command) == 2
     assert capsys.readouterr().err == (
-        'assay: error: the lab needs no-such-library, which is not installed\n  pip install "assay[lab]"\n'
+        "assay: error: the lab needs no-such-library, which is not installed\n"
+        '  pip install "assay-mcp[lab]"\n'
     )

@@ -35,7 +35,7 @@ class Watched:
             MissingExtra: watchfiles is not installed.
         """
         if find_spec("watchfiles") is None:
-            raise MissingExtra('watching a folder needs watchfiles: pip install "assay[watch]"')
+            raise MissingExtra('watching a folder needs watchfiles: pip install "assay-mcp[watch]"')
         self._server = server
         self._folder = folder
         self._known: dict[str, Stamp] = {}

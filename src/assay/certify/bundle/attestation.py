@@ -23,7 +23,7 @@ from .statement import BadStatement, Statement, encode, statement
 TEST_RESULT: Final = "https://in-toto.io/attestation/test-result/v0.1"
 CYCLONEDX: Final = "https://cyclonedx.org/bom"
 VULNERABILITIES: Final = "https://in-toto.io/attestation/vulns/v0.2"
-SCANNER: Final = "pkg:pypi/assay"
+SCANNER: Final = "pkg:pypi/assay-mcp"
 
 
 @dataclass(frozen=True)

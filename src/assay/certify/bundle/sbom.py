@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from datetime import datetime
 from functools import cache
-from importlib.metadata import version
 from importlib.resources import files
 from typing import Any, Final
 from uuid import UUID
@@ -16,6 +15,8 @@ from cyclonedx.model.component import Component, ComponentType
 from cyclonedx.model.tool import ToolRepository
 from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
+
+from assay.model.version import VERSION
 
 from .environment import Distribution, Environment, dependencies
 
@@ -87,4 +88,4 @@ def _interpreter(environment: Environment) -> Component:
 
 
 def _ourselves() -> Component:
-    return Component(name="assay", version=version("assay"), type=ComponentType.APPLICATION)
+    return Component(name="assay", version=VERSION, type=ComponentType.APPLICATION)

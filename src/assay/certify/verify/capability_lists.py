@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
-
 from assay.certify.bundle.capability_files import capability_files
 from assay.certify.bundle.layout import CAPABILITIES
 from assay.lab.harness.trace.file import BadTrace
+from assay.model.version import VERSION
 
 from .case import Case
 from .refusal import Reason, Refusal, Refused
@@ -22,7 +21,7 @@ def lists(case: Case) -> str:
     if not there:
         return "none"
     run = stored_run(case)
-    if run.assay != version("assay"):
+    if run.assay != VERSION:
         return f"not compared: written by version {run.assay}"
     try:
         shown = capability_files(run, case.content)

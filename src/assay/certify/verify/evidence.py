@@ -4,7 +4,6 @@ summary says, and the metrics by whom they were measured."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from importlib.metadata import version
 from typing import Final
 
 from assay.certify import badge as badges
@@ -14,6 +13,7 @@ from assay.certify.bundle import layout
 from assay.certify.metrics import Source
 from assay.certify.summary import BadSummary
 from assay.certify.summary_form import Summary
+from assay.model.version import VERSION
 from assay.signing import dsse
 from assay.signing.dsse import Reason as Unsigned
 from assay.signing.dsse import Role
@@ -77,7 +77,7 @@ def _strange(case: Case, stored: Summary) -> Iterator[str]:
 
 def _is_ours(stored: Summary) -> bool:
     """Then each byte counts. Another version may have had other words for the same."""
-    return stored.tool.version == version("assay")
+    return stored.tool.version == VERSION
 
 
 def _compared(stored: Summary) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from importlib.metadata import version
 from typing import Final
 
 import msgspec
@@ -22,6 +21,7 @@ from assay.lab.harness.trace.recorder import MAX_FRAMES
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Finding, Outcome, Verdict
 from assay.lab.suites import suite_named
+from assay.model.version import VERSION
 
 from .case import Case
 from .evidence import stored_summary
@@ -50,7 +50,7 @@ def rejudge(case: Case) -> str:
     account = Account(run, suite)
     if gaps := [*account.gaps()]:
         raise Refused(gaps)
-    judging = _Judging(case, suite, account, closely=run.assay == version("assay"))
+    judging = _Judging(case, suite, account, closely=run.assay == VERSION)
     judged = [cell for cell in run.cells if cell.trace]
     refusals = [refusal for cell in judged for refusal in judging.against(cell)]
     refusals += [*account.excuses(), *_unexcused(case, run, suite)]
@@ -65,7 +65,7 @@ def report(case: Case) -> str:
         Refused: a report does not show the summary.
     """
     found = stored_summary(case)
-    if found.tool.version != version("assay"):
+    if found.tool.version != VERSION:
         return f"not compared: it was written by version {found.tool.version}"
     there = [name for name in REPORTS if name in case.entries]
     wrong = [name for name in there if case.content(name) != REPORTS[name](found).encode()]
@@ -76,7 +76,7 @@ def report(case: Case) -> str:
 
 def _unexcused(case: Case, run: Run, suite: Suite) -> Iterator[Refusal]:
     """A demand that does not apply is left aside: so the run must show that it does not."""
-    found, closely = excuses(run, suite), run.assay == version("assay")
+    found, closely = excuses(run, suite), run.assay == VERSION
     for one in stored_summary(case).checks:
         shown = found.get(one.id)
         same = shown is not None and shown.measure is one.measure
@@ -88,7 +88,7 @@ def _unexcused(case: Case, run: Run, suite: Suite) -> Iterator[Refusal]:
 
 
 def _since(run: Run) -> str:
-    today = version("assay")
+    today = VERSION
     return "" if run.assay == today else f" (then by version {run.assay}, now by {today})"
 
 

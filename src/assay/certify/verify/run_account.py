@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from importlib.metadata import version
 from typing import Any, Final
 
 from msgspec import Struct
@@ -28,6 +27,7 @@ from assay.lab.harness.subject.out_of_band import REGISTRY
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Outcome
+from assay.model.version import VERSION
 from assay.revisions.registry import BY_DATE
 from assay.revisions.revision import Opening
 
@@ -111,7 +111,7 @@ class Account:
         reason = cell.reason.removeprefix(_NOT_APPLICABLE)
         lacking = unmet(scenario.needs, facts)
         # Another version may have other words for what is lacking.
-        same = reason == lacking or (lacking is not None and self._run.assay != version("assay"))
+        same = reason == lacking or (lacking is not None and self._run.assay != VERSION)
         if not same and not (scenario.effects and reason == EFFECTS):
             yield _wrong(f"{' '.join(cell.place)} is said not to apply ({reason}), and applies")
         for one in self._shown:

@@ -104,7 +104,7 @@ async def spans_at(otlp: str | None) -> AsyncIterator[Receiver | None]:
         raise CommandFailed(ExitCode.USAGE, f"cannot listen on {host}:{port}: {reason}", hint) from error
     except ImportError as error:
         if otlp:
-            raise CommandFailed(ExitCode.USAGE, str(error), 'pip install "assay[otel]"') from error
+            raise CommandFailed(ExitCode.USAGE, str(error), 'pip install "assay-mcp[otel]"') from error
         yield None
         return
     try:

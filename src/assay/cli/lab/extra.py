@@ -55,4 +55,4 @@ def _check(names: Iterable[str], extra: str, who: str = "the lab") -> None:
     for name in names:
         if find_spec(name) is None:
             problem = f"{who} needs {name.replace('_', '-')}, which is not installed"
-            raise CommandFailed(ExitCode.USAGE, problem, f'pip install "assay[{extra}]"')
+            raise CommandFailed(ExitCode.USAGE, problem, f'pip install "assay-mcp[{extra}]"')

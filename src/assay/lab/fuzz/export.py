@@ -13,7 +13,7 @@ READABLE: Final = 4_000
 """Bytes of a case that are written out; a larger one is a word that nobody reads."""
 HEADER: Final = '''"""Found by fuzzing: {origin}
 
-Needs pytest and assay[lab]. Each test tries one conversation on the server, and is green once it is mended.
+Needs pytest and assay-mcp[lab]. Each test holds one conversation and passes once the server is fixed.
 """
 
 from assay.lab.fuzz.replay import Case, Step, broken_by, parse_case

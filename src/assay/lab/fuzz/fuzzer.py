@@ -7,7 +7,6 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
 from typing import Final
 
 from msgspec import Struct
@@ -19,6 +18,7 @@ from assay.lab.harness.run.runner import Keep
 from assay.lab.harness.subject.subject import Subject
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import CheckResult, Outcome
+from assay.model.version import VERSION
 from assay.revisions.revision import Revision
 
 from .acquaintance import meet, stop_all
@@ -108,7 +108,7 @@ class Fuzzer:
             await asyncio.shield(self._close())
         return Run(
             format=FORMAT,
-            assay=version("assay"),
+            assay=VERSION,
             started=started,
             seconds=round(time.monotonic() - self._begin, 3),
             subjects=records,

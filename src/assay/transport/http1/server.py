@@ -106,7 +106,7 @@ def _need_parser() -> None:
     try:
         import httptools  # noqa: F401
     except ImportError:
-        raise MissingExtra('HTTP needs httptools: pip install "assay[http]"') from None
+        raise MissingExtra('HTTP needs httptools: pip install "assay-mcp[http]"') from None
 
 
 def _runner() -> Callable[..., Any]:

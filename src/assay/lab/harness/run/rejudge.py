@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.metadata import version
 
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.check import Check
 from assay.lab.harness.scenario import Role
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import CheckResult, Verdict
+from assay.model.version import VERSION
 
 from .recording import judge, now, outcome_of
 from .run import FORMAT, CellResult, Run, SubjectRecord
@@ -25,7 +25,7 @@ def rejudged(suites: Sequence[Suite], traces: Sequence[tuple[str, Trace]], *, st
     subjects = {(trace.header.subject, trace.header.transport) for _, trace in traces}
     return Run(
         format=FORMAT,
-        assay=version("assay"),
+        assay=VERSION,
         started=now(),
         seconds=0.0,
         subjects=[SubjectRecord(name, transport) for name, transport in sorted(subjects)],

@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from importlib.metadata import version
 
 from msgspec import Struct
 
@@ -20,6 +19,7 @@ from assay.lab.harness.subject.subject import Subject
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Outcome, Verdict
+from assay.model.version import VERSION
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Revision
 
@@ -99,7 +99,7 @@ class Runner:
         ]
         run = Run(
             format=FORMAT,
-            assay=version("assay"),
+            assay=VERSION,
             started=started,
             seconds=round(time.monotonic() - begin, 3),
             subjects=self._records,

@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager
-from importlib.metadata import version
 
 from msgspec import Struct
 
@@ -29,6 +28,7 @@ from assay.lab.harness.scenario import Role, Scenario
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.trace.shape import prepare
 from assay.lab.harness.transport import Transport
+from assay.model.version import VERSION
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST, REVISIONS
 from assay.revisions.revision import Revision
 
@@ -110,7 +110,7 @@ class ClientRunner:
             stopped = True  # Ctrl-C: what is known is kept and told
         run = Run(
             format=FORMAT,
-            assay=version("assay"),
+            assay=VERSION,
             started=started,
             seconds=round(time.monotonic() - begin, 3),
             subjects=[SubjectRecord(client.name, transport) for transport, client in self._clients.items()],

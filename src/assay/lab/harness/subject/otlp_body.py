@@ -34,7 +34,7 @@ def need_messages() -> None:
         import opentelemetry.proto.collector.trace.v1.trace_service_pb2  # noqa: F401
     except ImportError:
         raise MissingExtra(
-            'receiving spans needs opentelemetry-proto: pip install "assay[certify]"'
+            'receiving spans needs opentelemetry-proto: pip install "assay-mcp[certify]"'
         ) from None
 
 
