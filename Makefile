@@ -96,7 +96,7 @@ new-scenario new-check new-saboteur:
 	@$(PYTHON) scripts/new_part.py $(@:new-%=%) $(AREA) $(NAME) $(ROW)
 
 .PHONY: coverage
-coverage: $(READY) ## Write docs/coverage.md from the lab's catalogue (ARGS=--check compares)
+coverage: $(READY) ## Write docs/evidence/coverage.md from the lab's catalogue (ARGS=--check compares)
 	@$(BIN)/python -m scripts.coverage_page $(ARGS)
 
 .PHONY: official
@@ -105,11 +105,11 @@ official: $(READY) $(SUITE_READY) ## Run the official conformance suite against 
 	@$(BIN)/python -m interop.official_authority --node $(NODE_VENV)/bin/node
 
 .PHONY: interop
-interop: ## Run every proof that involves other people's software, and write its table to docs/interop.md
+interop: ## Run every proof that involves other people's software, and write its table to docs/evidence/interop.md
 	@$(MAKE) --silent --no-print-directory -j4 $(READY) $(SUITE_READY) $(PEERS_READY)
 	@$(MAKE) --no-print-directory official
-	@$(BIN)/python -m interop.clients --node $(NODE_VENV)/bin/node --docs docs/interop.md
-	@$(BIN)/python -m interop.oauth --node $(NODE_VENV)/bin/node --docs docs/interop.md
+	@$(BIN)/python -m interop.clients --node $(NODE_VENV)/bin/node --docs docs/evidence/interop.md
+	@$(BIN)/python -m interop.oauth --node $(NODE_VENV)/bin/node --docs docs/evidence/interop.md
 
 .PHONY: interop-quick
 interop-quick: ## Let the clients that install fast use our servers (ARGS=fastmcp narrows them)
@@ -118,12 +118,12 @@ interop-quick: ## Let the clients that install fast use our servers (ARGS=fastmc
 	@$(BIN)/python -m interop.oauth --quick
 
 .PHONY: agreement
-agreement: ## Judge fixture servers on other SDKs beside the official suite, and write docs/agreement.md
+agreement: ## Judge fixture servers on other SDKs beside the official suite, and write docs/evidence/agreement.md
 	@$(MAKE) --silent --no-print-directory -j4 $(READY) $(SUITE_READY) $(AGREEMENT_READY)
 	@$(BIN)/python -m interop.agreement --node $(NODE_VENV)/bin/node $(ARGS)
 
 .PHONY: client-agreement
-client-agreement: ## The same with fixture clients on the official SDKs, and write docs/client-agreement.md
+client-agreement: ## The same with fixture clients on the official SDKs, and write docs/evidence/client-agreement.md
 	@$(MAKE) --silent --no-print-directory -j4 $(READY) $(SUITE_READY) $(CLIENT_AGREEMENT_READY)
 	@$(BIN)/python -m interop.agreement --clients --node $(NODE_VENV)/bin/node $(ARGS)
 
@@ -132,7 +132,7 @@ kill-rate: $(READY) $(SUITE_READY) ## The official suite on our saboteurs: its k
 	@$(BIN)/python -m interop.kill_rate --node $(NODE_VENV)/bin/node $(ARGS)
 
 .PHONY: public
-public: $(READY) $(NODE_READY) ## Judge public servers that nobody here wrote, and write docs/public-servers.md
+public: $(READY) $(NODE_READY) ## Judge public servers that nobody here wrote, and write docs/evidence/public-servers.md
 	@$(BIN)/python -m interop.public --node $(NODE_VENV)/bin/node $(ARGS)
 
 .PHONY: certified

@@ -28,7 +28,7 @@ from . import (
     wire_load,
 )
 from .process import TookTooLong, interrupt_on_termination, say
-from .report import PAGE, write
+from .report import PAGES, write
 from .request import HANDSHAKE_WIRE, PER_REQUEST_WIRE, Wire, WrongAnswer
 from .result import STORED, Result, Sample, Spawns, store
 from .subject import ROOT, SUBJECTS, Subject, missing_environments
@@ -161,10 +161,9 @@ def keep(result: Result, path: Path) -> None:
     say(f"written: {path.relative_to(ROOT)}")
     if result.mode == "full" and not result.voids:
         store(result, STORED)
-        write(result, [PAGE] if PAGE.exists() else [])
-        say(
-            f"written: {STORED.relative_to(ROOT)}, {plot.PICTURE.relative_to(ROOT)}, {PAGE.relative_to(ROOT)}"
-        )
+        write(result, PAGES)
+        written = (STORED, plot.PICTURE, *PAGES)
+        say(f"written: {', '.join(str(path.relative_to(ROOT)) for path in written)}")
 
 
 def why_not() -> str | None:

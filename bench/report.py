@@ -38,7 +38,10 @@ def warning(result: Result) -> str:
     return f"\n\n**{words}**: other work took {result.machine['other_work']:.0%} of a core." if words else ""
 
 
-PAGE: Final = ROOT / "docs" / "performance.md"
+PAGES: Final = tuple(
+    ROOT / page for page in ("README.md", "docs/performance.md", "docs/evidence/performance.md")
+)
+"""All show the same run: a test compares them with the stored result."""
 PARTS: Final[dict[str, Callable[[Result], str]]] = {
     "targets": lambda result: as_markdown(target_rows(result)) + warning(result),
     "also": lambda result: as_markdown(also_rows(result)),
@@ -73,7 +76,7 @@ def write(result: Result, pages: Sequence[Path]) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.report", description=__doc__)
-    parser.add_argument("pages", nargs="*", type=Path, default=[PAGE])
+    parser.add_argument("pages", nargs="*", type=Path, default=PAGES)
     parser.add_argument("--result", type=Path, default=STORED)
     options = parser.parse_args()
     if not options.result.exists():

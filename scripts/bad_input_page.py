@@ -1,4 +1,4 @@
-"""Write docs/bad-input.md from the table of bad input in tests/bad_input.
+"""Write docs/evidence/bad-input.md from the table of bad input in tests/bad_input.
 
 python -m scripts.bad_input_page           writes the page
 python -m scripts.bad_input_page --print   prints it
@@ -14,7 +14,7 @@ from typing import Any
 from tests.bad_input.row import NEWEST, NOTHING, After, Answer, Ended, Reply, Row
 from tests.bad_input.table import SECTIONS
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "bad-input.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "evidence" / "bad-input.md"
 SHOWN = 108
 """How many characters of a message are shown."""
 

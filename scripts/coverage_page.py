@@ -1,4 +1,4 @@
-"""Write docs/coverage.md from the lab's catalogue.
+"""Write docs/evidence/coverage.md from the lab's catalogue.
 
 python -m scripts.coverage_page           writes the page
 python -m scripts.coverage_page --check   fails if it is not as it would be written
@@ -17,7 +17,7 @@ from assay.lab.suites import protocol_suite, suite_named
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Revision
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "coverage.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "evidence" / "coverage.md"
 HEAD = """\
 # Coverage
 
@@ -146,7 +146,7 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     if PAGE.exists() and PAGE.read_text("utf-8") == wanted:
         return 0
-    print("docs/coverage.md is not what the catalogue says: make coverage", file=sys.stderr)
+    print("docs/evidence/coverage.md is not what the catalogue says: make coverage", file=sys.stderr)
     return 1
 
 

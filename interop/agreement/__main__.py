@@ -1,5 +1,5 @@
 """Let the official suite and ours judge the same fixture servers, or with --clients the same fixture clients,
-and write docs/agreement.md or docs/client-agreement.md.
+and write docs/evidence/agreement.md or docs/evidence/client-agreement.md.
 
 Exit codes: 0 every difference is explained and ours takes no more time than it may, 1 not so, 2 usage,
 3 could not run, 4 a server did not start, 130 interrupted.

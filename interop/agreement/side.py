@@ -70,7 +70,7 @@ in `interop/peers/`. Written by `make agreement`; do not edit.
     timed=frozenset({OWN}),
     largest_ratio=0.5,
     judge=judged_server,
-    page=ROOT / "docs" / "agreement.md",
+    page=ROOT / "docs" / "evidence" / "agreement.md",
 )
 CLIENTS = Side(
     word="client",
@@ -89,6 +89,6 @@ Written by `make client-agreement`; do not edit.
     timed=frozenset({"python-sdk", "typescript-sdk-2"}),
     largest_ratio=1.0,
     judge=judged_client,
-    page=ROOT / "docs" / "client-agreement.md",
+    page=ROOT / "docs" / "evidence" / "client-agreement.md",
     prefix="client_",
 )

@@ -1,10 +1,11 @@
-"""Certify the reference server on stdio and on protected HTTP, and verify both bundles without a network.
+"""Certify the reference server on stdio and on protected HTTP, then verify both bundles without a network.
 
-On HTTP it lets in who shows a client certificate and a token of `assay authority`. Every scored demand of the
-profile must be met; what is not measured is told, and only what nobody can measure there may be among it.
-With --public, servers that nobody here wrote are certified instead, and docs/certified.md tells what was
-found.
-Exit codes: 0 so it is, 1 not so, 2 usage, 3 could not run, 4 a server did not start, 130 interrupted.
+HTTP requires a client certificate and a token from `assay authority`. Every scored demand of the profile must be
+met; demands that stay unmeasured are listed, and only those that cannot be measured there are accepted.
+--public certifies public servers instead and writes docs/evidence/certified.md.
+
+Exit codes: 0 all of this holds, 1 it does not, 2 usage, 3 could not run, 4 a server did not start,
+130 interrupted.
 """
 
 import argparse
@@ -65,8 +66,8 @@ def parse() -> argparse.Namespace:
     add("transports", metavar="TRANSPORT", nargs="*", help="stdio or http; default: both")
     add("--quick", action="store_true", help="the newest revision of each kind stands for all")
     add("--osv", type=Path, metavar="FILE", help="known vulnerabilities; default: one record, made up")
-    add("--public", action="store_true", help="public servers instead: writes docs/certified.md")
-    add("--offline", action="store_true", help="write docs/certified.md again, from what is kept")
+    add("--public", action="store_true", help="public servers instead: writes docs/evidence/certified.md")
+    add("--offline", action="store_true", help="write docs/evidence/certified.md again, from what is kept")
     add("--node", default=".venv-node/bin/node", help="the Node to start public servers with")
     add("--results", type=Path, default=ROOT / "results" / "certified", help="emptied, then written")
     options = parser.parse_args()

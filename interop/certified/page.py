@@ -1,4 +1,4 @@
-"""`docs/certified.md`: a function of the record and the reasons."""
+"""`docs/evidence/certified.md`: a function of the record and the reasons."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -6,7 +6,7 @@ from interop.certified.record import Certified, Finding, Found
 from interop.markdown import cell, frames, short, text
 from interop.public.table import PublicServer
 
-TRACES = "../interop/certified/traces"
+TRACES = "../../interop/certified/traces"
 INTRODUCTION = """\
 # Certified public servers
 

@@ -1,4 +1,4 @@
-"""Certify public servers, keep the traces that show findings, write docs/certified.md."""
+"""Certify public servers, keep the traces that show findings, write docs/evidence/certified.md."""
 
 import shlex
 import shutil
@@ -22,7 +22,7 @@ from interop.public.table import PublicServer, public_servers
 ROOT = HERE.parents[1]
 TRACES = HERE / "traces"
 RECORD = HERE / "record.json"
-PAGE = ROOT / "docs" / "certified.md"
+PAGE = ROOT / "docs" / "evidence" / "certified.md"
 NAMES = ("sqlite", "context7")
 """One in Python on stdio, one in TypeScript on HTTP."""
 

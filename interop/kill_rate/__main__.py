@@ -1,12 +1,14 @@
-"""Let the official suite loose on our saboteurs, and print its kill rate beside ours, by area.
+"""Run the official suite against our saboteurs and print its kill rate beside ours, by area.
 
-  python -m interop.kill_rate                       all that can stand on HTTP; writes docs/kill-rate.md
-  python -m interop.kill_rate 'tools.*' 'http.*'    some, by id; prints only
-  python -m interop.kill_rate --fresh               forgets what the official suite said before
+  python -m interop.kill_rate                     every saboteur that works over HTTP; writes the page
+  python -m interop.kill_rate 'tools.*' 'http.*'  only these ids; prints only
+  python -m interop.kill_rate --fresh             discards the stored verdicts of the official suite first
 
-What it said is kept below `results/kill-rate`, so a run that was stopped goes on where it was.
-Exit codes: 0 done, 1 one of ours got away, 2 no such saboteur, 3 could not run, 4 the server did not start,
-130 interrupted.
+The page is docs/evidence/kill-rate.md. Verdicts are stored below `results/kill-rate`, so that an interrupted run
+can be resumed.
+
+Exit codes: 0 done, 1 our suite missed a saboteur, 2 no such saboteur, 3 could not run, 4 the server did not
+start, 130 interrupted.
 """
 
 import argparse
@@ -31,7 +33,7 @@ from interop.kill_rate.record import HERE, Attempt, Record, write_record
 from interop.official import Aborted, Exit, check_tools, terminated
 
 ROOT = HERE.parents[1]
-PAGE = ROOT / "docs" / "kill-rate.md"
+PAGE = ROOT / "docs" / "evidence" / "kill-rate.md"
 RESULTS = ROOT / "results" / "kill-rate"
 # The official suite has two wires, one for each kind of revision; these are the newest of each.
 REVISIONS = (HANDSHAKE[-1], PER_REQUEST[-1])

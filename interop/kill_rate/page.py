@@ -1,4 +1,4 @@
-"""docs/kill-rate.md, and the table on the terminal."""
+"""docs/evidence/kill-rate.md, and the table on the terminal."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,7 +12,7 @@ Who catches more servers with a fault: our checks, or the official conformance s
 `make kill-rate`; nobody edits it.
 
 A **saboteur** is a healthy server with one named fault, which breaks one rule of the specification (see
-[lab.md](lab.md)). Every saboteur that can stand on HTTP is played by both:
+[lab.md](../lab.md)). Every saboteur that can stand on HTTP is played by both:
 
 - **ours**: caught if a check finds *that rule* broken, before the server that the saboteur is written for;
 - **official** ({suite}, all its scenarios at

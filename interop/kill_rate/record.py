@@ -107,7 +107,7 @@ def _rate(suite: str, area: str, attempts: Sequence[Attempt]) -> Rate:
 
 
 class Record(Struct, frozen=True):
-    """What `docs/kill-rate.md` is made from."""
+    """What `docs/evidence/kill-rate.md` is made from."""
 
     suite: str
     """The official suite, with its version."""

@@ -1,4 +1,4 @@
-"""Judge public MCP servers with the lab, keep the traces that hold findings, write docs/public-servers.md.
+"""Judge public MCP servers, store the traces with findings and write docs/evidence/public-servers.md.
 
 Exit codes: 0 every finding is explained, 1 one is not, or an explanation is out of date, 2 usage,
 3 could not run, 4 a server did not start, 130 interrupted.
@@ -43,7 +43,7 @@ from interop.public.table import HERE, ROOT, PublicServer, public_servers
 
 TRACES = HERE / "traces"
 RECORD = HERE / "record.json"
-PAGE = ROOT / "docs" / "public-servers.md"
+PAGE = ROOT / "docs" / "evidence" / "public-servers.md"
 
 
 async def judged(server: PublicServer, options: argparse.Namespace) -> Judged:

@@ -1,4 +1,4 @@
-"""`docs/public-servers.md`: a function of the record, the table of servers and the reasons."""
+"""`docs/evidence/public-servers.md`: a function of the record, the table of servers and the reasons."""
 
 from collections.abc import Iterator, Mapping
 
@@ -8,7 +8,7 @@ from interop.public.reason import Reasons
 from interop.public.record import Found, Judged, Record
 from interop.public.table import PublicServer
 
-TRACES = "../interop/public/traces"
+TRACES = "../../interop/public/traces"
 INTRODUCTION = """\
 # Public servers
 

@@ -11,9 +11,9 @@ import pytest
 
 from bench.http_load import FAULTS, VoidFigure, read_figures
 from bench.plot import draw
-from bench.report import PARTS, fill
+from bench.report import PAGES, PARTS, fill
 from bench.request import HANDSHAKE_WIRE, PER_REQUEST_WIRE, WrongAnswer, expect_answer, expect_sum
-from bench.result import Result, Sample, Spawns, load, store
+from bench.result import STORED, Result, Sample, Spawns, load, store
 from bench.subject import ASSAY, ASSAY_DEF, BARE, HERE, MINIMCP, MINIMCP_DEF, OFFICIAL
 from bench.table import whole_text
 from bench.target import TARGETS, judge
@@ -201,7 +201,12 @@ def test_a_page_gets_the_parts_that_it_asks_for() -> None:
 def test_the_documentation_asks_for_parts_that_exist() -> None:
     blocks = [f"<!-- begin bench:{name} -->\n<!-- end bench:{name} -->\n" for name in PARTS]
     assert "None" not in fill("".join(blocks), sample_result())
-    page = (HERE.parent / "docs" / "performance.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_every_page_shows_the_stored_run(path: Path) -> None:
+    page = path.read_text("utf-8")
+    assert fill(page, load(STORED)) == page
     assert fill(page, sample_result()) != page
 
 

@@ -159,7 +159,7 @@ def test_table_is_aligned_and_page_names_who_got_away(tmp_path: Path) -> None:
 
 
 def test_page_is_as_the_record_has_it() -> None:
-    assert (ROOT / "docs" / "kill-rate.md").read_text("utf-8") == page(read_record())
+    assert (ROOT / "docs" / "evidence" / "kill-rate.md").read_text("utf-8") == page(read_record())
 
 
 def pretending(tmp_path: Path, scenarios: dict[str, str], *, then: str) -> tuple[str, ...]:
