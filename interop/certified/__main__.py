@@ -1,7 +1,7 @@
 """Certify the reference server on stdio and on protected HTTP, then verify both bundles without a network.
 
-HTTP requires a client certificate and a token from `assay authority`. Every scored demand of the profile must be
-met; demands that stay unmeasured are listed, and only those that cannot be measured there are accepted.
+HTTP requires a client certificate and a token from `assay authority`. Every scored demand of the profile must
+be met; demands that stay unmeasured are listed, and only those that cannot be measured there are accepted.
 --public certifies public servers instead and writes docs/evidence/certified.md.
 
 Exit codes: 0 all of this holds, 1 it does not, 2 usage, 3 could not run, 4 a server did not start,

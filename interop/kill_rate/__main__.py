@@ -4,7 +4,7 @@
   python -m interop.kill_rate 'tools.*' 'http.*'  only these ids; prints only
   python -m interop.kill_rate --fresh             discards the stored verdicts of the official suite first
 
-The page is docs/evidence/kill-rate.md. Verdicts are stored below `results/kill-rate`, so that an interrupted run
+The page is docs/evidence/kill-rate.md. Verdicts are stored below `results/kill-rate`, so an interrupted run
 can be resumed.
 
 Exit codes: 0 done, 1 our suite missed a saboteur, 2 no such saboteur, 3 could not run, 4 the server did not

@@ -1,4 +1,4 @@
-"""The table of bad input: what is sent, what comes back, and why. `docs/evidence/bad-input.md` is made from it."""
+"""The table of bad input: what is sent, what comes back, and why; see `docs/evidence/bad-input.md`."""
 
 from __future__ import annotations
 
