@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from assay.model.version import VERSION
 
 if TYPE_CHECKING:
-    from assay.model.asking import Elicited as Elicited
-    from assay.model.asking import Root as Root
-    from assay.model.asking import Sampled as Sampled
+    from assay.model.answer import Elicited as Elicited
+    from assay.model.answer import Root as Root
+    from assay.model.answer import Sampled as Sampled
     from assay.model.content import Annotations as Annotations
     from assay.model.content import Audio as Audio
     from assay.model.content import Contents as Contents
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from assay.server.server import Server as Server
 
 _HOMES = {
-    "assay.model.asking": ("Elicited", "Root", "Sampled"),
+    "assay.model.answer": ("Elicited", "Root", "Sampled"),
     "assay.model.content": (
         "Annotations",
         "Audio",

@@ -138,5 +138,5 @@ async def test_requests_with_tokens_are_let_in_and_timed(kind: str) -> None:
 
 async def test_the_tool_among_many_is_found_and_called() -> None:
     server = assay_many.build(50)
-    assert len(server.tools.shelf) == 50
+    assert len(server.tools.registry) == 50
     assert await assay_many.run_batch(server.asgi(), 2) > 0

@@ -118,7 +118,7 @@ def test_escapes_do_not_hide_a_description() -> None:
 
 
 @pytest.mark.parametrize(
-    "beside", [{"_meta": LEAST}, {"_ahead": {"_meta": LEAST}}, {"ahead": {"_meta": LEAST}}]
+    "beside", [{"_meta": LEAST}, {"_decoded_params": {"_meta": LEAST}}, {"decoded_params": {"_meta": LEAST}}]
 )
 @pytest.mark.parametrize("method", ["tools/list", "tools/call"])
 def test_meta_beside_the_parameters_describes_nothing(beside: dict[str, Any], method: str) -> None:

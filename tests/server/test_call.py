@@ -120,7 +120,7 @@ async def test_closing_the_session_cancels_what_runs_for_it() -> None:
     async with ScriptedClient(stuck.server) as client:
         task = client.start_call("work")
         await reached(stuck.started)
-    assert (await finished(task), stuck.ended.is_set(), len(stuck.server.audience)) == (None, True, 0)
+    assert (await finished(task), stuck.ended.is_set(), len(stuck.server.notifier)) == (None, True, 0)
 
 
 async def test_cancel_by_the_host_goes_through() -> None:

@@ -270,13 +270,13 @@ async def test_session_goes_on_after_it_was_kept() -> None:
     restored = server.restore_session(record, posted.append)
     message = {**PING, "method": "tools/call", "params": {"name": "who"}}
     answer = json.loads(await server.handle(message, scope=Scope(session=restored)) or b"")
-    assert (answer["result"]["content"][0]["type"], restored.principal, len(server.audience)) == (
+    assert (answer["result"]["content"][0]["type"], restored.principal, len(server.notifier)) == (
         "text",
         "ada",
         1,
     )
     server.close_session(restored)
-    assert len(server.audience) == 0
+    assert len(server.notifier) == 0
 
 
 async def test_memory_connection_is_a_client_in_the_same_process() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay import RegistrationError, RpcError, Server
-from assay.server.registry import Shelf
+from assay.server.registry import PagedRegistry
 from tests.server.scripted import ask
 
 LISTS = {
@@ -31,11 +31,11 @@ class Thing:
         return self.key
 
 
-def shelf_of(keys: list[str], page_size: int) -> Shelf[Thing]:
-    shelf: Shelf[Thing] = Shelf("things", page_size, lambda: None)
+def registry_of(keys: list[str], page_size: int) -> PagedRegistry[Thing]:
+    registry: PagedRegistry[Thing] = PagedRegistry("things", page_size, lambda: None)
     for key in keys:
-        shelf.add(Thing(key))
-    return shelf
+        registry.add(Thing(key))
+    return registry
 
 
 def full_server(count: int, page_size: int) -> Server:
@@ -92,27 +92,27 @@ async def test_null_cursor_is_no_cursor() -> None:
 
 
 def test_page_neither_repeats_nor_skips_when_things_go() -> None:
-    shelf = shelf_of(["a", "b", "c", "d"], 2)
-    first, cursor = shelf.page(None)
-    shelf.remove("a")
-    shelf.remove("b")
-    assert (first, shelf.page(cursor)) == (["a", "b"], (["c", "d"], None))
+    registry = registry_of(["a", "b", "c", "d"], 2)
+    first, cursor = registry.page(None)
+    registry.remove("a")
+    registry.remove("b")
+    assert (first, registry.page(cursor)) == (["a", "b"], (["c", "d"], None))
 
 
 def test_what_comes_back_comes_last() -> None:
-    shelf = shelf_of(["a", "b", "c"], 2)
-    _, cursor = shelf.page(None)
-    shelf.remove("a")
-    shelf.add(Thing("a"))
-    assert shelf.page(cursor) == (["c", "a"], None)
+    registry = registry_of(["a", "b", "c"], 2)
+    _, cursor = registry.page(None)
+    registry.remove("a")
+    registry.add(Thing("a"))
+    assert registry.page(cursor) == (["c", "a"], None)
 
 
 def test_cursor_outlives_everything_it_led_to() -> None:
-    shelf = shelf_of(["a", "b"], 1)
-    _, cursor = shelf.page(None)
-    shelf.remove("a")
-    shelf.remove("b")
-    assert shelf.page(cursor) == ([], None)
+    registry = registry_of(["a", "b"], 1)
+    _, cursor = registry.page(None)
+    registry.remove("a")
+    registry.remove("b")
+    assert registry.page(cursor) == ([], None)
 
 
 @settings(deadline=None)
@@ -122,25 +122,25 @@ def test_cursor_outlives_everything_it_led_to() -> None:
     changes=st.lists(st.lists(st.tuples(st.sampled_from("+-"), st.integers(0, 15)), max_size=4), max_size=6),
 )
 def test_walk_sees_once_whatever_was_there_all_along(count: int, page_size: int, changes: list[Any]) -> None:
-    shelf = shelf_of([str(number) for number in range(count)], page_size)
+    registry = registry_of([str(number) for number in range(count)], page_size)
     stayed = {str(number) for number in range(count)}
-    seen, cursor = shelf.page(None)
+    seen, cursor = registry.page(None)
     while cursor is not None:
         for sign, number in changes.pop() if changes else []:
             key = str(number)
-            if sign == "-" and shelf.get(key) is not None:
-                shelf.remove(key)
+            if sign == "-" and registry.get(key) is not None:
+                registry.remove(key)
                 stayed.discard(key)
-            elif sign == "+" and shelf.get(key) is None:
-                shelf.add(Thing(key))
-        page, cursor = shelf.page(cursor)
+            elif sign == "+" and registry.get(key) is None:
+                registry.add(Thing(key))
+        page, cursor = registry.page(cursor)
         seen += page
     assert [key for key in seen if key in stayed] == sorted(stayed, key=int)
 
 
 def test_cursor_is_refused_with_a_bounded_part_of_it() -> None:
     with pytest.raises(RpcError) as caught:
-        shelf_of(["a"], 1).page("x" * 10_000)
+        registry_of(["a"], 1).page("x" * 10_000)
     assert len(caught.value.message) < 200
 
 

@@ -10,13 +10,13 @@ from msgspec import UNSET, Raw, Struct, UnsetType, field
 RequestId = int | str
 
 
-class Ahead(Struct):
+class DecodedParams(Struct):
     """Parameters as far as they are read while their message is: for what the request says of its client."""
 
     meta: Raw | UnsetType = field(name="_meta", default=UNSET)
 
 
-class CallParams(Ahead, rename="camel", kw_only=True):
+class CallParams(DecodedParams, rename="camel", kw_only=True):
     """The parameters of `tools/call`, read as a whole: the most frequent request is decoded once."""
 
     name: str
@@ -34,7 +34,7 @@ class Envelope(Struct):
     params: Raw = Raw(b"{}")
     result: Raw | UnsetType = UNSET
     error: Raw | UnsetType = UNSET
-    ahead: Ahead | UnsetType = field(name="_ahead", default=UNSET)
+    decoded_params: DecodedParams | UnsetType = field(name="_decoded_params", default=UNSET)
     """Set by `protocol.codec` where parameters may declare the protocol, whatever came under that name."""
 
 

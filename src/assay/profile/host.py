@@ -40,7 +40,7 @@ class Prompt(Component, Protocol):
 C = TypeVar("C", bound=Component, covariant=True)
 
 
-class Shelf(Protocol[C]):
+class Components(Protocol[C]):
     """Things by name."""
 
     def __len__(self) -> int: ...
@@ -52,20 +52,20 @@ class Shelf(Protocol[C]):
 
 class Tools(Protocol):
     @property
-    def shelf(self) -> Shelf[Component]: ...
+    def registry(self) -> Components[Component]: ...
 
 
 class Prompts(Protocol):
     @property
-    def shelf(self) -> Shelf[Prompt]: ...
+    def registry(self) -> Components[Prompt]: ...
 
 
 class Resources(Protocol):
     @property
-    def shelf(self) -> Shelf[Component]: ...
+    def registry(self) -> Components[Component]: ...
 
     @property
-    def template_shelf(self) -> Shelf[Component]: ...
+    def template_registry(self) -> Components[Component]: ...
 
     def find(self, uri: str, /) -> tuple[Component, dict[str, str]]: ...
 

@@ -54,7 +54,7 @@ class Manifests:
                 inputSchemaHash=digest_of(tool.definition.input_schema),
                 annotations=tool.definition.annotations,
             )
-            for tool in usable(self._host.tools.shelf, granted)
+            for tool in usable(self._host.tools.registry, granted)
         ]
 
     async def _resources(self, granted: Granted) -> Entries:
@@ -67,12 +67,12 @@ class Manifests:
                 scopes=self._scopes("resources", resource),
                 retention=self.tier(resource),
             )
-            for resource in usable(self._host.resources.shelf, granted)
+            for resource in usable(self._host.resources.registry, granted)
         ]
 
     async def _prompts(self, granted: Granted) -> Entries:
         entries = []
-        for prompt in usable(self._host.prompts.shelf, granted):
+        for prompt in usable(self._host.prompts.registry, granted):
             version = await self._versions.of(prompt, HANDSHAKE[-1])
             entries.append(
                 present(

@@ -78,12 +78,16 @@ class Profile:
         """
         if self._joined:
             raise RegistrationError("a profile stands around one server: make another for this one")
-        for shelf in (server.tools.shelf, server.resources.shelf, server.resources.template_shelf):
-            for component in shelf:
+        for registry in (
+            server.tools.registry,
+            server.resources.registry,
+            server.resources.template_registry,
+        ):
+            for component in registry:
                 tier_in(component.definition.meta, component.definition.name)
         self._joined, self._host = True, server
         self._versions = Versions(server)
-        self._summaries = Summaries(server.tools.shelf, self._retention)
+        self._summaries = Summaries(server.tools.registry, self._retention)
         self._manifests = Manifests(server, self._retention, self._versions)
         if not self._batch:
             server.strictness = msgspec.structs.replace(server.strictness, single=True)
@@ -147,7 +151,7 @@ class Profile:
     def _around_prompt(self, serve: Serve) -> Serve:
         async def get_prompt(call: Call) -> PromptResult:
             name = decode_params(call.params, _target).name
-            prompt = self._host.prompts.shelf.get(name)  # before: it may be gone after
+            prompt = self._host.prompts.registry.get(name)  # before: it may be gone after
             result = await serve(call)
             return result if prompt is None else await self._versions.put(result, prompt, call.peer.revision)
 

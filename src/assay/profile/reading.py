@@ -26,7 +26,7 @@ def tagged(result: ReadResult, uri: str, resources: Resources, retention: Retent
 
 def meta_of(uri: str, resources: Resources) -> Any:
     """The `_meta` of the resource or template that was read."""
-    found = resources.shelf.get(uri)
+    found = resources.registry.get(uri)
     if found is None:
         try:
             found, _ = resources.find(uri)

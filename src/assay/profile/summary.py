@@ -18,7 +18,7 @@ from assay.model.result import ToolResult
 from assay.protocol.codec import decode_params, encode
 
 from .digests import digest_of_content, digest_of_json
-from .host import Call, Component, Shelf
+from .host import Call, Component, Components
 from .keys import EFFECTS
 from .retention import Retention, tier_in
 
@@ -76,8 +76,8 @@ def declared(hints: ToolAnnotations | None) -> Declared:
 
 def read_call(call: Call) -> CallParams | None:
     """What is called, with what; none where the parameters are none of a call."""
-    if type(call.ahead) is CallParams:
-        return call.ahead
+    if type(call.decoded_params) is CallParams:
+        return call.decoded_params
     try:
         return decode_params(call.params, _call_params)
     except RpcError:
@@ -87,8 +87,8 @@ def read_call(call: Call) -> CallParams | None:
 class Summaries:
     """Makes summaries for the tools of one server."""
 
-    def __init__(self, shelf: Shelf[Component], retention: Retention) -> None:
-        self._shelf = shelf
+    def __init__(self, registry: Components[Component], retention: Retention) -> None:
+        self._registry = registry
         self._retention = retention
         self._known: dict[str, Known] = {}
         # Unique among all processes without asking for chance each time.
@@ -97,14 +97,14 @@ class Summaries:
 
     def about(self, name: str) -> Known:
         """Asked before the call: a tool may be gone after it."""
-        tool = self._shelf.get(name)
+        tool = self._registry.get(name)
         known = self._known.get(name)
         return known if known is not None and known.tool is tool else self._learn(name, tool)
 
     def _learn(self, name: str, tool: Component | None) -> Known:
         if tool is None:
             return Known(None, Raw(encode(declared(None))), self._retention.default)
-        if len(self._known) > 2 * len(self._shelf):
+        if len(self._known) > 2 * len(self._registry):
             self._known.clear()  # tools that come and go are not remembered for ever
         tier = tier_in(tool.definition.meta, f"tool {name}") or self._retention.default
         known = Known(tool, Raw(encode(declared(tool.definition.annotations))), tier)

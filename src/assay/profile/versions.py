@@ -43,9 +43,11 @@ class Versions:
         known = self._known.get(key)
         if known is not None and known[0] is prompt:
             return known[1]
-        shelf = self._host.prompts.shelf
-        if len(self._known) > 8 * len(shelf):
-            self._known = {key: known for key, known in self._known.items() if shelf.get(key[0]) is known[0]}
+        registry = self._host.prompts.registry
+        if len(self._known) > 8 * len(registry):
+            self._known = {
+                key: known for key, known in self._known.items() if registry.get(key[0]) is known[0]
+            }
         version = await self._make(prompt, revision)
         self._known[key] = prompt, version
         return version
@@ -67,7 +69,7 @@ class Versions:
         return [await self._listed(definition, revision) for definition in definitions]
 
     async def _listed(self, definition: PromptDefinition, revision: Revision) -> PromptDefinition:
-        prompt = self._host.prompts.shelf.get(definition.name)
+        prompt = self._host.prompts.registry.get(definition.name)
         if prompt is None:  # removed while others were rendered
             return definition
         meta = {**(definition.meta or {}), VERSION: await self.of(prompt, revision)}

@@ -20,7 +20,7 @@ from assay.model.error import (
     MalformedMessage,
     RpcError,
 )
-from assay.model.jsonrpc import Ahead, CallParams, Envelope, ErrorBody, ErrorReply, Outcome, RequestId
+from assay.model.jsonrpc import CallParams, DecodedParams, Envelope, ErrorBody, ErrorReply, Outcome, RequestId
 from assay.model.limits import Limits
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ _RESERVED: Final = b"io.modelcontextprotocol"
 _ESCAPE: Final = ord("\\")
 
 
-_read_ahead: Final = msgspec.json.Decoder(Ahead).decode
+_read_meta: Final = msgspec.json.Decoder(DecodedParams).decode
 _read_call: Final = msgspec.json.Decoder(CallParams).decode
 
 
@@ -79,7 +79,7 @@ def decode_message(body: bytes) -> Envelope:
         message = _decode_envelope(body)
     except (msgspec.DecodeError, RecursionError) as error:
         raise _diagnose(bytes(body), error) from None
-    message.ahead = UNSET
+    message.decoded_params = UNSET
     if message.method is UNSET:
         _check_response(message)
     elif not message.method:
@@ -91,23 +91,23 @@ def decode_message(body: bytes) -> Envelope:
     else:
         if memoryview(message.params)[0] != _OBJECT:
             _check_params(message)
-        # Few handshake requests hold these bytes, so few are read ahead; an escape may hide them.
+        # Few handshake requests hold these bytes, so few are decoded here; an escape may hide them.
         if body.find(_RESERVED) >= 0 or _ESCAPE in body:
-            message.ahead = _ahead_of(message)
+            message.decoded_params = _decode_params_of(message)
     return message
 
 
-def _ahead_of(message: Envelope) -> Ahead | UnsetType:
-    ahead = _try_call(message.params) if message.method == "tools/call" else None
-    if ahead is None:
+def _decode_params_of(message: Envelope) -> DecodedParams | UnsetType:
+    decoded = _try_call(message.params) if message.method == "tools/call" else None
+    if decoded is None:
         try:
-            ahead = _read_ahead(message.params)
+            decoded = _read_meta(message.params)
         except (msgspec.DecodeError, RecursionError) as error:
             raise MalformedMessage(PARSE_ERROR, f"parse error: {error}", known_id(message)) from None
-    return UNSET if ahead.meta is UNSET else ahead
+    return UNSET if decoded.meta is UNSET else decoded
 
 
-def _try_call(params: Raw) -> Ahead | None:
+def _try_call(params: Raw) -> DecodedParams | None:
     try:
         return _read_call(params)
     except (msgspec.DecodeError, RecursionError):

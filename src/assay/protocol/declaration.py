@@ -51,10 +51,10 @@ def _remember(meta: bytes) -> Peer:
 def remembered_peer(message: Envelope) -> Peer | None:
     """The client that a request describes, if it does so properly. A client says the same of itself
     each time, so it is read once and looked up from then on."""
-    if message.ahead is UNSET or message.ahead.meta is UNSET:
+    if message.decoded_params is UNSET or message.decoded_params.meta is UNSET:
         return None
     try:
-        meta = bytes(message.ahead.meta)
+        meta = bytes(message.decoded_params.meta)
         return _remember(meta) if len(meta) <= MEMORABLE else _remember.__wrapped__(meta)
     except (RpcError, msgspec.DecodeError):
         return None  # whoever needs to know what is wrong with it reads it step by step
@@ -63,10 +63,10 @@ def remembered_peer(message: Envelope) -> Peer | None:
 def describes_itself(message: Envelope) -> bool:
     """Whether a request belongs to a revision without a handshake: it names its protocol version, or
     is of a method that only exists there."""
-    if message.ahead is UNSET or message.ahead.meta is UNSET:
+    if message.decoded_params is UNSET or message.decoded_params.meta is UNSET:
         return message.method in SELF_DESCRIBING
     try:
-        version = _decode_version(message.ahead.meta).protocol_version
+        version = _decode_version(message.decoded_params.meta).protocol_version
         return version is not UNSET or message.method in SELF_DESCRIBING
     except msgspec.DecodeError:
         return message.method in SELF_DESCRIBING
@@ -78,7 +78,7 @@ def read_declaration(message: Envelope) -> Declaration:
         RpcError: a required field is missing, or one has the wrong type.
     """
     try:
-        meta = UNSET if message.ahead is UNSET else message.ahead.meta
+        meta = UNSET if message.decoded_params is UNSET else message.decoded_params.meta
         declared = Declaration() if meta is UNSET else _decode(meta)
     except msgspec.DecodeError as error:
         raise RpcError(INVALID_PARAMS, f"invalid _meta: {error}") from None

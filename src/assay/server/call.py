@@ -23,7 +23,7 @@ from assay.protocol.codec import decode_params, encode
 from assay.protocol.session import Peer, Session
 
 if TYPE_CHECKING:
-    from .rounds import Rounds
+    from .round_trip import RoundTrips
     from .server import Server
 
 T = TypeVar("T")
@@ -67,11 +67,11 @@ class Call:
     """How its result may be cached, where the item itself says so."""
     private = False
     """Whether its result depends on who asks, and is for nobody else to reuse."""
-    needs: tuple[str, ...] = ()
+    required_scopes: tuple[str, ...] = ()
     """Scopes that it has been found to take so far."""
-    asks_for: tuple[str, str, Any] | None = None
+    retry_binding: tuple[str, str, Any] | None = None
     """Method, target and arguments that questions by retry are bound to; none where there are none."""
-    rounds: Rounds | None = None
+    round_trips: RoundTrips | None = None
     """Questions to the client, where those are asked by retry."""
     effects: Sequence[Effect] = ()
     """What its handler says that it did to the world, so far."""
@@ -88,13 +88,13 @@ class Call:
         self.server = server
         self.id: RequestId = message.id  # type: ignore[assignment]
         self.params = message.params
-        self.ahead = message.ahead
+        self.decoded_params = message.decoded_params
         self.peer = peer
         self.scope = scope
         self.session: Session | None = scope.session
         self.send = send
 
-    def told_effects(self) -> list[Effect]:
+    def effect_log(self) -> list[Effect]:
         """Its effects, to be added to: one list for all threads of its handler."""
         effects: list[Effect] = self.__dict__.setdefault("effects", [])
         return effects
@@ -108,11 +108,11 @@ class Call:
         if not scopes:
             return
         self.private = True
-        needs = tuple(dict.fromkeys((*self.needs, *scopes)))
+        required = tuple(dict.fromkeys((*self.required_scopes, *scopes)))
         granted = self.scope.scopes
         if granted is not None and not granted.issuperset(scopes):
-            raise InsufficientScope(needs)
-        self.needs = needs  # not what was refused: whoever catches that goes on without it
+            raise InsufficientScope(required)
+        self.required_scopes = required  # not what was refused: whoever catches that goes on without it
 
     @property
     def raw_meta(self) -> Raw:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 import msgspec
 
-from assay.model.asking import Elicited, Root, Sampled
+from assay.model.answer import Elicited, Root, Sampled
 from assay.model.content import Block
 from assay.model.definition import ClientCapabilities, Implementation
 from assay.model.effect import Effect, Op, Target, digest
@@ -18,9 +18,9 @@ from assay.model.jsonrpc import RequestId
 from assay.model.result import Message
 from assay.model.scope import Scope
 
-from .asking import How, ask_for_input, ask_for_ping, ask_for_roots, ask_for_sample, ask_for_visit
 from .call import Call, Cancelled
-from .rounds import open_rounds
+from .question import AskOptions, ask_for_input, ask_for_ping, ask_for_roots, ask_for_sample, ask_for_url
+from .round_trip import open_round_trips
 
 if TYPE_CHECKING:
     from .server import Server
@@ -105,7 +105,7 @@ class Context:
     def session(self) -> MutableMapping[str, Any]:
         """What handlers keep for this client: as long as its session lasts, and for its principal where
         there is no session. Values are plain JSON; what is read is a copy."""
-        return self.server.keeping.of(self._call)
+        return self.server.client_states.of(self._call)
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -138,22 +138,22 @@ class Context:
         """
         size = None if after is None else len(after)
         made = Effect(op, Target(kind, target), reversible, digest(before), digest(after), count, size)
-        self._call.told_effects().append(made)
+        self._call.effect_log().append(made)
 
     async def once(self, key: str, function: Callable[[], Any]) -> Any:
         """Do something only once, although this handler may run again for each round of questions.
 
         The outcome travels with the client, signed but readable, so it must be plain JSON.
         """
-        rounds = None if self._call.asks_for is None else open_rounds(self._call)
-        kept = None if rounds is None else rounds.outcome(key)
+        round_trips = None if self._call.retry_binding is None else open_round_trips(self._call)
+        kept = None if round_trips is None else round_trips.outcome(key)
         if kept is not None:
             return msgspec.json.decode(kept)
         value = function()
         if inspect.isawaitable(value):
             value = await value
-        if rounds is not None:
-            rounds.keep(key, value)
+        if round_trips is not None:
+            round_trips.keep(key, value)
         return value
 
     @property
@@ -231,7 +231,7 @@ class Context:
         Raises:
             AskError: the client cannot be asked, or refused.
         """
-        return await ask_for_sample(self._call, messages, max_tokens, options, How(timeout, key))
+        return await ask_for_sample(self._call, messages, max_tokens, options, AskOptions(timeout, key))
 
     async def elicit(
         self,
@@ -246,7 +246,7 @@ class Context:
         Raises:
             AskError: the client cannot be asked, or answered with something that does not fit the form.
         """
-        return await ask_for_input(self._call, message, schema, How(timeout, key))
+        return await ask_for_input(self._call, message, schema, AskOptions(timeout, key))
 
     async def elicit_url(
         self, message: str, url: str, *, timeout: float | None = None, key: str | None = None
@@ -256,7 +256,7 @@ class Context:
         Raises:
             AskError: the client cannot be asked this way.
         """
-        return await ask_for_visit(self._call, message, url, How(timeout, key))
+        return await ask_for_url(self._call, message, url, AskOptions(timeout, key))
 
     async def elicitation_complete(self, elicitation_id: str) -> None:
         """Tell the client that what `elicit_url` started has come to its end; nothing where the client
@@ -270,7 +270,7 @@ class Context:
         Raises:
             AskError: the client cannot be asked.
         """
-        return await ask_for_roots(self._call, How(timeout, key))
+        return await ask_for_roots(self._call, AskOptions(timeout, key))
 
     async def ping(self, *, timeout: float | None = None) -> None:
         """Wait until the client shows that it is alive.
@@ -278,7 +278,7 @@ class Context:
         Raises:
             AskError: the client cannot be asked, or did not answer in time.
         """
-        await ask_for_ping(self._call, How(timeout))
+        await ask_for_ping(self._call, AskOptions(timeout))
 
     async def close_stream(self, retry: float | None = None) -> None:
         """Close the connection that waits for this answer; the client returns for it after `retry` seconds.

@@ -21,8 +21,8 @@ from assay.revisions.revision import Batching, Results
 
 from .call import Call
 from .failure import to_rpc_error
-from .rounds import find_questions
-from .table import unknown
+from .method_table import unknown
+from .round_trip import find_input_needed
 
 if TYPE_CHECKING:
     from .server import Server
@@ -62,7 +62,7 @@ async def dispatch(server: Server, message: Envelope, send: Send | None, scope: 
         failure = to_rpc_error(error, call, method)
         return None if failure is None else error_reply(failure, call.id)
     except BaseException as error:
-        questions = find_questions(error)
+        questions = find_input_needed(error)
         if questions is None:
             raise
         return Reply(call.id, server.writer.input_required(questions.result))
@@ -124,7 +124,7 @@ def peer_of(message: Envelope | None, scope: Scope) -> Peer:
     if scope.peer is not None:
         peer: Peer = scope.peer
         return peer
-    if message is not None and (message.ahead is not UNSET or message.method in SELF_DESCRIBING):
+    if message is not None and (message.decoded_params is not UNSET or message.method in SELF_DESCRIBING):
         described = remembered_peer(message)
         if described is not None:
             return described

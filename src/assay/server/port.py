@@ -15,7 +15,7 @@ Serve = Callable[["Call"], Awaitable[Any]]
 """Serves one request: from a call to its result."""
 
 
-class Listener(Protocol):
+class ListenStream(Protocol):
     """An open stream of changes."""
 
     @property
@@ -29,7 +29,7 @@ class Listener(Protocol):
     def end(self) -> None: ...
 
 
-class Guarding(Protocol):
+class AuthProvider(Protocol):
     """Decides who may use a server; `assay.auth.Auth` is one."""
 
     def protect(self, app: Application, /) -> Application: ...

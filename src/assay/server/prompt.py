@@ -14,11 +14,11 @@ from assay.model.error import INVALID_PARAMS, RegistrationError, RpcError
 from assay.model.result import Message, PromptResult
 
 from .call import Call
-from .gate import Gate
-from .invoke import Invocable
+from .concurrency import ConcurrencyLimit
+from .invocation import Invocable
 from .output import BadOutput
 from .schema import read_custom
-from .scopes import read_scopes
+from .scope_guard import read_scopes
 from .shape import shape_messages
 from .signature import Signature, read_signature
 
@@ -76,7 +76,7 @@ def _message(item: Any) -> Message:
 def make_prompt(
     function: Callable[..., Any],
     *,
-    gates: tuple[Gate, ...],
+    limits: tuple[ConcurrencyLimit, ...],
     name: str | None = None,
     title: str | None = None,
     description: str | None = None,
@@ -98,7 +98,7 @@ def make_prompt(
         icons=icons,
         meta=meta,
     )
-    prompt = Prompt(definition, signature, Invocable(function, signature.context_name, gates))
+    prompt = Prompt(definition, signature, Invocable(function, signature.context_name, limits))
     prompt.scopes = read_scopes(scopes, f"prompt {prompt.key}")
     if version is not None and not VERSION.fullmatch(version):
         raise RegistrationError(f"prompt {prompt.key}: a version is three numbers, as in 1.2.0: {version!r}")

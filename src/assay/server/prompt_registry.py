@@ -10,21 +10,23 @@ from assay.model.error import INVALID_PARAMS, RpcError
 from assay.model.result import PromptResult
 
 from .call import Call
-from .gate import Gate
+from .concurrency import ConcurrencyLimit
 from .prompt import Prompt, make_prompt
-from .registry import Shelf
+from .registry import PagedRegistry
 
 
 class Prompts:
     """Register, remove, list and get prompts from code; `Server.prompt` is the decorator for the first."""
 
-    def __init__(self, shelf: Shelf[Prompt], gate: Gate, direct_call: Callable[[], Call]) -> None:
-        self.shelf = shelf
-        self._gate = gate
+    def __init__(
+        self, registry: PagedRegistry[Prompt], limit: ConcurrencyLimit, direct_call: Callable[[], Call]
+    ) -> None:
+        self.registry = registry
+        self._limit = limit
         self._direct_call = direct_call
 
     def __len__(self) -> int:
-        return len(self.shelf)
+        return len(self.registry)
 
     def add(self, function: Callable[..., Any], **options: Any) -> None:
         """Register a function; options are those of `Server.prompt`.
@@ -32,17 +34,17 @@ class Prompts:
         Raises:
             RegistrationError: it cannot be served as a prompt.
         """
-        self.shelf.add(make_prompt(function, gates=(self._gate,), **options))
+        self.registry.add(make_prompt(function, limits=(self._limit,), **options))
 
     def remove(self, name: str) -> None:
         """
         Raises:
             KeyError: there is no such prompt.
         """
-        self.shelf.remove(name)
+        self.registry.remove(name)
 
     def list(self) -> list[PromptDefinition]:
-        return [prompt.definition for prompt in self.shelf]
+        return [prompt.definition for prompt in self.registry]
 
     async def get(self, name: str, arguments: Mapping[str, str] | None = None) -> PromptResult:
         """Get a prompt as a client would.
@@ -53,7 +55,7 @@ class Prompts:
         return await self.find(name).get(dict(arguments or {}), self._direct_call())
 
     def find(self, name: str) -> Prompt:
-        prompt = self.shelf.get(name)
+        prompt = self.registry.get(name)
         if prompt is None:
             raise RpcError(INVALID_PARAMS, f"unknown prompt: {name}")
         return prompt

@@ -25,7 +25,7 @@ class Component(Protocol):
 C = TypeVar("C", bound=Component)
 
 
-class Shelf(Generic[C]):
+class PagedRegistry(Generic[C]):
     """An ordered collection that hands out pages.
 
     Each component gets a number that is never used again. A cursor names the last number seen,

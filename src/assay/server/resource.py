@@ -17,11 +17,11 @@ from assay.protocol.uri import InvalidUri, check_uri
 from assay.protocol.uri_template import InvalidTemplate, UnsafeVariable, UriTemplate
 
 from .call import Call
-from .gate import Gate
-from .invoke import Invocable
+from .concurrency import ConcurrencyLimit
+from .invocation import Invocable
 from .output import BadOutput
 from .schema import write_custom
-from .scopes import read_scopes
+from .scope_guard import read_scopes
 from .signature import Signature, read_signature
 
 TEXT: Final = "text/plain"
@@ -110,7 +110,7 @@ def make_resource(
     uri: str,
     function: Callable[..., Any],
     *,
-    gates: tuple[Gate, ...],
+    limits: tuple[ConcurrencyLimit, ...],
     name: str | None = None,
     title: str | None = None,
     description: str | None = None,
@@ -143,7 +143,7 @@ def make_resource(
         raise RegistrationError(f"resource {uri}: a template has no size")
     else:
         definition = TemplateDefinition(uri_template=uri, **about)
-    invoke = Invocable(function, signature.context_name, gates)
+    invoke = Invocable(function, signature.context_name, limits)
     resource = Resource(definition, template, signature, invoke, access, cache)
     resource.scopes = read_scopes(scopes, f"resource {uri}")
     return resource

@@ -14,8 +14,8 @@ from assay.model.result import Cache, ReadResult
 from assay.protocol.uri import InvalidUri, check_uri
 
 from .call import Call
-from .gate import Gate
-from .registry import Shelf
+from .concurrency import ConcurrencyLimit
+from .registry import PagedRegistry
 from .resource import Access, Resource, check_access, make_resource, match_variables
 
 PRIVATE = Cache(0, "private")
@@ -27,18 +27,18 @@ class Resources:
 
     def __init__(
         self,
-        shelves: tuple[Shelf[Resource], Shelf[Resource]],
-        gate: Gate,
+        registries: tuple[PagedRegistry[Resource], PagedRegistry[Resource]],
+        limit: ConcurrencyLimit,
         access: Access | None,
         direct_call: Callable[[], Call],
     ) -> None:
-        self.shelf, self.template_shelf = shelves
-        self._gate = gate
+        self.registry, self.template_registry = registries
+        self._limit = limit
         self._access = access
         self._direct_call = direct_call
 
     def __len__(self) -> int:
-        return len(self.shelf) + len(self.template_shelf)
+        return len(self.registry) + len(self.template_registry)
 
     def add(self, uri: str, function: Callable[..., Any], **options: Any) -> None:
         """Register a function for a URI or a template; options are those of `Server.resource`.
@@ -46,15 +46,15 @@ class Resources:
         Raises:
             RegistrationError: it cannot be served as a resource.
         """
-        resource = make_resource(uri, function, gates=(self._gate,), **options)
-        (self.shelf if resource.template is None else self.template_shelf).add(resource)
+        resource = make_resource(uri, function, limits=(self._limit,), **options)
+        (self.registry if resource.template is None else self.template_registry).add(resource)
 
     def remove(self, uri: str) -> None:
         """
         Raises:
             KeyError: no resource or template has that URI.
         """
-        (self.shelf if self.shelf.get(uri) is not None else self.template_shelf).remove(uri)
+        (self.registry if self.registry.get(uri) is not None else self.template_registry).remove(uri)
 
     def describe(self, uri: str, **changes: Any) -> None:
         """Change what the list says of a resource, such as its `size`; nobody is told.
@@ -62,7 +62,7 @@ class Resources:
         Raises:
             KeyError: no resource or template has that URI.
         """
-        resource = self.shelf.by_key.get(uri) or self.template_shelf.by_key[uri]
+        resource = self.registry.by_key.get(uri) or self.template_registry.by_key[uri]
         resource.definition = msgspec.structs.replace(resource.definition, **changes)
 
     async def read(self, uri: str) -> list[Contents]:
@@ -103,10 +103,10 @@ class Resources:
         return resource.scopes if self._access is None and resource.access is None else ()
 
     def find(self, uri: str) -> tuple[Resource, dict[str, str]]:
-        resource = self.shelf.get(uri)
+        resource = self.registry.get(uri)
         if resource is not None:
             return resource, {}
-        for candidate in self.template_shelf:
+        for candidate in self.template_registry:
             if candidate.template is not None:
                 variables = match_variables(candidate.template, uri)
                 if variables is not None:
@@ -114,12 +114,12 @@ class Resources:
         raise ResourceNotFound(uri)
 
     def templates(self) -> list[TemplateDefinition]:
-        definitions = (resource.definition for resource in self.template_shelf)
+        definitions = (resource.definition for resource in self.template_registry)
         return [found for found in definitions if isinstance(found, TemplateDefinition)]
 
     # Last, because its name hides the built-in type from the annotations below it.
     def list(self) -> list[ResourceDefinition]:
-        definitions = (resource.definition for resource in self.shelf)
+        definitions = (resource.definition for resource in self.registry)
         return [found for found in definitions if isinstance(found, ResourceDefinition)]
 
 

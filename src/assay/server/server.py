@@ -24,24 +24,24 @@ from assay.protocol.session import STATELESS, Session
 from assay.revisions.registry import DATES, HANDSHAKE
 from assay.revisions.revision import Opening, Revision
 
-from .audience import Audience
 from .background import Background
 from .call import Call
-from .completions import Completions
+from .client_state import ClientStates
+from .completion_registry import Completions
+from .concurrency import ConcurrencyLimit
+from .custom_method import CustomMethods
 from .dispatch import dispatch, dispatch_batch
-from .features import Features
-from .gate import Gate
-from .keeping import Keeping
-from .method import OwnMethods
-from .port import Guarding, Layer
+from .feature import Features
+from .method_table import MethodTable, make_table
+from .notifier import ChangeNotifier
+from .port import AuthProvider, Layer
 from .prompt_registry import Prompts
-from .registry import Shelf
+from .registry import PagedRegistry
 from .resource import Access
 from .resource_registry import Resources
-from .scopes import read_method_scopes
-from .serving import TRANSPORTS, make_app, run
-from .table import Table, make_table
-from .threads import Threads
+from .runner import TRANSPORTS, make_app, run
+from .scope_guard import read_method_scopes
+from .thread_pool import ThreadPool
 from .tool_registry import Tools
 from .typed_result import ResultWriter
 
@@ -89,7 +89,7 @@ class Server:
         scopes: Mapping[str, Sequence[str]] | None = None,
         sealing: Sealer | bytes | Sequence[bytes] | None = None,
         strictness: Strictness = LENIENT,
-        auth: Guarding | None = None,
+        auth: AuthProvider | None = None,
     ) -> None:
         self.info = Implementation(name, version, title, description, website_url, icons)
         self.instructions = instructions
@@ -97,7 +97,7 @@ class Server:
         self.strictness = strictness
         self.auth = auth
         self._steps = STRICT_STEPS if strictness.initialized else STEPS
-        self.threads = Threads(self.limits.threads)
+        self.thread_pool = ThreadPool(self.limits.threads)
         self.writer = ResultWriter(self.info)
         # For transports: serve one decoded message, or the members of a batch.
         self.dispatch = partial(dispatch, self)
@@ -105,39 +105,39 @@ class Server:
         self.cache = cache or Cache()
         self.sealer = make_sealer(sealing)
         self.method_scopes = read_method_scopes(scopes)
-        self.tables: dict[Revision, Table] = {}
+        self.tables: dict[Revision, MethodTable] = {}
         self._build(page_size, access)
         registered = {
-            "tools": lambda: self.tools.shelf.used,
-            "resources": lambda: self.resources.shelf.used or self.resources.template_shelf.used,
-            "prompts": lambda: self.prompts.shelf.used,
+            "tools": lambda: self.tools.registry.used,
+            "resources": lambda: self.resources.registry.used or self.resources.template_registry.used,
+            "prompts": lambda: self.prompts.registry.used,
             "logging": lambda: True,
             "completions": lambda: bool(self.completions),
         }
         self.features = Features(capabilities or {}, registered)
-        self.audience = Audience(self.features.has)
+        self.notifier = ChangeNotifier(self.features.has)
 
     def _build(self, page_size: int, access: Access | None) -> None:
-        gate = Gate(self.limits.concurrency, self.limits.backlog)
+        limit = ConcurrencyLimit(self.limits.concurrency, self.limits.backlog)
 
-        def shelf(kind: str, announced_as: str) -> Shelf[Any]:
-            return Shelf(kind, page_size, lambda: self._on_change(announced_as))
+        def registry(kind: str, announced_as: str) -> PagedRegistry[Any]:
+            return PagedRegistry(kind, page_size, lambda: self._on_change(announced_as))
 
         unknown = METHOD_NOT_FOUND if self.strictness.unknown_tool else INVALID_PARAMS
         self.tools = Tools(
-            shelf("tools", "tools"), gate, self.limits.backlog, self.direct_call, unknown=unknown
+            registry("tools", "tools"), limit, self.limits.backlog, self.direct_call, unknown=unknown
         )
-        shelves = (shelf("resources", "resources"), shelf("templates", "resources"))
-        self.resources = Resources(shelves, gate, access, self.direct_call)
-        self.prompts = Prompts(shelf("prompts", "prompts"), gate, self.direct_call)
-        self.completions = Completions(self.prompts, self.resources, gate)
-        self.own_methods = OwnMethods(gate)
-        self.keeping = Keeping(self.limits)
+        registries = (registry("resources", "resources"), registry("templates", "resources"))
+        self.resources = Resources(registries, limit, access, self.direct_call)
+        self.prompts = Prompts(registry("prompts", "prompts"), limit, self.direct_call)
+        self.completions = Completions(self.prompts, self.resources, limit)
+        self.custom_methods = CustomMethods(limit)
+        self.client_states = ClientStates(self.limits)
         self._background = Background()
 
     def _on_change(self, kind: str) -> None:
         self.tables.clear()
-        self.audience.list_changed(kind)
+        self.notifier.list_changed(kind)
 
     def direct_call(self, revision: Revision = HANDSHAKE[-1]) -> Call:
         """The circumstances of a call that comes from code instead of a client."""
@@ -267,7 +267,7 @@ class Server:
         about |= {"revisions": revisions, "scopes": scopes}
 
         def register(decorated: F) -> F:
-            self.own_methods.add(name, decorated, **about)
+            self.custom_methods.add(name, decorated, **about)
             self.tables.clear()
             return decorated
 
@@ -286,7 +286,7 @@ class Server:
 
     def resource_updated(self, uri: str) -> None:
         """Tell the clients that subscribed to a resource that it has changed. Callable from any thread."""
-        self.audience.resource_updated(uri)
+        self.notifier.resource_updated(uri)
 
     async def handle(
         self,
@@ -314,7 +314,7 @@ class Server:
             return None  # a notification or response that cannot be accepted has no answer
         return None if outcome is None else encode_outcome(outcome)
 
-    def methods(self, revision: Revision) -> Table:
+    def methods(self, revision: Revision) -> MethodTable:
         """What may be called under a revision, as long as the registries do not change."""
         table = self.tables.get(revision)
         if table is None:
@@ -326,7 +326,7 @@ class Server:
         # Changes come in sessions or on listen streams: where neither can be held open, none are promised.
         way = call.session if revision.opening is Opening.HANDSHAKE else call.send
         declared = self.features.declaration(revision, in_session=way is not None)
-        return declared | self.own_methods.declaration(revision)
+        return declared | self.custom_methods.declaration(revision)
 
     def start(self) -> None:
         """Begin the background work, unless it goes on already; transports do so by themselves."""
@@ -344,24 +344,24 @@ class Server:
         `post` carries what the server sends on its own. It must neither block nor raise.
         """
         session = Session(post, session_id=session_id, principal=principal, steps=self._steps)
-        self.audience.join(session)
+        self.notifier.join(session)
         self.start()
         return session
 
     def restore_session(self, record: SessionRecord, post: Callable[[bytes], None]) -> Session:
         """Go on with a session that a store has kept."""
         session = Session.restore(record, post, steps=self._steps)
-        self.audience.join(session)
+        self.notifier.join(session)
         self.start()
         return session
 
     def end_listening(self) -> None:
         """End all listen streams, so that a transport can stop."""
-        self.audience.end_listening()
+        self.notifier.end_listening()
 
     def close_session(self, session: Session) -> None:
         """End a conversation: what runs for it is cancelled. Closing twice is harmless."""
-        self.audience.leave(session)
+        self.notifier.leave(session)
         session.close()
 
     def asgi(self, **options: Unpack[HttpOptions]) -> Application:

@@ -17,7 +17,6 @@ from assay.model.error import RegistrationError
 from .context import Context
 from .docstring import parse
 from .header import KEYWORD, Header
-from .naming import handler_name
 
 REFUSED_KINDS = {
     inspect.Parameter.POSITIONAL_ONLY: "positional-only",
@@ -66,7 +65,7 @@ def read_signature(function: Callable[..., Any], *, allow_any: bool = False) -> 
     Raises:
         RegistrationError: a parameter cannot be filled by name.
     """
-    name = handler_name(function)
+    name = _handler_name(function)
     hints = _hints(function, name)
     documentation = parse(inspect.getdoc(function) if inspect.isroutine(function) else None)
     parameters, context_name, takes_any = [], None, False
@@ -85,6 +84,14 @@ def read_signature(function: Callable[..., Any], *, allow_any: bool = False) -> 
     returns = hints.get("return", inspect.Parameter.empty)
     summary = documentation.summary or None
     return Signature(name, summary, tuple(parameters), returns, context_name, takes_any)
+
+
+def _handler_name(function: object) -> str:
+    """A function's own name; the class name for objects that are called."""
+    if isinstance(function, functools.partial):
+        return _handler_name(function.func)
+    name: str = getattr(function, "__name__", "") or type(function).__name__
+    return name
 
 
 def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:

@@ -15,13 +15,13 @@ from assay.model.result import ToolResult
 from assay.revisions.revision import BadArguments, Revision, Structured
 
 from .call import Call, TimedOut
+from .concurrency import ConcurrencyLimit
 from .failure import log_failure, unwrap
-from .gate import Gate
 from .header import check_headers, mirrored_parameters
-from .invoke import Invocable, Pending
+from .invocation import Invocable, Pending
 from .output import Output
 from .schema import Validator, read_custom, schema_of
-from .scopes import read_scopes
+from .scope_guard import read_scopes
 from .shape import shape_result
 from .signature import Signature, given_only, read_signature
 
@@ -151,7 +151,7 @@ class Tool:
 def make_tool(
     function: Callable[..., Any],
     *,
-    gates: tuple[Gate, ...],
+    limits: tuple[ConcurrencyLimit, ...],
     name: str | None = None,
     title: str | None = None,
     description: str | None = None,
@@ -182,7 +182,7 @@ def make_tool(
         icons=icons,
         meta=meta,
     )
-    tool = Tool(definition, arguments, Invocable(function, signature.context_name, gates), output)
+    tool = Tool(definition, arguments, Invocable(function, signature.context_name, limits), output)
     tool.scopes = read_scopes(scopes, f"tool {tool_name}")
     return tool
 

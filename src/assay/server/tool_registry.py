@@ -13,8 +13,8 @@ from assay.model.error import INVALID_PARAMS, RegistrationError, RpcError
 from assay.model.result import ToolResult
 
 from .call import Call
-from .gate import Gate
-from .registry import Shelf
+from .concurrency import ConcurrencyLimit
+from .registry import PagedRegistry
 from .tool import Tool, make_tool
 
 
@@ -23,22 +23,22 @@ class Tools:
 
     def __init__(
         self,
-        shelf: Shelf[Tool],
-        gate: Gate,
+        registry: PagedRegistry[Tool],
+        limit: ConcurrencyLimit,
         backlog: int,
         direct_call: Callable[[], Call],
         *,
         unknown: int = INVALID_PARAMS,
     ) -> None:
-        self.shelf = shelf
-        self._gate = gate
+        self.registry = registry
+        self._limit = limit
         self._backlog = backlog
         self._direct_call = direct_call
         self._unknown = unknown
         """The error code for a tool that is not there."""
 
     def __len__(self) -> int:
-        return len(self.shelf)
+        return len(self.registry)
 
     def add(self, function: Callable[..., Any], *, concurrency: int | None = None, **options: Any) -> None:
         """Register a function; options are those of `Server.tool`.
@@ -48,18 +48,18 @@ class Tools:
         """
         if concurrency is not None and concurrency < 1:
             raise RegistrationError(f"concurrency must be at least 1: {concurrency}")
-        own = () if concurrency is None else (Gate(concurrency, self._backlog),)
-        self.shelf.add(make_tool(function, gates=(*own, self._gate), **options))
+        own = () if concurrency is None else (ConcurrencyLimit(concurrency, self._backlog),)
+        self.registry.add(make_tool(function, limits=(*own, self._limit), **options))
 
     def remove(self, name: str) -> None:
         """
         Raises:
             KeyError: there is no such tool.
         """
-        self.shelf.remove(name)
+        self.registry.remove(name)
 
     def list(self) -> list[ToolDefinition]:
-        return [tool.definition for tool in self.shelf]
+        return [tool.definition for tool in self.registry]
 
     async def call(self, name: str, arguments: Mapping[str, Any] | None = None) -> ToolResult:
         """Call a tool as a client would, without one: it can be neither asked nor told of progress.
@@ -74,7 +74,7 @@ class Tools:
         return result
 
     def find(self, name: str) -> Tool:
-        tool = self.shelf.get(name)
+        tool = self.registry.get(name)
         if tool is None:
             raise RpcError(self._unknown, f"unknown tool: {name}")
         return tool

@@ -119,4 +119,4 @@ def is_known(host: Host, method: str) -> bool:
     """Whether it is a method of the protocol, or one of the server's own."""
     if method in PROTOCOL:
         return True
-    return any(own.name == method for revision in REVISIONS for own in host.own_methods.of(revision))
+    return any(custom.name == method for revision in REVISIONS for custom in host.custom_methods.of(revision))

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from assay.revisions.revision import Revision
 
 
-class Shelf(Protocol):
+class Components(Protocol):
     """Tools, prompts or resources by name."""
 
     @property
@@ -17,14 +17,14 @@ class Shelf(Protocol):
 
 class Registry(Protocol):
     @property
-    def shelf(self) -> Shelf: ...
+    def registry(self) -> Components: ...
 
 
 class Resources(Registry, Protocol):
     def find(self, uri: str, /) -> tuple[Any, dict[str, str]]: ...
 
 
-class OwnMethods(Protocol):
+class CustomMethods(Protocol):
     """Those that the server adds to the protocol's."""
 
     def of(self, revision: Revision, /) -> Iterator[Any]: ...
@@ -43,4 +43,4 @@ class Host(Protocol):
     def resources(self) -> Resources: ...
 
     @property
-    def own_methods(self) -> OwnMethods: ...
+    def custom_methods(self) -> CustomMethods: ...

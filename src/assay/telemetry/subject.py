@@ -39,9 +39,9 @@ class Subject(NamedTuple):
 
 
 def read_params(call: Call) -> Params | CallParams:
-    ahead = call.ahead
-    if type(ahead) is CallParams:
-        return ahead
+    decoded = call.decoded_params
+    if type(decoded) is CallParams:
+        return decoded
     try:
         return _decode(call.params)
     except (msgspec.DecodeError, RecursionError):
@@ -81,7 +81,7 @@ def find_name(host: Host, subject: Subject) -> str | None:
     if subject.kind == "resource":
         return _resource_name(host, subject.key)
     registry = host.tools if subject.kind == "tool" else host.prompts
-    return subject.key if subject.key in registry.shelf.by_key else None
+    return subject.key if subject.key in registry.registry.by_key else None
 
 
 def _resource_name(host: Host, uri: str) -> str | None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from assay import Limits, Server, Strictness
 
-from . import asking, identity, metadata, models, prompts, tools, working
+from . import client_tools, identity, metadata, models, progress_tools, prompts, tools
 from .files import Files
 from .folder import Folder
 from .notes import Notes
@@ -41,7 +41,7 @@ def make_server(*, root: Path | None = None, strict: bool = False, limits: Limit
         limits=limits,
         strictness=STRICT if strict else Strictness(),
     )
-    for part in (tools, working, asking, prompts, models, metadata):
+    for part in (tools, progress_tools, client_tools, prompts, models, metadata):
         part.register(server)
     Files(server)
     Plugin(server)

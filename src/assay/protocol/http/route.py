@@ -50,7 +50,7 @@ Route = OpenSession | InSession | Alone | Refusal
 def route(posted: Posted, admission: Admission, headers: Mapping[bytes, bytes], sessions: Sessions) -> Route:
     if isinstance(posted, list):
         return _route_batch(posted, admission, headers, sessions)
-    if posted.ahead is not UNSET and posted.id is not UNSET:
+    if posted.decoded_params is not UNSET and posted.id is not UNSET:
         peer = remembered_peer(posted)
         if peer is not None:
             return _route_described(posted, peer, headers)

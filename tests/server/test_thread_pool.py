@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from assay.server.threads import Threads
+from assay.server.thread_pool import ThreadPool
 from tests.server.scripted import GUARD, quiescence, reached
 
 PLACE: contextvars.ContextVar[str] = contextvars.ContextVar("PLACE", default="nowhere")
@@ -24,7 +24,7 @@ async def test_function_runs_elsewhere_with_its_arguments() -> None:
     def add(a: int, b: int) -> Any:
         return a + b, threading.current_thread() is threading.main_thread()
 
-    assert await outcome(Threads(1).run(add, {"a": 1, "b": 2})) == (3, False)
+    assert await outcome(ThreadPool(1).run(add, {"a": 1, "b": 2})) == (3, False)
 
 
 async def test_function_sees_the_context_and_cannot_change_it() -> None:
@@ -35,7 +35,7 @@ async def test_function_sees_the_context_and_cannot_change_it() -> None:
 
     token = PLACE.set("task")
     try:
-        assert (await outcome(Threads(1).run(visit, {})), PLACE.get()) == ("task", "task")
+        assert (await outcome(ThreadPool(1).run(visit, {})), PLACE.get()) == ("task", "task")
     finally:
         PLACE.reset(token)
 
@@ -45,7 +45,7 @@ async def test_exception_is_the_outcome() -> None:
         raise KeyError("x")
 
     with pytest.raises(KeyError):
-        await outcome(Threads(1).run(fail, {}))
+        await outcome(ThreadPool(1).run(fail, {}))
 
 
 async def test_stop_iteration_does_not_confuse_the_loop() -> None:
@@ -53,18 +53,18 @@ async def test_stop_iteration_does_not_confuse_the_loop() -> None:
         raise StopIteration
 
     with pytest.raises(RuntimeError):
-        await outcome(Threads(1).run(fail, {}))
+        await outcome(ThreadPool(1).run(fail, {}))
 
 
 async def test_as_many_run_at_once_as_the_limit_says() -> None:
     barrier = threading.Barrier(3)
-    threads = Threads(3)
+    threads = ThreadPool(3)
     futures = [threads.run(barrier.wait, {"timeout": GUARD}) for _ in range(3)]
     assert sorted([await outcome(future) for future in futures]) == [0, 1, 2]
 
 
 async def test_no_more_run_at_once_than_the_limit_says() -> None:
-    threads, release, running = Threads(2), threading.Event(), []
+    threads, release, running = ThreadPool(2), threading.Event(), []
 
     def work(number: int) -> None:
         running.append(number)
@@ -79,17 +79,17 @@ async def test_no_more_run_at_once_than_the_limit_says() -> None:
 
 
 async def test_thread_is_used_again() -> None:
-    threads = Threads(3)
+    threads = ThreadPool(3)
     used = {await outcome(threads.run(threading.current_thread, {})) for _ in range(20)}
     assert len(used) <= 3
 
 
 async def test_threads_do_not_keep_the_process_alive() -> None:
-    assert (await outcome(Threads(1).run(threading.current_thread, {}))).daemon is True
+    assert (await outcome(ThreadPool(1).run(threading.current_thread, {}))).daemon is True
 
 
 async def test_job_that_was_cancelled_in_the_queue_never_runs() -> None:
-    threads, release, ran = Threads(1), threading.Event(), []
+    threads, release, ran = ThreadPool(1), threading.Event(), []
     first = threads.run(release.wait, {"timeout": GUARD})
     second = threads.run(lambda: ran.append("second"), {})
     second.cancel()
@@ -100,7 +100,7 @@ async def test_job_that_was_cancelled_in_the_queue_never_runs() -> None:
 
 @pytest.mark.parametrize("cancelled", [False, True])
 async def test_thread_leaves_when_it_is_really_through(cancelled: bool) -> None:
-    threads, release, loop = Threads(1), threading.Event(), asyncio.get_running_loop()
+    threads, release, loop = ThreadPool(1), threading.Event(), asyncio.get_running_loop()
     started, left = asyncio.Event(), asyncio.Event()
 
     def work() -> None:
@@ -118,7 +118,7 @@ async def test_thread_leaves_when_it_is_really_through(cancelled: bool) -> None:
 
 
 async def test_outcome_that_nobody_waits_for_is_dropped() -> None:
-    threads, release = Threads(1), threading.Event()
+    threads, release = ThreadPool(1), threading.Event()
     first = threads.run(release.wait, {"timeout": GUARD})
     first.cancel()
     release.set()
@@ -128,7 +128,7 @@ async def test_outcome_that_nobody_waits_for_is_dropped() -> None:
 
 
 def test_loop_that_is_gone_is_told_nothing() -> None:
-    threads, release = Threads(1), threading.Event()
+    threads, release = ThreadPool(1), threading.Event()
     left = threading.Event()
 
     def work() -> None:

@@ -23,9 +23,9 @@ from assay.revisions.revision import Asking
 from .call import Call
 from .context import Level
 from .failure import ReadFailed
-from .listening import Filter, listen
-from .registry import Shelf
-from .rounds import open_rounds
+from .listen_stream import ListenFilter, listen
+from .registry import PagedRegistry
+from .round_trip import open_round_trips
 
 EMPTY: Final[dict[str, Any]] = {}
 
@@ -34,24 +34,24 @@ class _ListParams(Struct):
     cursor: str | None = None
 
 
-class _Answered(Struct, rename="camel", kw_only=True):
+class _RetryParams(Struct, rename="camel", kw_only=True):
     """What a client adds when it sends a request again with answers."""
 
     input_responses: Raw | UnsetType = UNSET
     request_state: str | UnsetType = UNSET
 
 
-class _GetParams(_Answered):
+class _GetParams(_RetryParams):
     name: str
     arguments: dict[str, str] | None = None
 
 
-class _UriParams(_Answered):
+class _UriParams(_RetryParams):
     uri: str
 
 
 class _ListenParams(Struct):
-    notifications: Filter
+    notifications: ListenFilter
 
 
 class _LevelParams(Struct):
@@ -93,12 +93,12 @@ _complete_params = _decoder(_CompleteParams)
 _listen_params = _decoder(_ListenParams)
 
 
-def _begin_rounds(call: Call, method: str, target: str, arguments: Any, params: _Answered) -> None:
+def _begin_round_trips(call: Call, method: str, target: str, arguments: Any, params: _RetryParams) -> None:
     """Let a handler ask, where that is done by retry, and take up what the client has answered already."""
     if call.peer.revision.asking is Asking.BY_RETRY:
-        call.asks_for = (method, target, arguments)
+        call.retry_binding = (method, target, arguments)
         if params.input_responses is not UNSET or params.request_state is not UNSET:
-            open_rounds(call).resume(params.input_responses, params.request_state)
+            open_round_trips(call).resume(params.input_responses, params.request_state)
 
 
 async def initialize(call: Call) -> InitializeResult:
@@ -128,44 +128,44 @@ def open_listener(call: Call) -> Awaitable[dict[str, Any]]:
     return listen(call, params.notifications)
 
 
-def _page(call: Call, shelf: Shelf[Any], key: str) -> dict[str, Any]:
-    call.private |= shelf.is_scoped
+def _page(call: Call, registry: PagedRegistry[Any], key: str) -> dict[str, Any]:
+    call.private |= registry.is_scoped
     cursor = decode_params(call.params, _list_params).cursor
-    definitions, following = shelf.page(cursor, call.scope.scopes)
+    definitions, following = registry.page(cursor, call.scope.scopes)
     return {key: definitions} if following is None else {key: definitions, "nextCursor": following}
 
 
 async def list_tools(call: Call) -> dict[str, Any]:
     cursor = decode_params(call.params, _list_params).cursor
-    shelf = call.server.tools.shelf
-    call.private |= shelf.is_scoped
-    tools, following = shelf.components(cursor, call.scope.scopes)
+    registry = call.server.tools.registry
+    call.private |= registry.is_scoped
+    tools, following = registry.components(cursor, call.scope.scopes)
     definitions = [tool.definition_for(call.peer.revision) for tool in tools]
     return {"tools": definitions} if following is None else {"tools": definitions, "nextCursor": following}
 
 
 def call_tool(call: Call) -> Awaitable[Any]:
-    ahead = call.ahead
-    params: CallParams = ahead if type(ahead) is CallParams else decode_params(call.params, _call_params)
+    decoded = call.decoded_params
+    params: CallParams = decoded if type(decoded) is CallParams else decode_params(call.params, _call_params)
     if call.scope.mirrors is not None:
         check_name(call.scope.mirrors, params.name)
     tools = call.server.tools
-    tool = tools.shelf.by_key.get(params.name) or tools.find(params.name)
+    tool = tools.registry.by_key.get(params.name) or tools.find(params.name)
     if tool.scopes:
         call.require(tool.scopes)
     if call.peer.revision.asking is Asking.BY_RETRY:
-        call.asks_for = ("tools/call", params.name, params.arguments)
+        call.retry_binding = ("tools/call", params.name, params.arguments)
         if params.input_responses is not UNSET or params.request_state is not UNSET:
-            open_rounds(call).resume(params.input_responses, params.request_state)
+            open_round_trips(call).resume(params.input_responses, params.request_state)
     return tool.call(params.arguments, call)
 
 
 async def list_resources(call: Call) -> dict[str, Any]:
-    return _page(call, call.server.resources.shelf, "resources")
+    return _page(call, call.server.resources.registry, "resources")
 
 
 async def list_templates(call: Call) -> dict[str, Any]:
-    return _page(call, call.server.resources.template_shelf, "resourceTemplates")
+    return _page(call, call.server.resources.template_registry, "resourceTemplates")
 
 
 async def read_resource(call: Call) -> Any:
@@ -173,7 +173,7 @@ async def read_resource(call: Call) -> Any:
     uri = params.uri
     if call.scope.mirrors is not None:
         check_name(call.scope.mirrors, uri)
-    _begin_rounds(call, "resources/read", uri, None, params)
+    _begin_round_trips(call, "resources/read", uri, None, params)
     try:
         return await call.server.resources.read_for(uri, call)
     except Exception as error:
@@ -200,7 +200,7 @@ async def unsubscribe(call: Call) -> dict[str, Any]:
 
 
 async def list_prompts(call: Call) -> dict[str, Any]:
-    return _page(call, call.server.prompts.shelf, "prompts")
+    return _page(call, call.server.prompts.registry, "prompts")
 
 
 async def get_prompt(call: Call) -> Any:
@@ -209,7 +209,7 @@ async def get_prompt(call: Call) -> Any:
         check_name(call.scope.mirrors, params.name)
     prompt = call.server.prompts.find(params.name)
     call.require(prompt.scopes)
-    _begin_rounds(call, "prompts/get", params.name, params.arguments, params)
+    _begin_round_trips(call, "prompts/get", params.name, params.arguments, params)
     return await prompt.get(params.arguments or {}, call)
 
 

@@ -15,12 +15,12 @@ from assay.revisions.registry import BY_DATE, REVISIONS
 from assay.revisions.revision import Revision
 
 from .call import Call
-from .features import DETAILS
-from .gate import Gate
-from .invoke import Invocable
+from .concurrency import ConcurrencyLimit
+from .feature import DETAILS
+from .invocation import Invocable
 from .output import BadOutput
 from .schema import read_custom, write_custom
-from .scopes import PROTOCOL_METHODS, read_scopes
+from .scope_guard import PROTOCOL_METHODS, read_scopes
 from .signature import read_signature
 
 NAME: Final = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")
@@ -32,12 +32,12 @@ PROTOCOL_CAPABILITIES: Final = frozenset(DETAILS).union(*(revision.capabilities 
 _encode: Final = msgspec.json.Encoder(enc_hook=write_custom).encode
 
 
-class OwnMethod:
+class CustomMethod:
     """A function under the name of a method; its parameters are those of the request."""
 
     __slots__ = ("_decode", "_invoke", "capability", "extension", "name", "revisions", "scopes")
 
-    def __init__(self, name: str, function: Callable[..., Any], gate: Gate) -> None:
+    def __init__(self, name: str, function: Callable[..., Any], limit: ConcurrencyLimit) -> None:
         signature = read_signature(function)
         self.name = name
         self.capability: str | None = None
@@ -46,7 +46,7 @@ class OwnMethod:
         self.scopes: tuple[str, ...] = ()
         # Open, because every request may carry `_meta`, and later clients may say more than we know.
         self._decode = msgspec.json.Decoder(signature.struct(closed=False), dec_hook=read_custom).decode
-        self._invoke = Invocable(function, signature.context_name, (gate,))
+        self._invoke = Invocable(function, signature.context_name, (limit,))
 
     async def serve(self, call: Call) -> Any:
         params = decode_params(call.params, self._decode)
@@ -71,12 +71,12 @@ def to_result(value: Any) -> Any:
     return Raw(encoded) if encoded.find(b'"_meta"') < 0 else msgspec.json.decode(encoded)
 
 
-class OwnMethods:
+class CustomMethods:
     """All methods that a server adds to the protocol's."""
 
-    def __init__(self, gate: Gate) -> None:
-        self._gate = gate
-        self._by_name: dict[str, OwnMethod] = {}
+    def __init__(self, limit: ConcurrencyLimit) -> None:
+        self._limit = limit
+        self._by_name: dict[str, CustomMethod] = {}
 
     def add(
         self,
@@ -93,7 +93,7 @@ class OwnMethods:
             RegistrationError: the name is taken or no name, or the function cannot be served.
         """
         self._check_name(name)
-        method = OwnMethod(name, function, self._gate)
+        method = CustomMethod(name, function, self._limit)
         method.capability = check_capability(capability)
         method.extension = check_extension(extension)
         method.revisions = REVISIONS if revisions is None else [find_revision(date) for date in revisions]
@@ -108,7 +108,7 @@ class OwnMethods:
         if name in self._by_name:
             raise RegistrationError(f"there already is a method {name}")
 
-    def of(self, revision: Revision) -> Iterator[OwnMethod]:
+    def of(self, revision: Revision) -> Iterator[CustomMethod]:
         return (method for method in self._by_name.values() if revision in method.revisions)
 
     def declaration(self, revision: Revision) -> dict[str, Any]:

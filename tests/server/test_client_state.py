@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assay import Context, Limits, Scope, Server
-from assay.server.keeping import Kept
+from assay.server.client_state import ClientState
 from tests.server.scripted import ScriptedClient
 
 LIMIT = 100
@@ -91,7 +91,7 @@ async def test_the_principal_that_was_away_longest_is_forgotten_first() -> None:
 
 def test_what_is_read_is_a_copy_and_every_change_is_noted() -> None:
     changes: list[None] = []
-    kept = Kept({}, LIMIT, lambda: changes.append(None))
+    kept = ClientState({}, LIMIT, lambda: changes.append(None))
     kept["x"] = [1]
     kept["x"].append(2)
     assert (kept["x"], list(kept), len(kept), kept.get("y", 5)) == ([1], ["x"], 1, 5)
@@ -102,14 +102,14 @@ def test_what_is_read_is_a_copy_and_every_change_is_noted() -> None:
 
 
 def test_only_plain_json_is_kept() -> None:
-    kept = Kept({}, LIMIT, lambda: None)
+    kept = ClientState({}, LIMIT, lambda: None)
     with pytest.raises(TypeError):
         kept["x"] = object()
     assert dict(kept) == {}
 
 
 def test_too_much_is_refused_and_leaves_what_was_there() -> None:
-    kept = Kept({}, LIMIT, lambda: None)
+    kept = ClientState({}, LIMIT, lambda: None)
     kept["x"] = "a" * (LIMIT - 3)
     kept["x"] = "b" * (LIMIT - 3)
     with pytest.raises(ValueError, match="too much"):

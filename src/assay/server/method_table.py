@@ -9,24 +9,24 @@ from assay.model.error import METHOD_NOT_FOUND, RpcError
 from assay.revisions.revision import Revision
 
 from .call import Call
-from .methods import METHODS
 from .port import Layer, Serve
-from .scopes import guarded
+from .protocol_method import METHODS
+from .scope_guard import guarded
 
 if TYPE_CHECKING:
     from .server import Server
 
-Table = dict[str, Serve]
+MethodTable = dict[str, Serve]
 
 
-def make_table(server: Server, revision: Revision) -> Table:
+def make_table(server: Server, revision: Revision) -> MethodTable:
     """The methods of a revision by name, each behind its scopes and within the server's layers."""
     table = {
         name: guarded(name, method.serve, server.method_scopes.get(name, ()))
         for name, method in METHODS.items()
         if name in revision.requests and (method.feature is None or server.features.has(method.feature))
     }
-    own = server.own_methods.of(revision)
+    own = server.custom_methods.of(revision)
     table |= {method.name: guarded(method.name, method.serve, method.scopes) for method in own}
     return {name: layered(name, serve, server.layers) for name, serve in table.items()}
 

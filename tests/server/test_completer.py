@@ -8,7 +8,7 @@ from typing import Any, Literal, Optional
 import pytest
 
 from assay import Completion, Context, RegistrationError, Server
-from assay.server.completion import choices, rank
+from assay.server.completer import choices, rank
 from tests.server.scripted import FIRST, ScriptedClient, ask
 
 CITIES = ["Paris", "Park City", "Comparis", "New Paris", "Rome", "Pa", "Prague, a city of risk"]

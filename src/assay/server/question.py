@@ -14,7 +14,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 import msgspec
 from msgspec import UNSET, Raw
 
-from assay.model.asking import ElicitAnswer, Elicited, Root, RootsAnswer, Sampled
+from assay.model.answer import ElicitAnswer, Elicited, Root, RootsAnswer, Sampled
 from assay.model.content import BLOCKS, Block, Text
 from assay.model.error import AskError, Undeclared
 from assay.model.jsonrpc import Notification, Request
@@ -25,8 +25,7 @@ from assay.revisions.revision import Asking
 
 from .call import Call
 from .form import Form
-from .naming import camel
-from .rounds import open_rounds
+from .round_trip import open_round_trips
 from .shape import kind_of
 
 T = TypeVar("T")
@@ -34,7 +33,7 @@ SAMPLED: Final = frozenset({"text", "image", "audio"})
 """Content that a sampling message may hold, where the revision has it."""
 
 
-class How(NamedTuple):
+class AskOptions(NamedTuple):
     """What a handler says about the way it asks."""
 
     timeout: float | None = None
@@ -53,22 +52,22 @@ async def ask_for_sample(
     call: Call,
     messages: str | Block | Message | Sequence[str | Block | Message],
     max_tokens: int,
-    options: dict[str, Any],
-    how: How,
+    parameters: dict[str, Any],
+    options: AskOptions,
 ) -> Sampled:
     declared = _need(call, "sampling")
-    offers_tools = bool({"tools", "tool_choice"} & {*options})
+    offers_tools = bool({"tools", "tool_choice"} & {*parameters})
     if offers_tools and not (call.peer.revision.sampling_tools and declared.get("tools") is not None):
         raise _missing(call, {"sampling": {"tools": {}}}, "the client does not support sampling with tools")
     listed: list[Any] = list(messages) if isinstance(messages, list | tuple) else [messages]
     shaped = [_sampling_message(message, call) for message in listed]
     params = {"messages": shaped, "maxTokens": max_tokens}
-    params |= {camel(name): value for name, value in options.items()}
-    return await _ask(call, Question("sampling/createMessage", params, _reader(Sampled)), how)
+    params |= {_camel(name): value for name, value in parameters.items()}
+    return await _ask(call, Question("sampling/createMessage", params, _reader(Sampled)), options)
 
 
 async def ask_for_input(
-    call: Call, message: str, schema: type[Any] | Mapping[str, Any], how: How
+    call: Call, message: str, schema: type[Any] | Mapping[str, Any], options: AskOptions
 ) -> Elicited:
     _need_mode(call, "form")
     form = Form(schema)
@@ -79,10 +78,10 @@ async def ask_for_input(
         answer = _decode(raw, ElicitAnswer)
         return Elicited(answer.action, form.read(answer.content) if answer.action == "accept" else None)
 
-    return await _ask(call, Question("elicitation/create", params, read), how)
+    return await _ask(call, Question("elicitation/create", params, read), options)
 
 
-async def ask_for_visit(call: Call, message: str, url: str, how: How) -> Elicited:
+async def ask_for_url(call: Call, message: str, url: str, options: AskOptions) -> Elicited:
     _need_mode(call, "url")
     elicitation_id = urandom(16).hex() if call.peer.revision.elicitation_ids else None
     params = {"mode": "url", "message": message, "url": url}
@@ -92,19 +91,19 @@ async def ask_for_visit(call: Call, message: str, url: str, how: How) -> Elicite
     def read(raw: Raw) -> Elicited:
         return Elicited(_decode(raw, ElicitAnswer).action, None, elicitation_id)
 
-    return await _ask(call, Question("elicitation/create", params, read), how)
+    return await _ask(call, Question("elicitation/create", params, read), options)
 
 
-async def ask_for_roots(call: Call, how: How) -> list[Root]:
+async def ask_for_roots(call: Call, options: AskOptions) -> list[Root]:
     _need(call, "roots")
-    answer = await _ask(call, Question("roots/list", None, _reader(RootsAnswer)), how)
+    answer = await _ask(call, Question("roots/list", None, _reader(RootsAnswer)), options)
     return answer.roots
 
 
-async def ask_for_ping(call: Call, how: How) -> None:
+async def ask_for_ping(call: Call, options: AskOptions) -> None:
     if call.peer.revision.asking is not Asking.BY_REQUEST:
         raise AskError("the client's protocol revision has no ping")
-    await _ask(call, Question("ping", None, _reader(dict[str, Any])), how)
+    await _ask(call, Question("ping", None, _reader(dict[str, Any])), options)
 
 
 def _sampling_message(message: str | Block | Message, call: Call) -> Any:
@@ -145,6 +144,11 @@ def _missing(call: Call, needed: dict[str, Any], text: str) -> AskError:
     return AskError(text) if code is None else Undeclared(code, text, {"requiredCapabilities": needed})
 
 
+def _camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(word.capitalize() for word in rest)
+
+
 def _decode(raw: Raw, expected: type[T]) -> T:
     try:
         return msgspec.json.decode(raw, type=expected)
@@ -156,18 +160,18 @@ def _reader(expected: type[T]) -> Callable[[Raw], T]:
     return lambda raw: _decode(raw, expected)
 
 
-async def _ask(call: Call, question: Question[T], how: How) -> T:
-    answer: T = await STRATEGIES[call.peer.revision.asking](call, question, how)
+async def _ask(call: Call, question: Question[T], options: AskOptions) -> T:
+    answer: T = await STRATEGIES[call.peer.revision.asking](call, question, options)
     return answer
 
 
-async def _ask_by_retry(call: Call, question: Question[T], how: How) -> T:
+async def _ask_by_retry(call: Call, question: Question[T], options: AskOptions) -> T:
     request = InputRequest(question.method, UNSET if question.params is None else question.params)
-    answer: T = await open_rounds(call).ask(request, question.read, how.key)
+    answer: T = await open_round_trips(call).ask(request, question.read, options.key)
     return answer
 
 
-async def _ask_by_request(call: Call, question: Question[T], how: How) -> T:
+async def _ask_by_request(call: Call, question: Question[T], options: AskOptions) -> T:
     session, send, method, params = call.session, call.send, question.method, question.params
     if session is None or send is None:
         raise AskError("the client cannot be asked: its request came without a session")
@@ -180,11 +184,11 @@ async def _ask_by_request(call: Call, question: Question[T], how: How) -> T:
     call.pause()
     try:
         await send(encode(Request(request_id, method, UNSET if params is None else params)))
-        async with asyncio.timeout(how.timeout):
+        async with asyncio.timeout(options.timeout):
             return question.read(await answer)
     except TimeoutError:
         await _withdraw(call, request_id, "timed out")
-        raise AskError(f"the client did not answer {method} within {how.timeout:g} s") from None
+        raise AskError(f"the client did not answer {method} within {options.timeout:g} s") from None
     except asyncio.CancelledError:
         await _withdraw(call, request_id, "the request that needed it was cancelled")
         raise
@@ -200,7 +204,7 @@ async def _withdraw(call: Call, request_id: str, reason: str) -> None:
         await call.send(encode(Notification("notifications/cancelled", params)))
 
 
-STRATEGIES: Final[Mapping[Asking, Callable[[Call, Question[Any], How], Awaitable[Any]]]] = {
+STRATEGIES: Final[Mapping[Asking, Callable[[Call, Question[Any], AskOptions], Awaitable[Any]]]] = {
     Asking.BY_REQUEST: _ask_by_request,
     Asking.BY_RETRY: _ask_by_retry,
 }

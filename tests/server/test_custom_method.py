@@ -119,7 +119,7 @@ async def test_a_method_has_a_context_and_raises_errors_of_its_own() -> None:
 
 @pytest.mark.parametrize("revision", REVISIONS, ids=str)
 def test_a_capability_is_declared_at_the_top_and_an_extension_where_there_are_any(revision: Revision) -> None:
-    declared = make_server().own_methods.declaration(revision)
+    declared = make_server().custom_methods.declaration(revision)
     extensions = {"extensions": {"com.example/models": {}}} if "extensions" in revision.capabilities else {}
     assert declared == {"models": {}, **extensions}
 
@@ -151,7 +151,7 @@ async def test_a_method_is_there_in_its_revisions_only() -> None:
         answer = await ask(server, "models/new", revision=revision.date)
         assert ("result" in answer) == (revision.date == NEWEST)
         assert answer.get("error", {"code": -32601})["code"] == -32601
-        assert ("new" in server.own_methods.declaration(revision)) == (revision.date == NEWEST)
+        assert ("new" in server.custom_methods.declaration(revision)) == (revision.date == NEWEST)
     assert "result" in await ask_described(server, "models/new")
 
 

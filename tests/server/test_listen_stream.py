@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from assay import Limits, Server
-from assay.server.listening import Filter, Listener
+from assay.server.listen_stream import ListenFilter, ListenStream
 from tests.driving.describing import SERVER_INFO, SUBSCRIPTION, DescribingClient, describe, text_of
 from tests.server.scripted import ScriptedClient, finished, quiescence
 
@@ -67,7 +67,7 @@ async def listening() -> AsyncIterator[Listening]:
     opened = Listening(make_server())
     yield opened
     await opened.close()
-    assert opened.server.audience.listeners == set()
+    assert opened.server.notifier.listeners == set()
 
 
 def heard(client: DescribingClient) -> list[tuple[str, Any]]:
@@ -221,7 +221,7 @@ async def test_the_server_ends_a_stream_with_a_result(listening: Listening) -> N
 
 async def test_what_was_told_before_the_end_is_sent_before_the_end(listening: Listening) -> None:
     client = await listening.client(**ALL)
-    (listener,) = listening.server.audience.listeners
+    (listener,) = listening.server.notifier.listeners
     listener.tell("notifications/tools/list_changed", {})
     listening.server.end_listening()
     listener.tell("notifications/prompts/list_changed", {})
@@ -281,7 +281,7 @@ async def test_where_nothing_can_be_sent_nothing_can_be_heard() -> None:
     answer = await server.handle(describe("subscriptions/listen", {"notifications": ALL}))
     assert answer is not None
     assert b'"code":-32601' in answer
-    assert server.audience.listeners == set()
+    assert server.notifier.listeners == set()
 
 
 async def test_a_client_that_does_not_read_is_let_go_after_a_while(listening: Listening) -> None:
@@ -295,19 +295,19 @@ async def test_a_client_that_does_not_read_is_let_go_after_a_while(listening: Li
     client = Stuck(listening.server)
     listening.open(client, toolsListChanged=True)
     await client.next()
-    (listener,) = listening.server.audience.listeners
-    assert isinstance(listener, Listener)
-    for _ in range(3 * Listener.MOST_WAITING):
+    (listener,) = listening.server.notifier.listeners
+    assert isinstance(listener, ListenStream)
+    for _ in range(3 * ListenStream.MOST_WAITING):
         listener.tell("notifications/tools/list_changed", {})
-    assert listener._waiting.qsize() == Listener.MOST_WAITING + 1
+    assert listener._waiting.qsize() == ListenStream.MOST_WAITING + 1
     blocked.set()
     answer = await finished(listening.tasks[0])
     assert answer["result"]["resultType"] == "complete"
-    assert len(heard(client)) == Listener.MOST_WAITING
+    assert len(heard(client)) == ListenStream.MOST_WAITING
 
 
 async def test_ending_twice_ends_once() -> None:
-    listener = Listener(Filter())
+    listener = ListenStream(ListenFilter())
     listener.end()
     listener.end()
     assert (await listener.next(), listener._waiting.qsize()) == (None, 0)
@@ -333,6 +333,6 @@ async def test_nothing_is_left_of_streams_that_were_cancelled(listening: Listeni
     before = len(asyncio.all_tasks())
     for _ in range(50):
         await listening.client(**ALL)
-    assert len(listening.server.audience.listeners) == 50
+    assert len(listening.server.notifier.listeners) == 50
     await listening.close()
-    assert (len(asyncio.all_tasks()), listening.server.audience.listeners) == (before, set())
+    assert (len(asyncio.all_tasks()), listening.server.notifier.listeners) == (before, set())

@@ -13,11 +13,11 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any
 
-Leave = Callable[[], None]
-Job = tuple[contextvars.Context, Callable[..., Any], dict[str, Any], "asyncio.Future[Any]", Leave]
+OnDone = Callable[[], None]
+Job = tuple[contextvars.Context, Callable[..., Any], dict[str, Any], "asyncio.Future[Any]", OnDone]
 
 
-class Threads:
+class ThreadPool:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._jobs: SimpleQueue[Job] = SimpleQueue()
@@ -26,11 +26,11 @@ class Threads:
         self._free = 0
 
     def run(
-        self, function: Callable[..., Any], arguments: dict[str, Any], leave: Leave = lambda: None
+        self, function: Callable[..., Any], arguments: dict[str, Any], on_done: OnDone = lambda: None
     ) -> asyncio.Future[Any]:
         """Call the function in a thread, in a copy of this context; await the future for its outcome.
 
-        `leave` is called in the event loop when the thread is through with it. That may be later than
+        `on_done` is called in the event loop when the thread is through with it. That may be later than
         the future's end: a thread cannot be stopped, even when nobody waits for it any more.
         """
         future = asyncio.get_running_loop().create_future()
@@ -41,7 +41,7 @@ class Threads:
                 self._free += 1
                 name = f"assay-handler-{self._count}"
                 threading.Thread(target=self._work, name=name, daemon=True).start()
-        self._jobs.put((contextvars.copy_context(), function, arguments, future, leave))
+        self._jobs.put((contextvars.copy_context(), function, arguments, future, on_done))
         return future
 
     def _work(self) -> None:
@@ -56,7 +56,7 @@ def _run(
     function: Callable[..., Any],
     arguments: dict[str, Any],
     future: asyncio.Future[Any],
-    leave: Leave,
+    on_done: OnDone,
 ) -> None:
     value, failure = None, None
     try:
@@ -65,14 +65,14 @@ def _run(
     except BaseException as error:
         failure = RuntimeError("handler raised StopIteration") if isinstance(error, StopIteration) else error
     try:
-        future.get_loop().call_soon_threadsafe(_settle, future, value, failure, leave)
+        future.get_loop().call_soon_threadsafe(_settle, future, value, failure, on_done)
     except RuntimeError:
         # The loop was closed while the handler ran: nobody is left to tell.
         return
 
 
-def _settle(future: asyncio.Future[Any], value: Any, failure: BaseException | None, leave: Leave) -> None:
-    leave()
+def _settle(future: asyncio.Future[Any], value: Any, failure: BaseException | None, on_done: OnDone) -> None:
+    on_done()
     if future.done():
         return
     if failure is None:

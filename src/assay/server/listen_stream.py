@@ -22,7 +22,7 @@ SHARED_CHANNELS = frozenset({"stdio", "websocket"})
 """Transports on which everything goes over one connection."""
 
 
-class Filter(Struct, rename="camel", omit_defaults=True):
+class ListenFilter(Struct, rename="camel", omit_defaults=True):
     """What a client wants to hear of; absent means nothing."""
 
     tools_list_changed: bool | None = None
@@ -31,13 +31,13 @@ class Filter(Struct, rename="camel", omit_defaults=True):
     resource_subscriptions: list[str] | None = None
 
 
-class Listener:
+class ListenStream:
     """One open stream: which changes it hears of, and those not sent yet."""
 
     MOST_WAITING = 1024
     """Changes that wait for a slow client; one more ends its stream, and it can come back."""
 
-    def __init__(self, wanted: Filter) -> None:
+    def __init__(self, wanted: ListenFilter) -> None:
         self.kinds: frozenset[str | None] = frozenset(
             kind for name, kind in KINDS.items() if getattr(wanted, name)
         )
@@ -61,19 +61,19 @@ class Listener:
         return await self._waiting.get()
 
 
-async def listen(call: Call, wanted: Filter) -> dict[str, Any]:
+async def listen(call: Call, wanted: ListenFilter) -> dict[str, Any]:
     """Serve one listen stream until its client or the server ends it."""
     server = call.server
     if call.send is None:
         raise RpcError(METHOD_NOT_FOUND, "listen streams are not offered here: only single answers are")
-    if len(server.audience.listeners) >= server.limits.listeners:
+    if len(server.notifier.listeners) >= server.limits.listeners:
         raise RpcError(INTERNAL_ERROR, f"too many listen streams: limit {server.limits.listeners}")
     honoured = await honour(wanted, call)
-    listener = Listener(honoured)
+    listener = ListenStream(honoured)
     meta = {SUBSCRIPTION: call.id}
     server.start()
     call.pause()  # silence is the normal state of a listener
-    server.audience.listen(listener)
+    server.notifier.listen(listener)
     ending = _end_in_time(listener, call.scope.expires)
     try:
         await call.notify(
@@ -81,7 +81,7 @@ async def listen(call: Call, wanted: Filter) -> dict[str, Any]:
         )
         await call.supervise(_relay(call, listener, meta))
     finally:
-        server.audience.stop_listening(listener)
+        server.notifier.stop_listening(listener)
         if ending is not None:
             ending.cancel()
     if call.scope.transport in SHARED_CHANNELS:
@@ -92,22 +92,22 @@ async def listen(call: Call, wanted: Filter) -> dict[str, Any]:
     return {"_meta": meta}
 
 
-def _end_in_time(listener: Listener, expires: float | None) -> asyncio.TimerHandle | None:
+def _end_in_time(listener: ListenStream, expires: float | None) -> asyncio.TimerHandle | None:
     """Who may listen no longer hears nothing more."""
     if expires is None:
         return None
     return asyncio.get_running_loop().call_later(expires - time(), listener.end)
 
 
-async def _relay(call: Call, listener: Listener, meta: dict[str, Any]) -> None:
+async def _relay(call: Call, listener: ListenStream, meta: dict[str, Any]) -> None:
     while (change := await listener.next()) is not None:
         method, params = change
         await call.notify(method, {"_meta": meta, **params})
 
 
-async def honour(wanted: Filter, call: Call) -> Filter:
+async def honour(wanted: ListenFilter, call: Call) -> ListenFilter:
     """The part of a filter that this server can keep, and this client may ask for."""
-    server, honoured = call.server, Filter()
+    server, honoured = call.server, ListenFilter()
     for name, kind in KINDS.items():
         if getattr(wanted, name) and server.features.has(f"{kind}.listChanged"):
             setattr(honoured, name, True)

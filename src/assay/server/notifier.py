@@ -10,15 +10,15 @@ from assay.model.jsonrpc import Notification
 from assay.protocol.codec import encode
 from assay.protocol.session import Session
 
-from .port import Listener
+from .port import ListenStream
 
 
-class Audience:
+class ChangeNotifier:
     def __init__(self, announces: Callable[[str], bool]) -> None:
         self._announces = announces
         """Whether a feature such as `tools.listChanged` is declared."""
         self._sessions: set[Session] = set()
-        self.listeners: set[Listener] = set()
+        self.listeners: set[ListenStream] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: int | None = None
         self._changed: dict[str, None] = {}
@@ -32,11 +32,11 @@ class Audience:
         self._note_loop()
         self._sessions.add(session)
 
-    def listen(self, listener: Listener) -> None:
+    def listen(self, listener: ListenStream) -> None:
         self._note_loop()
         self.listeners.add(listener)
 
-    def stop_listening(self, listener: Listener) -> None:
+    def stop_listening(self, listener: ListenStream) -> None:
         self.listeners.discard(listener)
 
     def end_listening(self) -> None:
@@ -89,7 +89,7 @@ class Audience:
             for listener in self._hearing(None, uri):
                 listener.tell("notifications/resources/updated", {"uri": uri})
 
-    def _hearing(self, kind: str | None, uri: str | None) -> list[Listener]:
+    def _hearing(self, kind: str | None, uri: str | None) -> list[ListenStream]:
         return [one for one in self.listeners if kind in one.kinds or uri in one.uris]
 
 

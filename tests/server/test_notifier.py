@@ -122,7 +122,7 @@ def test_changes_without_a_loop_or_a_client_need_nobody() -> None:
     server = one_of_each()
     server.tools.remove("first")
     server.resource_updated("r://first")
-    assert len(server.audience) == 0
+    assert len(server.notifier) == 0
 
 
 async def test_subscriber_hears_of_updates_until_it_unsubscribes() -> None:

@@ -18,7 +18,7 @@ from assay.revisions.registry import REVISIONS
 
 from .call import Call
 from .port import Serve
-from .registry import Shelf
+from .registry import PagedRegistry
 
 PROTOCOL_METHODS: Final = frozenset().union(*(revision.requests for revision in REVISIONS))
 
@@ -80,5 +80,8 @@ def _scopes_of_target(method: str, call: Call) -> Sequence[str]:
             return server.resources.scopes_of(target.uri)
     except RpcError:
         return ()
-    shelves: dict[str, Shelf[Any]] = {"tools/call": server.tools.shelf, "prompts/get": server.prompts.shelf}
-    return shelves[method].scopes_of(target.name) if method in shelves else ()
+    registries: dict[str, PagedRegistry[Any]] = {
+        "tools/call": server.tools.registry,
+        "prompts/get": server.prompts.registry,
+    }
+    return registries[method].scopes_of(target.name) if method in registries else ()

@@ -11,8 +11,8 @@ from assay.model.error import RegistrationError
 from assay.model.result import Completion
 
 from .call import Call
-from .gate import Gate
-from .invoke import Invocable
+from .concurrency import ConcurrencyLimit
+from .invocation import Invocable
 from .signature import read_signature
 
 MOST: Final = 100
@@ -24,14 +24,14 @@ class Completer:
 
     __slots__ = ("_invoke", "_names")
 
-    def __init__(self, function: Callable[..., Any], gates: tuple[Gate, ...]) -> None:
+    def __init__(self, function: Callable[..., Any], limits: tuple[ConcurrencyLimit, ...]) -> None:
         signature = read_signature(function)
         self._names = tuple(parameter.name for parameter in signature.parameters)
         if not set(self._names) <= {"value", "arguments"}:
             raise RegistrationError(
                 f"completion {signature.name}: parameters are value, arguments and a Context"
             )
-        self._invoke = Invocable(function, signature.context_name, gates)
+        self._invoke = Invocable(function, signature.context_name, limits)
 
     async def complete(self, value: str, arguments: dict[str, str], call: Call) -> Completion:
         given = {"value": value, "arguments": arguments}

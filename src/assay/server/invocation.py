@@ -16,8 +16,8 @@ from typing import Any
 from assay.protocol.stepping import Resumed
 
 from .call import Call
+from .concurrency import ConcurrencyLimit
 from .context import Context
-from .gate import Gate
 
 
 class Pending:
@@ -32,14 +32,14 @@ class Pending:
 class Invocable:
     """A function, how to run it, and what limits it."""
 
-    __slots__ = ("context_name", "function", "gates", "is_async")
+    __slots__ = ("context_name", "function", "is_async", "limits")
 
     def __init__(
-        self, function: Callable[..., Any], context_name: str | None, gates: tuple[Gate, ...]
+        self, function: Callable[..., Any], context_name: str | None, limits: tuple[ConcurrencyLimit, ...]
     ) -> None:
         self.function = function
         self.context_name = context_name
-        self.gates = gates
+        self.limits = limits
         self.is_async = _is_async(function)
 
     async def __call__(self, arguments: dict[str, Any], call: Call) -> Any:
@@ -50,52 +50,52 @@ class Invocable:
         """Start the function: its value if it returned at once, else `Pending`."""
         if self.context_name is not None:
             arguments[self.context_name] = Context(call)
-        for gate in self.gates:
-            if not gate.is_open:
+        for limit in self.limits:
+            if not limit.available:
                 return Pending(call.supervise(self._wait_and_run(arguments, call)))
         if not self.is_async:
-            for gate in self.gates:
-                gate.enter()
+            for limit in self.limits:
+                limit.acquire()
             return Pending(call.supervise(self._run_in_thread(arguments, call)))
         coroutine = self.function(**arguments)
         if type(coroutine) is not CoroutineType:
-            return Pending(call.supervise(self._hold_gates(coroutine)))
+            return Pending(call.supervise(self._hold_limits(coroutine)))
         try:
             waiting_for = coroutine.send(None)
         except StopIteration as returned:
             return returned.value
-        return Pending(call.supervise(self._hold_gates(Resumed(coroutine, waiting_for))))
+        return Pending(call.supervise(self._hold_limits(Resumed(coroutine, waiting_for))))
 
     def _run_in_thread(self, arguments: dict[str, Any], call: Call) -> asyncio.Future[Any]:
         """The places that were taken are given back by the thread, when it is really through."""
-        return call.server.threads.run(self.function, arguments, self._leave)
+        return call.server.thread_pool.run(self.function, arguments, self._release)
 
-    def _leave(self) -> None:
-        for gate in self.gates:
-            gate.leave()
+    def _release(self) -> None:
+        for limit in self.limits:
+            limit.release()
 
     async def _wait_and_run(self, arguments: dict[str, Any], call: Call) -> Any:
-        entered: list[Gate] = []
+        acquired: list[ConcurrencyLimit] = []
         try:
-            # The narrowest gate first: waiting for it must not take a place that others could use.
-            for gate in self.gates:
-                await gate.wait_and_enter()
-                entered.append(gate)
+            # The narrowest limit first: waiting for it must not take a place that others could use.
+            for limit in self.limits:
+                await limit.wait_and_acquire()
+                acquired.append(limit)
             if self.is_async:
                 return await self.function(**arguments)
-            entered.clear()
+            acquired.clear()
             return await self._run_in_thread(arguments, call)
         finally:
-            for gate in entered:
-                gate.leave()
+            for limit in acquired:
+                limit.release()
 
-    async def _hold_gates(self, work: Awaitable[Any]) -> Any:
-        for gate in self.gates:
-            gate.enter()
+    async def _hold_limits(self, work: Awaitable[Any]) -> Any:
+        for limit in self.limits:
+            limit.acquire()
         try:
             return await work
         finally:
-            self._leave()
+            self._release()
 
 
 def _is_async(function: Callable[..., Any]) -> bool:

@@ -17,7 +17,7 @@ from assay.model.limits import Limits
 from .call import Call
 
 
-class Kept(MutableMapping[str, Any]):
+class ClientState(MutableMapping[str, Any]):
     """A mapping whose values are plain JSON, and not too large together."""
 
     def __init__(self, values: dict[str, bytes], limit: int, note: Callable[[], None]) -> None:
@@ -52,18 +52,18 @@ class Kept(MutableMapping[str, Any]):
         return len(self._values)
 
 
-class Keeping:
+class ClientStates:
     """Finds what is kept for the client of a call."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._by_principal: OrderedDict[Any, dict[str, bytes]] = OrderedDict()
 
-    def of(self, call: Call) -> Kept:
+    def of(self, call: Call) -> ClientState:
         session, limit = call.session, self._limits.kept_bytes
         if session is None:
-            return Kept(self._for_principal(call.scope.principal), limit, lambda: None)
-        return Kept(session.kept, limit, lambda: setattr(session, "changed", True))
+            return ClientState(self._for_principal(call.scope.principal), limit, lambda: None)
+        return ClientState(session.kept, limit, lambda: setattr(session, "changed", True))
 
     def _for_principal(self, principal: Any) -> dict[str, bytes]:
         kept = self._by_principal.setdefault(principal, {})

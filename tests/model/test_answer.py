@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from assay import Elicited, Image, Sampled, Text
-from assay.model.asking import ToolUse
+from assay.model.answer import ToolUse
 
 
 @pytest.mark.parametrize(

@@ -150,8 +150,8 @@ async def test_a_cursor_serves_whoever_has_it() -> None:
     server = Server("paged", page_size=1)
     for name in ("s1", "h1", "s2"):
         server.tools.add(lambda: None, name=name, scopes=[ADMIN] if name[0] == "h" else [])
-    _, cursor = server.tools.shelf.page(None, frozenset())
-    (following,), _ = server.tools.shelf.page(cursor, frozenset({ADMIN}))
+    _, cursor = server.tools.registry.page(None, frozenset())
+    (following,), _ = server.tools.registry.page(cursor, frozenset({ADMIN}))
     assert following.name == "h1"
 
 

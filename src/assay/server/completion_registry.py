@@ -9,8 +9,8 @@ from assay.model.error import INVALID_PARAMS, RegistrationError, RpcError
 from assay.model.result import Completion
 
 from .call import Call
-from .completion import Completer, choices, rank_and_cut
-from .gate import Gate
+from .completer import Completer, choices, rank_and_cut
+from .concurrency import ConcurrencyLimit
 from .prompt import Prompt
 from .prompt_registry import Prompts
 from .resource import Resource
@@ -20,14 +20,14 @@ from .resource_registry import Resources
 class Completions:
     """Suggestions by prompt name or template URI, then by argument."""
 
-    def __init__(self, prompts: Prompts, resources: Resources, gate: Gate) -> None:
+    def __init__(self, prompts: Prompts, resources: Resources, limit: ConcurrencyLimit) -> None:
         self._prompts = prompts
         self._resources = resources
-        self._gate = gate
+        self._limit = limit
         self._completers: dict[tuple[str, str], tuple[Prompt | Resource, Completer]] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._completers) or any(self._listed(prompt.key) for prompt in self._prompts.shelf)
+        return bool(self._completers) or any(self._listed(prompt.key) for prompt in self._prompts.registry)
 
     def add(self, target: str, argument: str, function: Callable[..., Any]) -> None:
         """
@@ -43,7 +43,7 @@ class Completions:
             raise RegistrationError(f"completion for {target!r}: argument {argument!r} has one already")
         component = self._component(target)
         assert component is not None
-        self._completers[target, argument] = component, Completer(function, (self._gate,))
+        self._completers[target, argument] = component, Completer(function, (self._limit,))
 
     async def complete(
         self, target: str, argument: str, value: str, settled: dict[str, str], call: Call
@@ -61,7 +61,7 @@ class Completions:
         return rank_and_cut(value, self._listed(target).get(argument, []))
 
     def _component(self, target: str) -> Prompt | Resource | None:
-        return self._prompts.shelf.get(target) or self._resources.template_shelf.get(target)
+        return self._prompts.registry.get(target) or self._resources.template_registry.get(target)
 
     def _find(self, target: str, argument: str) -> Completer | None:
         component, completer = self._completers.get((target, argument), (None, None))
@@ -69,16 +69,16 @@ class Completions:
         return completer if component is self._component(target) else None
 
     def _arguments(self, target: str) -> set[str] | None:
-        prompt = self._prompts.shelf.get(target)
+        prompt = self._prompts.registry.get(target)
         if prompt is not None:
             return {parameter.name for parameter in prompt.signature.parameters}
-        resource = self._resources.template_shelf.get(target)
+        resource = self._resources.template_registry.get(target)
         if resource is not None and resource.template is not None:
             return set(resource.template.variables)
         return None
 
     def _listed(self, target: str) -> dict[str, list[str]]:
         """Arguments of a prompt whose type itself lists the values."""
-        prompt = self._prompts.shelf.get(target)
+        prompt = self._prompts.registry.get(target)
         parameters = () if prompt is None else prompt.signature.parameters
         return {parameter.name: found for parameter in parameters if (found := choices(parameter.annotation))}

@@ -29,7 +29,7 @@ UNNAMED: Final = "question-"
 _sorted = msgspec.json.Encoder(order="sorted").encode
 
 
-class Questions(BaseException):
+class InputNeeded(BaseException):
     """Ends a handler whose questions are not answered yet. Not an `Exception`: a handler that catches
     what can go wrong must not catch this."""
 
@@ -74,7 +74,7 @@ def _digest(value: Any) -> str:
     return blake2s(encoded, digest_size=12).hexdigest()
 
 
-class Rounds:
+class RoundTrips:
     """The questions and answers of one request, over all its rounds."""
 
     def __init__(self, binding: Binding, sealer: Sealer, lifetime: float, effects: list[Effect]) -> None:
@@ -170,7 +170,7 @@ class Rounds:
             # Asking on would never end: no run finds the answers to what the one before has asked.
             self._ending = _asked_something_else(min(self._given))
         else:
-            self._ending = Questions(InputRequired(self._open, self._seal()))
+            self._ending = InputNeeded(InputRequired(self._open, self._seal()))
         for waiting in self._waiting:
             if not waiting.done():
                 waiting.set_exception(self._ending)
@@ -189,19 +189,19 @@ class Rounds:
         self._outcomes[key] = Raw(encode(value))
 
 
-def open_rounds(call: Call) -> Rounds:
+def open_round_trips(call: Call) -> RoundTrips:
     """The rounds of a call, made at its first question: most calls ask nothing.
 
     Raises:
         AskError: this is no request that may be answered with a question.
     """
-    if call.rounds is None:
-        if call.asks_for is None:
+    if call.round_trips is None:
+        if call.retry_binding is None:
             raise AskError("the client cannot be asked here: only tools, prompts and resources can")
-        binding = bind(*call.asks_for, call.scope.principal)
+        binding = bind(*call.retry_binding, call.scope.principal)
         lifetime = call.server.limits.request_state
-        call.rounds = Rounds(binding, call.server.sealer, lifetime, call.told_effects())
-    return call.rounds
+        call.round_trips = RoundTrips(binding, call.server.sealer, lifetime, call.effect_log())
+    return call.round_trips
 
 
 def _asked_something_else(key: str) -> RpcError:
@@ -219,10 +219,10 @@ def _read_responses(responses: Raw) -> dict[str, Raw]:
         raise RpcError(INVALID_PARAMS, f"invalid inputResponses: {error}") from None
 
 
-def find_questions(error: BaseException) -> Questions | None:
+def find_input_needed(error: BaseException) -> InputNeeded | None:
     """The questions that ended a handler, also from inside its task groups."""
-    if isinstance(error, Questions):
+    if isinstance(error, InputNeeded):
         return error
     if isinstance(error, BaseExceptionGroup):
-        return next((found for inner in error.exceptions if (found := find_questions(inner))), None)
+        return next((found for inner in error.exceptions if (found := find_input_needed(inner))), None)
     return None
