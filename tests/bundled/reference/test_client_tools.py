@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from assay.bundled.reference import make_server
-from assay.bundled.reference.asking import PAGE
+from assay.bundled.reference.client_tools import PAGE
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Revision
 from tests.bundled.reference.driving import client_of, text_of

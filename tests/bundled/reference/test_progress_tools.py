@@ -10,7 +10,7 @@ import pytest
 
 from assay import Limits, Scope
 from assay.bundled.reference import make_server
-from assay.bundled.reference.working import LEVELS
+from assay.bundled.reference.progress_tools import LEVELS
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Revision
 from tests.bundled.reference.driving import client_of, text_of

@@ -198,5 +198,5 @@ async def test_odd_names_are_listed_and_read_by_their_uri(tmp_path: Path) -> Non
 
 def test_a_folder_needs_what_watches_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match=r'pip install "assay\[watch\]"'):
+    with pytest.raises(MissingExtra, match=r'pip install "assay-mcp\[watch\]"'):
         make_server(root=tmp_path)
