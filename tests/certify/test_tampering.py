@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from assay.certify.bundle.layout import MANIFEST
-from assay.certify.verify.verification import verify
+from assay.certify.verification.procedure import verify
 from contrib import verify_bundle as second
 from tests.certify import bundles
 from tests.certify.bundles import DEVELOPER, NOW

@@ -21,7 +21,7 @@ from .exit_code import CommandFailed, ExitCode
 from .output import emit
 
 if TYPE_CHECKING:
-    from assay.certify.verify.verification import Report
+    from assay.certify.verification.procedure import Report
     from assay.signing.dsse import Trust
 
 SUMMARY = "verify a bundle of evidence, offline"
@@ -59,7 +59,7 @@ def execute(options: argparse.Namespace) -> int:
 def _verified(options: argparse.Namespace) -> Report:
     from datetime import UTC, datetime
 
-    from assay.certify.verify.verification import CannotRead, verify
+    from assay.certify.verification.procedure import CannotRead, verify
 
     trust = pinned(options.trust, options.trust_harness)
     try:

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from assay.certify.verify.run_account import Account
-from assay.certify.verify.verification import verify
+from assay.certify.verification.procedure import verify
+from assay.certify.verification.run_account import Account
 from assay.lab.harness.need import unmet
 from assay.lab.harness.run.run import parse_run
 from assay.lab.harness.subject.out_of_band import REGISTRY

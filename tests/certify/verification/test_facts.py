@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assay.certify.verify.verification import Report, verify
+from assay.certify.verification.procedure import Report, verify
 from tests.certify import bundles
 from tests.certify.bundles import NOW, TRUST, edit
 

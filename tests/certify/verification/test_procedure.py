@@ -12,8 +12,8 @@ import pytest
 
 from assay.certify import metrics
 from assay.certify.bundle.capability_files import capability_files
-from assay.certify.verify.refusal import Reason
-from assay.certify.verify.verification import STEPS, CannotRead, Report, Status, verify
+from assay.certify.verification.procedure import STEPS, CannotRead, Report, Status, verify
+from assay.certify.verification.refusal import Reason
 from assay.lab.harness.run.run import parse_run
 from assay.lab.harness.trace.file import dump_trace, read_trace
 from assay.lab.harness.trace.frame import Frame, Sender
