@@ -1,4 +1,4 @@
-"""What an operator may say, and what is a mistake that is told at once."""
+"""The settings of a protected server, and the mistakes in them that are reported at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from assay.auth import Auth, DPoP, Introspection
 from assay.auth.address import canonical, target
 from assay.auth.challenge import challenge
-from tests.auth.issuing import RESOURCE, ec_key, private_jwk, public_jwk
+from tests.auth.issuer import RESOURCE, ec_key, private_jwk, public_jwk
 
 KEYS = {"keys": [public_jwk(ec_key(), kid="ec")]}
 USUAL: dict[str, Any] = {"issuer": "https://as.example", "audience": RESOURCE, "jwks": KEYS}
@@ -33,7 +33,7 @@ USUAL: dict[str, Any] = {"issuer": "https://as.example", "audience": RESOURCE, "
         ({"resource": "mcp"}, "resource"),
         ({"jwks": "http://as.example/jwks"}, "jwks must be https"),
         ({"jwks": "/no/such/file"}, "cannot be read"),
-        ({"jwks": Path(__file__)}, "holds no key set"),
+        ({"jwks": Path(__file__)}, "is not a key set"),
         pytest.param({"jwks": {"keys": [private_jwk(ec_key())]}}, "no key", id="private key"),
         ({"scopes": "use"}, "must be a list"),
         ({"scopes": ["a b"]}, "not a scope"),
@@ -50,7 +50,7 @@ USUAL: dict[str, Any] = {"issuer": "https://as.example", "audience": RESOURCE, "
     ],
     ids=str,
 )
-def test_a_mistake_is_told_at_once(change: dict[str, Any], reason: str) -> None:
+def test_a_mistake_is_reported_at_once(change: dict[str, Any], reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         Auth(**{**USUAL, **change})
 
@@ -60,17 +60,17 @@ def test_another_machine_without_tls_is_trusted_only_on_demand() -> None:
 
 
 def test_secrets_are_not_shown() -> None:
-    asked = Introspection(url="https://as.example/i", client_id="me", client_secret="hush")
-    auth = Auth(**USUAL, introspection=asked, dpop=DPoP(nonce=True, nonce_key=b"quiet"))
+    introspection = Introspection(url="https://as.example/i", client_id="me", client_secret="hush")
+    auth = Auth(**USUAL, introspection=introspection, dpop=DPoP(nonce=True, nonce_key=b"quiet"))
     assert "hush" not in repr(auth)
     assert "quiet" not in repr(auth)
 
 
 def test_the_metadata_tells_where_to_get_tokens() -> None:
     auth = Auth(**USUAL, scopes=["read"], name="Notes", dpop=DPoP(required=True))
-    told = auth.metadata()
-    assert told.pop("dpop_signing_alg_values_supported")
-    assert told == {
+    metadata = auth.metadata()
+    assert metadata.pop("dpop_signing_alg_values_supported")
+    assert metadata == {
         "resource": RESOURCE,
         "authorization_servers": ["https://as.example"],
         "scopes_supported": ["read"],
@@ -87,7 +87,7 @@ def test_the_first_audience_is_the_resource_unless_another_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("left", "right"),
     [
         ("https://A.example/mcp", "HTTPS://a.EXAMPLE:443/mcp"),
         ("http://a.example", "http://a.example:80/"),
@@ -96,12 +96,12 @@ def test_the_first_audience_is_the_resource_unless_another_is_named() -> None:
         ("https://a.example/%2f", "https://a.example/%2F"),
     ],
 )
-def test_spellings_of_one_address(one: str, other: str) -> None:
-    assert canonical(one) == canonical(other)
+def test_spellings_of_one_address(left: str, right: str) -> None:
+    assert canonical(left) == canonical(right)
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("left", "right"),
     [
         ("https://a.example/mcp", "https://a.example/mcp/"),
         ("https://a.example/mcp", "https://a.example/MCP"),
@@ -116,8 +116,8 @@ def test_spellings_of_one_address(one: str, other: str) -> None:
         ("my-api", "My-API"),
     ],
 )
-def test_different_addresses(one: str, other: str) -> None:
-    assert canonical(one) != canonical(other)
+def test_different_addresses(left: str, right: str) -> None:
+    assert canonical(left) != canonical(right)
 
 
 def test_what_a_request_is_sent_to_has_no_query_and_is_http() -> None:
@@ -125,9 +125,9 @@ def test_what_a_request_is_sent_to_has_no_query_and_is_http() -> None:
 
 
 def test_nothing_breaks_out_of_a_challenge() -> None:
-    said = challenge("https://a.example/\r\nX: 1", scopes=['a"b', "c\\d"], error="e", reason='"\r\n\x00ü')
-    assert b"\r" not in said
-    assert b"\n" not in said
-    assert said.count(b'"') == 8
-    assert b"\\" not in said
-    said.decode("ascii")
+    header = challenge("https://a.example/\r\nX: 1", scopes=['a"b', "c\\d"], error="e", reason='"\r\n\x00ü')
+    assert b"\r" not in header
+    assert b"\n" not in header
+    assert header.count(b'"') == 8
+    assert b"\\" not in header
+    header.decode("ascii")

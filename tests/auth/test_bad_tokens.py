@@ -1,4 +1,4 @@
-"""Tokens and headers that must not open the door, by HTTP or for a WebSocket; and that it opens after."""
+"""Bad tokens and headers are refused over HTTP and WebSocket, and the next good request is served."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from typing import Any, NamedTuple
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from tests.auth.issuing import (
+from tests.auth.endpoint import HTTP, TARGETS, WS, bearer, dpop, protected
+from tests.auth.issuer import (
     RESOURCE,
     Issuer,
     ec_key,
     ed_key,
     encoded,
-    issuing,
     private_jwk,
     proof,
     public_jwk,
     rsa_key,
+    serve_issuer,
     signed,
     thumbprint,
 )
-from tests.auth.knocking import HTTP, PLACES, WS, bearer, dpop, protected
 
 Headers = list[tuple[str, str]]
 NONE, BAD, REQUEST, SCOPE, PROOF = (
@@ -45,16 +45,16 @@ class Case(NamedTuple):
 
 
 def token(expected: tuple[int, str | None] = BAD, **options: Any) -> Case:
-    """A token that is good but for this."""
+    """A token that is valid except for these options."""
     return Case(expected, lambda issuer: bearer(issuer.mint(**options)))
 
 
-def written(text: str, expected: tuple[int, str | None]) -> Case:
+def raw_header(text: str, expected: tuple[int, str | None]) -> Case:
     return Case(expected, lambda issuer: [("Authorization", text)])
 
 
 def confused(issuer: Issuer) -> Headers:
-    """Signed by a secret that everybody knows: the public key."""
+    """Signed with HMAC, and the public key as the secret: algorithm confusion (RFC 8725, 2.1)."""
     pem = rsa_key().public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     start = f"{encoded({'alg': 'HS256', 'kid': 'rsa', 'typ': 'at+jwt'})}.{encoded(issuer.claims())}"
     return bearer(f"{start}.{encoded(hmac.digest(pem, start.encode(), hashlib.sha256))}")
@@ -75,13 +75,13 @@ def rewritten(change: Callable[[str], str]) -> Case:
 
 
 def other_ending(text: str) -> str:
-    """The last letter of 64 bytes in base64 has four bits that mean nothing."""
+    """The last letter of 64 bytes in base64url has four unused bits."""
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
     return text[:-1] + letters[letters.index(text[-1]) + 1]
 
 
 def with_own_key(issuer: Issuer) -> Headers:
-    """It brings the key that is to verify it."""
+    """The token brings the key that is to verify it."""
     stranger = ec_key("stranger")
     header = {"jwk": public_jwk(stranger), "jku": f"{issuer.url}/jwks", "kid": ...}
     return bearer(issuer.mint(key=stranger, header=header))
@@ -97,13 +97,13 @@ NOW = int(time.time())
 
 TOKENS: dict[str, Case] = {
     "no token": Case(NONE, lambda issuer: []),
-    "another scheme": written("Basic YW5uOnNlY3JldA==", NONE),
-    "an unknown scheme": written("Negotiate abc", NONE),
-    "a scheme alone": written("Bearer", REQUEST),
-    "an empty token": written("Bearer    ", REQUEST),
-    "two words": written("Bearer abc def", REQUEST),
-    "characters that no token has": written("Bearer a,b=c;d", REQUEST),
-    "letters beyond ASCII": written("Bearer \xe4\xf6\xfc", REQUEST),
+    "another scheme": raw_header("Basic YW5uOnNlY3JldA==", NONE),
+    "an unknown scheme": raw_header("Negotiate abc", NONE),
+    "a scheme alone": raw_header("Bearer", REQUEST),
+    "an empty token": raw_header("Bearer    ", REQUEST),
+    "two words": raw_header("Bearer abc def", REQUEST),
+    "characters that no token has": raw_header("Bearer a,b=c;d", REQUEST),
+    "letters beyond ASCII": raw_header("Bearer \xe4\xf6\xfc", REQUEST),
     "two headers": Case(REQUEST, lambda issuer: bearer(issuer.mint()) * 2),
     "two headers, one of them bad": Case(REQUEST, lambda issuer: [*bearer("abc"), *bearer(issuer.mint())]),
     "token in the query": Case(BAD, lambda issuer: [], "?access_token=abc"),
@@ -114,8 +114,8 @@ TOKENS: dict[str, Case] = {
     "opaque": Case(BAD, lambda issuer: bearer("2YotnFZFEjr1zCsicMWpAA")),
     "five parts": Case(BAD, lambda issuer: bearer("a.b.c.d.e")),
     "dots only": Case(BAD, lambda issuer: bearer("..")),
-    "header that is no base64": rewritten(lambda text: f"a{text}"),
-    "header that is no JSON": rewritten(lambda text: f"{encoded(b'{')}.{text.split('.', 1)[1]}"),
+    "header that is not base64": rewritten(lambda text: f"a{text}"),
+    "header that is not JSON": rewritten(lambda text: f"{encoded(b'{')}.{text.split('.', 1)[1]}"),
     "header that is a list": rewritten(lambda text: f"{encoded([])}.{text.split('.', 1)[1]}"),
     "header without an end": rewritten(lambda text: f"{encoded(b'[' * 9000)}.{text.split('.', 1)[1]}"),
     "algorithm none": Case(BAD, unsigned),
@@ -141,7 +141,7 @@ TOKENS: dict[str, Case] = {
     "another type": token(header={"typ": "logout+jwt"}),
     "a proof as a token": token(header={"typ": "dpop+jwt"}),
     "claims that are a list": with_payload([]),
-    "claims that are no JSON": with_payload(b"\xff"),
+    "claims that are not JSON": with_payload(b"\xff"),
     "claims without an end": with_payload(b"[" * 9000),
     "claims that are empty": with_payload({}),
     "expired": token(exp=NOW - IN),
@@ -185,114 +185,114 @@ Prove = Callable[[str, dict[str, Any]], list[str]]
 
 
 class Bound(NamedTuple):
-    """A token that is bound to a key, and what is shown with it; the second argument says where it goes."""
+    """A token that is bound to a key, and the proofs sent with it; the second argument is their target."""
 
     expected: tuple[int, str | None]
     prove: Prove
     scheme: str = "DPoP"
 
 
-def shown(**changed: Any) -> Bound:
-    """A proof that is good but for this."""
-    return Bound(PROOF, lambda text, place: [proof(text, **{**place, **changed})])
+def bad_proof(**changed: Any) -> Bound:
+    """A proof that is valid except for these changes."""
+    return Bound(PROOF, lambda text, target: [proof(text, **{**target, **changed})])
 
 
 PROOFS: dict[str, Bound] = {
-    "bound token as Bearer": Bound(BAD, lambda text, place: [], "Bearer"),
-    "bound token as Bearer, with a proof": Bound(BAD, lambda text, place: [proof(text, **place)], "Bearer"),
-    "no proof": Bound(PROOF, lambda text, place: []),
-    "two proofs": Bound(PROOF, lambda text, place: [proof(text, **place), proof(text, **place)]),
-    "proof that is too long": shown(padding="a" * 20_000),
-    "no JWT": Bound(PROOF, lambda text, place: ["abc"]),
-    "proof by another key": shown(key=ec_key("stranger")),
-    "key of another than the signer": shown(
+    "bound token as Bearer": Bound(BAD, lambda text, target: [], "Bearer"),
+    "bound token as Bearer, with a proof": Bound(BAD, lambda text, target: [proof(text, **target)], "Bearer"),
+    "no proof": Bound(PROOF, lambda text, target: []),
+    "two proofs": Bound(PROOF, lambda text, target: [proof(text, **target), proof(text, **target)]),
+    "proof that is too long": bad_proof(padding="a" * 20_000),
+    "no JWT": Bound(PROOF, lambda text, target: ["abc"]),
+    "proof by another key": bad_proof(key=ec_key("stranger")),
+    "key of another than the signer": bad_proof(
         key=ec_key("stranger"), header={"jwk": public_jwk(ec_key("holder"))}
     ),
-    "private key in the proof": shown(header={"jwk": private_jwk(ec_key("holder"))}),
-    "no key in the proof": shown(header={"jwk": ...}),
-    "key that is a text": shown(header={"jwk": "x"}),
-    "another type of proof": shown(header={"typ": "JWT"}),
-    "proof without a type": shown(header={"typ": ...}),
-    "wrong method": shown(htm="PUT"),
-    "method in small letters": shown(htm="post"),
-    "no method": shown(htm=...),
-    "wrong address": shown(htu="http://localhost:3000/other"),
-    "wrong host": shown(htu="http://evil.example/mcp"),
-    "wrong scheme": shown(htu="https://localhost:3000/mcp"),
-    "address that is a number": shown(htu=7),
-    "no address": shown(htu=...),
-    "for another token": shown(ath=encoded(bytes(32))),
-    "for no token": shown(ath=...),
-    "made long ago": shown(iat=NOW - IN),
-    "made in the future": shown(iat=NOW + IN),
-    "made beyond all numbers": shown(iat=10**400),
-    "half a letter": shown(jti="\ud800"),
-    "made at no time": shown(iat=...),
-    "made at a text": shown(iat="now"),
-    "without a name": shown(jti=...),
-    "with an empty name": shown(jti=""),
+    "private key in the proof": bad_proof(header={"jwk": private_jwk(ec_key("holder"))}),
+    "no key in the proof": bad_proof(header={"jwk": ...}),
+    "key that is a text": bad_proof(header={"jwk": "x"}),
+    "another type of proof": bad_proof(header={"typ": "JWT"}),
+    "proof without a type": bad_proof(header={"typ": ...}),
+    "wrong method": bad_proof(htm="PUT"),
+    "method in small letters": bad_proof(htm="post"),
+    "no method": bad_proof(htm=...),
+    "wrong address": bad_proof(htu="http://localhost:3000/other"),
+    "wrong host": bad_proof(htu="http://evil.example/mcp"),
+    "wrong scheme": bad_proof(htu="https://localhost:3000/mcp"),
+    "address that is a number": bad_proof(htu=7),
+    "no address": bad_proof(htu=...),
+    "for another token": bad_proof(ath=encoded(bytes(32))),
+    "for no token": bad_proof(ath=...),
+    "made long ago": bad_proof(iat=NOW - IN),
+    "made in the future": bad_proof(iat=NOW + IN),
+    "made beyond all numbers": bad_proof(iat=10**400),
+    "half a letter": bad_proof(jti="\ud800"),
+    "made at no time": bad_proof(iat=...),
+    "made at a text": bad_proof(iat="now"),
+    "without a name": bad_proof(jti=...),
+    "with an empty name": bad_proof(jti=""),
 }
 
 
-def check_refusal(heard: Any, expected: tuple[int, str | None], scheme: str) -> None:
+def check_refusal(reply: Any, expected: tuple[int, str | None], scheme: str) -> None:
     status, error = expected
-    said = heard.headers["www-authenticate"]
-    assert (heard.status, said.split()[0]) == (status, scheme)
-    assert 'resource_metadata="http://localhost:3000/.well-known/oauth-protected-resource/mcp"' in said
-    assert 'scope="use"' in said
-    assert (f'error="{error}"' in said) if error else ("error" not in said)
-    assert json.loads(heard.body)["error"]["message"]
+    challenge = reply.headers["www-authenticate"]
+    assert (reply.status, challenge.split()[0]) == (status, scheme)
+    assert 'resource_metadata="http://localhost:3000/.well-known/oauth-protected-resource/mcp"' in challenge
+    assert 'scope="use"' in challenge
+    assert (f'error="{error}"' in challenge) if error else ("error" not in challenge)
+    assert json.loads(reply.body)["error"]["message"]
 
 
 @pytest.mark.parametrize("transport", [HTTP, WS])
 @pytest.mark.parametrize("name", TOKENS)
 async def test_it_is_refused_and_the_next_is_served(name: str, transport: str) -> None:
     case = TOKENS[name]
-    async with issuing() as issuer, protected(issuer) as door:
-        given = case.make(issuer)
-        heard = await door.knock(transport, given, case.query)
-        check_refusal(heard, case.expected, "Bearer")
-        assert door.greeted == []
-        assert not any(secret in heard.body.decode() for _, line in given for secret in line.split()[1:])
-        good = await door.knock(transport, bearer(issuer.mint()))
+    async with serve_issuer() as issuer, protected(issuer) as endpoint:
+        headers = case.make(issuer)
+        reply = await endpoint.request(transport, headers, case.query)
+        check_refusal(reply, case.expected, "Bearer")
+        assert endpoint.greeted == []
+        assert not any(secret in reply.body.decode() for _, line in headers for secret in line.split()[1:])
+        good = await endpoint.request(transport, bearer(issuer.mint()))
         assert good.status == {HTTP: 200, WS: 101}[transport]
-        assert door.greeted == ([f"{issuer.url}#sub=ann"] if transport == HTTP else [])
+        assert endpoint.greeted == ([f"{issuer.url}#sub=ann"] if transport == HTTP else [])
 
 
 @pytest.mark.parametrize("transport", [HTTP, WS])
 @pytest.mark.parametrize("name", PROOFS)
 async def test_the_proof_is_refused_and_the_next_is_served(name: str, transport: str) -> None:
     case = PROOFS[name]
-    method, address = PLACES[transport]
-    place = {"htm": method, "htu": address}
-    async with issuing() as issuer, protected(issuer) as door:
+    method, address = TARGETS[transport]
+    target = {"htm": method, "htu": address}
+    async with serve_issuer() as issuer, protected(issuer) as endpoint:
         text = bound(issuer)
         headers = [("Authorization", f"{case.scheme} {text}")]
-        headers += [("DPoP", each) for each in case.prove(text, place)]
-        check_refusal(await door.knock(transport, headers), case.expected, case.scheme)
-        assert door.greeted == []
-        good = await door.knock(transport, dpop(text, proof(text, **place)))
+        headers += [("DPoP", text_) for text_ in case.prove(text, target)]
+        check_refusal(await endpoint.request(transport, headers), case.expected, case.scheme)
+        assert endpoint.greeted == []
+        good = await endpoint.request(transport, dpop(text, proof(text, **target)))
         assert good.status == {HTTP: 200, WS: 101}[transport]
 
 
 @pytest.mark.parametrize("transport", [HTTP, WS])
-async def test_a_proof_opens_the_door_once(transport: str) -> None:
-    method, address = PLACES[transport]
-    async with issuing() as issuer, protected(issuer) as door:
+async def test_a_proof_is_accepted_once(transport: str) -> None:
+    method, address = TARGETS[transport]
+    async with serve_issuer() as issuer, protected(issuer) as endpoint:
         text = bound(issuer)
         once = dpop(text, proof(text, htm=method, htu=address))
-        assert (await door.knock(transport, once)).status == {HTTP: 200, WS: 101}[transport]
-        check_refusal(await door.knock(transport, once), PROOF, "DPoP")
-        assert len(door.greeted) == (transport == HTTP)
+        assert (await endpoint.request(transport, once)).status == {HTTP: 200, WS: 101}[transport]
+        check_refusal(await endpoint.request(transport, once), PROOF, "DPoP")
+        assert len(endpoint.greeted) == (transport == HTTP)
 
 
 @pytest.mark.parametrize("transport", [HTTP, WS])
-async def test_a_token_that_is_not_bound_is_not_for_the_scheme_of_bound_ones(transport: str) -> None:
-    async with issuing() as issuer, protected(issuer) as door:
+async def test_an_unbound_token_is_refused_as_dpop(transport: str) -> None:
+    async with serve_issuer() as issuer, protected(issuer) as endpoint:
         text = issuer.mint()
-        check_refusal(await door.knock(transport, dpop(text, proof(text))), BAD, "DPoP")
-        assert door.greeted == []
+        check_refusal(await endpoint.request(transport, dpop(text, proof(text))), BAD, "DPoP")
+        assert endpoint.greeted == []
 
 
-def test_there_are_at_least_fifty_of_them() -> None:
+def test_there_are_at_least_fifty_cases() -> None:
     assert len(TOKENS) + len(PROOFS) >= 50

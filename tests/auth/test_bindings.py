@@ -1,4 +1,4 @@
-"""Tokens that are bound to a certificate, and proofs that cannot be used twice whatever happens."""
+"""Tokens that are bound to a certificate, and proofs that cannot be replayed."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any
 import httpx2
 import pytest
 
-from assay.auth.bounded import Bounded
-from assay.auth.dpop import DPoP, Nonces, Proofs, Used
+from assay.auth.cache import ExpiringCache
+from assay.auth.dpop import DPoP, Nonces, Proofs, ReplayCache
 from assay.model.limits import Limits
 from assay.transport.http1.server import listen, serve
 from assay.transport.http1.tls import make_context
-from tests.auth.issuing import RESOURCE, digest, ec_key, encoded, proof, thumbprint
-from tests.auth.knocking import POSTED
-from tests.auth.test_protected import GREET, here, showing
+from tests.auth.endpoint import POSTED
+from tests.auth.issuer import RESOURCE, digest, ec_key, encoded, proof, thumbprint
+from tests.auth.test_protected import GREET, authorization, local_app
 from tests.driving.asgi import AsgiPeer
 from tests.driving.certificates import Authority
 
@@ -34,11 +34,11 @@ def fingerprint(pem: str) -> str:
     return encoded(hashlib.sha256(ssl.PEM_cert_to_DER_cert(pem)).digest())
 
 
-async def test_a_token_that_is_bound_to_a_certificate_comes_with_it(tmp_path: Path) -> None:
+async def test_a_token_bound_to_a_certificate_requires_it(tmp_path: Path) -> None:
     mine, theirs = certificates(tmp_path)
-    issuer, app, greeted = here()
-    headers = showing(issuer.mint(cnf={"x5t#S256": fingerprint(mine)}))
-    shown: list[tuple[Any, int]] = [
+    issuer, app, greeted = local_app()
+    headers = authorization(issuer.mint(cnf={"x5t#S256": fingerprint(mine)}))
+    connections: list[tuple[Any, int]] = [
         ({"client_cert_chain": [mine]}, 200),
         ({"client_cert_chain": [theirs]}, 401),
         ({"client_cert_chain": [theirs, mine]}, 401),
@@ -46,7 +46,7 @@ async def test_a_token_that_is_bound_to_a_certificate_comes_with_it(tmp_path: Pa
         ({"client_cert_chain": []}, 401),
         (None, 401),
     ]
-    for tls, status in shown:
+    for tls, status in connections:
         async with AsgiPeer(app, extensions={} if tls is None else {"tls": tls}) as client:
             answer = await client.post(GREET, headers=headers)
             assert answer.status == status
@@ -54,8 +54,8 @@ async def test_a_token_that_is_bound_to_a_certificate_comes_with_it(tmp_path: Pa
     assert len(greeted) == 1
 
 
-def test_a_flood_of_proofs_makes_none_good_twice() -> None:
-    used = Used(10)
+def test_a_flood_of_proofs_permits_no_replay() -> None:
+    used = ReplayCache(10)
     assert used.add(b"victim", 100.0, oldest=50.0)
     for number in range(50):
         used.add(b"flood %d" % number, 101.0, oldest=50.0)
@@ -63,8 +63,8 @@ def test_a_flood_of_proofs_makes_none_good_twice() -> None:
     assert not used.add(b"victim", 100.0, oldest=50.0)
 
 
-def test_proofs_are_forgotten_when_they_are_too_old_to_be_good() -> None:
-    used = Used(10)
+def test_expired_proofs_are_dropped() -> None:
+    used = ReplayCache(10)
     for second in range(100):
         assert used.add(b"%d" % second, float(second), oldest=second - 5.0)
     assert len(used) <= 7
@@ -93,19 +93,19 @@ def test_a_nonce_is_good_for_two_periods_and_of_one_key() -> None:
 )
 def test_addresses_in_proofs_are_compared_as_addresses(htu: str) -> None:
     token = "token"
-    shown = proof(token, htu=htu).encode()
-    Proofs(DPoP(), time.time).check([shown], token.encode(), thumbprint(ec_key("holder")), ("POST", RESOURCE))
+    text = proof(token, htu=htu).encode()
+    Proofs(DPoP(), time.time).check([text], token.encode(), thumbprint(ec_key("holder")), ("POST", RESOURCE))
 
 
-def test_what_is_remembered_is_bounded_and_ends() -> None:
-    kept: Bounded[int] = Bounded(2)
-    kept.put(b"a", 1, until=10)
-    kept.put(b"b", 2, until=20)
-    assert kept.get(b"a", now=5) == 1
-    kept.put(b"c", 3, until=20)
-    assert [kept.get(name, now=5) for name in (b"a", b"b", b"c")] == [1, None, 3]
-    assert kept.get(b"a", now=10) is None
-    assert len(kept) == 1
+def test_the_cache_is_bounded_and_its_entries_expire() -> None:
+    cache: ExpiringCache[int] = ExpiringCache(2)
+    cache.put(b"a", 1, until=10)
+    cache.put(b"b", 2, until=20)
+    assert cache.get(b"a", now=5) == 1
+    cache.put(b"c", 3, until=20)
+    assert [cache.get(name, now=5) for name in (b"a", b"b", b"c")] == [1, None, 3]
+    assert cache.get(b"a", now=10) is None
+    assert len(cache) == 1
 
 
 def test_a_thumbprint_is_that_of_the_rfc() -> None:
@@ -124,19 +124,19 @@ def test_a_thumbprint_is_that_of_the_rfc() -> None:
     assert digest("") == "47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"
 
 
-async def test_a_certificate_that_was_shown_in_tls_opens_the_door_for_its_token(tmp_path: Path) -> None:
+async def test_a_bound_token_is_accepted_with_its_tls_certificate_only(tmp_path: Path) -> None:
     authority = Authority(tmp_path, "authority")
     here_, mine, theirs = (authority.issue(name) for name in ("server", "mine", "theirs"))
-    issuer, app, greeted = here()
-    headers = {**showing(issuer.mint(cnf={"x5t#S256": fingerprint(mine.cert.read_text())})), **POSTED}
+    issuer, app, greeted = local_app()
+    headers = {**authorization(issuer.mint(cnf={"x5t#S256": fingerprint(mine.cert.read_text())})), **POSTED}
     bound, stop = listen("127.0.0.1", 0), asyncio.Event()
     tls = make_context(here_.cert, here_.key, authority.file)
     serving = asyncio.create_task(serve(app, bound, stop.wait, limits=Limits(), tls=tls))
     url = f"https://localhost:{bound.getsockname()[1]}/mcp"
     for pair, status in ((mine, 200), (theirs, 401)):
-        shown = ssl.create_default_context(cafile=str(authority.file))
-        shown.load_cert_chain(pair.cert, pair.key)
-        async with httpx2.AsyncClient(verify=shown, trust_env=False) as client:
+        context = ssl.create_default_context(cafile=str(authority.file))
+        context.load_cert_chain(pair.cert, pair.key)
+        async with httpx2.AsyncClient(verify=context, trust_env=False) as client:
             assert (await client.post(url, json=GREET, headers=headers)).status_code == status
     stop.set()
     await serving

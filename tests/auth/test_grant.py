@@ -1,4 +1,4 @@
-"""Whatever a token or a proof claims, it is good or it is refused: nothing else happens."""
+"""Arbitrary claims of a token or a proof are either accepted or refused; nothing else happens."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.auth.denial import Denied
 from assay.auth.dpop import DPoP, Proofs
-from assay.auth.grant import Grant, Terms
-from tests.auth.issuing import RESOURCE, digest, ec_key, proof, thumbprint
+from assay.auth.error import AuthorizationError
+from assay.auth.grant import Grant, TokenRules
+from tests.auth.issuer import RESOURCE, digest, ec_key, proof, thumbprint
 
 ISSUER = "https://as.example"
-TERMS = Terms(ISSUER, frozenset({RESOURCE}), 10.0, {"admin": ["use"]})
+RULES = TokenRules(ISSUER, frozenset({RESOURCE}), 10.0, {"admin": ["use"]})
 NAMES = [
     "iss",
     "aud",
@@ -59,9 +59,9 @@ GOOD: dict[str, Any] = {"iss": ISSUER, "aud": RESOURCE, "sub": "ann", "exp": 2_0
 def test_claims_make_a_grant_or_are_refused(changes: dict[str, Any]) -> None:
     claims = {**GOOD, **changes}
     try:
-        grant = TERMS.read(claims, 1_900_000_000.0)
-    except Denied as denied:
-        assert denied.status == 401
+        grant = RULES.read(claims, 1_900_000_000.0)
+    except AuthorizationError as error:
+        assert error.status == 401
         return
     assert isinstance(grant, Grant)
     assert (claims["iss"], grant.principal.startswith(f"{ISSUER}#")) == (ISSUER, True)
@@ -76,18 +76,18 @@ def test_a_proof_with_other_claims_is_refused_unless_they_do_not_matter(changes:
     token = "token"
     meaning = {"htm": "POST", "htu": RESOURCE, "ath": digest(token)}
     try:
-        shown = proof(token, **changes).encode()
+        text = proof(token, **changes).encode()
         proofs = Proofs(DPoP(), time.time)
-        proofs.check([shown], token.encode(), thumbprint(ec_key("holder")), ("POST", RESOURCE))
-    except Denied as denied:
-        assert denied.status == 401
+        proofs.check([text], token.encode(), thumbprint(ec_key("holder")), ("POST", RESOURCE))
+    except AuthorizationError as error:
+        assert error.status == 401
         return
     assert {name: changes.get(name, right) for name, right in meaning.items()} == meaning
 
 
-def test_nobody_can_change_claims_that_are_remembered() -> None:
-    given = {**GOOD, "roles": ["reader"], "realm": {"roles": ["reader"]}}
-    claims: Any = TERMS.read(given, 1_900_000_000.0).claims
+def test_cached_claims_are_read_only() -> None:
+    source = {**GOOD, "roles": ["reader"], "realm": {"roles": ["reader"]}}
+    claims: Any = RULES.read(source, 1_900_000_000.0).claims
     assert (claims["sub"], claims["roles"], claims["realm"]["roles"]) == ("ann", ("reader",), ("reader",))
     for change in (
         lambda: claims.update(sub="root"),
@@ -101,9 +101,9 @@ def test_nobody_can_change_claims_that_are_remembered() -> None:
         claims["sub"] = "root"
 
 
-def test_claims_that_are_nested_without_end_are_refused() -> None:
+def test_deeply_nested_claims_are_refused() -> None:
     deep: list[Any] = []
     for _ in range(sys.getrecursionlimit()):
         deep = [deep]
-    with pytest.raises(Denied, match="nested"):
-        TERMS.read({**GOOD, "deep": deep}, 1_900_000_000.0)
+    with pytest.raises(AuthorizationError, match="nested"):
+        RULES.read({**GOOD, "deep": deep}, 1_900_000_000.0)

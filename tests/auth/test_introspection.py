@@ -1,4 +1,4 @@
-"""Tokens that only their issuer can read."""
+"""Opaque tokens, which are introspected."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from typing import Any
 import pytest
 
 from assay.auth import Introspection
-from assay.auth.denial import Unavailable
-from assay.auth.introspection import Inquiry
-from tests.auth.issuing import CLIENT, Issuer, ec_key, issuing, proof, thumbprint
-from tests.auth.knocking import HTTP, WS, bearer, dpop, protected
+from assay.auth.error import Unavailable
+from assay.auth.introspection import IntrospectionClient
+from tests.auth.endpoint import HTTP, WS, bearer, dpop, protected
+from tests.auth.issuer import CLIENT, Issuer, ec_key, proof, serve_issuer, thumbprint
 
 OPAQUE = "2YotnFZFEjr1zCsicMWpAA"
 
 
 @asynccontextmanager
-async def asking(issuer: Issuer, **options: Any) -> Any:
+async def introspecting(issuer: Issuer, **options: Any) -> Any:
     how = Introspection(
         url=f"{issuer.url}/introspect",
         client_id=CLIENT[0],
         client_secret=CLIENT[1],
         kept=options.pop("kept", 30),
     )
-    async with protected(issuer, introspection=how, **{"jwks": None, **options}) as door:
-        yield door
+    async with protected(issuer, introspection=how, **{"jwks": None, **options}) as endpoint:
+        yield endpoint
 
 
 def active(issuer: Issuer, **changed: Any) -> dict[str, Any]:
@@ -35,12 +35,12 @@ def active(issuer: Issuer, **changed: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("transport", [HTTP, WS])
-async def test_an_active_token_is_good_and_asked_about_once(transport: str) -> None:
-    async with issuing() as issuer, asking(issuer) as door:
+async def test_an_active_token_is_accepted_and_introspected_once(transport: str) -> None:
+    async with serve_issuer() as issuer, introspecting(issuer) as endpoint:
         issuer.opaque[OPAQUE] = active(issuer)
         for _ in range(3):
-            assert (await door.knock(transport, bearer(OPAQUE))).status in (200, 101)
-        assert issuer.asked == [{"token": OPAQUE, "token_type_hint": "access_token"}]
+            assert (await endpoint.request(transport, bearer(OPAQUE))).status in (200, 101)
+        assert issuer.introspected == [{"token": OPAQUE, "token_type_hint": "access_token"}]
 
 
 @pytest.mark.parametrize(
@@ -60,71 +60,71 @@ async def test_an_active_token_is_good_and_asked_about_once(transport: str) -> N
     ids=str,
 )
 @pytest.mark.parametrize("transport", [HTTP, WS])
-async def test_what_the_issuer_says_is_checked(
+async def test_introspected_claims_are_checked(
     claims: dict[str, Any], status: int, error: str, transport: str
 ) -> None:
-    async with issuing() as issuer, asking(issuer) as door:
+    async with serve_issuer() as issuer, introspecting(issuer) as endpoint:
         issuer.opaque[OPAQUE] = active(issuer, **claims)
-        heard = await door.knock(transport, bearer(OPAQUE))
-        assert (heard.status, f'error="{error}"' in heard.headers["www-authenticate"]) == (status, True)
-        assert door.greeted == []
+        reply = await endpoint.request(transport, bearer(OPAQUE))
+        assert (reply.status, f'error="{error}"' in reply.headers["www-authenticate"]) == (status, True)
+        assert endpoint.greeted == []
         issuer.opaque["good"] = active(issuer, iss=...)
-        assert (await door.knock(transport, bearer("good"))).status in (200, 101)
+        assert (await endpoint.request(transport, bearer("good"))).status in (200, 101)
 
 
-async def test_a_bound_token_comes_with_a_proof() -> None:
-    async with issuing() as issuer, asking(issuer) as door:
+async def test_a_bound_token_requires_a_proof() -> None:
+    async with serve_issuer() as issuer, introspecting(issuer) as endpoint:
         issuer.opaque[OPAQUE] = active(issuer, cnf={"jkt": thumbprint(ec_key("holder"))})
-        assert (await door.knock(HTTP, dpop(OPAQUE, proof(OPAQUE)))).status == 200
+        assert (await endpoint.request(HTTP, dpop(OPAQUE, proof(OPAQUE)))).status == 200
 
 
-async def test_what_was_learnt_is_not_believed_for_long() -> None:
-    async with issuing() as issuer, asking(issuer, kept=0) as door:
+async def test_an_answer_is_cached_only_for_its_lifetime() -> None:
+    async with serve_issuer() as issuer, introspecting(issuer, kept=0) as endpoint:
         issuer.opaque[OPAQUE] = active(issuer)
-        assert (await door.knock(HTTP, bearer(OPAQUE))).status == 200
+        assert (await endpoint.request(HTTP, bearer(OPAQUE))).status == 200
         issuer.opaque[OPAQUE] = {"active": False}
-        assert (await door.knock(HTTP, bearer(OPAQUE))).status == 401
+        assert (await endpoint.request(HTTP, bearer(OPAQUE))).status == 401
 
 
-async def test_signed_tokens_are_read_here_where_keys_are_given() -> None:
-    async with issuing() as issuer, asking(issuer, jwks=issuer.jwks) as door:
+async def test_signed_tokens_are_verified_locally_if_keys_are_set() -> None:
+    async with serve_issuer() as issuer, introspecting(issuer, jwks=issuer.jwks) as endpoint:
         issuer.opaque[OPAQUE] = active(issuer)
         for token in (issuer.mint(), OPAQUE):
-            assert (await door.knock(HTTP, bearer(token))).status == 200
-        assert [asked["token"] for asked in issuer.asked] == [OPAQUE]
+            assert (await endpoint.request(HTTP, bearer(token))).status == 200
+        assert [introspected["token"] for introspected in issuer.introspected] == [OPAQUE]
 
 
 @pytest.mark.parametrize(
     ("status", "answer"), [(500, None), (401, None), (200, b"{}"), (200, b'{"active": "yes"}'), (307, None)]
 )
-async def test_an_issuer_that_does_not_answer_is_no_verdict_on_the_token(
+async def test_a_failing_issuer_does_not_invalidate_the_token(
     status: int, answer: bytes | None, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG, "assay")
-    async with issuing() as issuer, asking(issuer) as door:
+    async with serve_issuer() as issuer, introspecting(issuer) as endpoint:
         issuer.opaque[OPAQUE] = active(issuer)
         issuer.status, issuer.answer = status, answer
-        assert (await door.knock(HTTP, bearer(OPAQUE))).status == 503
-        assert door.greeted == []
+        assert (await endpoint.request(HTTP, bearer(OPAQUE))).status == 503
+        assert endpoint.greeted == []
         issuer.status, issuer.answer = 200, None
-        assert (await door.knock(HTTP, bearer(OPAQUE))).status == 200
+        assert (await endpoint.request(HTTP, bearer(OPAQUE))).status == 200
     assert OPAQUE not in caplog.text
     assert CLIENT[1] not in caplog.text
 
 
-async def test_requests_that_come_together_ask_once() -> None:
-    async with issuing() as issuer, asking(issuer) as door:
+async def test_concurrent_requests_introspect_once() -> None:
+    async with serve_issuer() as issuer, introspecting(issuer) as endpoint:
         issuer.opaque[OPAQUE] = active(issuer)
-        heard = await asyncio.gather(*(door.knock(HTTP, bearer(OPAQUE)) for _ in range(10)))
-        assert {each.status for each in heard} == {200}
-        assert len(issuer.asked) == 1
+        reply = await asyncio.gather(*(endpoint.request(HTTP, bearer(OPAQUE)) for _ in range(10)))
+        assert {each.status for each in reply} == {200}
+        assert len(issuer.introspected) == 1
 
 
-async def test_no_more_tokens_are_asked_about_than_a_bound() -> None:
-    async with issuing() as issuer:
+async def test_pending_introspections_are_bounded() -> None:
+    async with serve_issuer() as issuer:
         issuer.opaque |= {name: active(issuer) for name in "abc"}
         how = Introspection(url=f"{issuer.url}/introspect", client_id=CLIENT[0], client_secret=CLIENT[1])
-        inquiry = Inquiry(how, most=2)
-        found = await asyncio.gather(*map(inquiry.ask, "abc"), return_exceptions=True)
-        assert [isinstance(each, Unavailable) for each in found] == [False, False, True]
-        assert (await inquiry.ask("c"))["active"]
+        client = IntrospectionClient(how, most=2)
+        outcomes = await asyncio.gather(*map(client.introspect, "abc"), return_exceptions=True)
+        assert [isinstance(each, Unavailable) for each in outcomes] == [False, False, True]
+        assert (await client.introspect("c"))["active"]

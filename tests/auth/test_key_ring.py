@@ -1,4 +1,4 @@
-"""Keys of an issuer: found, kept, rotated, and never fetched as often as strangers like."""
+"""An issuer's keys: loaded, cached, rotated, and refreshed at a bounded rate."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from assay.auth.denial import Unavailable
+from assay.auth.error import Unavailable
 from assay.auth.fetch import DOCUMENT_BYTES
-from assay.auth.key_ring import KEYS, TRUSTED, KeyRing, loader, metadata_addresses, read_keys
+from assay.auth.key_ring import KEYS, STALE_SECONDS, KeyRing, loader, metadata_addresses, read_keys
 from assay.auth.signature import make_key
-from tests.auth.issuing import Issuer, ec_key, ed_key, issuing, private_jwk, public_jwk, rsa_key
+from tests.auth.issuer import Issuer, ec_key, ed_key, private_jwk, public_jwk, rsa_key, serve_issuer
 
 OLD, NEW = public_jwk(ec_key(), kid="old"), public_jwk(ec_key("second"), kid="new")
 
@@ -28,20 +28,20 @@ class ManualClock:
 
 
 class Source:
-    """A key set that changes; `visits` counts how often it was asked for."""
+    """A key set that changes; `loads` counts how often it was loaded."""
 
     def __init__(self, *keys: Any) -> None:
         self.keys = list(keys)
-        self.visits = 0
+        self.loads = 0
         self.fails = False
-        self.visited = asyncio.Event()
-        self.open = asyncio.Event()
-        self.open.set()
+        self.loading = asyncio.Event()
+        self.released = asyncio.Event()
+        self.released.set()
 
     async def __call__(self) -> dict[str, Any]:
-        self.visits += 1
-        self.visited.set()
-        await self.open.wait()
+        self.loads += 1
+        self.loading.set()
+        await self.released.wait()
         if self.fails:
             raise Unavailable("not now")
         return {"keys": list(self.keys)}
@@ -51,18 +51,18 @@ async def kids(ring: KeyRing, kid: str | None, algorithm: str = "ES256") -> list
     return [key.kid for key in await ring.find(kid, algorithm)]
 
 
-async def test_keys_are_fetched_once_and_kept() -> None:
+async def test_keys_are_loaded_once_and_cached() -> None:
     clock, source = ManualClock(), Source(OLD)
-    ring = KeyRing(source, kept=300, clock=clock)
+    ring = KeyRing(source, lifetime=300, clock=clock)
     for _ in range(5):
         assert await kids(ring, "old") == ["old"]
-    assert source.visits == 1
+    assert source.loads == 1
     clock.now += 300
     assert await kids(ring, "old") == ["old"]
-    assert source.visits == 2
+    assert source.loads == 2
 
 
-async def test_a_new_key_is_found_and_a_removed_one_forgotten() -> None:
+async def test_rotation_is_followed() -> None:
     clock, source, changes = ManualClock(), Source(OLD), [0]
     ring = KeyRing(source, pause=10, clock=clock, changed=lambda: changes.append(1))
     assert await kids(ring, "old") == ["old"]
@@ -73,49 +73,49 @@ async def test_a_new_key_is_found_and_a_removed_one_forgotten() -> None:
     assert sum(changes) == 2
 
 
-async def test_unknown_names_cause_one_visit_in_each_pause() -> None:
+async def test_unknown_key_ids_cause_one_refresh_per_pause() -> None:
     clock, source = ManualClock(), Source(OLD)
-    ring = KeyRing(source, kept=3600, pause=10, clock=clock)
+    ring = KeyRing(source, lifetime=3600, pause=10, clock=clock)
     for number in range(100):
         assert await kids(ring, f"made up {number}") == []
         clock.now += 1
-    assert source.visits == 10
+    assert source.loads == 10
 
 
-async def test_those_who_come_together_wait_for_one_visit() -> None:
+async def test_concurrent_callers_share_one_refresh() -> None:
     source = Source(OLD)
-    source.open.clear()
+    source.released.clear()
     ring = KeyRing(source, clock=ManualClock())
     waiting = [asyncio.create_task(kids(ring, "old")) for _ in range(20)]
-    await source.visited.wait()
+    await source.loading.wait()
     waiting[0].cancel()
-    source.open.set()
-    found = await asyncio.gather(*waiting, return_exceptions=True)
-    assert isinstance(found[0], asyncio.CancelledError)
-    assert found[1:] == [["old"]] * 19
-    assert source.visits == 1
+    source.released.set()
+    outcomes = await asyncio.gather(*waiting, return_exceptions=True)
+    assert isinstance(outcomes[0], asyncio.CancelledError)
+    assert outcomes[1:] == [["old"]] * 19
+    assert source.loads == 1
 
 
-async def test_old_keys_serve_while_the_issuer_is_away() -> None:
+async def test_cached_keys_outlive_an_outage() -> None:
     clock, source = ManualClock(), Source(OLD)
-    ring = KeyRing(source, kept=300, pause=10, clock=clock)
+    ring = KeyRing(source, lifetime=300, pause=10, clock=clock)
     assert await kids(ring, "old") == ["old"]
     source.fails = True
     clock.now += 300
     assert await kids(ring, "old") == ["old"]
     assert await kids(ring, "old") == ["old"]
-    assert source.visits == 2
+    assert source.loads == 2
     source.fails, source.keys = False, [OLD, NEW]
     clock.now += 10
     assert await kids(ring, "new") == ["new"]
 
 
-async def test_old_keys_do_not_serve_for_ever() -> None:
+async def test_cached_keys_do_not_outlive_a_long_outage() -> None:
     clock, source, changes = ManualClock(), Source(OLD), [0]
-    ring = KeyRing(source, kept=300, clock=clock, changed=lambda: changes.append(1))
+    ring = KeyRing(source, lifetime=300, clock=clock, changed=lambda: changes.append(1))
     assert await kids(ring, "old") == ["old"]
     source.fails = True
-    clock.now += 300 + TRUSTED
+    clock.now += 300 + STALE_SECONDS
     with pytest.raises(Unavailable):
         await ring.find("old", "ES256")
     assert sum(changes) == 2
@@ -125,9 +125,9 @@ async def test_old_keys_do_not_serve_for_ever() -> None:
 
 
 @pytest.mark.parametrize("left", [[], [{**OLD, "use": "enc"}]], ids=["none", "none for signatures"])
-async def test_an_issuer_that_has_no_key_left_has_taken_them_back(left: list[Any]) -> None:
+async def test_an_empty_key_set_withdraws_the_keys(left: list[Any]) -> None:
     clock, source, changes = ManualClock(), Source(OLD), [0]
-    ring = KeyRing(source, kept=300, pause=10, clock=clock, changed=lambda: changes.append(1))
+    ring = KeyRing(source, lifetime=300, pause=10, clock=clock, changed=lambda: changes.append(1))
     assert await kids(ring, "old") == ["old"]
     source.keys = left
     clock.now += 300
@@ -139,13 +139,13 @@ async def test_an_issuer_that_has_no_key_left_has_taken_them_back(left: list[Any
     assert await kids(ring, "old") == ["old"]
 
 
-async def test_without_any_key_nobody_can_say() -> None:
+async def test_without_any_key_nothing_can_be_verified() -> None:
     source = Source()
     ring = KeyRing(source, clock=ManualClock())
     for _ in range(3):
         with pytest.raises(Unavailable):
             await ring.find("old", "ES256")
-    assert source.visits == 1
+    assert source.loads == 1
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ async def test_without_any_key_nobody_can_say() -> None:
     ],
     ids=str,
 )
-def test_keys_that_could_check_no_signature_are_passed_by(change: dict[str, Any]) -> None:
+def test_keys_that_cannot_verify_signatures_are_skipped(change: dict[str, Any]) -> None:
     assert make_key({**OLD, **change}) is None
     assert [key.kid for key in read_keys({"keys": [{**OLD, **change}, NEW]})] == ["new"]
 
@@ -177,11 +177,11 @@ def test_keys_that_could_check_no_signature_are_passed_by(change: dict[str, Any]
 @pytest.mark.parametrize(
     "strange", [None, 7, "key", [], {}, private_jwk(ec_key())], ids=lambda v: type(v).__name__
 )
-def test_what_is_no_public_key_is_passed_by(strange: Any) -> None:
+def test_values_that_are_not_public_keys_are_skipped(strange: Any) -> None:
     assert make_key(strange) is None
 
 
-def test_short_rsa_keys_do_not_count() -> None:
+def test_short_rsa_keys_are_skipped() -> None:
     assert make_key(public_jwk(rsa_key("short", 1024))) is None
     assert make_key(public_jwk(rsa_key())) is not None
 
@@ -205,16 +205,16 @@ def test_a_key_serves_the_algorithms_of_its_kind(jwk: dict[str, Any], algorithms
 @pytest.mark.parametrize(
     "document", [{}, {"keys": {}}, {"keys": []}, {"keys": [{"kty": "oct", "k": "AA"}]}], ids=str
 )
-def test_a_set_without_a_usable_key_is_none(document: dict[str, Any]) -> None:
+def test_a_set_without_a_usable_key_is_refused(document: dict[str, Any]) -> None:
     with pytest.raises(Unavailable, match="no key"):
         read_keys(document)
 
 
-def test_a_huge_set_is_read_in_part() -> None:
+def test_only_the_first_keys_of_a_huge_set_are_read() -> None:
     assert len(read_keys({"keys": [OLD] * (KEYS + 10)})) == KEYS
 
 
-def test_an_issuer_tells_of_itself_in_two_places_or_three() -> None:
+def test_metadata_is_looked_for_at_two_or_three_urls() -> None:
     assert metadata_addresses("https://as.example") == [
         "https://as.example/.well-known/oauth-authorization-server",
         "https://as.example/.well-known/openid-configuration",
@@ -231,7 +231,7 @@ async def loaded(issuer: Issuer, jwks: Any) -> Any:
 
 
 async def test_keys_come_from_a_url_a_file_a_document_or_the_issuers_metadata(tmp_path: Path) -> None:
-    async with issuing() as issuer:
+    async with serve_issuer() as issuer:
         expected = {"keys": issuer.keys}
         file = tmp_path / "keys.json"
         file.write_text(json.dumps(expected))
@@ -239,8 +239,8 @@ async def test_keys_come_from_a_url_a_file_a_document_or_the_issuers_metadata(tm
             assert await loaded(issuer, jwks) == expected
 
 
-async def test_metadata_of_another_issuer_does_not_count() -> None:
-    async with issuing() as issuer:
+async def test_metadata_of_another_issuer_is_ignored() -> None:
+    async with serve_issuer() as issuer:
         with pytest.raises(Unavailable, match="another issuer"):
             await loader(None, issuer.url.replace("127.0.0.1", "localhost"), allow_http=False)()
 
@@ -258,16 +258,18 @@ async def test_metadata_of_another_issuer_does_not_count() -> None:
     ],
     ids=["redirect", "failure", "HTML", "list", "deep", "huge", "compressed"],
 )
-async def test_what_is_no_key_set_is_not_believed(status: int, answer: bytes | None, reason: str) -> None:
-    async with issuing() as issuer:
+async def test_other_responses_than_a_key_set_are_refused(
+    status: int, answer: bytes | None, reason: str
+) -> None:
+    async with serve_issuer() as issuer:
         issuer.status, issuer.answer = status, answer
         with pytest.raises(Unavailable, match=reason):
             await loaded(issuer, issuer.jwks)
-        assert issuer.fetched == 1
+        assert issuer.requests == 1
 
 
-async def test_an_issuer_that_is_not_there_is_named() -> None:
-    async with issuing() as issuer:
+async def test_an_unreachable_issuer_is_named() -> None:
+    async with serve_issuer() as issuer:
         gone = issuer.jwks
     with pytest.raises(Unavailable, match="cannot be reached: ConnectError"):
         await loader(gone, issuer.url, allow_http=False)()

@@ -1,4 +1,4 @@
-"""What one principal has, another cannot find: it is answered as if it did not exist."""
+"""What belongs to one principal does not exist for another."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay import Context
 from assay.auth import Auth
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Revision
-from tests.auth.issuing import RESOURCE, Issuer
+from tests.auth.issuer import RESOURCE, Issuer
 from tests.driving.answer import Answer
 from tests.driving.asgi import AsgiPeer
 from tests.driving.describing import accepted, answering, describe, mirrors
@@ -49,19 +49,19 @@ class Guarded(Subject):
 
 
 class Holder(AsgiPeer):
-    """Shows a token of its own with each request, a new one each time."""
+    """Sends a new token with each request."""
 
     def __init__(self, app: Any, issuer: Issuer, name: str) -> None:
         super().__init__(app)
         self._issuer = issuer
         self._name = name
-        self._shown = 0
+        self._number = 0
         self.lifetime = 300.0
-        """Of the tokens to come, in seconds."""
+        """Lifetime of the next tokens, in seconds."""
 
     def _headers(self, method: str, changed: dict[str, str | None]) -> dict[str, str]:
-        self._shown += 1
-        token = self._issuer.mint(sub=self._name, jti=str(self._shown), exp=time.time() + self.lifetime)
+        self._number += 1
+        token = self._issuer.mint(sub=self._name, jti=str(self._number), exp=time.time() + self.lifetime)
         return {**super()._headers(method, changed), "authorization": f"Bearer {token}"}
 
     async def describing(self, method: str, params: Any) -> Answer:
@@ -74,7 +74,7 @@ def facts(answer: Answer) -> tuple[int, bytes, set[str]]:
 
 
 @pytest.mark.parametrize("revision", HANDSHAKE, ids=str)
-async def test_a_session_of_another_is_like_one_that_never_was(revision: Revision) -> None:
+async def test_a_session_of_another_principal_does_not_exist(revision: Revision) -> None:
     subject = Guarded()
     async with await subject.as_user("ann").shake_hands(revision) as ann, subject.as_user("bob") as bob:
         bob.version = ann.version
@@ -88,7 +88,7 @@ async def test_a_session_of_another_is_like_one_that_never_was(revision: Revisio
 
 
 @pytest.mark.parametrize("revision", resuming, ids=str)
-async def test_a_stream_of_another_cannot_be_resumed(revision: Revision) -> None:
+async def test_a_stream_of_another_principal_cannot_be_resumed(revision: Revision) -> None:
     subject = Guarded()
     async with await subject.as_user("ann").shake_hands(revision) as ann, subject.as_user("bob") as bob:
         stream = ann.begin("POST", call("talk"))
@@ -104,17 +104,17 @@ async def test_a_stream_of_another_cannot_be_resumed(revision: Revision) -> None
         assert end["result"]["content"][0]["text"] == "last"
 
 
-async def test_the_same_principal_goes_on_with_another_token() -> None:
+async def test_a_principal_may_continue_with_another_token() -> None:
     subject = Guarded()
     async with (
-        await subject.as_user("ann").shake_hands(HANDSHAKE[-1]) as one,
-        subject.as_user("ann") as other,
+        await subject.as_user("ann").shake_hands(HANDSHAKE[-1]) as first,
+        subject.as_user("ann") as second,
     ):
-        other.session, other.version = one.session, one.version
-        assert (await other.post(request("ping"))).status == 200
+        second.session, second.version = first.session, first.version
+        assert (await second.post(request("ping"))).status == 200
 
 
-async def test_another_cannot_cancel_or_answer_in_a_session() -> None:
+async def test_another_principal_cannot_cancel_in_a_session() -> None:
     subject = Guarded()
     async with await subject.as_user("ann").shake_hands(HANDSHAKE[-1]) as ann, subject.as_user("bob") as bob:
         held = ann.begin("POST", call("hold", "mine"))
@@ -127,18 +127,18 @@ async def test_another_cannot_cancel_or_answer_in_a_session() -> None:
         assert (await held.complete()).json["result"]["content"][0]["text"] == "released"
 
 
-async def test_request_state_of_another_is_refused() -> None:
+async def test_request_state_of_another_principal_is_refused() -> None:
     subject = Guarded()
     async with subject.as_user("ann") as ann, subject.as_user("bob") as bob:
-        asked = (await ann.describing("tools/call", {"name": "greet", "arguments": {}})).json["result"]
-        again = {"name": "greet", "arguments": {}, **answering(asked, who=accepted(name="Ada"))}
+        introspected = (await ann.describing("tools/call", {"name": "greet", "arguments": {}})).json["result"]
+        again = {"name": "greet", "arguments": {}, **answering(introspected, who=accepted(name="Ada"))}
         refused = await bob.describing("tools/call", again)
         assert refused.json["error"]["code"] == -32602
         done = (await ann.describing("tools/call", again)).json["result"]
         assert done["content"][0]["text"] == "Hello, Ada"
 
 
-async def test_streams_without_an_end_end_with_the_token() -> None:
+async def test_open_streams_end_when_the_token_expires() -> None:
     subject = Guarded(leeway=0)
     async with await subject.as_user("ann").shake_hands(HANDSHAKE[-1]) as ann:
         ann.lifetime = 0.3

@@ -1,4 +1,4 @@
-"""A WebSocket lasts no longer than the token that opened it."""
+"""A WebSocket is closed when the token that opened it expires."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from assay.auth import Auth
-from tests.auth.issuing import RESOURCE, Issuer
-from tests.auth.knocking import make_server
+from tests.auth.endpoint import make_server
+from tests.auth.issuer import RESOURCE, Issuer
 from tests.driving.hosts import HOSTS, on_assay
 from tests.driving.messages import call, initialize
 from tests.driving.websocket import AsgiSocket
@@ -27,8 +27,8 @@ def guarded(issuer: Issuer, greeted: list[Any], **options: Any) -> Any:
 async def test_it_is_closed_with_a_reason_when_the_token_expires(host: str) -> None:
     issuer, greeted = Issuer(), list[Any]()
     async with HOSTS[host](guarded(issuer, greeted, leeway=0)) as port:
-        shown = {"authorization": f"Bearer {issuer.mint(exp=time.time() + 0.5)}"}
-        async with connect(f"ws://localhost:{port}/mcp/ws", additional_headers=shown) as socket:
+        headers = {"authorization": f"Bearer {issuer.mint(exp=time.time() + 0.5)}"}
+        async with connect(f"ws://localhost:{port}/mcp/ws", additional_headers=headers) as socket:
             with pytest.raises(ConnectionClosed) as closed:
                 await socket.recv()
         assert closed.value.rcvd is not None
@@ -52,7 +52,7 @@ async def test_it_is_served_as_its_principal_until_then() -> None:
 async def test_a_client_that_leaves_first_leaves_nothing_behind() -> None:
     issuer, greeted = Issuer(), list[Any]()
     async with on_assay(guarded(issuer, greeted)) as port:
-        shown = {"authorization": f"Bearer {issuer.mint()}"}
-        async with connect(f"ws://localhost:{port}/mcp/ws", additional_headers=shown) as socket:
+        headers = {"authorization": f"Bearer {issuer.mint()}"}
+        async with connect(f"ws://localhost:{port}/mcp/ws", additional_headers=headers) as socket:
             await socket.close()
         assert socket.close_code == 1000

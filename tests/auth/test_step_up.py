@@ -1,4 +1,4 @@
-"""Scopes of single tools behind real tokens: refused with a challenge that names everything, then granted."""
+"""Scopes of single tools: a challenge names every missing scope, and a token that has them is accepted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from assay.auth import Auth
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Revision
 from assay.transport.http1.tls import make_context
-from tests.auth.issuing import RESOURCE, Issuer
+from tests.auth.issuer import RESOURCE, Issuer
 from tests.auth.test_bindings import fingerprint
 from tests.driving.asgi import AsgiPeer
 from tests.driving.certificates import Authority
@@ -30,13 +30,13 @@ CHALLENGE = {
 
 
 class Shop:
-    """A protected server whose tools leave a trace."""
+    """A protected server whose tool records its callers."""
 
     def __init__(self, **options: Any) -> None:
         self.issuer = Issuer()
         self.issuer.url = "https://as.example"
-        given = {"issuer": self.issuer.url, "audience": RESOURCE, "jwks": {"keys": self.issuer.keys}}
-        auth = Auth(**given, scopes=["use"], **options)
+        settings = {"issuer": self.issuer.url, "audience": RESOURCE, "jwks": {"keys": self.issuer.keys}}
+        auth = Auth(**settings, scopes=["use"], **options)
         self.server = Server("shop", auth=auth, scopes={"tools/call": ["call"]})
         self.saved: list[Any] = []
         self.server.tool(scopes=["write"])(self.save)
@@ -45,12 +45,12 @@ class Shop:
         self.saved.append(ctx.principal)
         return "saved"
 
-    def shown(self, scope: str, **claims: Any) -> dict[str, str | None]:
+    def authorization(self, scope: str, **claims: Any) -> dict[str, str | None]:
         return {"authorization": f"Bearer {self.issuer.mint(scope=scope, **claims)}"}
 
 
 class Granted(AsgiPeer):
-    """Shows a token with what it was granted, which may change in the middle of a session."""
+    """Sends a token whose scopes may change in the middle of a session."""
 
     def __init__(self, shop: Shop, scope: str) -> None:
         super().__init__(shop.server.asgi())
@@ -58,7 +58,7 @@ class Granted(AsgiPeer):
         self.scope = scope
 
     def _headers(self, method: str, changed: dict[str, str | None]) -> dict[str, str]:
-        return super()._headers(method, {**self._shop.shown(self.scope), **changed})
+        return super()._headers(method, {**self._shop.authorization(self.scope), **changed})
 
 
 def parts(challenge: str) -> set[str]:
@@ -80,7 +80,7 @@ async def test_a_session_steps_up(revision: Revision, scope: str) -> None:
         assert shop.saved == ["https://as.example#sub=ann"]
 
 
-async def test_a_request_of_its_own_steps_up() -> None:
+async def test_a_request_without_a_session_steps_up() -> None:
     shop = Shop()
     message = describe("tools/call", {"name": "save", "arguments": {}})
     async with Granted(shop, "use") as client:
@@ -93,23 +93,24 @@ async def test_a_request_of_its_own_steps_up() -> None:
 async def test_lists_show_what_was_granted_and_what_that_includes() -> None:
     shop = Shop(hierarchy={"admin": ["write", "call"]})
     async with Granted(shop, "use") as client:
-        for scope, shown in (("use", []), ("use write", ["save"]), ("use admin", ["save"])):
+        for scope, names in (("use", []), ("use write", ["save"]), ("use admin", ["save"])):
             client.scope = scope
             tools = (await client.post(request("tools/list"))).json["result"]["tools"]
-            assert [tool["name"] for tool in tools] == shown
+            assert [tool["name"] for tool in tools] == names
         assert (await client.call("save")).status == 200
 
 
-async def test_a_bound_token_is_good_with_its_certificate_alone(tmp_path: Path) -> None:
+async def test_a_bound_token_is_accepted_with_its_certificate_only(tmp_path: Path) -> None:
     shop, authority = Shop(), Authority(tmp_path, "authority")
     pairs = [authority.issue(name) for name in ("server", "ann", "bob")]
     ours, ann, bob = pairs
     bound = {"x5t#S256": fingerprint(ann.cert.read_text())}
-    headers = {**shop.shown("use call write", cnf=bound), "accept": "application/json, text/event-stream"}
+    token = shop.authorization("use call write", cnf=bound)
+    headers = {**token, "accept": "application/json, text/event-stream"}
     async with serving(shop.server.asgi(), make_context(*ours, authority.file)) as port:
         statuses = []
-        for shown in (ann, bob):
-            async with httpx2.AsyncClient(verify=authority.client_context(shown), trust_env=False) as client:
+        for pair in (ann, bob):
+            async with httpx2.AsyncClient(verify=authority.client_context(pair), trust_env=False) as client:
                 answer = await client.post(
                     f"https://localhost:{port}/mcp", json=call("save"), headers=headers
                 )

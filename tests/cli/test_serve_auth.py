@@ -15,7 +15,7 @@ from assay.auth import Auth
 from assay.cli.auth_option import SECRET, make_auth
 from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.cli.main import main
-from tests.auth.issuing import ec_key, public_jwk
+from tests.auth.issuer import ec_key, public_jwk
 
 Output = pytest.CaptureFixture[str]
 

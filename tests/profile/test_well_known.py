@@ -11,7 +11,7 @@ import pytest
 from assay import Scope
 from assay.auth import Auth
 from assay.profile import Profile
-from tests.auth.issuing import RESOURCE, Issuer
+from tests.auth.issuer import RESOURCE, Issuer
 from tests.driving.answer import Answer
 from tests.driving.asgi import AsgiPeer
 from tests.profile.market import EFFECTS, market

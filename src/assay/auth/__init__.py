@@ -1,7 +1,7 @@
-"""The resource server's side of OAuth: who may use a server, shown by tokens of an authorization server.
+"""The resource server's side of OAuth: only requests with a valid access token reach the server.
 
-`Auth` says whose tokens count, `Server(auth=...)` makes them be asked for, on HTTP and WebSocket alike. The
-names are loaded when first used: what they stand on takes longer to load than the rest of a server.
+`Auth` holds the settings; `Server(auth=...)` applies them on HTTP and WebSocket. Names are imported on first
+use, because PyJWT and cryptography take longer to load than the rest of a server.
 """
 
 from __future__ import annotations

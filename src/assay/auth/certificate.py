@@ -1,4 +1,4 @@
-"""Certificates that clients show, as tokens are bound to them (RFC 8705)."""
+"""Client certificates, for tokens that are bound to one (RFC 8705)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Any
 from .signature import encode64
 
 
-def shown_certificate(asgi: Any) -> str | None:
-    """What the client has shown, in PEM, where the server tells (ASGI's TLS extension)."""
+def client_certificate(asgi: Any) -> str | None:
+    """The client's certificate in PEM, if the server provides it (ASGI's TLS extension) and verified it."""
     tls = (asgi.get("extensions") or {}).get("tls") or {}
+    # The first is the client's own; the others only prove who issued it.
     return None if tls.get("client_cert_error") else next(iter(tls.get("client_cert_chain") or ()), None)
 
 
-def fingerprint(pem: str | None) -> str | None:
-    """What `x5t#S256` says of it."""
+def certificate_thumbprint(pem: str | None) -> str | None:
+    """The `x5t#S256` value: SHA-256 over the DER encoding (RFC 8705, 3.1)."""
     return None if pem is None else encode64(sha256(PEM_cert_to_DER_cert(pem)).digest())

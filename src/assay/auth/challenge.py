@@ -1,4 +1,4 @@
-"""The header that tells a client what it takes to be let in (RFC 6750, 9449 and 9728)."""
+"""The `WWW-Authenticate` challenge (RFC 6750, 9449 and 9728)."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from .credentials import BEARER, DPOP
 from .signature import ALGORITHMS
 
 UNSAFE: Final = re.compile(r"[^\x20\x21\x23-\x5B\x5D-\x7E]")
-"""What RFC 6750 lets no value have: quotes and backslashes, line ends, anything but ASCII."""
+"""Characters that RFC 6750, 3 forbids in a parameter; a line end would let a reason inject a header."""
 
 
-def check_scopes(scopes: Iterable[str], what: str) -> tuple[str, ...]:
+def check_scopes(scopes: Iterable[str], option: str) -> tuple[str, ...]:
     """
     Raises:
-        ValueError: one of them is no scope, or none that a server may ask for.
+        ValueError: A value is not a scope, or must not be requested by a resource server.
     """
     if isinstance(scopes, str):
-        raise ValueError(f"{what} must be a list of scopes: {scopes!r}")
-    found = tuple(dict.fromkeys(scopes))
-    for scope in found:
+        raise ValueError(f"{option} must be a list of scopes: {scopes!r}")
+    unique = tuple(dict.fromkeys(scopes))
+    for scope in unique:
         if not SCOPE.fullmatch(scope):
-            raise ValueError(f"{what}: not a scope: {scope!r}")
+            raise ValueError(f"{option}: not a scope: {scope!r}")
         if scope == "offline_access":
-            # The specification: whether a client may refresh is none of a server's business.
-            raise ValueError(f"{what}: offline_access is between a client and its authorization server")
-    return found
+            # MCP authorization: a resource server SHOULD NOT ask for it; refresh tokens are not its concern.
+            raise ValueError(f"{option}: offline_access is between a client and its authorization server")
+    return unique
 
 
 def challenge(
@@ -40,13 +40,13 @@ def challenge(
     reason: str = "",
     scheme: str = BEARER,
 ) -> bytes:
-    """`metadata` is where the resource tells of itself."""
-    said = {
+    """Build the header's value; `metadata` is the URL of the protected resource metadata."""
+    parameters = {
         "error": error or "",
         "error_description": reason if error else "",
         "scope": " ".join(scopes),
         "resource_metadata": metadata,
         "algs": " ".join(ALGORITHMS) if scheme == DPOP else "",
     }
-    pairs = (f'{name}="{UNSAFE.sub("?", value)}"' for name, value in said.items() if value)
+    pairs = (f'{name}="{UNSAFE.sub("?", value)}"' for name, value in parameters.items() if value)
     return f"{scheme} {', '.join(pairs)}".encode("ascii")

@@ -1,4 +1,4 @@
-"""What a request shows of its owner: in the Authorization header, and nowhere else."""
+"""Access tokens in requests: only the Authorization header is accepted."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from .denial import INVALID_REQUEST, Denied, bad_token
+from .error import INVALID_REQUEST, AuthorizationError, bad_token
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -19,8 +19,8 @@ TOKEN_BYTES: Final = 16 * 1024
 IN_QUERY: Final = b"access_token"
 
 
-class Shown(NamedTuple):
-    """All that a request's head holds of secrets, and the rest of it."""
+class SplitHeaders(NamedTuple):
+    """The headers of a request, with the secret ones apart."""
 
     authorization: list[bytes]
     proofs: list[bytes]
@@ -32,8 +32,8 @@ class Credentials(NamedTuple):
     token: bytes
 
 
-def part(headers: Iterable[tuple[bytes, bytes]]) -> Shown:
-    """Secrets apart from the rest: what is handed on has none."""
+def split_headers(headers: Iterable[tuple[bytes, bytes]]) -> SplitHeaders:
+    """Take tokens and proofs out of the headers, so that the application never sees them."""
     authorization: list[bytes] = []
     proofs: list[bytes] = []
     rest: Headers = []
@@ -45,37 +45,38 @@ def part(headers: Iterable[tuple[bytes, bytes]]) -> Shown:
             proofs.append(pair[1])
         else:
             rest.append(pair)
-    return Shown(authorization, proofs, rest)
+    return SplitHeaders(authorization, proofs, rest)
 
 
-def read(authorization: list[bytes], query: bytes) -> Credentials:
+def read_credentials(authorization: list[bytes], query: bytes) -> Credentials:
     """
     Raises:
-        Denied: there is no token, or more than one, or not where it belongs.
+        AuthorizationError: The token is missing, malformed, repeated, or in the query.
     """
     if query and has_token(query):
+        # MCP forbids tokens in the query: URLs end up in logs and in Referer headers (RFC 6750, 5.3).
         raise _misplaced(bool(authorization))
     if len(authorization) > 1:
-        raise Denied(INVALID_REQUEST, "more than one Authorization header")
+        raise AuthorizationError(INVALID_REQUEST, "more than one Authorization header")
     if not authorization:
-        raise Denied(None, "authorization required: send an access token")
+        raise AuthorizationError(None, "authorization required: send an access token")
     word, _, token = authorization[0].strip().partition(b" ")
     scheme = SCHEMES.get(word.lower())
     if scheme is None:
-        raise Denied(None, "authorization required: send an access token as Bearer or DPoP")
+        raise AuthorizationError(None, "authorization required: send an access token as Bearer or DPoP")
     token = token.strip()
     if len(token) > TOKEN_BYTES:
         raise bad_token("the token is too long")
     if not TOKEN.fullmatch(token):
-        raise Denied(INVALID_REQUEST, "the Authorization header holds no proper token")
+        raise AuthorizationError(INVALID_REQUEST, "the Authorization header holds no well-formed token")
     return Credentials(scheme, token)
 
 
 def has_token(query: bytes) -> bool:
-    names = (each.partition(b"=")[0] for each in query.replace(b";", b"&").split(b"&"))
+    names = (parameter.partition(b"=")[0] for parameter in query.replace(b";", b"&").split(b"&"))
     return any(unquote_to_bytes(name.replace(b"+", b" ")) == IN_QUERY for name in names)
 
 
-def _misplaced(also_in_header: bool) -> Denied:
-    reason = "a token belongs in the Authorization header, never in the query"
-    return Denied(INVALID_REQUEST, reason) if also_in_header else bad_token(reason)
+def _misplaced(also_in_header: bool) -> AuthorizationError:
+    reason = "send the token in the Authorization header, never in the query"
+    return AuthorizationError(INVALID_REQUEST, reason) if also_in_header else bad_token(reason)

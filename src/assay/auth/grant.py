@@ -1,4 +1,4 @@
-"""What a good token grants: to whom, what, and until when."""
+"""What a valid token grants: to which principal, which scopes, until when."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from math import isfinite
 from typing import Any, Final
 
 from .address import canonical
-from .denial import bad_token
+from .error import bad_token
 from .json_object import read_only
 
 BINDINGS: Final = frozenset({"jkt", "x5t#S256"})
-"""How a token may be bound to its owner: to a key (RFC 9449), to a certificate (RFC 8705)."""
+"""The bindings that can be verified: to a key (RFC 9449) and to a certificate (RFC 8705)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,124 +20,126 @@ class Grant:
     principal: str
     scopes: frozenset[str]
     expires: float
-    """When it ends, by the clock of the wall, with leeway."""
+    """Wall-clock time, leeway included."""
     claims: Mapping[str, Any]
-    """Read-only, however deep."""
+    """Deeply read-only."""
     key: str | None = None
-    """The thumbprint of the key that whoever shows the token must hold."""
+    """Thumbprint of the key that the sender must prove to hold."""
     certificate: str | None = None
-    """The same for a certificate."""
+    """Thumbprint of the certificate that the sender must use."""
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
-    """What a token must say to be good here."""
+class TokenRules:
+    """What the claims of an acceptable token must say."""
 
     issuer: str
     audiences: frozenset[str]
-    """In canonical form."""
+    """Normalized with `canonical`."""
     leeway: float = 30.0
     hierarchy: Mapping[str, Iterable[str]] | None = None
-    """Which scopes others include."""
+    """The scopes that a scope includes."""
 
     def read(self, claims: Mapping[str, Any], now: float, *, issuer_needed: bool = True) -> Grant:
         """
         Raises:
-            Denied: the token is not good, or not for this server, or not now.
+            AuthorizationError: The token is invalid, expired, or for another server.
         """
+        # Introspection may omit iss (RFC 7662, 2.2); a signed token must have it (RFC 9068, 2.2).
         if claims.get("iss") != self.issuer and (issuer_needed or "iss" in claims):
-            raise bad_token("the token is of another issuer")
+            raise bad_token("the token was issued by another issuer")
         self._check_audience(claims.get("aud"))
         key, certificate = bindings(claims.get("cnf"))
         return Grant(
             principal_of(claims, self.issuer),
             self.with_included(scopes_of(claims)),
             self._check_times(claims, now),
-            self._kept(claims),
+            self._freeze(claims),
             key,
             certificate,
         )
 
-    def _kept(self, claims: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A grant is remembered: a handler that changed its claims would change them for others."""
+    def _freeze(self, claims: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Grants are cached: a handler that changed the claims would change them for later requests."""
         try:
-            kept: Mapping[str, Any] = read_only(claims)
+            frozen: Mapping[str, Any] = read_only(claims)
         except RecursionError:
-            raise bad_token("its claims are nested without end") from None
-        return kept
+            raise bad_token("the claims are nested too deeply") from None
+        return frozen
 
-    def _check_audience(self, given: Any) -> None:
-        audiences = [given] if isinstance(given, str) else given
-        if not isinstance(audiences, list) or not all(isinstance(each, str) for each in audiences):
+    def _check_audience(self, claim: Any) -> None:
+        # A token for another resource is refused, or that resource could replay it here (RFC 9068, 4).
+        audiences = [claim] if isinstance(claim, str) else claim
+        if not isinstance(audiences, list) or not all(isinstance(audience, str) for audience in audiences):
             raise bad_token("the token names no audience")
         if self.audiences.isdisjoint(map(canonical, audiences)):
             raise bad_token("the token is for another audience")
 
     def _check_times(self, claims: Mapping[str, Any], now: float) -> float:
-        """When the token ends."""
-        expires = moment(claims, "exp")
+        """The time at which the token expires."""
+        expires = time_claim(claims, "exp")
         if expires is None:
-            raise bad_token("the token does not say when it expires")
+            raise bad_token("the token has no expiry: exp")
         if now >= expires + self.leeway:
             raise bad_token("the token has expired")
         for name in ("nbf", "iat"):
-            begins = moment(claims, name)
+            begins = time_claim(claims, name)
             if begins is not None and now < begins - self.leeway:
                 raise bad_token("the token is not valid yet")
         return expires + self.leeway
 
     def with_included(self, scopes: Iterable[str]) -> frozenset[str]:
-        """The scopes, and what they include, however deep."""
+        """The scopes with all that they include, transitively."""
         hierarchy = self.hierarchy or {}
-        found: set[str] = set()
-        waiting = list(scopes)
-        while waiting:
-            scope = waiting.pop()
-            if scope not in found:
-                found.add(scope)
-                waiting.extend(hierarchy.get(scope, ()))
-        return frozenset(found)
+        included: set[str] = set()
+        pending = list(scopes)
+        while pending:
+            scope = pending.pop()
+            if scope not in included:
+                included.add(scope)
+                pending.extend(hierarchy.get(scope, ()))
+        return frozenset(included)
 
 
-def moment(claims: Mapping[str, Any], name: str) -> float | None:
+def time_claim(claims: Mapping[str, Any], name: str) -> float | None:
     if name not in claims:
         return None
-    found = number(claims[name])
-    if found is None:
-        raise bad_token("a time in the token is no number")
-    return found
+    time = finite_number(claims[name])
+    if time is None:
+        raise bad_token("a time in the token is not a number")
+    return time
 
 
-def number(given: Any) -> float | None:
-    """A number that can be reckoned with; JSON has others, and `True` is none."""
-    if isinstance(given, bool) or not isinstance(given, int | float):
+def finite_number(value: Any) -> float | None:
+    """The value as a finite float. `True`, NaN and infinity are refused: they would pass comparisons."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
-        found = float(given)
+        number = float(value)
     except OverflowError:
         return None
-    return found if isfinite(found) else None
+    return number if isfinite(number) else None
 
 
 def principal_of(claims: Mapping[str, Any], issuer: str) -> str:
-    """Who is asking: the subject, or else the client, of an issuer. An issuer has no fragment, so that no
-    two of them can be taken for each other."""
+    """The subject, else the client, qualified by the issuer. An issuer has no fragment, so two issuers cannot
+    yield the same principal."""
     for name in ("sub", "client_id"):
-        found = claims.get(name)
-        if found is not None and (not isinstance(found, str) or not found):
-            raise bad_token("the token does not say properly whose it is")
-        if found is not None:
-            return f"{issuer}#{name}={found}"
-    raise bad_token("the token does not say whose it is")
+        identifier = claims.get(name)
+        if identifier is not None and (not isinstance(identifier, str) or not identifier):
+            raise bad_token("the token names its subject incorrectly: sub or client_id")
+        if identifier is not None:
+            return f"{issuer}#{name}={identifier}"
+    raise bad_token("the token names no subject: sub or client_id")
 
 
 def scopes_of(claims: Mapping[str, Any]) -> Iterable[str]:
-    """`scope` is a text (RFC 9068); some authorization servers write `scp`, or a list."""
-    given = claims.get("scope", claims.get("scp", ""))
-    if isinstance(given, str):
-        return given.split(" ") if given else ()
-    if isinstance(given, list) and all(isinstance(each, str) for each in given):
-        return given
+    """`scope` is a string (RFC 9068, 2.2.3); some authorization servers send `scp`, or a list."""
+    claim = claims.get("scope", claims.get("scp", ""))
+    if isinstance(claim, str):
+        return claim.split(" ") if claim else ()
+    if isinstance(claim, list) and all(isinstance(scope, str) for scope in claim):
+        return claim
     raise bad_token("the scopes of the token cannot be read")
 
 
@@ -145,8 +147,8 @@ def bindings(confirmation: Any) -> tuple[str | None, str | None]:
     """The key and the certificate that a token is bound to."""
     if confirmation is None:
         return None, None
-    # A binding that is not known cannot be checked, and a token without its binding is a stolen one.
+    # An unknown binding cannot be verified; to ignore it could accept a stolen token.
     known = isinstance(confirmation, dict) and confirmation and confirmation.keys() <= BINDINGS
-    if not known or not all(isinstance(each, str) and each for each in confirmation.values()):
-        raise bad_token("the token is bound in a way that is not known here")
+    if not known or not all(isinstance(value, str) and value for value in confirmation.values()):
+        raise bad_token("the token has a binding (cnf) that is not supported here")
     return confirmation.get("jkt"), confirmation.get("x5t#S256")

@@ -1,4 +1,4 @@
-"""Tokens that only their issuer can read: it is asked about each (RFC 7662)."""
+"""Token introspection (RFC 7662): ask the issuer about tokens that only it can read."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import quote_plus
 
-from .denial import Unavailable, bad_token
+from .error import Unavailable, bad_token
 from .fetch import fetch, need_client
 
-AT_ONCE: Final = 32
-"""Questions that the issuer gets at once; strangers can make up tokens as fast as they like."""
-WAITING: Final = 1000
-"""Questions in all, beyond which no more are taken."""
+CONCURRENT: Final = 32
+"""Requests in flight to the issuer: anyone can send made-up tokens at any rate."""
+PENDING: Final = 1000
+"""Requests in flight or queued; further tokens are refused."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Introspection:
-    """Where to ask about tokens, and as whom. What was learnt is believed for `kept` seconds: that is how
-    long a token that is revoked may go on to be good."""
+    """The introspection endpoint and the credentials for it. Answers are cached for `kept` seconds, which is
+    how long a revoked token may stay accepted."""
 
     url: str
     client_id: str
@@ -28,46 +28,46 @@ class Introspection:
     kept: float = 30.0
 
 
-class Inquiry:
-    """Asks about tokens."""
+class IntrospectionClient:
+    """Introspects tokens."""
 
-    def __init__(self, settings: Introspection, most: int = WAITING) -> None:
+    def __init__(self, settings: Introspection, most: int = PENDING) -> None:
         need_client()
         self._settings = settings
         self._most = most
-        # As RFC 6749 (2.3.1) wants it: encoded like a form, before base64 makes one word of both.
+        # RFC 6749, 2.3.1: id and secret are form-encoded before they are joined for Basic authentication.
         self._client = (quote_plus(settings.client_id), quote_plus(settings.client_secret))
-        self._places = asyncio.Semaphore(AT_ONCE)
+        self._places = asyncio.Semaphore(CONCURRENT)
         self._under_way: dict[str, asyncio.Task[Mapping[str, Any]]] = {}
 
-    async def ask(self, token: str) -> Mapping[str, Any]:
-        """What the issuer says of a token. Requests that come together with one token ask once.
+    async def introspect(self, token: str) -> Mapping[str, Any]:
+        """The claims that the issuer reports. Concurrent requests with the same token share one answer.
 
         Raises:
-            Denied: it is not active.
-            Unavailable: the issuer does not answer, or has been asked too much.
+            AuthorizationError: The token is not active.
+            Unavailable: The issuer does not answer, or too many tokens are waiting.
         """
-        asking = self._under_way.get(token)
-        if asking is None:
+        request = self._under_way.get(token)
+        if request is None:
             if len(self._under_way) >= self._most:
-                raise Unavailable("too many tokens are asked about at once")
-            asking = asyncio.get_running_loop().create_task(self._ask(token))
-            self._under_way[token] = asking
-            asking.add_done_callback(lambda done: self._answered(token, done))
-        return await asyncio.shield(asking)
+                raise Unavailable("too many tokens are being introspected")
+            request = asyncio.get_running_loop().create_task(self._request(token))
+            self._under_way[token] = request
+            request.add_done_callback(lambda done: self._finish(token, done))
+        return await asyncio.shield(request)
 
-    def _answered(self, token: str, asking: asyncio.Task[Mapping[str, Any]]) -> None:
+    def _finish(self, token: str, request: asyncio.Task[Mapping[str, Any]]) -> None:
         del self._under_way[token]
-        if not asking.cancelled():
-            asking.exception()  # whoever asked may have left, and nobody else will look at it
+        if not request.cancelled():
+            request.exception()  # mark it as retrieved: the client may have disconnected
 
-    async def _ask(self, token: str) -> Mapping[str, Any]:
+    async def _request(self, token: str) -> Mapping[str, Any]:
         form = {"token": token, "token_type_hint": "access_token"}
         async with self._places:
-            found = await fetch(self._settings.url, form=form, client=self._client)
-        active = found.get("active")
+            claims = await fetch(self._settings.url, form=form, client=self._client)
+        active = claims.get("active")
         if not isinstance(active, bool):
-            raise Unavailable(f"{self._settings.url} does not say whether a token is active")
+            raise Unavailable(f"{self._settings.url} did not say whether the token is active")
         if not active:
             raise bad_token("the token is not active")
-        return found
+        return claims

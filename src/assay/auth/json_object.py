@@ -1,4 +1,4 @@
-"""JSON that came from outside, where only an object makes sense."""
+"""Untrusted JSON of which only an object is acceptable."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import msgspec
 
 
 def read_object(data: bytes) -> dict[str, Any] | None:
-    """The object; none for whatever is none, be it nested without end."""
+    """The object; `None` for any other value, invalid JSON or excessive nesting."""
     try:
-        found = msgspec.json.decode(data)
+        value = msgspec.json.decode(data)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None
 
 
 def read_only(value: Any) -> Any:
-    """The same JSON value, in which nobody can change anything.
+    """A deeply read-only view of a JSON value.
 
     Raises:
-        RecursionError: it is nested without end.
+        RecursionError: The value is nested too deeply.
     """
     if isinstance(value, Mapping):
         return MappingProxyType({name: read_only(item) for name, item in value.items()})

@@ -1,4 +1,4 @@
-"""The keys of an authorization server: fetched when needed, kept for a while, and fetched again."""
+"""The public keys of an authorization server: fetched on demand, cached and refreshed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from .address import check_address
-from .denial import Unavailable
+from .error import Unavailable
 from .fetch import fetch, need_client
 from .json_object import read_object
 from .signature import Key, make_key
@@ -20,34 +20,34 @@ from .signature import Key, make_key
 log: Final = logging.getLogger("assay.auth")
 
 KEYS: Final = 64
-"""Of one key set; further ones are not looked at."""
-TRUSTED: Final = 86_400.0
-"""Seconds that keys count while nobody can say whether they still should."""
+"""Most keys to read from a key set."""
+STALE_SECONDS: Final = 86_400.0
+"""Seconds that cached keys stay valid while the authorization server cannot be reached."""
 WELL_KNOWN: Final = ("oauth-authorization-server", "openid-configuration")
 
 Load = Callable[[], Awaitable[Mapping[str, Any]]]
-"""Brings the key set (RFC 7517).
+"""Loads the key set (RFC 7517).
 
 Raises:
-    Unavailable: it cannot be had now.
+    Unavailable: It cannot be loaded now.
 """
 
 
 class KeyRing:
-    """Keys come and go. A key that is not known makes it look again, but not more often than `pause` allows:
-    strangers can make up names of keys as fast as they like."""
+    """The current keys. An unknown key id causes a refresh, but at most one every `pause` seconds: anyone can
+    send made-up key ids at any rate."""
 
     def __init__(
         self,
         load: Load,
         *,
-        kept: float = 300.0,
+        lifetime: float = 300.0,
         pause: float = 10.0,
         changed: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._load = load
-        self._kept = kept
+        self._lifetime = lifetime
         self._pause = pause
         self._changed = changed
         self._clock = clock
@@ -60,23 +60,23 @@ class KeyRing:
 
     @property
     def is_due(self) -> bool:
-        """Whether it should look whether the keys have changed."""
+        """Whether the keys should be refreshed."""
         return self._clock() >= self._due
 
     async def find(self, kid: str | None, algorithm: str) -> list[Key]:
         """
         Raises:
-            Unavailable: there are no keys at all.
+            Unavailable: No keys are known.
         """
         if self.is_due:
             await self._refresh()
-        found = self._matching(kid, algorithm)
-        if not found and self._clock() >= self._tried + self._pause:
+        keys = self._matching(kid, algorithm)
+        if not keys and self._clock() >= self._tried + self._pause:
             await self._refresh()
-            found = self._matching(kid, algorithm)
+            keys = self._matching(kid, algorithm)
         if not self._keys:
-            raise Unavailable("the keys of the authorization server cannot be had")
-        return found
+            raise Unavailable("the keys of the authorization server cannot be loaded")
+        return keys
 
     async def refresh_if_due(self) -> None:
         if self.is_due:
@@ -86,7 +86,7 @@ class KeyRing:
         return [key for key in self._keys if key.fits(kid, algorithm)]
 
     async def _refresh(self) -> None:
-        """Whoever comes while it is under way waits for the same answer; who leaves does not end it."""
+        """Concurrent callers share one refresh, which a caller that is cancelled does not stop."""
         if self._loading is None or self._loading.done():
             self._loading = asyncio.get_running_loop().create_task(self._reload())
         await asyncio.shield(self._loading)
@@ -99,12 +99,12 @@ class KeyRing:
         except Unavailable as error:
             log.warning("keys of the authorization server: %s", error)
             self._due = self._clock() + self._pause
-            # Keys that were good a while ago are better than none: everybody would be locked out.
-            if isinstance(error, Keyless) or self._clock() >= self._trusted:
+            # An outage must not lock everyone out: cached keys outlive it, unless the server withdrew them.
+            if isinstance(error, NoUsableKeys) or self._clock() >= self._trusted:
                 self._take((), None)
             return
-        self._due = self._clock() + self._kept
-        self._trusted = self._due + TRUSTED
+        self._due = self._clock() + self._lifetime
+        self._trusted = self._due + STALE_SECONDS
         self._take(keys, document)
 
     def _take(self, keys: tuple[Key, ...], document: Any) -> None:
@@ -113,74 +113,74 @@ class KeyRing:
             self._changed()
 
 
-class Keyless(Unavailable):
-    """The authorization server has answered, and has no key that signatures could be checked by."""
+class NoUsableKeys(Unavailable):
+    """The authorization server answered, but none of its keys can verify signatures."""
 
 
 def read_keys(document: Mapping[str, Any]) -> tuple[Key, ...]:
     """
     Raises:
-        Keyless: no key of the set can be used.
-        Unavailable: it is no key set.
+        NoUsableKeys: No key of the set can verify signatures.
+        Unavailable: The document is not a key set.
     """
-    given = document.get("keys")
-    if not isinstance(given, list):
+    jwks = document.get("keys")
+    if not isinstance(jwks, list):
         raise Unavailable("the key set has no keys")
-    keys = tuple(key for key in map(make_key, given[:KEYS]) if key is not None)
+    keys = tuple(key for key in map(make_key, jwks[:KEYS]) if key is not None)
     if not keys:
-        raise Keyless("the key set has no key that signatures could be checked by")
+        raise NoUsableKeys("the key set has no key that can verify signatures")
     return keys
 
 
 def loader(jwks: str | Path | Mapping[str, Any] | None, issuer: str, *, allow_http: bool) -> Load:
-    """How to get the keys: from a URL, a file, a document at hand; else from where the issuer says.
+    """How to load the keys: from a URL, a file or the document itself, else by discovery.
 
     Raises:
-        ValueError: it is none of these.
+        ValueError: The key set cannot be used.
     """
     if jwks is None:
         need_client()
-        return lambda: _discovered(issuer, allow_http)
+        return lambda: _discover(issuer, allow_http)
     if isinstance(jwks, Mapping):
-        read_at_once(jwks)
-        return lambda: _ready(jwks)
+        check_keys(jwks)
+        return lambda: _static(jwks)
     if isinstance(jwks, str) and "://" in jwks:
         need_client()
         url = check_address(jwks, "jwks", allow_http=allow_http)
         return lambda: fetch(url)
     path = Path(jwks)
-    read_at_once(_read_file(path))
+    check_keys(_read_file(path))
     return lambda: asyncio.to_thread(_read_file, path)
 
 
-def read_at_once(document: Mapping[str, Any]) -> None:
-    """A mistake in what is at hand is told at once, not to the first client."""
+def check_keys(document: Mapping[str, Any]) -> None:
+    """Report an unusable local key set at start-up rather than on the first request."""
     try:
         read_keys(document)
     except Unavailable as error:
         raise ValueError(f"jwks: {error}") from None
 
 
-async def _ready(document: Mapping[str, Any]) -> Mapping[str, Any]:
+async def _static(document: Mapping[str, Any]) -> Mapping[str, Any]:
     return document
 
 
 def _read_file(path: Path) -> dict[str, Any]:
     try:
-        found = read_object(path.read_bytes())
+        document = read_object(path.read_bytes())
     except OSError as error:
-        raise FileTrouble(f"jwks: {path} cannot be read: {error.strerror or error}") from None
-    if found is None:
-        raise FileTrouble(f"jwks: {path} holds no key set: an object with `keys`")
-    return found
+        raise KeyFileError(f"jwks: {path} cannot be read: {error.strerror or error}") from None
+    if document is None:
+        raise KeyFileError(f"jwks: {path} is not a key set: a JSON object with `keys`")
+    return document
 
 
-class FileTrouble(Unavailable, ValueError):
-    """While a server is put together it is the author's mistake; later on the file may come back."""
+class KeyFileError(Unavailable, ValueError):
+    """A ValueError at start-up, where it is a configuration error; later the file may come back."""
 
 
-async def _discovered(issuer: str, allow_http: bool) -> dict[str, Any]:
-    """By way of the issuer's metadata (RFC 8414, OpenID Connect Discovery)."""
+async def _discover(issuer: str, allow_http: bool) -> dict[str, Any]:
+    """Find the key set through the issuer's metadata (RFC 8414, OpenID Connect Discovery)."""
     reasons = []
     for url in metadata_addresses(issuer):
         try:
@@ -188,6 +188,7 @@ async def _discovered(issuer: str, allow_http: bool) -> dict[str, Any]:
         except Unavailable as error:
             reasons.append(str(error))
             continue
+        # Metadata of another issuer could point to keys of an attacker's choice (RFC 8414, 3.3).
         if metadata.get("issuer") != issuer:
             reasons.append(f"{url} is the metadata of another issuer")
             continue
@@ -203,7 +204,7 @@ def _address_of_keys(metadata: Mapping[str, Any], url: str, allow_http: bool) ->
 
 
 def metadata_addresses(issuer: str) -> list[str]:
-    """Where an issuer may tell of itself; for one with a path in three ways."""
+    """The URLs of an issuer's metadata: three for an issuer with a path, else two."""
     parts = urlsplit(issuer)
     path = parts.path.rstrip("/")
     inserted = [f"{parts.scheme}://{parts.netloc}/.well-known/{name}{path}" for name in WELL_KNOWN]

@@ -1,4 +1,4 @@
-"""What a protected resource tells everybody of itself (RFC 9728)."""
+"""Protected resource metadata (RFC 9728)."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ ALLOW: Final = (b"allow", b"GET, HEAD, OPTIONS")
 
 
 def address_of_metadata(resource: str) -> str:
-    """The well-known address is put before the path of the resource."""
+    """RFC 9728, 3.1: the well-known segment goes between host and path."""
     parts = urlsplit(resource)
     return f"{parts.scheme}://{parts.netloc}{WELL_KNOWN}{parts.path.rstrip('/')}"
 
 
 def paths_of_metadata(resource: str, endpoint: str | None) -> frozenset[str]:
-    """Where the document is: for the resource, for the endpoint as it is known here, and at the root."""
+    """Paths that serve the document: for the resource, for the endpoint as mounted here, and at the root."""
     below = (urlsplit(resource).path, endpoint or "", "")
     return frozenset(f"{WELL_KNOWN}{path.rstrip('/')}" for path in below)
 

@@ -1,4 +1,4 @@
-"""Answers that are given in place of the application, in plain ASGI."""
+"""Responses sent in place of the application, in plain ASGI."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ KINDS: Final = {"http": "http.response", "websocket": "websocket.http.response"}
 async def respond(
     scope: AsgiScope, receive: Receive, send: Transmit, answer: tuple[int, Pairs, bytes]
 ) -> None:
-    """Answer with status, headers and body. A WebSocket is refused so before it opens; where the server can
-    carry no response there, it makes a bare 403 of a close."""
+    """Send a response. A WebSocket is refused with it before the handshake; a server without that extension
+    turns the close into a bare 403."""
     status, headers, body = answer
     kind = KINDS[scope["type"]]
     if scope["type"] == "websocket":
@@ -26,7 +26,7 @@ async def respond(
             return
         if kind not in (scope.get("extensions") or {}):
             return await send({"type": "websocket.close", "code": POLICY, "reason": ""})
-    # A 204 has no body, and so no length either (RFC 9110, 8.6).
+    # A 204 has no body and no Content-Length (RFC 9110, 8.6).
     length = [] if status == 204 else [(b"content-length", b"%d" % len(body))]
     await send({"type": f"{kind}.start", "status": status, "headers": [*headers, *length]})
     return await send({"type": f"{kind}.body", "body": body})

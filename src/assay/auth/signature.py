@@ -1,4 +1,4 @@
-"""Signed tokens (JWT): taking them apart, and what may have signed them."""
+"""Signed tokens (JWT): parsing, and the keys that verify them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import msgspec
 
 from assay.model.error import MissingExtra
 
-from .denial import bad_token
+from .error import bad_token
 from .json_object import read_object
 
 try:
@@ -24,7 +24,7 @@ RSA: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512")
 CURVES: Final = {"P-256": "ES256", "P-384": "ES384", "P-521": "ES512", "Ed25519": "EdDSA", "Ed448": "EdDSA"}
 KEY_TYPES: Final = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}
 ALGORITHMS: Final = (*RSA, "ES256", "ES384", "ES512", "EdDSA")
-"""Those that need a private key to sign. With any other, whoever can check a token could also make one."""
+"""Asymmetric only. With a shared secret, every verifier could also forge tokens (RFC 8725, 3.1 and 3.2)."""
 RSA_BITS: Final = 2048
 SECRET_MEMBERS: Final = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"})
 PUBLIC_MEMBERS: Final = {"RSA": ("e", "kty", "n"), "EC": ("crv", "kty", "x", "y"), "OKP": ("crv", "kty", "x")}
@@ -45,19 +45,19 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
-    """A token that nobody has verified yet."""
+class UnverifiedToken:
+    """A parsed token whose signature has not been verified."""
 
     text: str
     header: dict[str, Any]
 
     @property
     def algorithm(self) -> str:
-        found: str = self.header["alg"]
-        return found
+        algorithm: str = self.header["alg"]
+        return algorithm
 
     def verified_by(self, key: Key) -> dict[str, Any] | None:
-        """What the token claims, if this key has signed it."""
+        """The claims, if this key signed the token."""
         try:
             payload = _SIGNATURES.decode(self.text, key.public, algorithms=[self.algorithm])
         except (jwt.PyJWTError, ValueError, TypeError):
@@ -65,68 +65,69 @@ class Signed:
         return read_object(payload)
 
 
-def take_apart(
-    text: str, algorithms: Collection[str], types: Collection[str | None], denied: Any = bad_token
-) -> Signed:
+def parse_token(
+    text: str, algorithms: Collection[str], types: Collection[str | None], error: Any = bad_token
+) -> UnverifiedToken:
     """
     Raises:
-        Denied: it is no signed token, or not of these algorithms and types.
+        AuthorizationError: The text is not a JWT, or its algorithm or type is not accepted.
     """
-    header = _read_header(text, denied)
+    header = _read_header(text, error)
     if header.get("alg") not in algorithms:
-        raise denied("it is signed by an algorithm that does not count here")
+        raise error("the algorithm of the signature is not accepted")
     kind = header.get("typ")
     if not isinstance(kind, str | None) or (kind and kind.lower().removeprefix("application/")) not in types:
-        raise denied("it is of another type")
-    # What must be understood, or changes what is signed, is not: there is nothing of the kind here.
+        # An explicit type keeps one kind of JWT from being used as another (RFC 8725, 3.11).
+        raise error("the token has another type: typ")
+    # Extensions marked critical must be understood (RFC 7515, 4.1.11), and b64 changes what is signed.
     if "crit" in header or "b64" in header:
-        raise denied("its header asks for more than is offered here")
+        raise error("the header of the token asks for unsupported extensions: crit, b64")
     if not isinstance(header.get("kid"), str | None):
-        raise denied("its key has no proper name")
-    return Signed(text, header)
+        raise error("the key id is not a string: kid")
+    return UnverifiedToken(text, header)
 
 
-def looks_signed(text: str) -> bool:
+def looks_like_jwt(text: str) -> bool:
     return text.count(".") == 2
 
 
-def _read_header(text: str, denied: Any) -> dict[str, Any]:
+def _read_header(text: str, error: Any) -> dict[str, Any]:
     parts = text.split(".")
     if len(parts) != 3 or not all(parts):
-        raise denied("it is no signed token")
+        raise error("the text is not a signed JWT")
     try:
-        # All of them: another way to write the same signature would make another token of it.
+        # All three: base64url is malleable, and another spelling of a signature would be another token.
         first, *_ = [decode64(part) for part in parts]
     except ValueError:
-        raise denied("it is no signed token") from None
+        raise error("the text is not a signed JWT") from None
     header = read_object(first)
     if header is None:
-        raise denied("its header cannot be read")
+        raise error("the header of the token cannot be read")
     return header
 
 
 def make_key(jwk: Any) -> Key | None:
-    """A key of a key set; none if it is not one that signatures could be checked by."""
+    """The key of a key set; `None` if it cannot verify signatures here."""
     if not isinstance(jwk, dict) or SECRET_MEMBERS & jwk.keys():
         return None
     operations = jwk.get("key_ops", ["verify"])
     if jwk.get("use", "sig") != "sig" or not isinstance(operations, list) or "verify" not in operations:
         return None
-    fitting = _algorithms_of(jwk)
+    algorithms = _algorithms_of(jwk)
     named = jwk.get("alg")
     if named is not None:
-        fitting &= {named} if isinstance(named, str) else frozenset()
+        algorithms &= {named} if isinstance(named, str) else frozenset()
     kid = jwk.get("kid")
-    if not fitting or not isinstance(kid, str | None):
+    if not algorithms or not isinstance(kid, str | None):
         return None
     try:
-        public = jwt.PyJWK({**jwk, "alg": min(fitting)}).key
+        public = jwt.PyJWK({**jwk, "alg": min(algorithms)}).key
     except (jwt.PyJWTError, ValueError, TypeError):
         return None
     return (
         None
         if getattr(public, "key_size", RSA_BITS) < RSA_BITS and jwk["kty"] == "RSA"
-        else Key(kid, fitting, public)
+        else Key(kid, algorithms, public)
     )
 
 
@@ -134,12 +135,12 @@ def _algorithms_of(jwk: dict[str, Any]) -> frozenset[str]:
     if jwk.get("kty") == "RSA":
         return frozenset(RSA)
     curve = jwk.get("crv")
-    found = CURVES.get(curve) if isinstance(curve, str) else None
-    return frozenset({found}) if found and KEY_TYPES[found[:2]] == jwk.get("kty") else frozenset()
+    algorithm = CURVES.get(curve) if isinstance(curve, str) else None
+    return frozenset({algorithm}) if algorithm and KEY_TYPES[algorithm[:2]] == jwk.get("kty") else frozenset()
 
 
 def thumbprint(jwk: dict[str, Any]) -> str:
-    """What names a key by itself (RFC 7638)."""
+    """The key's thumbprint (RFC 7638, 3)."""
     members = {name: jwk[name] for name in PUBLIC_MEMBERS[jwk["kty"]]}
     return encode64(sha256(msgspec.json.encode(members, order="sorted")).digest())
 
@@ -151,7 +152,7 @@ def encode64(data: bytes) -> str:
 def decode64(text: str) -> bytes:
     """
     Raises:
-        ValueError: it is not base64 as URLs have it, without padding.
+        ValueError: The text is not unpadded base64url.
     """
     data = urlsafe_b64decode(text + "=" * (-len(text) % 4))
     if encode64(data) != text:

@@ -1,4 +1,4 @@
-"""Why a request is not let in. Reasons are sentences of our own: nothing of a token is repeated."""
+"""Why a request is refused. Reasons are fixed sentences: they never repeat any part of a token."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ NEED_NONCE: Final = "use_dpop_nonce"
 INSUFFICIENT_SCOPE: Final = "insufficient_scope"
 
 STATUSES: Final = {None: 401, INVALID_REQUEST: 400, INSUFFICIENT_SCOPE: 403}
-"""Of an error in a challenge (RFC 6750, 3.1; none where nothing was shown at all); 401 for all others."""
+"""HTTP status by error code (RFC 6750, 3.1). `None`: the request has no token. Other codes: 401."""
 
 
-class Denied(Exception):
-    """The request is answered with a challenge."""
+class AuthorizationError(Exception):
+    """The request is not authorized; the answer is a challenge."""
 
     def __init__(self, error: str | None, reason: str) -> None:
         super().__init__(reason)
@@ -28,12 +28,12 @@ class Denied(Exception):
 
 
 class Unavailable(Exception):
-    """Nobody can say whether the token is good, because the authorization server cannot be asked."""
+    """The token cannot be verified, because the authorization server cannot be reached."""
 
 
-def bad_token(reason: str) -> Denied:
-    return Denied(INVALID_TOKEN, reason)
+def bad_token(reason: str) -> AuthorizationError:
+    return AuthorizationError(INVALID_TOKEN, reason)
 
 
-def bad_proof(reason: str) -> Denied:
-    return Denied(INVALID_PROOF, reason)
+def bad_proof(reason: str) -> AuthorizationError:
+    return AuthorizationError(INVALID_PROOF, reason)

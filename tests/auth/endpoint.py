@@ -1,4 +1,4 @@
-"""A protected server on a free port, and a client that knocks with any bytes: by HTTP or for a WebSocket."""
+"""A protected server on a free port, and raw requests to it, over HTTP and to open a WebSocket."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 from assay import Context, Server
 from assay.auth import Auth
-from tests.auth.issuing import RESOURCE, Issuer
+from tests.auth.issuer import RESOURCE, Issuer
 from tests.driving.answer import PATIENCE
 from tests.driving.hosts import on_assay
 from tests.driving.messages import call
 
 HTTP, WS = "http", "ws"
-PLACES = {HTTP: ("POST", RESOURCE), WS: ("GET", f"{RESOURCE}/ws")}
-"""What a proof must be for: on a WebSocket, for the request that opens it."""
+TARGETS = {HTTP: ("POST", RESOURCE), WS: ("GET", f"{RESOURCE}/ws")}
+"""The method and URL that a proof must name; on a WebSocket, those of the opening request."""
 UPGRADE = {
     "Upgrade": "websocket",
     "Connection": "Upgrade",
@@ -29,29 +29,29 @@ POSTED = {"Content-Type": "application/json", "Accept": "application/json, text/
 BODY = json.dumps(call("greet", 7)).encode()
 
 
-class Heard(NamedTuple):
+class Reply(NamedTuple):
     status: int
     headers: dict[str, str]
     body: bytes
 
 
 @dataclass
-class Door:
-    """Where to knock. `greeted` is for whom a handler has run."""
+class Endpoint:
+    """A running server. `greeted` lists the principals for which the handler ran."""
 
     port: int
     greeted: list[Any]
 
-    async def knock(self, transport: str, headers: list[tuple[str, str]], query: str = "") -> Heard:
-        method, place = PLACES[transport]
+    async def request(self, transport: str, headers: list[tuple[str, str]], query: str = "") -> Reply:
+        method, url = TARGETS[transport]
         own = UPGRADE if transport == WS else {**POSTED, "Content-Length": str(len(BODY))}
         pairs = [("Host", "localhost"), *own.items(), *headers]
         lines = [f"{name}: {value}" for name, value in pairs]
-        path = place.removeprefix("http://localhost:3000") + query
+        path = url.removeprefix("http://localhost:3000") + query
         head = "\r\n".join([f"{method} {path} HTTP/1.1", *lines, "", ""]).encode("latin-1")
-        return await self.say(head + (b"" if transport == WS else BODY))
+        return await self.send(head + (b"" if transport == WS else BODY))
 
-    async def say(self, request: bytes) -> Heard:
+    async def send(self, request: bytes) -> Reply:
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         try:
             writer.write(request)
@@ -59,8 +59,8 @@ class Door:
                 first, *rest = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").splitlines()
                 headers = dict(line.lower().split(": ", 1) for line in rest if line)
                 body = await reader.readexactly(int(headers.get("content-length", 0)))
-            shown = {name: line.split(": ", 1)[1] for name, line in zip(headers, rest, strict=False)}
-            return Heard(int(first.split()[1]), shown, body)
+            original = {name: line.split(": ", 1)[1] for name, line in zip(headers, rest, strict=False)}
+            return Reply(int(first.split()[1]), original, body)
         finally:
             writer.close()
 
@@ -77,12 +77,12 @@ def make_server(greeted: list[Any], **options: Any) -> Server:
 
 
 @asynccontextmanager
-async def protected(issuer: Issuer, **options: Any) -> AsyncIterator[Door]:
-    """A server for those who show a token of the issuer."""
-    given = {"issuer": issuer.url, "audience": RESOURCE, "jwks": issuer.jwks, "scopes": ["use"], **options}
+async def protected(issuer: Issuer, **options: Any) -> AsyncIterator[Endpoint]:
+    """A server that requires a token from the issuer."""
+    settings = {"issuer": issuer.url, "audience": RESOURCE, "jwks": issuer.jwks, "scopes": ["use"], **options}
     greeted: list[Any] = []
-    async with on_assay(make_server(greeted, auth=Auth(**given)).asgi()) as port:
-        yield Door(port, greeted)
+    async with on_assay(make_server(greeted, auth=Auth(**settings)).asgi()) as port:
+        yield Endpoint(port, greeted)
 
 
 def bearer(token: str) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""An issuer of tokens on a free port: real keys, real signatures, a real key set to fetch."""
+"""A token issuer on a free port, with real keys, signatures and a key set to fetch."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CLIENT = ("resource:server", "s3cret/+ä")
 
 @cache
 def rsa_key(name: str = "first", bits: int = 2048) -> rsa.RSAPrivateKey:
-    """Made once for all tests: that takes a while."""
+    """Cached, because generating a key is slow."""
     return rsa.generate_private_key(65537, bits)
 
 
@@ -72,7 +72,7 @@ def thumbprint(key: Any) -> str:
 
 
 class Issuer:
-    """Signs with ES256 unless told otherwise. `keys` is what its key set holds; `fetched` counts visits."""
+    """Signs with ES256 by default. `keys` is its key set; `requests` counts the requests that it answered."""
 
     def __init__(self) -> None:
         self.url = ""
@@ -81,19 +81,19 @@ class Issuer:
             public_jwk(rsa_key(), kid="rsa", use="sig"),
         ]
         self.opaque: dict[str, dict[str, Any]] = {}
-        """Tokens that only this issuer can read, and what it says of them."""
+        """Opaque tokens and their introspection responses."""
         self.status = 200
         self.answer: bytes | None = None
-        """What is sent in place of any document."""
-        self.fetched = 0
-        self.asked: list[dict[str, str]] = []
+        """Sent in place of every document."""
+        self.requests = 0
+        self.introspected: list[dict[str, str]] = []
 
     @property
     def jwks(self) -> str:
         return f"{self.url}/jwks"
 
     def claims(self, **changed: Any) -> dict[str, Any]:
-        """Those of a good token; what is set to `...` is left out."""
+        """The claims of a valid token; those set to `...` are left out."""
         now = int(time.time())
         usual = {"iss": self.url, "aud": RESOURCE, "sub": "ann", "iat": now, "exp": now + 300, "scope": "use"}
         return {name: value for name, value in {**usual, **changed}.items() if value is not ...}
@@ -108,17 +108,17 @@ class Issuer:
         pass
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        self.fetched += 1
+        self.requests += 1
         body = (await receive())["body"] if scope["method"] == "POST" else b""
-        found = json.dumps(self._document(scope, body)).encode() if self.answer is None else self.answer
+        body = json.dumps(self._document(scope, body)).encode() if self.answer is None else self.answer
         headers = [(b"content-type", b"application/json")]
-        if found.startswith(GZIP):
+        if body.startswith(GZIP):
             headers.append((b"content-encoding", b"gzip"))
         if self.status in (301, 307):
             headers.append((b"location", f"{self.url}/elsewhere".encode()))
-        status = self.status if self.status != 200 or found != b"null" else 404
+        status = self.status if self.status != 200 or body != b"null" else 404
         await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": found})
+        await send({"type": "http.response.body", "body": body})
 
     def _document(self, scope: Any, body: bytes) -> Any:
         if scope["path"] == "/introspect":
@@ -134,12 +134,12 @@ class Issuer:
         client = tuple(map(unquote_plus, base64.b64decode(word).decode().split(":")))
         assert (kind, client) == ("Basic", CLIENT)
         form = {name: values[0] for name, values in parse_qs(body.decode()).items()}
-        self.asked.append(form)
+        self.introspected.append(form)
         return self.opaque.get(form["token"], {"active": False})
 
 
 @asynccontextmanager
-async def issuing() -> AsyncIterator[Issuer]:
+async def serve_issuer() -> AsyncIterator[Issuer]:
     issuer = Issuer()
     async with on_assay(issuer) as port:
         issuer.url = f"http://127.0.0.1:{port}"
@@ -147,14 +147,14 @@ async def issuing() -> AsyncIterator[Issuer]:
 
 
 def signed(header: dict[str, Any], claims: Any, key: Any) -> str:
-    """A token by any header, also by one that a library would not write."""
+    """A token with any header, even one that a library refuses to write."""
     start = f"{encoded(header)}.{encoded(claims)}"
     algorithm = jwt.get_algorithm_by_name(header["alg"])
     return f"{start}.{encoded(algorithm.sign(start.encode(), algorithm.prepare_key(key)))}"
 
 
 def proof(token: str, *, key: Any = None, header: dict[str, Any] | None = None, **changed: Any) -> str:
-    """A proof for a POST to the endpoint; what is set to `...` is left out."""
+    """A proof for a POST to the endpoint; claims set to `...` are left out."""
     key = ec_key("holder") if key is None else key
     usual = {
         "jti": str(uuid4()),
