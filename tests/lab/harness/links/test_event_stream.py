@@ -1,4 +1,4 @@
-"""Event streams are cut into blocks, byte for byte, however they arrive."""
+"""Event streams are split into blocks without changing a byte, regardless of chunking."""
 
 import pytest
 from hypothesis import given
@@ -13,19 +13,19 @@ PIECES = [b"data: 1\n\n", b"id: 7\r\ndata: 2\r\n\r\n", b": comment\n\n", b"event
 def test_blocks_do_not_depend_on_how_they_arrive(size: int) -> None:
     data = b"".join(PIECES)
     blocks = Blocks()
-    found = [block for at in range(0, len(data), size) for block in blocks.feed(data[at : at + size])]
-    assert b"".join(found) + blocks.rest == data
-    assert [block.strip() for block in found] == [piece.strip() for piece in PIECES]
+    complete = [block for at in range(0, len(data), size) for block in blocks.feed(data[at : at + size])]
+    assert b"".join(complete) + blocks.rest == data
+    assert [block.strip() for block in complete] == [piece.strip() for piece in PIECES]
 
 
 @given(st.lists(st.binary(max_size=12), max_size=8))
 def test_no_byte_is_lost_or_changed(chunks: list[bytes]) -> None:
     blocks = Blocks()
-    found = [block for chunk in chunks for block in blocks.feed(chunk)]
-    assert b"".join(found) + blocks.rest == b"".join(chunks)
+    complete = [block for chunk in chunks for block in blocks.feed(chunk)]
+    assert b"".join(complete) + blocks.rest == b"".join(chunks)
 
 
-def test_unfinished_block_is_kept_apart() -> None:
+def test_unfinished_block_stays_in_the_rest() -> None:
     blocks = Blocks()
     assert blocks.feed(b"data: 1\n\ndata: 2\n") == [b"data: 1\n\n"]
     assert blocks.rest == b"data: 2\n"

@@ -1,4 +1,4 @@
-"""HTTP responses as they come: every framing, and every way to break it."""
+"""HTTP responses in every framing, and with every violation of it."""
 
 import asyncio
 
@@ -25,8 +25,8 @@ async def parts(data: bytes, method: str = "POST", *, step: int = 0) -> list[Par
     return [part async for part in read_response(reader, method)]
 
 
-def body(found: list[Part]) -> bytes:
-    return b"".join(part.data for part in found if isinstance(part, PieceRead))
+def body(response: list[Part]) -> bytes:
+    return b"".join(part.data for part in response if isinstance(part, PieceRead))
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,9 @@ def body(found: list[Part]) -> bytes:
 )
 async def test_body_is_read_by_its_framing(data: bytes, expected: bytes) -> None:
     for step in (0, 1):
-        found = await parts(data, step=step)
-        assert body(found) == expected
-        assert found[-1] == Ended()
+        response = await parts(data, step=step)
+        assert body(response) == expected
+        assert response[-1] == Ended()
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ async def test_body_is_read_by_its_framing(data: bytes, expected: bytes) -> None
         (OK + b"X: " + b"x" * MAX_HEAD + b"\r\n\r\n", "limit"),
     ],
 )
-async def test_broken_response_ends_with_what_is_wrong(data: bytes, words: str) -> None:
+async def test_broken_response_ends_with_the_problem(data: bytes, words: str) -> None:
     last = (await parts(data))[-1]
     assert isinstance(last, Ended)
     assert words in (last.problem or "")
@@ -84,11 +84,11 @@ async def test_head_keeps_its_bytes() -> None:
         ("ws://[::1]:8/a?b=c", Address("::1", 8, False, "[::1]:8", "/a?b=c")),
     ],
 )
-def test_address_is_taken_apart(url: str, address: Address) -> None:
+def test_url_is_parsed(url: str, address: Address) -> None:
     assert Address.of(url) == address
 
 
 @pytest.mark.parametrize("url", ["", "localhost:3000", "ftp://x/", "http:///mcp", "http://x:port/"])
-def test_what_cannot_be_connected_to_is_refused(url: str) -> None:
+def test_unusable_url_is_refused(url: str) -> None:
     with pytest.raises(ValueError):
         Address.of(url)

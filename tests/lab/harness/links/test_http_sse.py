@@ -1,4 +1,4 @@
-"""The two endpoints of the first revision: answers come on the stream, questions go where it says."""
+"""The two endpoints of the first revision: answers on the stream, requests to the URL that it names."""
 
 import pytest
 
@@ -11,35 +11,36 @@ from assay.lab.harness.transport import Transport
 from tests.lab.two_endpoints import OLDEST, TwoEndpoints, serving
 
 
-async def talk(stage: Stage) -> int:
+async def ping(stage: Stage) -> int:
     peer = await stage.open()
     await peer.request("ping")
     return 1
 
 
-async def played_against(server: TwoEndpoints) -> Recording:
+async def recording_of(server: TwoEndpoints) -> Recording:
     async with serving(server) as url:
         subject = UrlSubject(url, transport=Transport.HTTP_SSE)
-        return await play("talk", subject, OLDEST, talk, Facts(OLDEST.date), Conditions(patience=5.0))
+        return await play("ping", subject, OLDEST, ping, Facts(OLDEST.date), Conditions(patience=5.0))
 
 
 async def test_conversation_runs_over_both_endpoints() -> None:
-    played = await played_against(TwoEndpoints())
-    assert (played.value, played.broken) == (1, None)
-    assert [(one.method, one.result is not None) for one in played.trace.exchanges()] == [
+    recording = await recording_of(TwoEndpoints())
+    assert (recording.value, recording.broken) == (1, None)
+    exchanges = recording.trace.exchanges()
+    assert [(exchange.method, exchange.result is not None) for exchange in exchanges] == [
         ("initialize", True),
         ("ping", True),
         ("ping", True),
     ]
-    assert played.trace.strays == ()
+    assert recording.trace.strays == ()
 
 
-async def test_stream_that_names_no_endpoint_is_no_way_in() -> None:
-    played = await played_against(TwoEndpoints(first=b""))
-    assert isinstance(played.broken, Unreachable)
+async def test_stream_without_an_endpoint_event_is_unreachable() -> None:
+    recording = await recording_of(TwoEndpoints(first=b""))
+    assert isinstance(recording.broken, Unreachable)
 
 
 @pytest.mark.parametrize("target", ["ftp://x/", "http://x:port/", "http://elsewhere.example/messages"])
 async def test_endpoint_that_cannot_be_reached_ends_the_conversation(target: str) -> None:
-    played = await played_against(TwoEndpoints(first=f"event: endpoint\ndata: {target}\n\n".encode()))
-    assert isinstance(played.broken, Unreachable)
+    recording = await recording_of(TwoEndpoints(first=f"event: endpoint\ndata: {target}\n\n".encode()))
+    assert isinstance(recording.broken, Unreachable)

@@ -1,4 +1,4 @@
-"""Certificates that the driver shows, and what of its files cannot be used."""
+"""Client certificates of the driver, and errors about unusable files."""
 
 import ssl
 from pathlib import Path
@@ -13,11 +13,11 @@ from assay.lab.harness.sabotage.certificate_authority import Issuer
 from assay.lab.harness.subject.bearer import NONE, STRANGER, USUAL
 
 
-def test_without_a_certificate_there_is_nothing_to_show() -> None:
+def test_without_a_certificate_there_are_no_kinds() -> None:
     assert ANYBODY.kinds == []
 
 
-def test_with_a_certificate_none_and_another_can_be_shown_too(tmp_path: Path) -> None:
+def test_with_a_certificate_there_are_three_kinds(tmp_path: Path) -> None:
     identity = Identity(None, *Issuer(tmp_path, "us").issue("driver"))
     assert identity.kinds == [USUAL, NONE, STRANGER]
     assert len({id(identity.context(kind)) for kind in identity.kinds}) == 3
@@ -45,11 +45,11 @@ def test_a_file_that_cannot_be_used_is_named(
         Identity(ca, cert, key).context()
 
 
-async def test_a_server_that_is_not_trusted_is_told_as_such(tmp_path: Path) -> None:
-    meeting = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    meeting.load_cert_chain(*Issuer(tmp_path, "us").issue("server"))
+async def test_untrusted_server_is_reported_with_the_tls_error(tmp_path: Path) -> None:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(*Issuer(tmp_path, "us").issue("server"))
     connections = Connections(lambda reader, writer: writer.drain())
-    port = await connections.listen(context=meeting)
+    port = await connections.listen(context=context)
     try:
         with pytest.raises(Unreachable, match="TLS: unable to get local issuer certificate"):
             await connect(Address.of(f"https://127.0.0.1:{port}/mcp"), 5.0)

@@ -1,4 +1,4 @@
-"""What is known of a body on its way: answered, begun, ended."""
+"""The state of a request in transit: answered, begun, ended."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -33,7 +33,7 @@ async def streaming(blocks: bytes, *, ends: bool) -> AsyncIterator[UrlSubject]:
             writer.close()
 
 
-async def listened(blocks: bytes, *, ends: bool, patience: float) -> Recording:
+async def recording_of(blocks: bytes, *, ends: bool, patience: float) -> Recording:
     async def listen(stage: Stage) -> tuple[bool, bool, list[str]]:
         peer = await stage.connect()
         sent = await peer.http.listen()
@@ -44,22 +44,22 @@ async def listened(blocks: bytes, *, ends: bool, patience: float) -> Recording:
         return await play("listen", subject, date, listen, Facts(date.date), Conditions(patience=patience))
 
 
-async def test_stream_tells_its_event_ids_and_its_end() -> None:
-    played = await listened(b"id: a\ndata: \n\n:\n\nid: b\ndata: {}\n\n", ends=True, patience=5.0)
-    assert played.value == (True, True, ["a", "b"])
-    (call,) = played.trace.calls
+async def test_stream_has_event_ids_and_an_end() -> None:
+    recording = await recording_of(b"id: a\ndata: \n\n:\n\nid: b\ndata: {}\n\n", ends=True, patience=5.0)
+    assert recording.value == (True, True, ["a", "b"])
+    (call,) = recording.trace.calls
     assert call.is_stream and call.is_over
-    assert not played.trace.left_open
+    assert not recording.trace.left_open
 
 
 async def test_stream_that_does_not_end_is_marked() -> None:
-    played = await listened(b":\n\n", ends=False, patience=0.1)
-    assert played.value == (True, False, [])
-    (call,) = played.trace.calls
+    recording = await recording_of(b":\n\n", ends=False, patience=0.1)
+    assert recording.value == (True, False, [])
+    (call,) = recording.trace.calls
     assert not call.is_over
-    assert played.trace.left_open == {call.channel}
+    assert recording.trace.left_open == {call.channel}
 
 
-async def test_stream_that_says_nothing_has_not_begun() -> None:
-    played = await listened(b"", ends=False, patience=0.1)
-    assert played.value == (False, False, [])
+async def test_stream_without_events_has_not_begun() -> None:
+    recording = await recording_of(b"", ends=False, patience=0.1)
+    assert recording.value == (False, False, [])

@@ -1,4 +1,4 @@
-"""Processes that are asked to end: by the end of their input, or by a signal."""
+"""Processes that are asked to exit by a signal."""
 
 import sys
 
@@ -25,13 +25,13 @@ async def terminated(program: str, patience: float) -> Recording:
     return await play("end", subject, revision, ask, Facts(revision.date), Conditions())
 
 
-async def test_process_that_was_asked_to_end_tells_its_status() -> None:
-    played = await terminated(SLEEPER, 10.0)
-    exits = [frame.info["status"] for frame in played.trace.frames if frame.kind is Kind.EXIT]
-    assert (played.value, exits) == (-15, [-15])
+async def test_exit_status_of_a_terminated_process_is_recorded() -> None:
+    recording = await terminated(SLEEPER, 10.0)
+    exits = [frame.info["status"] for frame in recording.trace.frames if frame.kind is Kind.EXIT]
+    assert (recording.value, exits) == (-15, [-15])
 
 
-async def test_process_that_does_not_let_itself_be_asked_is_told_of() -> None:
-    played = await terminated(DEAF, 0.01)
-    assert played.value is None
-    assert any(played.trace.marks(TERMINATED))
+async def test_process_that_ignores_the_signal_has_no_status() -> None:
+    recording = await terminated(DEAF, 0.01)
+    assert recording.value is None
+    assert any(recording.trace.marks(TERMINATED))

@@ -1,4 +1,4 @@
-"""What a refusal says, however it is written."""
+"""Challenges are read in every spelling that RFC 9110 allows, and some that it does not."""
 
 import pytest
 
@@ -35,10 +35,10 @@ def test_bearer_challenge_is_read(value: str, params: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("value", ["", 'Basic realm="x"', ", ,", '"', 'scope="read"', "=", "\x00\xff"])
-def test_where_there_is_none_there_is_none(value: str) -> None:
+def test_header_without_a_bearer_challenge_yields_none(value: str) -> None:
     assert bearer_challenge(head(value)) is None
 
 
-def test_every_header_counts() -> None:
-    assert [one.scheme for one in challenges(head("DPoP", "Bearer"))] == ["dpop", "bearer"]
+def test_all_headers_are_read() -> None:
+    assert [challenge.scheme for challenge in challenges(head("DPoP", "Bearer"))] == ["dpop", "bearer"]
     assert challenges(None) == []

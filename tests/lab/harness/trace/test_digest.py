@@ -1,4 +1,4 @@
-"""Digests of the lab are those of the profile, by code of its own."""
+"""The lab's digests equal those of the profile, although the code is separate."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ values = st.recursive(
 
 
 @given(values)
-def test_canonical_form_is_the_one_that_is_signed(value: Any) -> None:
+def test_canonical_form_equals_the_signed_form(value: Any) -> None:
     try:
         expected = canonical.encode(value)
     except canonical.NotCanonical:
@@ -30,11 +30,11 @@ def test_digest_of_a_value_is_of_its_canonical_form() -> None:
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), "\ud800", object()])
-def test_what_json_cannot_say_has_no_digest(value: object) -> None:
+def test_value_outside_json_has_no_digest(value: object) -> None:
     assert digest_of_json(value) is None
 
 
 @pytest.mark.parametrize("value", [None, "", "sha256:", "ab" * 32, "sha256:" + "AB" * 32, 7])
-def test_other_forms_are_no_digests(value: object) -> None:
+def test_other_forms_are_not_digests(value: object) -> None:
     assert not is_digest(value)
     assert is_digest(digest_of(b""))

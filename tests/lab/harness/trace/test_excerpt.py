@@ -1,4 +1,4 @@
-"""Frames in short: what passed on the wire is shown before what a server said to itself."""
+"""Excerpts prefer protocol traffic to lines on standard error."""
 
 from assay.lab.harness.trace.excerpt import MOST, excerpts
 from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
@@ -10,8 +10,8 @@ def trace_of(*kinds: Kind) -> Trace:
     return Trace(Header("a-revision", "stdio", "it", "by-hand", closed=True), frames)
 
 
-def numbers(found: list[str]) -> list[int]:
-    return [int(line.split()[1].removeprefix("#")) for line in found]
+def numbers(lines: list[str]) -> list[int]:
+    return [int(line.split()[1].removeprefix("#")) for line in lines]
 
 
 def test_few_frames_are_all_shown() -> None:
@@ -19,11 +19,11 @@ def test_few_frames_are_all_shown() -> None:
     assert numbers(excerpts(trace, range(3))) == [0, 1, 2]
 
 
-def test_the_answer_is_shown_however_much_a_server_complained_before() -> None:
+def test_the_answer_is_shown_despite_many_lines_on_standard_error() -> None:
     trace = trace_of(Kind.LINE, *[Kind.ERRORS] * MOST, Kind.LINE)
     assert numbers(excerpts(trace, range(MOST + 2))) == [0, MOST + 1]
 
 
-def test_complaints_alone_are_shown_too() -> None:
+def test_standard_error_is_shown_if_there_is_nothing_else() -> None:
     trace = trace_of(*[Kind.ERRORS] * (MOST + 1))
     assert numbers(excerpts(trace, range(MOST + 1))) == list(range(MOST))

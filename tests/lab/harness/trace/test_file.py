@@ -1,4 +1,4 @@
-"""Stored traces: read back as written, and refused once a byte was changed."""
+"""Stored traces are read back as written, and refused after any modification."""
 
 import pytest
 from hypothesis import given
@@ -54,7 +54,7 @@ def test_trace_without_a_frame_from_its_middle_is_refused() -> None:
 
 
 @given(st.binary(max_size=200))
-def test_other_bytes_are_no_trace(data: bytes) -> None:
+def test_arbitrary_bytes_are_refused(data: bytes) -> None:
     with pytest.raises(BadTrace):
         parse_trace(data)
 

@@ -1,4 +1,4 @@
-"""Schemas of subjects are judged by their own dialect, and nothing that they name is fetched."""
+"""Schemas of subjects are validated in their own dialect, and no reference is fetched."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from assay.lab.harness.trace.json_schema import (
 )
 
 NOWHERE = "http://127.0.0.1:1/schema"
-"""Nobody listens there: an attempt to fetch it would be told as a problem."""
+"""Nothing listens there: an attempt to fetch it would be reported as a problem."""
 
 
 @pytest.mark.parametrize(
@@ -25,18 +25,18 @@ NOWHERE = "http://127.0.0.1:1/schema"
         True,
     ],
 )
-def test_a_schema_that_keeps_to_its_dialect_has_no_problem(schema: Any) -> None:
+def test_a_schema_that_is_valid_in_its_dialect_has_no_problem(schema: Any) -> None:
     assert dialect_problem(schema) is None
     assert schema_problem(schema) is None
 
 
 @pytest.mark.parametrize("schema", [{"type": "objekt"}, {"items": [{"type": "string"}]}, {"$schema": 17}])
-def test_a_schema_that_does_not_is_told(schema: Any) -> None:
+def test_an_invalid_schema_has_a_problem(schema: Any) -> None:
     assert dialect_problem(schema)
     assert schema_problem(schema)
 
 
-def test_a_dialect_that_nobody_knows_is_neither_fetched_nor_blamed() -> None:
+def test_an_unknown_dialect_is_neither_fetched_nor_a_problem() -> None:
     schema = {"$schema": NOWHERE, "type": "anything"}
     assert dialect_of(schema) == NOWHERE
     assert dialect_problem(schema) is None
@@ -44,8 +44,8 @@ def test_a_dialect_that_nobody_knows_is_neither_fetched_nor_blamed() -> None:
     assert value_problem({}, schema) is None
 
 
-def test_a_reference_elsewhere_is_not_followed() -> None:
+def test_an_external_reference_is_not_fetched() -> None:
     schema = {"$ref": NOWHERE}
     assert dialect_problem(schema) is None
-    assert "not looked up" in str(schema_problem(schema))
+    assert "external references are not fetched" in str(schema_problem(schema))
     assert value_problem({}, schema) is None

@@ -1,4 +1,4 @@
-"""Pages of one reading belong together; what a server declares is found in either opening."""
+"""Pages of one pass form a listing; capabilities are read from either opening."""
 
 from assay.lab.harness.trace.declaration import declaration
 from assay.lab.harness.trace.listing import listings
@@ -6,7 +6,7 @@ from assay.revisions.registry import PER_REQUEST
 from tests.lab.traces import request, result, stdio_trace
 
 
-def test_pages_are_one_listing_and_a_new_reading_is_another() -> None:
+def test_pages_are_one_listing_and_a_new_pass_is_another() -> None:
     trace = stdio_trace(
         (">", request(1, "tools/list")),
         ("<", result(1, tools=[{"name": "a"}, 7], nextCursor="x")),
@@ -28,16 +28,15 @@ def test_unanswered_listing_is_incomplete() -> None:
 
 def test_declaration_is_read_off_the_handshake() -> None:
     capabilities = {"tools": {"listChanged": True}, "prompts": False}
-    found = declaration(
-        stdio_trace((">", request(1, "initialize")), ("<", result(1, capabilities=capabilities)))
-    )
-    assert found is not None
-    assert found.has("tools", "listChanged") and not found.has("prompts") and not found.has("tools", "x", "y")
-    assert len(found.frames) == 2
+    trace = stdio_trace((">", request(1, "initialize")), ("<", result(1, capabilities=capabilities)))
+    declared = declaration(trace)
+    assert declared is not None and declared.has("tools", "listChanged")
+    assert not declared.has("prompts") and not declared.has("tools", "x", "y")
+    assert len(declared.frames) == 2
 
 
 def test_declaration_is_read_off_discovery() -> None:
     turns = ((">", request(1, "server/discover")), ("<", result(1, capabilities={"tools": {}})))
-    found = declaration(stdio_trace(*turns, revision=PER_REQUEST[-1]))
-    assert found is not None and found.has("tools")
+    declared = declaration(stdio_trace(*turns, revision=PER_REQUEST[-1]))
+    assert declared is not None and declared.has("tools")
     assert declaration(stdio_trace((">", request(1, "initialize")), ("<", result(1, capabilities=3)))) is None

@@ -1,4 +1,4 @@
-"""The recorder keeps what passed, within bounds, and no credential."""
+"""The recorder keeps frames up to a limit, and no credentials."""
 
 import json
 
@@ -19,11 +19,11 @@ def test_credentials_never_reach_a_frame() -> None:
     recorder.record(Sender.DRIVER, "1/post-1", Kind.REQUEST, head + TOKEN.encode())
     recorder.record(Sender.SUBJECT, "1/post-1", Kind.HEAD, b"HTTP/1.1 200 OK\r\nSet-Cookie: id=1\r\n\r\n")
     recorder.record(Sender.SUBJECT, "1/errors", Kind.ERRORS, b"got " + TOKEN.encode())
-    kept = b"".join(frame.raw for frame in recorder.trace(closed=True).frames)
-    assert TOKEN.encode() not in kept
-    assert b"Cookie: [redacted]\r\nAccept: x" in kept
-    assert b"Set-Cookie: [redacted]" in kept
-    assert b"got [redacted]" in kept
+    recorded = b"".join(frame.raw for frame in recorder.trace(closed=True).frames)
+    assert TOKEN.encode() not in recorded
+    assert b"Cookie: [redacted]\r\nAccept: x" in recorded
+    assert b"Set-Cookie: [redacted]" in recorded
+    assert b"got [redacted]" in recorded
 
 
 def test_longer_secret_is_replaced_before_one_that_is_part_of_it() -> None:
@@ -31,7 +31,7 @@ def test_longer_secret_is_replaced_before_one_that_is_part_of_it() -> None:
     assert Redaction(secrets).text(b"abcdefghijkl abcdefgh") == b"[redacted] [redacted]"
 
 
-def test_secret_too_short_to_be_told_from_words_is_replaced_in_its_header_only() -> None:
+def test_secret_too_short_to_be_unique_is_replaced_in_its_header_only() -> None:
     redaction = Redaction(["test"], headers=["X-Env"])
     assert redaction.text(b"test_tool") == b"test_tool"
     assert redaction.head(b"GET / HTTP/1.1\r\nx-env: test\r\n\r\ntest") == (
@@ -39,7 +39,7 @@ def test_secret_too_short_to_be_told_from_words_is_replaced_in_its_header_only()
     )
 
 
-def test_secret_is_found_as_json_writes_it() -> None:
+def test_secret_is_replaced_in_its_json_encoding() -> None:
     secret = 'quo"te-schlüssel'
     assert Redaction([secret]).text(json.dumps(secret).encode()) == b'"[redacted]"'
 
@@ -64,7 +64,7 @@ def test_flood_is_refused_at_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_FRAMES", 3)
     recorder = Recorder(HEADER)
     for _ in range(3):
-        recorder.mark("1/marks", "one")
+        recorder.mark("1/marks", "allowed")
     with pytest.raises(Flooded):
         recorder.mark("1/marks", "too many")
     assert len(recorder.trace(closed=False).frames) == 3

@@ -1,4 +1,4 @@
-"""The line that shows a finding again: run by a shell, it sends what the driver sent."""
+"""The command that reproduces a finding sends what the driver sent."""
 
 import shlex
 import subprocess
@@ -13,7 +13,7 @@ from assay.lab.harness.trace.trace import Trace
 from assay.revisions.registry import REVISIONS
 from tests.lab.traces import request, stdio_trace
 
-SAID = (request(1, "initialize"), request(2, 'it\'s \\n "quoted" 100%'))
+MESSAGES = (request(1, "initialize"), request(2, 'it\'s \\n "quoted" 100%'))
 
 
 def piped_to(command: str, trace: Trace) -> str:
@@ -22,21 +22,21 @@ def piped_to(command: str, trace: Trace) -> str:
 
 
 def test_messages_are_piped_by_one_line() -> None:
-    trace = stdio_trace(*((">", message) for message in SAID))
+    trace = stdio_trace(*((">", message) for message in MESSAGES))
     line = piped_to("cat", trace)
     assert "\n" not in line
-    told = subprocess.run(["sh", "-c", line], capture_output=True, check=True).stdout
-    assert told == b"".join(frame.raw for frame in trace.frames)
+    output = subprocess.run(["sh", "-c", line], capture_output=True, check=True).stdout
+    assert output == b"".join(frame.raw for frame in trace.frames)
 
 
 @pytest.mark.parametrize("odd", [b"no end", b"two\nlines\n", b"\n\n"])
 def test_other_bytes_are_piped_as_they_were(odd: bytes) -> None:
-    trace = stdio_trace((">", SAID[0]), (">", odd))
-    told = subprocess.run(["sh", "-c", piped_to("cat", trace)], capture_output=True, check=True).stdout
-    assert told == b"".join(frame.raw for frame in trace.frames)
+    trace = stdio_trace((">", MESSAGES[0]), (">", odd))
+    output = subprocess.run(["sh", "-c", piped_to("cat", trace)], capture_output=True, check=True).stdout
+    assert output == b"".join(frame.raw for frame in trace.frames)
 
 
-def test_a_client_is_let_come_again() -> None:
+def test_client_is_started_again_with_its_scenario() -> None:
     header = Header(REVISIONS[-1].date, "ws", "python 'my client.py'", "tools_call", role="client")
     line = reproduction(Trace(header, []), [])
     assert shlex.split(line)[:3] == ["assay", "client", "--command"]
@@ -47,7 +47,7 @@ def test_a_client_is_let_come_again() -> None:
 
 
 @pytest.mark.parametrize(("transport", "more"), [("http", ""), ("stdio", " --transport stdio")])
-def test_client_that_nobody_started_is_waited_for_again(transport: str, more: str) -> None:
+def test_attached_client_is_awaited_again(transport: str, more: str) -> None:
     date = REVISIONS[-1].date
     header = Header(date, transport, ATTACHED, "core.open-house", role="client")
     line = f"assay client --attach --scenario core.open-house --spec-version {date}{more}"

@@ -1,4 +1,4 @@
-"""Where the metadata of a resource is looked for, and whether it is about the server."""
+"""Where the metadata of a resource may be, and whether it describes the endpoint."""
 
 import json
 
@@ -13,7 +13,7 @@ WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
 
 @pytest.mark.parametrize(
-    ("told", "first"),
+    ("url", "first"),
     [
         ("https://server.example/elsewhere", "/elsewhere"),
         ("https://SERVER.example/elsewhere", "/elsewhere"),
@@ -22,10 +22,10 @@ WELL_KNOWN = "/.well-known/oauth-protected-resource"
         (None, f"{WELL_KNOWN}/mcp"),
     ],
 )
-def test_only_the_server_itself_is_asked(told: str | None, first: str) -> None:
-    found = places("/mcp?key=1", "server.example", told)
-    assert found[0] == first
-    assert found[-2:] == [f"{WELL_KNOWN}/mcp", WELL_KNOWN]
+def test_only_the_server_itself_is_asked(url: str | None, first: str) -> None:
+    paths = places("/mcp?key=1", "server.example", url)
+    assert paths[0] == first
+    assert paths[-2:] == [f"{WELL_KNOWN}/mcp", WELL_KNOWN]
 
 
 def trace(host: str, target: str, content: object) -> Trace:
@@ -53,17 +53,17 @@ def trace(host: str, target: str, content: object) -> Trace:
         ("127.0.0.1:4711", "http://localhost/mcp", True),
     ],
 )
-def test_metadata_is_about_the_endpoint_or_all_of_its_server(host: str, resource: object, own: bool) -> None:
-    found = trace(host, "/mcp", {"resource": resource})
-    (document,) = documents(found)
-    assert is_of(document, found) is own
+def test_metadata_describes_the_endpoint_or_its_whole_server(host: str, resource: object, own: bool) -> None:
+    recorded = trace(host, "/mcp", {"resource": resource})
+    (document,) = documents(recorded)
+    assert is_of(document, recorded) is own
 
 
 @pytest.mark.parametrize("content", [[], "text", None, 1])
-def test_what_is_no_object_has_no_content(content: object) -> None:
+def test_body_other_than_an_object_has_no_content(content: object) -> None:
     (document,) = documents(trace("server.example", "/mcp", content))
     assert document.content == {}
 
 
-def test_metadata_is_not_taken_for_a_message() -> None:
+def test_metadata_is_not_read_as_a_message() -> None:
     assert trace("server.example", "/mcp", {"resource": "https://server.example/mcp"}).received == ()

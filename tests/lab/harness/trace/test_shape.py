@@ -1,4 +1,4 @@
-"""Shapes: what the official types refuse, and the nulls that they let pass."""
+"""Shapes: what the official types reject, and the nulls that they accept."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from tests.lab.traces import stdio_trace
 
 NEWEST = HANDSHAKE[-1]
 TOOL = {"name": "a", "inputSchema": {"type": "object"}}
-# What every result has to say of itself in revisions without a handshake.
+# Members that every result has in revisions without a handshake.
 TYPED = {"resultType": "complete", "ttlMs": 0, "cacheScope": "public"}
 
 
@@ -23,13 +23,13 @@ def problem(result: Any, method: str = "tools/list", revision: Revision = NEWEST
 def test_null_for_a_field_that_may_be_left_out_is_a_problem(revision: Revision) -> None:
     extra = TYPED if revision in PER_REQUEST else {}
     assert problem({"tools": [TOOL], **extra}, revision=revision) is None
-    found = problem({"tools": [TOOL], "nextCursor": None, **extra}, revision=revision)
-    assert found == "nextCursor: null, where it must be left out"
+    text = problem({"tools": [TOOL], "nextCursor": None, **extra}, revision=revision)
+    assert text == "nextCursor: null, but an optional field must be omitted"
 
 
 def test_nulls_deep_inside_are_found_with_their_path() -> None:
-    found = problem({"tools": [TOOL, {**TOOL, "annotations": {"title": None}}]})
-    assert found == "tools.1.annotations.title: null, where it must be left out"
+    text = problem({"tools": [TOOL, {**TOOL, "annotations": {"title": None}}]})
+    assert text == "tools.1.annotations.title: null, but an optional field must be omitted"
 
 
 @pytest.mark.parametrize(
@@ -44,22 +44,22 @@ def test_null_is_fine_where_any_value_is(result: dict[str, Any], revision: Revis
     assert problem(result, "tools/call", revision) is None
 
 
-def test_many_problems_are_told_in_short() -> None:
-    found = problem({"tools": [{**TOOL, "description": None} for _ in range(5)]})
-    assert found is not None and found.endswith("(and 2 more)")
+def test_many_problems_are_summarized() -> None:
+    text = problem({"tools": [{**TOOL, "description": None} for _ in range(5)]})
+    assert text is not None and text.endswith("(and 2 more)")
 
 
-def test_unknown_method_and_no_object_are_not_mistaken() -> None:
+def test_unknown_methods_pass_and_results_that_are_not_objects_fail() -> None:
     assert problem({"anything": None}, "no/such") is None
     assert problem([1]) is not None
 
 
-def test_what_a_server_sends_by_itself_is_judged_too() -> None:
+def test_requests_and_notifications_of_a_server_are_judged_too() -> None:
     notice = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": None}}
     odd = {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"_meta": None}}
     (good, bad) = stdio_trace(("<", notice), ("<", odd)).received
     assert knows(good, NEWEST) and sent_problem(good, NEWEST) is None
-    assert sent_problem(bad, NEWEST) == "params._meta: null, where it must be left out"
+    assert sent_problem(bad, NEWEST) == "params._meta: null, but an optional field must be omitted"
 
 
 @pytest.mark.parametrize(
@@ -70,11 +70,11 @@ def test_what_a_server_sends_by_itself_is_judged_too() -> None:
         ({"resultType": "complete", "inputRequests": {}}, False),
         ({"resultType": "input_required", "requestState": "s"}, True),
         ({"resultType": "input_required", "inputRequests": {"a": {"method": "no/such"}}}, False),
-        ({"resultType": "task", "taskId": "1"}, True),  # of an extension, whose form is not known here
+        ({"resultType": "task", "taskId": "1"}, True),  # of an extension, whose type is unknown here
         ({"content": []}, False),
     ],
 )
-def test_result_that_may_ask_is_held_to_what_it_says_it_is(result: dict[str, Any], fits: bool) -> None:
+def test_result_is_validated_by_its_result_type(result: dict[str, Any], fits: bool) -> None:
     assert (problem(result, "tools/call", PER_REQUEST[-1]) is None) is fits
 
 
@@ -82,9 +82,7 @@ def test_result_that_may_ask_is_held_to_what_it_says_it_is(result: dict[str, Any
     ("params", "fits"),
     [({"name": "a"}, True), ({"name": "a", "arguments": None}, True), ({"name": 1}, False), ({}, False)],
 )
-def test_what_the_driver_asks_is_bad_where_no_server_could_take_it(
-    params: dict[str, Any], fits: bool
-) -> None:
-    asked = {"jsonrpc": "2.0", "id": 1, "method": "prompts/get", "params": params}
-    (message,) = stdio_trace((">", asked)).messages
+def test_request_of_the_driver_may_have_nulls_but_no_wrong_types(params: dict[str, Any], fits: bool) -> None:
+    request = {"jsonrpc": "2.0", "id": 1, "method": "prompts/get", "params": params}
+    (message,) = stdio_trace((">", request)).messages
     assert (asked_problem(message, NEWEST) is None) is fits

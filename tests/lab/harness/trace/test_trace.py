@@ -1,4 +1,4 @@
-"""What a trace says: who answered what, where, and between which marks."""
+"""A trace groups frames into messages, exchanges, HTTP calls and probes."""
 
 from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.trace.message import Shape, same_id
@@ -10,11 +10,14 @@ SSE_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
 POST = b"POST /mcp HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
-def test_answers_find_their_requests_in_any_order() -> None:
+def test_answers_are_matched_to_requests_in_any_order() -> None:
     trace = stdio_trace(
         (">", request(1, "a")), (">", request(2, "b")), ("<", result(2)), ("<", result(1)), ("<", result(3))
     )
-    assert [(one.method, one.answer and one.answer.id) for one in trace.exchanges()] == [("a", 1), ("b", 2)]
+    assert [(exchange.method, exchange.answer and exchange.answer.id) for exchange in trace.exchanges()] == [
+        ("a", 1),
+        ("b", 2),
+    ]
     assert [stray.id for stray in trace.strays] == [3]
 
 
@@ -35,18 +38,18 @@ def test_reused_id_gets_the_answers_in_turn() -> None:
 
 def test_line_in_pieces_is_one_message_and_several_lines_are_several() -> None:
     trace = stdio_trace((">", b'{"jsonrpc":"2.0",'), (">", b'"id":1,"method":"a"}\n{"x":1}\nnot json\n'))
-    assert [(one.method, one.problem is None) for one in trace.messages] == [
+    assert [(message.method, message.problem is None) for message in trace.messages] == [
         ("a", True),
         ("", True),
         ("", False),
     ]
-    assert {one.frame.n for one in trace.messages} == {1}
+    assert {message.frame.n for message in trace.messages} == {1}
 
 
 def test_members_of_a_batch_are_messages() -> None:
     trace = stdio_trace((">", [request(1, "a"), request(2, "b")]), ("<", [result(2), result(1)]))
     assert [len(exchange.answers) for exchange in trace.exchanges()] == [1, 1]
-    assert [one.place for one in trace.messages] == [0, 1, 0, 1]
+    assert [message.place for message in trace.messages] == [0, 1, 0, 1]
 
 
 def test_http_answer_must_come_on_its_own_response() -> None:
@@ -87,10 +90,10 @@ def test_call_holds_both_heads_the_body_and_its_events() -> None:
     (call,) = trace.calls
     assert (call.sent.method, call.status, call.body) == ("POST", 200, b": hello\n\n" + block)
     assert [event.event_id for _, event in call.events] == ["4"]
-    assert [one.shape for one in call.messages] == [Shape.NOTIFICATION]
+    assert [message.shape for message in call.messages] == [Shape.NOTIFICATION]
 
 
-def test_probe_holds_what_passed_between_its_marks_without_the_sentinel() -> None:
+def test_probe_holds_the_traffic_between_its_marks_without_the_sentinel() -> None:
     def frame(n: int, sender: Sender, kind: Kind, raw: bytes = b"", **info: object) -> Frame:
         return Frame(n, 0.0, sender, "1/lines", kind, raw, info)
 
@@ -106,20 +109,20 @@ def test_probe_holds_what_passed_between_its_marks_without_the_sentinel() -> Non
     ]
     trace = Trace(Header("any", "stdio", "s", "s"), frames)
     (probe,) = trace.probes("x")
-    assert [one.method for one in probe.sent] == ["n"]
-    assert [one.id for one in probe.answers] == [None]
+    assert [message.method for message in probe.sent] == ["n"]
+    assert [message.id for message in probe.answers] == [None]
     assert list(Trace(trace.header, frames[:-1]).probes("x")) == []
 
 
-def test_an_empty_batch_is_seen() -> None:
+def test_an_empty_batch_is_a_message_with_a_problem() -> None:
     trace = stdio_trace((">", []), ("<", b"[]\n"))
-    assert [(one.by_subject, one.problem) for one in trace.messages] == [
+    assert [(message.by_subject, message.problem) for message in trace.messages] == [
         (False, "an empty batch"),
         (True, "an empty batch"),
     ]
 
 
-def test_the_body_of_an_http_error_is_spoken_only_if_it_says_so() -> None:
+def test_body_of_an_http_error_counts_as_spoken_only_with_jsonrpc() -> None:
     refused = b"HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\n\r\n"
     trace = http_trace(
         [
@@ -131,5 +134,5 @@ def test_the_body_of_an_http_error_is_spoken_only_if_it_says_so() -> None:
             ("<", "1/post-2", Kind.BODY, b'{"jsonrpc":"2.0","id":2,"error":{}}'),
         ]
     )
-    assert [one.frame.n for one in trace.received] == [2, 5]
-    assert [one.frame.n for one in trace.spoken] == [5]
+    assert [message.frame.n for message in trace.received] == [2, 5]
+    assert [message.frame.n for message in trace.spoken] == [5]

@@ -1,4 +1,4 @@
-"""Errors without a request: each message that was no sound request explains one."""
+"""Errors without a request: each message that is not a sound request explains one."""
 
 from typing import Any
 
@@ -48,12 +48,12 @@ def test_an_error_that_names_a_message_is_explained() -> None:
 
 def test_each_unsound_message_explains_one_error() -> None:
     trace = stdio_trace((">", b"rubbish\n"), ("<", error()), ("<", error(id=None)), ("<", error(id="x")))
-    assert [one.frame.n for one in unexplained_errors(trace)] == [2, 3]
+    assert [message.frame.n for message in unexplained_errors(trace)] == [2, 3]
 
 
 def test_a_response_explains_no_error_by_its_name() -> None:
     trace = stdio_trace((">", result("mine")), ("<", error(id="mine")), ("<", error(id="mine")))
-    assert [one.frame.n for one in unexplained_errors(trace)] == [2]
+    assert [message.frame.n for message in unexplained_errors(trace)] == [2]
 
 
 def test_on_http_only_the_same_exchange_explains() -> None:
@@ -65,4 +65,4 @@ def test_on_http_only_the_same_exchange_explains() -> None:
         ("<", "1/post-2", Kind.HEAD, JSON_HEAD),
         ("<", "1/post-2", Kind.BODY, NAMELESS),
     ]
-    assert [one.frame.n for one in unexplained_errors(http_trace(frames))] == [5]
+    assert [message.frame.n for message in unexplained_errors(http_trace(frames))] == [5]

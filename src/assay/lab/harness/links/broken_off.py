@@ -1,29 +1,29 @@
-"""Why a scenario could not go on. Each is a fact about the subject or the way to it, never a verdict.
+"""Why a scenario could not continue: facts about the subject or the connection, never verdicts.
 
 BrokenOff
-├── NoAnswer      a request got no answer in time
-├── Gone          the subject hung up, or its process ended
-├── Unreachable   no connection, or the process could not be started
-│   └── TurnedAway   the subject answered that it does not let us in
-├── NoToken       the authorization server gives out no token to us
-└── Flooded       it sent more than a scenario may hold (in `recorder.py`)
+├── NoAnswer         a request got no answer in time
+├── Gone             the subject closed the connection, or its process exited
+│   └── Unreachable      no connection, or the process could not be started
+│       └── TurnedAway       the subject refused the connection
+├── NoToken          the authorization server issued no token
+└── Flooded          the subject sent more than a recording may hold (in `recorder.py`)
 """
 
 from __future__ import annotations
 
 
 class BrokenOff(Exception):
-    """Ends a scenario before its end; what was recorded until then is kept."""
+    """Aborts a scenario; the frames recorded so far are kept."""
 
 
 class NoAnswer(BrokenOff):
-    def __init__(self, what: str, waited: float) -> None:
-        super().__init__(what, waited)
-        self.what = what
+    def __init__(self, request: str, waited: float) -> None:
+        super().__init__(request, waited)
+        self.request = request
         self.waited = waited
 
     def __str__(self) -> str:
-        return f"no answer to {self.what} within {self.waited:g} s"
+        return f"no answer to {self.request} within {self.waited:g} s"
 
 
 class Gone(BrokenOff):
@@ -31,24 +31,24 @@ class Gone(BrokenOff):
         super().__init__(how, errors)
         self.how = how
         self.errors = errors
-        """The last lines of its standard error."""
+        """The last lines of standard error."""
 
     def __str__(self) -> str:
         return "\n".join((self.how, *(f"  stderr: {line}" for line in self.errors)))
 
 
 class Unreachable(Gone):
-    """Nothing was exchanged at all."""
+    """Nothing was exchanged."""
 
 
 class TurnedAway(Unreachable):
-    """The subject is there, and refuses the connection."""
+    """The subject answered and refused the connection."""
 
     def __init__(self, how: str, head: bytes) -> None:
         super().__init__(how)
         self.head = head
-        """With which words."""
+        """The response head of the refusal."""
 
 
 class NoToken(BrokenOff):
-    """Without one, a protected subject cannot be talked to."""
+    """The authorization server issued no token, which a protected subject requires."""

@@ -1,4 +1,4 @@
-"""Servers of the lab's own on this machine, whose connections end with them."""
+"""Local TCP servers of the lab; stopping one also closes its connections."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ import contextlib
 import ssl
 from collections.abc import Awaitable, Callable
 
-Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 class Connections:
-    """`talk` serves one connection, which is closed afterwards; that the other side hangs up ends it, too."""
+    """Calls `handle` for each connection, and closes the connection when it returns."""
 
-    def __init__(self, talk: Talk) -> None:
-        self._talk = talk
+    def __init__(self, handle: Handler) -> None:
+        self._handle = handle
         self._servers: list[asyncio.Server] = []
         self._open: set[asyncio.Task[None]] = set()
 
     async def listen(
         self, host: str = "127.0.0.1", port: int = 0, context: ssl.SSLContext | None = None
     ) -> int:
-        """Returns the port."""
+        """Start listening and return the port."""
         server = await asyncio.start_server(self._accept, host, port, ssl=context)
         self._servers.append(server)
-        found: int = server.sockets[0].getsockname()[1]
-        return found
+        bound_port: int = server.sockets[0].getsockname()[1]
+        return bound_port
 
     async def stop(self, grace: float = 0.0) -> None:
-        """End all that is open; what ends by itself within that many seconds is let be."""
+        """Give open connections `grace` seconds to end, then cancel the rest."""
         for server in self._servers:
             server.close()
         if grace and self._open:
@@ -42,9 +42,9 @@ class Connections:
         assert task is not None
         self._open.add(task)
         try:
-            # Nobody else has to hear that `stop` has ended it.
+            # `stop` cancels this task; asyncio would log the cancellation as an error.
             with contextlib.suppress(ConnectionError, EOFError, asyncio.CancelledError):
-                await self._talk(reader, writer)
+                await self._handle(reader, writer)
         finally:
             self._open.discard(task)
             writer.close()

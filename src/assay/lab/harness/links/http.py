@@ -1,4 +1,4 @@
-"""Streamable HTTP: every body is a POST of its own, whose response is followed as it comes."""
+"""Streamable HTTP: each body is a separate POST, whose response is read as it arrives."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class HttpLink:
     ) -> None:
         self.address = Address.of(url)
         self._identity = identity
-        self._shown = USUAL
+        self._certificate = USUAL
         self.session: str | None = None
         self.version: str | None = None
         self._inbox = inbox
@@ -47,7 +47,7 @@ class HttpLink:
         self._revision = revision
         self._name = name
         self._patience = patience
-        self._given = dict(headers)
+        self._headers = dict(headers)
         self._count = 0
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
@@ -56,19 +56,19 @@ class HttpLink:
         return self.address.is_local
 
     def bear(self, token: str | None) -> None:
-        self._given = bearing(self._given, token)
+        self._headers = bearing(self._headers, token)
 
     @property
     def certificates(self) -> list[str]:
-        """The kinds of certificates that can be shown here."""
+        """The kinds of client certificates that can be presented here."""
         return self._identity.kinds if self.address.secure else []
 
     def show(self, certificate: str) -> None:
-        """Show a certificate of that kind from now on to who asks for one."""
-        self._shown = certificate
+        """Present a client certificate of this kind from now on."""
+        self._certificate = certificate
 
     async def open(self) -> None:
-        """Nothing to do: each request brings its own connection."""
+        """Nothing to do: each request opens a connection."""
 
     def agreed(self, head: Head | None, version: str) -> None:
         self.session = head.get("mcp-session-id") if head else None
@@ -96,47 +96,48 @@ class HttpLink:
         *,
         target: str | None = None,
     ) -> Sent:
-        """Send a request with these headers besides the necessary ones, and follow its response. `target` is
-        another place than the endpoint."""
+        """Send a request with these headers besides the required ones, and read its response in the
+        background. `target` replaces the endpoint's path."""
         fields: dict[str, str | None] = {
             "Host": self.address.authority,
             "Connection": "close",
             **({"Content-Length": str(len(body))} if body or method == "POST" else {}),
-            **self._given,
+            **self._headers,
             **(headers or {}),
         }
         present = [(name, value) for name, value in fields.items() if value is not None]
-        where = self.address.target if target is None else target
-        return await self.write(method, write_request(method, where, present, body))
+        path = self.address.target if target is None else target
+        return await self.write(method, write_request(method, path, present, body))
 
     async def listen(self, *, after: str | None = None, **headers: str | None) -> Sent:
-        """Open the stream of messages that belong to no request, or resume one after an event."""
+        """Open the stream of messages that belong to no request, or resume a stream after an event."""
         usual = {"Accept": EVENT_STREAM, **self.session_headers()}
         return await self.call("GET", headers={**usual, "Last-Event-ID": after, **headers})
 
     async def write(self, method: str, data: bytes) -> Sent:
-        """Send any bytes on a new connection. `method` only names the channel and how a body is read."""
-        reader, writer = await connect(self.address, self._patience, self._identity, self._shown)
+        """Send bytes on a new connection. `method` names the channel and determines how a body is read."""
+        reader, writer = await connect(self.address, self._patience, self._identity, self._certificate)
         self._count += 1
         channel = f"{self._name}/{method.lower()}-{self._count}"
         self._recorder.record(Sender.DRIVER, channel, Kind.REQUEST, data)
         sent = Sent(channel)
-        following = _Following(self._inbox, self._recorder, sent)
-        # Whoever leaves at once has still sent it, and leaves no connection behind.
+        response = _Response(self._inbox, self._recorder, sent)
+        # Written before the task starts, so that a cancelled task has still sent the request; the callback
+        # closes the connection in any case.
         writer.write(data)
-        self._tasks[channel] = asyncio.create_task(_follow(following, reader, method))
+        self._tasks[channel] = asyncio.create_task(_follow(response, reader, method))
         self._tasks[channel].add_done_callback(lambda _: writer.close())
         return sent
 
     async def follow(self, sent: Sent) -> bool:
-        """Wait until the subject has ended a response; if it does not, a mark says so in the trace."""
+        """Wait for the end of a response; on a timeout, put a mark into the trace."""
         finished = await sent.finished(self._patience)
         if not finished:
             self._recorder.mark(sent.channel, STILL_OPEN, waited=self._patience)
         return finished
 
     async def leave(self, sent: Sent) -> None:
-        """Hang up on a response that is still coming."""
+        """Close the connection of a response that has not ended."""
         task = self._tasks.pop(sent.channel)
         if not task.done():
             self._recorder.record(Sender.DRIVER, sent.channel, Kind.END, clean=False)
@@ -150,18 +151,18 @@ class HttpLink:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _follow(following: _Following, reader: asyncio.StreamReader, method: str) -> None:
+async def _follow(response: _Response, reader: asyncio.StreamReader, method: str) -> None:
     try:
         async for part in read_response(reader, method):
-            following.take(part)
+            response.take(part)
     except BrokenOff as reason:
-        following.inbox.fail(reason)
+        response.inbox.fail(reason)
     except OSError as error:
-        following.take(Ended(f"the connection broke: {error.strerror or error}"))
+        response.take(Ended(f"the connection broke: {error.strerror or error}"))
 
 
-class _Following:
-    """One response on its way: recorded part by part, its messages handed on."""
+class _Response:
+    """A response in progress: records its parts and delivers its messages."""
 
     def __init__(self, inbox: Inbox, recorder: Recorder, sent: Sent) -> None:
         self.inbox = inbox
@@ -182,7 +183,7 @@ class _Following:
                 for block in self._blocks.feed(data):
                     self._take_block(block)
             case PieceRead(data):
-                # Beyond the bound the rest is dropped: the recorder complains about floods, not we.
+                # Data beyond the limit is dropped; the recorder reports floods.
                 self._body += data if len(self._body) < MAX_BODY else b""
             case Ended(problem):
                 self._end(problem)

@@ -1,6 +1,6 @@
-"""One HTTP/1.1 exchange on a connection of its own: any bytes out, the response's parts in as they come.
+"""One HTTP/1.1 exchange per connection: sends any bytes, yields the parts of the response as they arrive.
 
-Nothing is repaired, followed or retried, and no library stands between: what a subject wrote is what is seen.
+Nothing is repaired, redirected or retried. No HTTP library is used, so the lab sees what the subject wrote.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SECURE: Final = frozenset({"https", "wss"})
 
 
 def is_local(authority: str) -> bool:
-    """Whether `host[:port]` is a name of this machine."""
+    """Whether `host[:port]` has a loopback name."""
     host = authority.partition("]")[0].removeprefix("[") if "[" in authority else authority.partition(":")[0]
     return host.lower() in LOOPBACK
 
@@ -39,14 +39,14 @@ class HeadRead(Struct, frozen=True):
 
 
 class PieceRead(Struct, frozen=True):
-    """Some of the body, its transfer coding undone."""
+    """A part of the body, transfer coding removed."""
 
     data: bytes
 
 
 class Ended(Struct, frozen=True):
     problem: str | None = None
-    """How the response broke HTTP; none when it ended as it should."""
+    """How the response violated HTTP; None if it ended normally."""
 
 
 Part = HeadRead | PieceRead | Ended
@@ -57,7 +57,7 @@ class Cut(Exception):
 
 
 class Address(Struct, frozen=True):
-    """Where an endpoint is, taken apart once."""
+    """A parsed endpoint URL."""
 
     host: str
     port: int
@@ -67,14 +67,13 @@ class Address(Struct, frozen=True):
 
     @property
     def is_local(self) -> bool:
-        """Whether it names this machine."""
         return self.host in LOOPBACK
 
     @classmethod
     def of(cls, url: str) -> Address:
         """
         Raises:
-            ValueError: no URL that can be connected to.
+            ValueError: not a URL of an HTTP or WebSocket endpoint.
         """
         parts: SplitResult = urlsplit(url)
         if parts.scheme not in _PORTS or not parts.hostname:
@@ -92,10 +91,10 @@ class Address(Struct, frozen=True):
 async def connect(
     address: Address, patience: float, identity: Identity = ANYBODY, kind: str = USUAL
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """`kind` says which certificate is shown to who asks for one.
+    """`kind` selects the client certificate, if the server asks for one.
 
     Raises:
-        Unreachable: no connection in that time.
+        Unreachable: no connection in time.
     """
     context = identity.context(kind) if address.secure else None
     try:
@@ -110,18 +109,18 @@ async def connect(
 def _reason(error: OSError) -> str:
     if isinstance(error, ssl.SSLError):
         return f"TLS: {getattr(error, 'verify_message', '') or error.reason or error}"
-    # asyncio puts the address where the reason should be.
+    # asyncio's message has the address in place of the reason.
     return os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
 
 
 async def read_response(
     reader: asyncio.StreamReader, method: str, *, upgrade: bool = False
 ) -> AsyncIterator[Part]:
-    """The parts of one response; the last is `Ended`, whatever happens. With `upgrade`, 101 is final."""
+    """The parts of one response; the last is always `Ended`. With `upgrade`, 101 is final."""
     try:
-        read = await _read_head(reader, upgrade=upgrade)
-        yield read
-        async for piece in _read_body(reader, method, read.head):
+        head_read = await _read_head(reader, upgrade=upgrade)
+        yield head_read
+        async for piece in _read_body(reader, method, head_read.head):
             yield PieceRead(piece)
     except (Cut, ValueError, asyncio.LimitOverrunError) as error:
         yield Ended(str(error))
@@ -132,7 +131,7 @@ async def read_response(
 
 
 async def _read_head(reader: asyncio.StreamReader, *, upgrade: bool) -> HeadRead:
-    """The head of the final response; interim ones (1xx) are passed over."""
+    """The head of the final response; interim responses (1xx) are skipped."""
     while True:
         try:
             raw = await reader.readuntil(HEAD_END)

@@ -1,4 +1,4 @@
-"""One HTTP request beside the conversation with the subject, answered as a whole; nothing is recorded."""
+"""A single HTTP request outside the recorded conversation with the subject."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ MOST: Final = 1024 * 1024
 
 class Answer(Struct, frozen=True):
     status: int = 0
-    """0 where none came."""
+    """0 if no response came."""
     body: bytes = b""
 
     @property
     def object(self) -> dict[str, Any]:
-        """The JSON object in it; empty where there is none."""
+        """The JSON object in the body; empty if there is none."""
         try:
-            found = msgspec.json.decode(self.body)
+            value = msgspec.json.decode(self.body)
         except (msgspec.DecodeError, UnicodeDecodeError):
             return {}
-        return found if isinstance(found, dict) else {}
+        return value if isinstance(value, dict) else {}
 
 
 async def ask(
@@ -42,8 +42,8 @@ async def ask(
 ) -> Answer:
     """
     Raises:
-        ValueError: no URL that can be asked.
-        BrokenOff: nobody is there, or does not answer.
+        ValueError: the URL is not usable.
+        BrokenOff: no connection, or no answer in time.
     """
     address = Address.of(url)
     reader, writer = await connect(address, PATIENCE, identity)

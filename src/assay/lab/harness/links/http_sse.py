@@ -1,4 +1,4 @@
-"""HTTP+SSE of the first revision: one stream for all answers, one address for all questions."""
+"""HTTP+SSE of the first revision: one stream for all messages of the server, one URL to POST to."""
 
 from __future__ import annotations
 
@@ -61,30 +61,30 @@ class HttpSseLink:
         self._http.address = self._beside(target)
 
     def _beside(self, target: str) -> Address:
-        """The address that the stream names. Credentials go there: another origin is not followed."""
+        """The address in the `endpoint` event. Another origin is refused: credentials are sent there."""
         try:
             address = Address.of(urljoin(self._url, target))
         except ValueError as error:
-            raise Unreachable(f"the `endpoint` event holds no address: {error}") from None
+            raise Unreachable(f"the `endpoint` event has no valid address: {error}") from None
         if (address.authority, address.secure) != (self._http.address.authority, self._http.address.secure):
-            raise Unreachable(f"the `endpoint` event leads to another origin: {target}")
+            raise Unreachable(f"the `endpoint` event names another origin: {target}")
         return address
 
     def agreed(self, head: Head | None, version: str) -> None:
-        """The stream is the session."""
+        """Nothing to do: the stream is the session."""
 
     async def send(self, body: bytes, message: Any, headers: Mapping[str, str | None]) -> Sent:
         sent = await self._http.call("POST", body, {"Content-Type": "application/json", **headers})
         await sent.settled(self._patience)
         assert self._stream is not None
-        # Answers come on the stream: they end with it, not with the POST that asked for them.
+        # Answers arrive on the stream: they end with it, not with the response to the POST.
         answered = Sent(self._stream.channel)
         answered.settle()
         return answered
 
     def deliver(self, frame: Frame, body: bytes) -> None:
         if frame.kind is not Kind.EVENT:
-            return  # what a POST is answered with says nothing
+            return  # the body of a response to a POST has no meaning
         for event in events_of(frame):
             if event.event == ENDPOINT and not self._endpoint.done():
                 self._endpoint.set_result(event.data.decode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""HTTP/1.1 heads as text: written from names and values as given, read without repairing anything."""
+"""HTTP/1.1 heads as text, written from names and values verbatim and read without repairing anything."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Head(Struct, frozen=True):
 
     @property
     def status(self) -> int:
-        """Of a response; 0 where the status line holds no number."""
+        """Status code of a response; 0 if the status line has no number."""
         return int(self.start[1]) if self.start[1].isdecimal() else 0
 
     def all(self, name: str) -> list[str]:
@@ -55,13 +55,13 @@ def write_request(
 
 
 def parse_head(raw: bytes) -> Head:
-    """Read a head leniently: evidence is never refused, whatever a subject wrote."""
-    return _parsed(raw.partition(HEAD_END)[0])
+    """Parse a head leniently: malformed heads are evidence, too."""
+    return _parse(raw.partition(HEAD_END)[0])
 
 
+# Cached because dozens of checks read the same few heads.
 @lru_cache(maxsize=1024)
-def _parsed(head: bytes) -> Head:
-    """Dozens of checks read the same few heads."""
+def _parse(head: bytes) -> Head:
     first, *rest = head.split(CRLF)
     words = first.decode("latin-1").split(" ", 2)
     start = (*words, "", "")[:3]
@@ -70,11 +70,11 @@ def _parsed(head: bytes) -> Head:
 
 
 def body_of(raw: bytes) -> bytes:
-    """What follows the head of a request."""
+    """The bytes after the head of a request."""
     return raw.partition(HEAD_END)[2]
 
 
 def bearing(headers: Mapping[str, str], token: str | None) -> dict[str, str]:
-    """The headers with this token as the only credentials, or without any."""
-    kept = {name: value for name, value in headers.items() if name.lower() != "authorization"}
-    return kept if token is None else {**kept, "Authorization": f"Bearer {token}"}
+    """The headers with this bearer token as the only credentials, or without credentials."""
+    others = {name: value for name, value in headers.items() if name.lower() != "authorization"}
+    return others if token is None else {**others, "Authorization": f"Bearer {token}"}

@@ -1,4 +1,4 @@
-"""Certificates: whose the driver trusts, and what it shows to a server that asks for one."""
+"""TLS identity of the driver: the authorities it trusts and the client certificate it presents."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Final
 from assay.lab.harness.subject.bearer import NONE, STRANGER, USUAL
 
 CERTIFICATE: Final = "certificate"
-"""The mark of a connection that shows another one than usual; `shows` says which."""
+"""Mark of a connection with a client certificate other than the usual one; `shows` gives its kind."""
 REFUSED: Final = "refused"
-"""The mark of a connection that did not come about for what it showed."""
+"""Mark of a connection that the server refused because of its credentials."""
 
 
 class BadIdentity(ValueError):
-    """A file cannot be used; the text says which and why."""
+    """A certificate or key file cannot be used."""
 
 
 class Identity:
     def __init__(self, ca: Path | None = None, cert: Path | None = None, key: Path | None = None) -> None:
-        """`ca` are the authorities of the server's certificate, if not those that everybody trusts. The key
-        may be in the file of the certificate."""
+        """`ca` holds the authorities of the server's certificate instead of the system's. The key may be in
+        the certificate file."""
         self._ca = ca
         self._cert = cert
         self._key = key
@@ -30,54 +30,51 @@ class Identity:
 
     @property
     def kinds(self) -> list[str]:
-        """What it can show: without a certificate of its own, nobody is known to ask for one."""
+        """The kinds it can present; empty without a certificate, because the server may not ask for one."""
         return [] if self._cert is None else [USUAL, NONE, STRANGER]
 
     def context(self, kind: str = USUAL) -> ssl.SSLContext:
-        """What a connection needs that shows this.
+        """The TLS context for a connection that presents a certificate of this kind.
 
         Raises:
             BadIdentity: a file cannot be used.
         """
         if kind not in self._contexts:
-            self._contexts[kind] = self._made(kind)
+            self._contexts[kind] = self._new_context(kind)
         return self._contexts[kind]
 
-    def _made(self, kind: str) -> ssl.SSLContext:
-        context = self._trusting()
+    def _new_context(self, kind: str) -> ssl.SSLContext:
+        try:
+            context = ssl.create_default_context(cafile=self._ca)
+        except OSError as error:
+            raise BadIdentity(f"certificate authorities {self._ca}: {_reason(error)}") from error
         if kind == STRANGER:
-            _show_stranger(context)
+            _load_stranger(context)
         elif kind == USUAL and self._cert is not None:
             try:
-                context.load_cert_chain(self._cert, self._key, _ask_for_nothing)
+                context.load_cert_chain(self._cert, self._key, _reject_passphrase)
             except OSError as error:
                 name = self._key or self._cert
-                raise BadIdentity(f"certificate {self._cert} with key {name}: {_why(error)}") from error
+                raise BadIdentity(f"certificate {self._cert} with key {name}: {_reason(error)}") from error
         return context
-
-    def _trusting(self) -> ssl.SSLContext:
-        try:
-            return ssl.create_default_context(cafile=self._ca)
-        except OSError as error:
-            raise BadIdentity(f"authorities {self._ca}: {_why(error)}") from error
 
 
 ANYBODY: Final = Identity()
-"""Trusts whom everybody trusts, and shows nothing."""
+"""Trusts the system's authorities and presents no certificate."""
 
 
-def _show_stranger(context: ssl.SSLContext) -> None:
-    # Only who is asked for certificates needs what makes them.
+def _load_stranger(context: ssl.SSLContext) -> None:
+    # Imported here because `cryptography` is only needed to issue certificates.
     from assay.lab.harness.sabotage.certificate_authority import Issuer
 
     with TemporaryDirectory(prefix="assay-stranger-") as folder:
         context.load_cert_chain(*Issuer(Path(folder), "a-stranger").issue("stranger"))
 
 
-def _ask_for_nothing() -> str:
-    raise BadIdentity("the key is encrypted; give one that needs no passphrase")
+def _reject_passphrase() -> str:
+    raise BadIdentity("the key is encrypted; use a key without a passphrase")
 
 
-def _why(error: OSError) -> str:
+def _reason(error: OSError) -> str:
     reason = error.reason if isinstance(error, ssl.SSLError) else error.strerror
-    return f"it cannot be used ({reason or error})"
+    return f"cannot be used ({reason or error})"

@@ -1,4 +1,4 @@
-"""What a peer needs of a transport. `stdio_link.py`, `http_link.py` and so on are one each."""
+"""The interface between a peer and its transport; `stdio.py`, `http.py` and others implement `Link`."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from .http_text import EVENT_STREAM, Head
 
 
 class Inbox(Protocol):
-    """The peer, as its link sees it. Frames are recorded before they are handed over."""
+    """The peer, as its link sees it. The link records each frame before it delivers it."""
 
     def deliver(self, frame: Frame, body: bytes) -> None:
-        """The subject sent one body."""
+        """The subject sent a body."""
 
     def ended(self, channel: str) -> None:
-        """Nothing more comes on that channel."""
+        """The channel has ended."""
 
     def fail(self, reason: BrokenOff) -> None:
-        """Nothing more comes at all."""
+        """The whole link has ended."""
 
 
 class Sent:
-    """A body on its way. Only HTTP answers a body as such; elsewhere it is settled once it is written."""
+    """A body in transit. Only HTTP responds to a body as such; elsewhere it is settled once it is written."""
 
     def __init__(self, channel: str) -> None:
         self.channel = channel
         self.head: Head | None = None
         self.event_ids: list[str] = []
-        """Of the events that came on it, if it is an event stream."""
+        """Ids of the events received, if the response is an event stream."""
         self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        """Done when it was answered, and not with an event stream."""
+        """Done when the response has ended and was not an event stream."""
         self._settled = asyncio.Event()
         self._begun = asyncio.Event()
         self._commented = asyncio.Event()
@@ -42,7 +42,7 @@ class Sent:
 
     @property
     def may_stream(self) -> bool:
-        """Whether it is answered with an event stream, or may still be."""
+        """Whether the response is an event stream, or may still become one."""
         if self.head is None:
             return not self.is_finished
         return self.head.status == 200 and self.head.media_type == EVENT_STREAM
@@ -73,29 +73,29 @@ class Sent:
         return self._finished.is_set()
 
     async def settled(self, patience: float) -> Head | None:
-        """Wait until the transport has answered, as far as it does.
+        """Wait for the transport's response, if it has one.
 
         Raises:
-            NoAnswer: it did not in time.
+            NoAnswer: no response in time.
         """
-        if not await _happens(self._settled, patience):
+        if not await _is_set(self._settled, patience):
             raise NoAnswer(f"the HTTP request on {self.channel}", patience)
         return self.head
 
     async def begun(self, patience: float) -> bool:
-        """Wait for the first part of an event stream, or its end; false when neither came."""
-        return await _happens(self._begun, patience)
+        """Wait for the first event of a stream, or its end; false on a timeout."""
+        return await _is_set(self._begun, patience)
 
     async def commented(self, patience: float) -> bool:
-        """Wait for a comment on an event stream; false when none came."""
-        return await _happens(self._commented, patience)
+        """Wait for a comment on an event stream; false on a timeout."""
+        return await _is_set(self._commented, patience)
 
     async def finished(self, patience: float) -> bool:
-        """Wait until the subject has ended the response; false when it did not."""
-        return await _happens(self._finished, patience)
+        """Wait for the end of the response; false on a timeout."""
+        return await _is_set(self._finished, patience)
 
 
-async def _happens(event: asyncio.Event, patience: float) -> bool:
+async def _is_set(event: asyncio.Event, patience: float) -> bool:
     try:
         async with asyncio.timeout(patience):
             await event.wait()
@@ -107,23 +107,23 @@ async def _happens(event: asyncio.Event, patience: float) -> bool:
 class Link(Protocol):
     @property
     def is_local(self) -> bool:
-        """Whether the subject is reached by a name of this machine."""
+        """Whether the subject's host name is a loopback name."""
 
     def bear(self, token: str | None) -> None:
-        """Show this token from now on, or none; where the transport has no place for one, nothing happens."""
+        """Send this bearer token from now on, or none. Ignored by transports that carry no credentials."""
 
     async def open(self) -> None:
         """
         Raises:
-            TurnedAway: the subject does not let us in.
-            Unreachable: there is no way to the subject.
+            TurnedAway: the subject refuses the connection.
+            Unreachable: the subject cannot be reached.
         """
 
     async def send(self, body: bytes, message: Any, headers: Mapping[str, str | None]) -> Sent:
-        """Send one body, framed as the transport does. `message` is its value, if it has one: HTTP
-        repeats parts of it in headers; `headers` adds to those, or leaves one out where it is None."""
+        """Send one body in the transport's framing. `message` is its decoded value, parts of which HTTP
+        mirrors in headers; `headers` adds headers, or removes those whose value is None."""
 
     def agreed(self, head: Head | None, version: str) -> None:
-        """The handshake is over: remember the session and the version, where the transport carries them."""
+        """After the handshake: remember the session and the version, where the transport carries them."""
 
     async def close(self) -> None: ...

@@ -1,4 +1,4 @@
-"""stdio: one process a connection, one message a line."""
+"""stdio: one process per connection, one message per line."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .http_text import Head
 from .link import Inbox, Sent
 
 TERMINATED: Final = "terminated"
-"""The mark of a process that was asked to end."""
+"""Mark of a process that the driver asked to exit."""
 
 
 class Wire(Protocol):
-    """The pipes of a process, or what stands for them."""
+    """The pipes of a process, or a substitute for them."""
 
     @property
     def tail(self) -> Any: ...
@@ -31,7 +31,7 @@ class Wire(Protocol):
     def end_input(self) -> None: ...
 
     def terminate(self) -> None:
-        """Ask the process to end, as SIGTERM does."""
+        """Ask the process to exit, as SIGTERM does."""
 
     async def wait(self) -> int: ...
 
@@ -39,7 +39,7 @@ class Wire(Protocol):
 
 
 Spawn = Callable[[Callable[[bytes], None]], Awaitable[Wire]]
-"""Starts the subject; what it is given takes each line of standard error."""
+"""Starts the subject; the callback receives each line of standard error."""
 
 
 class StdioLink:
@@ -54,13 +54,13 @@ class StdioLink:
         self._reading: asyncio.Task[None] | None = None
 
     def move(self, recorder: Recorder, name: str) -> None:
-        """Record what passes from now on elsewhere."""
+        """Record to another recorder from now on."""
         self._recorder = recorder
         self._channel = f"{name}/lines"
         self._errors = f"{name}/errors"
 
     def bear(self, token: str | None) -> None:
-        """Credentials of a process come from its environment: nothing is shown on its streams."""
+        """Nothing to do: a process takes its credentials from its environment."""
 
     async def open(self) -> None:
         self.wire = await self._spawn(self._on_error)
@@ -73,16 +73,16 @@ class StdioLink:
             self._inbox.fail(flood)
 
     def agreed(self, head: Head | None, version: str) -> None:
-        """A process is a session by itself."""
+        """Nothing to do: the process is the session."""
 
     async def send(self, body: bytes, message: Any, headers: Mapping[str, str | None]) -> Sent:
         return await self.write(body + b"\n")
 
     async def write(self, data: bytes) -> Sent:
-        """Write any bytes, without a newline of our own.
+        """Write bytes without adding a newline.
 
         Raises:
-            Gone: the process reads no more.
+            Gone: the process no longer reads.
         """
         assert self.wire is not None
         self._recorder.record(Sender.DRIVER, self._channel, Kind.LINE, data)
@@ -96,7 +96,7 @@ class StdioLink:
         return sent
 
     async def end_input(self, patience: float) -> int | None:
-        """Close standard input and wait for the process to end; its status, or none if it goes on."""
+        """Close standard input and wait for the exit status; None if the process keeps running."""
         assert self.wire is not None
         self._closing = True
         self._recorder.record(Sender.DRIVER, self._channel, Kind.END, clean=True)
@@ -104,7 +104,7 @@ class StdioLink:
         return await self._ending(patience)
 
     async def terminate(self, patience: float) -> int | None:
-        """Ask the process to end, its input still open; its status, or none if it goes on."""
+        """Ask the process to exit while its input is open; its status, or None if it keeps running."""
         assert self.wire is not None
         self._closing = True
         self._recorder.mark(self._channel, TERMINATED)
@@ -134,20 +134,20 @@ class StdioLink:
             self._inbox.fail(Gone(how_it_ended(status), tuple(wire.tail)))
 
     async def _read_lines(self, wire: Wire) -> None:
-        held = b""
+        rest = b""
         while data := await wire.read():
-            *lines, held = (held + data).split(b"\n")
+            *lines, rest = (rest + data).split(b"\n")
             for line in lines:
                 frame = self._recorder.record(Sender.SUBJECT, self._channel, Kind.LINE, line + b"\n")
                 self._inbox.deliver(frame, line)
-            if len(held) > MAX_BYTES:
+            if len(rest) > MAX_BYTES:
                 raise Flooded
-        if held:
-            self._recorder.record(Sender.SUBJECT, self._channel, Kind.LINE, held)
+        if rest:
+            self._recorder.record(Sender.SUBJECT, self._channel, Kind.LINE, rest)
         self._recorder.record(Sender.SUBJECT, self._channel, Kind.END, clean=True)
 
     async def close(self) -> None:
-        """Stop the process. What it still writes was not asked for by the scenario and is not recorded."""
+        """Stop the process. Its remaining output is not recorded: the scenario is over."""
         self._closing = True
         if self._reading is not None:
             self._reading.cancel()

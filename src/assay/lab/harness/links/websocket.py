@@ -1,4 +1,4 @@
-"""WebSocket as a custom transport: one message a text frame, one conversation a connection."""
+"""WebSocket as a custom transport: one message per text frame, one conversation per connection."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .identity import ANYBODY, Identity
 from .link import Inbox, Sent
 
 SUBPROTOCOL: Final = "mcp"
-# Both only have to be there: nothing is hidden from anyone by them.
+# Constants suffice: key and mask are required by RFC 6455 but protect nothing here.
 KEY: Final = b64encode(b"assay lab driver").decode()
 MASK: Final = b"\x5a\xa5\x3c\xc3"
 PIECE: Final = 64 * 1024
@@ -63,7 +63,7 @@ class WebSocketLink:
 
     async def open(self) -> None:
         reader, self._writer = await connect(self.address, self._patience, self._identity)
-        wanted = {
+        headers = {
             "Host": self.address.authority,
             "Upgrade": "websocket",
             "Connection": "Upgrade",
@@ -72,7 +72,7 @@ class WebSocketLink:
             "Sec-WebSocket-Protocol": SUBPROTOCOL,
             **self._headers,
         }
-        data = write_request("GET", self.address.target, wanted.items())
+        data = write_request("GET", self.address.target, headers.items())
         self._recorder.record(Sender.DRIVER, self._channel, Kind.REQUEST, data)
         self._writer.write(data)
         answer = await self._handshake(reader)
@@ -92,14 +92,14 @@ class WebSocketLink:
         raise Unreachable("the connection ended in the WebSocket handshake")
 
     def agreed(self, head: Head | None, version: str) -> None:
-        """A connection is a session by itself."""
+        """Nothing to do: the connection is the session."""
 
     async def send(self, body: bytes, message: Any, headers: Mapping[str, str | None]) -> Sent:
         self._recorder.record(Sender.DRIVER, self._channel, Kind.TEXT, body)
         return await self._write(ws.frame(ws.TEXT, body, mask=MASK))
 
     async def write(self, data: bytes, note: str) -> Sent:
-        """Send any bytes in place of a frame."""
+        """Send raw bytes in place of a frame."""
         self._recorder.record(Sender.DRIVER, self._channel, Kind.CONTROL, data, what=note)
         return await self._write(data)
 

@@ -9,7 +9,7 @@ import msgspec
 
 from assay.lab.harness.links.broken_off import TurnedAway
 from assay.lab.harness.links.http_text import HEAD_END, parse_head
-from assay.lab.harness.links.websocket_accept import SUBPROTOCOL, accepting
+from assay.lab.harness.links.websocket_accept import SUBPROTOCOL, accept_headers
 from assay.lab.harness.trace.recorder import MAX_BYTES
 from assay.protocol.framing import websocket as ws
 
@@ -77,5 +77,5 @@ def _credentials(upgrade: Request) -> dict[str, str]:
 
 
 def _switching(key: str) -> bytes:
-    headers = [f"{name}: {value}" for name, value in accepting(key, SUBPROTOCOL)]
+    headers = [f"{name}: {value}" for name, value in accept_headers(key, SUBPROTOCOL)]
     return "\r\n".join(("HTTP/1.1 101 Switching Protocols", *headers)).encode() + HEAD_END

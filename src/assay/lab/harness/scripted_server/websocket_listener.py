@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 
-from assay.lab.harness.links.websocket_accept import SUBPROTOCOL, accepting
+from assay.lab.harness.links.websocket_accept import SUBPROTOCOL, accept_headers
 from assay.lab.harness.trace.frame import Kind, Sender
 from assay.lab.harness.trace.recorder import MAX_BYTES
 from assay.protocol.framing import websocket as ws
@@ -29,7 +29,7 @@ class WebSocketListener(Listener):
         key = asked.header("sec-websocket-key")
         if self.leads_elsewhere(asked) or key is None:
             return await reply.whole(404 if key else 426)
-        await reply.switch(accepting(key, *_chosen(asked.header("sec-websocket-protocol"))))
+        await reply.switch(accept_headers(key, *_chosen(asked.header("sec-websocket-protocol"))))
         return await self._converse(asked, reply)
 
     async def _converse(self, asked: Asked, reply: HttpReply) -> None:

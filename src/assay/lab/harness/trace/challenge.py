@@ -1,4 +1,4 @@
-"""What a server says to those whom it does not let in: the header `WWW-Authenticate`, read leniently."""
+"""Challenges of a server in `WWW-Authenticate`, read leniently."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PART: Final = re.compile(rf'({_TOKEN})\s*(?:(=)\s*(?:"((?:[^"\\]|\\.)*)"|({_TOK
 
 class Challenge(Struct, frozen=True):
     scheme: str
-    """In small letters."""
+    """In lower case."""
     params: dict[str, str]
 
     @property
@@ -27,17 +27,17 @@ class Challenge(Struct, frozen=True):
 
 
 def challenges(head: Head | None) -> list[Challenge]:
-    """All challenges of a response, over all its headers of that name."""
-    found: list[Challenge] = []
+    """The challenges in all `WWW-Authenticate` headers of a response."""
+    parsed: list[Challenge] = []
     for value in [] if head is None else head.all(HEADER):
         for name, equals, quoted, plain in _PART.findall(value):
             if not equals:
-                found.append(Challenge(name.lower(), {}))
-            elif found:
-                found[-1].params[name.lower()] = re.sub(r"\\(.)", r"\1", quoted) or plain
-    return found
+                parsed.append(Challenge(name.lower(), {}))
+            elif parsed:
+                parsed[-1].params[name.lower()] = re.sub(r"\\(.)", r"\1", quoted) or plain
+    return parsed
 
 
 def bearer_challenge(head: Head | None) -> Challenge | None:
-    """The first for bearer tokens; none where there is none."""
-    return next((one for one in challenges(head) if one.scheme == SCHEME), None)
+    """The first challenge for bearer tokens, if any."""
+    return next((challenge for challenge in challenges(head) if challenge.scheme == SCHEME), None)

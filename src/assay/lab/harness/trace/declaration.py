@@ -1,4 +1,4 @@
-"""What a server says that it can do: in its answer to the handshake, or to `server/discover`."""
+"""Capabilities that a server declares in its reply to `initialize` or `server/discover`."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ class Declaration(Struct, frozen=True):
 
     def has(self, *path: str) -> bool:
         """Whether a capability, or a key inside one, is declared and not false."""
-        at: Any = self.capabilities
+        value: Any = self.capabilities
         for key in path:
-            if not isinstance(at, dict) or at.get(key) in (None, False):
+            if not isinstance(value, dict) or value.get(key) in (None, False):
                 return False
-            at = at[key]
+            value = value[key]
         return True
 
 
 def declaration(trace: Trace) -> Declaration | None:
-    """The first that the trace shows: a server declares the same to everybody who asks."""
+    """The first declaration in the trace: a server declares the same to every client."""
     for exchange in trace.exchanges("initialize", "server/discover"):
         capabilities = (exchange.result or {}).get("capabilities")
         if isinstance(capabilities, dict):

@@ -1,5 +1,4 @@
-"""Digests as the marketplace's profile writes them, with code of our own: the judge does not ask the
-defendant's."""
+"""Digests in the format of the marketplace profile. The lab shares no code with a subject."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ def digest_of(data: bytes) -> str:
 
 
 def canonical_json(value: Any) -> bytes | None:
-    """Keys sorted, no spaces, UTF-8; none where JSON cannot say it, as a number beyond all bounds."""
+    """Sorted keys, no spaces, UTF-8; None if JSON cannot express the value, such as infinity."""
     try:
         text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
         return text.encode()
@@ -26,9 +25,9 @@ def canonical_json(value: Any) -> bytes | None:
 
 
 def digest_of_json(value: Any) -> str | None:
-    """The digest of its canonical form; none where it has none."""
-    written = canonical_json(value)
-    return None if written is None else digest_of(written)
+    """The digest of the canonical form, or None if there is none."""
+    data = canonical_json(value)
+    return None if data is None else digest_of(data)
 
 
 def is_digest(value: Any) -> bool:

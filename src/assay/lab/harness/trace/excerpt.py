@@ -1,4 +1,4 @@
-"""Frames in short, for people: one line each, cut to what fits beside a finding."""
+"""Short excerpts of frames, one line each, to print beside a finding."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _ARROWS = {Sender.DRIVER: "→", Sender.SUBJECT: "←"}
 
 def excerpts(trace: Trace, numbers: Iterable[int]) -> list[str]:
     frames = [trace.frames[n] for n in numbers if n < len(trace.frames)]
-    return [excerpt(frame) for frame in _telling(frames)]
+    return [excerpt(frame) for frame in _selection(frames)]
 
 
-def _telling(frames: Sequence[Frame]) -> Sequence[Frame]:
-    """As many as there is room for: what passed, rather than what a server said to itself meanwhile."""
+def _selection(frames: Sequence[Frame]) -> Sequence[Frame]:
+    """The first frames; if there are too many, lines on standard error are left out."""
     if len(frames) > MOST:
-        frames = [one for one in frames if one.kind is not Kind.ERRORS] or frames
+        frames = [frame for frame in frames if frame.kind is not Kind.ERRORS] or frames
     return frames[:MOST]
 
 

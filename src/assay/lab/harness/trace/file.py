@@ -1,4 +1,4 @@
-"""Traces on disk: a header line, then one frame a line, each chained to the line before it."""
+"""Trace files: a header line, then one frame per line, each chained to the previous line."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .frame import FORMAT, Frame, Header, decode_frame, encode_frame, encode_hea
 from .trace import Trace
 
 MAX_BYTES: Final = 256 * 1024 * 1024
-"""A stored trace is bounded by the recorder far below this; a larger file is no trace of ours."""
+"""Far above the recorder's limit: a larger file was not written by the lab."""
 
 
 class BadTrace(ValueError):
-    """A file is no trace, or was changed after it was written."""
+    """A file is not a trace, or was modified after it was written."""
 
     def __init__(self, place: str, problem: str) -> None:
         super().__init__(place, problem)
@@ -54,10 +54,10 @@ def parse_trace(data: bytes, place: str = "trace") -> Trace:
         _, link = encode_frame(frame, link)
         if stored != link:
             raise BadTrace(
-                f"{place}:{number}", "the chain is broken: this line or the one before was changed"
+                f"{place}:{number}", "the hash chain is broken: this line or the previous one was modified"
             )
         if frame.n != len(frames):
-            raise BadTrace(f"{place}:{number}", f"frame {frame.n} where {len(frames)} should be")
+            raise BadTrace(f"{place}:{number}", f"frame {frame.n} instead of frame {len(frames)}")
         frames.append(frame)
     return Trace(header, frames)
 
@@ -68,7 +68,7 @@ def _header(line: bytes, place: str) -> Header:
     except msgspec.DecodeError as error:
         raise BadTrace(f"{place}:1", f"not the header of a trace: {error}") from None
     if header.format != FORMAT:
-        raise BadTrace(f"{place}:1", f"trace format {header.format}, this version reads {FORMAT}")
+        raise BadTrace(f"{place}:1", f"trace format {header.format}: this version reads format {FORMAT}")
     if header.revision not in BY_DATE:
         raise BadTrace(f"{place}:1", f"unknown revision: {header.revision}")
     return header
@@ -84,8 +84,8 @@ def _frame(line: bytes, place: str) -> tuple[Frame, str]:
 def read_trace(path: Path) -> Trace:
     """
     Raises:
-        BadTrace: the file is no trace, or was changed.
-        OSError: it cannot be read.
+        BadTrace: the file is not a trace, or was modified.
+        OSError: the file cannot be read.
     """
     if path.stat().st_size > MAX_BYTES:
         raise BadTrace(str(path), f"larger than {MAX_BYTES} bytes")

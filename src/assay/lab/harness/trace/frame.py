@@ -1,8 +1,7 @@
-"""Frames: what passed between driver and subject, byte for byte, one line of NDJSON each.
+"""Frames: the traffic between driver and subject, byte for byte, one line of NDJSON each.
 
-A frame is never rewritten: what a reader wants to know (a header, a JSON value) is read out of `raw` when it
-asks. Each frame carries a hash of itself and of the frame before, so that a stored trace cannot be edited
-without it showing.
+A frame is never rewritten: readers parse headers or JSON values from `raw` when they need them. Each stored
+frame carries a hash over itself and the previous frame's hash, so edits of a stored trace are detected.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ class Sender(StrEnum):
 
 class Kind(StrEnum):
     LINE = "line"
-    """Bytes on stdin or stdout. The subject's are cut after each newline; the driver's are as written."""
+    """Bytes on stdin or stdout: the subject's split after each newline, the driver's as written."""
     REQUEST = "request"
     """An HTTP request, head and body, as written."""
     HEAD = "head"
     """Status line and headers of an HTTP response."""
     BODY = "body"
-    """A whole HTTP response body that is no event stream, its transfer coding undone."""
+    """A complete HTTP response body other than an event stream, transfer coding removed."""
     EVENT = "event"
-    """One block of an event stream, with the blank line that ends it."""
+    """One block of an event stream, including the blank line that ends it."""
     TEXT = "text"
     """The payload of a WebSocket text message."""
     BINARY = "binary"
@@ -43,13 +42,13 @@ class Kind(StrEnum):
     ERRORS = "errors"
     """A line that the subject wrote to standard error."""
     END = "end"
-    """A side will send no more on this channel; `info.clean` is false when it was cut off."""
+    """The sender ended this channel; `info.clean` is false if the channel was cut off."""
     EXIT = "exit"
-    """The subject's process ended; `info.status` is its exit status, negative for a signal."""
+    """The subject's process exited; `info.status` is the exit status, negative for a signal."""
     SPAN = "span"
     """A span that the subject exported, as OTLP/JSON."""
     MARK = "mark"
-    """A remark of the driver; `info.label` names it."""
+    """An annotation by the driver; `info.label` names it."""
 
 
 class Header(Struct, frozen=True, omit_defaults=True):
@@ -62,15 +61,15 @@ class Header(Struct, frozen=True, omit_defaults=True):
     started: str = ""
     format: int = FORMAT
     closed: bool = False
-    """Whether the scenario reached its end; otherwise silence proves nothing."""
+    """Whether the scenario ran to its end; if it did not, a missing message proves nothing."""
     role: str = "server"
-    """Which part the subject plays."""
+    """Role of the subject."""
 
 
 class Frame(Struct, frozen=True):
     n: int
     t: float
-    """Seconds since the trace began."""
+    """Seconds since the start of the trace."""
     sender: Sender
     channel: str
     """`<connection>/<stream>`: `1/lines`, `1/post-3`, `2/get-1`."""
@@ -84,7 +83,7 @@ class Frame(Struct, frozen=True):
 
     @property
     def frames(self) -> tuple[Frame, ...]:
-        """Itself: whatever can be cited as evidence has frames."""
+        """The frame itself: everything that can be cited as evidence has `frames`."""
         return (self,)
 
 
@@ -93,7 +92,7 @@ def encode_header(header: Header) -> bytes:
 
 
 def encode_frame(frame: Frame, previous: str) -> tuple[bytes, str]:
-    """The frame as a line without its newline, and its place in the chain."""
+    """The frame as a line without newline, and its chain hash."""
     body = _encode(_fields(frame))
     link = sha256(previous.encode() + body).hexdigest()
     return body[:-1] + b',"chain":"' + link.encode() + b'"}', link
@@ -139,7 +138,7 @@ _decode_stored: Final = msgspec.json.Decoder(_Stored).decode
 def decode_frame(line: bytes) -> tuple[Frame, str]:
     """
     Raises:
-        ValueError: the line is no frame.
+        ValueError: the line is not a frame.
     """
     stored = _decode_stored(line)
     raw = b64decode(stored.base64, validate=True) if stored.base64 else stored.raw.encode()

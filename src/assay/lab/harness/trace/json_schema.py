@@ -1,4 +1,4 @@
-"""JSON Schemas that a subject publishes, judged by a validator of their dialect. Nothing is ever fetched."""
+"""Validates JSON Schemas that a subject publishes, and values against them. References are never fetched."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final
 import jsonschema_rs
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-"""Of a schema that names none."""
+"""The default for a schema without `$schema`."""
 DIALECTS: Final = frozenset(
     {
         DIALECT,
@@ -20,18 +20,18 @@ DIALECTS: Final = frozenset(
 
 
 def _refuse(uri: str) -> Any:
-    raise ValueError(f"the schema refers to {uri}, which is not looked up")
+    raise ValueError(f"the schema refers to {uri}; external references are not fetched")
 
 
 def dialect_of(schema: Any) -> str:
-    """The dialect that a schema is written in, by its own word."""
-    said = schema.get("$schema", DIALECT) if isinstance(schema, dict) else DIALECT
-    return said.rstrip("#") if isinstance(said, str) else DIALECT
+    """The dialect that a schema declares."""
+    dialect = schema.get("$schema", DIALECT) if isinstance(schema, dict) else DIALECT
+    return dialect.rstrip("#") if isinstance(dialect, str) else DIALECT
 
 
 def dialect_problem(schema: Any) -> str | None:
-    """Why a schema does not keep to its dialect; none when it does, or when nobody here knows the dialect."""
-    # The validator would fetch a dialect that it does not know.
+    """Why a schema is invalid in its dialect; None if it is valid or the dialect is unknown."""
+    # The validator would fetch an unknown dialect.
     if dialect_of(schema) not in DIALECTS:
         return None
     try:
@@ -42,7 +42,7 @@ def dialect_problem(schema: Any) -> str | None:
 
 
 def schema_problem(schema: Any) -> str | None:
-    """Why a schema cannot be used as it is; none when it can, or when nobody here knows its dialect."""
+    """Why a validator cannot use a schema; None if it can or the dialect is unknown."""
     if problem := dialect_problem(schema):
         return problem
     if dialect_of(schema) not in DIALECTS:
@@ -55,7 +55,7 @@ def schema_problem(schema: Any) -> str | None:
 
 
 def value_problem(value: Any, schema: Any) -> str | None:
-    """Why a value does not fit a schema; none when it fits, or when the schema itself is no good."""
+    """Why a value violates a schema; None if it does not or the schema is unusable."""
     try:
         validator = jsonschema_rs.validator_for(schema, retriever=_refuse)
     except (jsonschema_rs.ValidationError, ValueError):

@@ -1,4 +1,4 @@
-"""Lists as a client reads them: all pages of one reading together."""
+"""Lists as a client reads them: the pages of one pass, together."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Listing(Struct, frozen=True):
 
     @property
     def items(self) -> list[dict[str, Any]]:
-        """The things listed, those that are objects."""
+        """The listed items that are objects."""
         return [item for page in self.pages for item in page.objects(self.key)]
 
     @property
@@ -34,15 +34,15 @@ class Listing(Struct, frozen=True):
 
     @property
     def complete(self) -> bool:
-        """Whether it was read to its end, and every page was a result."""
+        """Whether the list was read to its end and every page was a result."""
         results = [page.result for page in self.pages]
         last = results[-1]
         return None not in results and last is not None and last.get("nextCursor") is None
 
 
 def listings(trace: Trace, method: str, key: str) -> Iterator[Listing]:
-    """Every reading of a list, in the order in which they began. One that broke off is there too."""
-    readings: list[list[Exchange]] = []
+    """All passes over a list in the order in which they started, unfinished ones included."""
+    passes: list[list[Exchange]] = []
     latest: dict[str, list[Exchange]] = {}
     for exchange in trace.exchanges(method):
         connection = exchange.request.frame.connection
@@ -50,5 +50,5 @@ def listings(trace: Trace, method: str, key: str) -> Iterator[Listing]:
             latest[connection].append(exchange)
         else:
             latest[connection] = [exchange]
-            readings.append(latest[connection])
-    return (Listing(tuple(pages), key) for pages in readings)
+            passes.append(latest[connection])
+    return (Listing(tuple(pages), key) for pages in passes)

@@ -8,5 +8,5 @@ LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "ale
 
 
 def severity(level: Any) -> int | None:
-    """How severe a level is; none for what is no level."""
+    """Rank of a level; None for an unknown level."""
     return LEVELS.index(level) if isinstance(level, str) and level in LEVELS else None

@@ -1,4 +1,4 @@
-"""JSON-RPC messages as evidence: read leniently, so that a broken one can still be looked at."""
+"""JSON-RPC messages as evidence, read leniently so that checks can inspect malformed ones."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ _decode: Final = msgspec.json.Decoder().decode
 
 
 class Shape(Enum):
-    """What kind of message the keys make it."""
+    """The kind of a message, by its keys."""
 
     REQUEST = "request"
     NOTIFICATION = "notification"
     RESULT = "result"
     ERROR = "error"
     UNKNOWN = "unknown"
-    """No JSON-RPC message, or two kinds at once."""
+    """Not a JSON-RPC message, or two kinds at once."""
 
 
 class Message(Struct, frozen=True):
-    """One message of a frame; a batch is several."""
+    """One message of a frame; a batch has several."""
 
     frame: Frame
     body: bytes
     value: Any
-    """The decoded JSON; none where `problem` says why there is none."""
+    """The decoded JSON; None if `problem` says that the body is not JSON."""
     problem: str | None = None
     place: int | None = None
-    """Its index in a batch."""
+    """Index in a batch."""
 
     @property
     def frames(self) -> tuple[Frame, ...]:
@@ -89,33 +89,33 @@ class Message(Struct, frozen=True):
         return self.error.get("code")
 
     def __str__(self) -> str:
-        """In a few words, for what was observed."""
+        """A summary for `Observation.observed`."""
         match self.shape:
             case Shape.REQUEST | Shape.NOTIFICATION:
                 return f"{self.shape.value} {self.method}"
             case Shape.RESULT:
-                return f"a result with {', '.join(sorted(self.result)) or 'nothing in it'}"
+                return f"a result with {', '.join(sorted(self.result)) or 'no members'}"
             case Shape.ERROR:
                 return f"error {self.code}: {self.error.get('message')}"
-        return self.problem or "no JSON-RPC message"
+        return self.problem or "not a JSON-RPC message"
 
 
 def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def same_id(one: Any, other: Any) -> bool:
-    """Whether two ids are equal as JSON: 1, true and 1.0 are three things, though Python finds them equal."""
-    return type(one) is type(other) and bool(one == other)
+def same_id(left: Any, right: Any) -> bool:
+    """Whether two ids are equal as JSON: 1, true and 1.0 differ, although Python compares them equal."""
+    return type(left) is type(right) and bool(left == right)
 
 
-def id_group(one: Any) -> tuple[str, Hashable]:
-    """The same for ids that are equal as JSON; of others, only improper ones may share it."""
-    return type(one).__name__, one if isinstance(one, str | int | float) else None
+def id_group(value: Any) -> tuple[str, Hashable]:
+    """A hashable key, equal for ids that are equal as JSON. Invalid ids of one type share a key."""
+    return type(value).__name__, value if isinstance(value, str | int | float) else None
 
 
 def read_messages(frame: Frame, body: bytes) -> Iterator[Message]:
-    """The messages of one body; a body that is no JSON gives one message with a problem."""
+    """The messages of a body; a body that is not JSON yields one message with a problem."""
     try:
         value = _decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:

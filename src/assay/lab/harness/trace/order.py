@@ -1,8 +1,8 @@
-"""What a subject sent before what, and during what.
+"""The order in which a subject sent its messages.
 
-On one channel the order of frames tells. Messages on two HTTP responses may overtake each other on their way:
-there, one is later than another only if the driver asked for something in between and that was answered in
-between, or if it came on the response to such a request.
+On one channel the order of frames is decisive. Messages on two HTTP responses may overtake each other: there,
+a message is later than another only if the driver sent a request in between and the subject answered it in
+between, or if the message came on the response to such a request.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .trace import Exchange, Trace
 
 
 def is_later(message: Message, earlier: Message, trace: Trace) -> bool:
-    """Whether the subject has surely sent one message after another."""
+    """Whether the subject certainly sent `message` after `earlier`."""
     begin, end = earlier.frame, message.frame
     if end.n <= begin.n:
         return False
@@ -26,8 +26,8 @@ def is_later(message: Message, earlier: Message, trace: Trace) -> bool:
 
 
 def open_requests(message: Message, trace: Trace) -> list[Exchange]:
-    """The driver's requests that a message may belong to: on HTTP the one that its response carries,
-    elsewhere all that were not answered yet."""
+    """The driver's requests that a message may belong to: on HTTP the request of the same response, elsewhere
+    all unanswered requests."""
     return [
         exchange
         for exchange in trace.exchanges()
@@ -36,9 +36,9 @@ def open_requests(message: Message, trace: Trace) -> list[Exchange]:
 
 
 def _may_concern(exchange: Exchange, message: Message) -> bool:
-    asked, said = exchange.request.frame, message.frame
-    reachable = asked.channel == said.channel or asked.kind is not Kind.REQUEST
-    return reachable and asked.connection == said.connection and asked.n < said.n
+    request, frame = exchange.request.frame, message.frame
+    reachable = request.channel == frame.channel or request.kind is not Kind.REQUEST
+    return reachable and request.connection == frame.connection and request.n < frame.n
 
 
 def is_answered_before(exchange: Exchange, message: Message) -> bool:

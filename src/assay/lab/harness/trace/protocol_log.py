@@ -1,6 +1,6 @@
-"""The protocol as `checks.json` tells it: an `INFO` entry for each request and response, or for each message.
+"""The protocol log in `checks.json`: an `INFO` entry for each request and response, or for each message.
 
-Nothing is judged here. The ids are those of the official suite's request log.
+The entries judge nothing. Their ids are those of the official suite's request log.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from .trace import Trace
 INCOMING: Final = "incoming-request"
 OUTGOING: Final = "outgoing-response"
 LONGEST: Final = 16 * 1024
-"""Bytes of a body that are told: the trace has them all."""
+"""Bytes of a body that an entry shows; the trace has all."""
 _NAMES: Final = {INCOMING: "Incoming Request", OUTGOING: "Outgoing Response"}
 
 
 def log_entries(trace: Trace) -> Iterator[dict[str, Any]]:
-    """In the order in which it passed."""
-    said: dict[int, list[Message]] = {}
+    """Entries in the order of the frames."""
+    messages: dict[int, list[Message]] = {}
     for message in trace.messages:
-        said.setdefault(message.frame.n, []).append(message)
+        messages.setdefault(message.frame.n, []).append(message)
     for frame in trace.frames:
-        about = _about(frame, said.get(frame.n, []))
-        if about is not None:
-            yield _entry(trace, frame, about, said.get(frame.n, []))
+        details = _details(frame)
+        if details is not None:
+            yield _entry(trace, frame, details, messages.get(frame.n, []))
 
 
-def _about(frame: Frame, said: list[Message]) -> dict[str, Any] | None:
+def _details(frame: Frame) -> dict[str, Any] | None:
     match frame.kind:
         case Kind.REQUEST:
             head = parse_head(frame.raw)
@@ -53,7 +53,7 @@ def _about(frame: Frame, said: list[Message]) -> dict[str, Any] | None:
 
 
 def _joined(head: Head) -> dict[str, str]:
-    """By name; those that come more than once, as one list."""
+    """Header values by name; repeated headers are joined with commas."""
     joined: dict[str, str] = {}
     for name, value in head.headers:
         joined[name] = f"{joined[name]}, {value}" if name in joined else value
@@ -65,23 +65,23 @@ def _text(data: bytes) -> str:
     return data[:LONGEST].decode("utf-8", "replace") + cut
 
 
-def _entry(trace: Trace, frame: Frame, about: dict[str, Any], said: list[Message]) -> dict[str, Any]:
+def _entry(trace: Trace, frame: Frame, details: dict[str, Any], messages: list[Message]) -> dict[str, Any]:
     name = INCOMING if frame.sender == "subject" else OUTGOING
-    methods = [message.method for message in said if message.method]
-    named = {"mcpMethod": methods[0]} if methods else {}
-    what = " ".join(filter(None, (about.get("method"), about.get("path"), *methods[:1])))
+    methods = [message.method for message in messages if message.method]
+    method = {"mcpMethod": methods[0]} if methods else {}
+    description = " ".join(filter(None, (details.get("method"), details.get("path"), *methods[:1])))
     return {
         "id": name,
         "name": _NAMES[name],
-        "description": what or f"{frame.kind} on {frame.channel}",
+        "description": description or f"{frame.kind} on {frame.channel}",
         "status": str(Verdict.INFO),
         "timestamp": _moment(trace.header.started, frame.t),
         "details": {
             "revision": trace.header.revision,
             "transport": trace.header.transport,
             "channel": frame.channel,
-            **about,
-            **named,
+            **details,
+            **method,
         },
     }
 
@@ -89,6 +89,6 @@ def _entry(trace: Trace, frame: Frame, about: dict[str, Any], said: list[Message
 def _moment(started: str, seconds: float) -> str:
     try:
         moment = datetime.fromisoformat(started) + timedelta(seconds=seconds)
-    except ValueError:  # a trace that somebody else wrote need not say when
+    except ValueError:  # traces of other tools may lack the time
         return started
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

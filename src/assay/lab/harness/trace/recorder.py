@@ -1,4 +1,4 @@
-"""Keeps the frames of one scenario as they pass, within bounds, with credentials taken out."""
+"""Records the frames of one scenario, up to a limit and with credentials redacted."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .trace import Trace
 
 MAX_FRAMES: Final = 20_000
 MAX_BYTES: Final = 64 * 1024 * 1024
-"""Several times what the largest scenario exchanges with a server that keeps to 4 MiB a message."""
+"""Several times the traffic of the largest scenario with a server that limits messages to 4 MiB."""
 _WITH_HEAD: Final = frozenset({Kind.REQUEST, Kind.HEAD})
 
 
 class Flooded(BrokenOff):
-    """The subject sent more than a scenario may hold."""
+    """The subject sent more than a recording may hold."""
 
     def __str__(self) -> str:
         return f"the subject flooded the driver: more than {MAX_FRAMES} frames or {MAX_BYTES} bytes"
@@ -37,43 +37,38 @@ class Recorder:
         self.header = header
         self._redaction = redaction or Redaction()
         self._clock = clock
-        self._begin = clock()
+        self.begun = clock()
         self._frames: list[Frame] = []
         self._bytes = 0
         self.flooded = False
-        self._expecting: Callable[[], None] | None = None
+        self._on_first_frame: Callable[[], None] | None = None
 
     def record(self, sender: Sender, channel: str, kind: Kind, raw: bytes = b"", **info: Any) -> Frame:
         """
         Raises:
-            Flooded: the bounds are passed; the frame is not kept.
+            Flooded: a limit is exceeded; the frame is not recorded.
         """
         if len(self._frames) >= MAX_FRAMES or self._bytes + len(raw) > MAX_BYTES:
             self.flooded = True
             raise Flooded
         clean = self._redaction.head(raw) if kind in _WITH_HEAD else self._redaction.text(raw)
-        moment = self._clock() - self._begin
+        moment = self._clock() - self.begun
         frame = Frame(len(self._frames), round(moment, 6), sender, channel, kind, clean, info)
         self._frames.append(frame)
         self._bytes += len(raw)
-        if sender is Sender.SUBJECT and self._expecting is not None:
-            heard, self._expecting = self._expecting, None
-            heard()
+        if sender is Sender.SUBJECT and self._on_first_frame is not None:
+            callback, self._on_first_frame = self._on_first_frame, None
+            callback()
         return frame
 
-    def expect(self, heard: Callable[[], None]) -> None:
-        """Call this when the subject is heard for the first time."""
-        self._expecting = heard
-
-    @property
-    def begun(self) -> float:
-        """When, by the clock."""
-        return self._begin
+    def expect(self, callback: Callable[[], None]) -> None:
+        """Call back at the next frame of the subject, once."""
+        self._on_first_frame = callback
 
     def recall(self, frames: Iterable[Frame], begun: float, name: str) -> None:
-        """Put in front what was said in a recording that began earlier, under a new connection's name."""
+        """Prepend the frames of a recording that started at `begun`, under a new connection name."""
         for frame in frames:
-            moment = round(begun + frame.t - self._begin, 6)
+            moment = round(begun + frame.t - self.begun, 6)
             channel = f"{name}/{frame.channel.partition('/')[2]}"
             self._frames.append(
                 msgspec.structs.replace(frame, n=len(self._frames), t=moment, channel=channel)
@@ -84,8 +79,8 @@ class Recorder:
 
     @property
     def exits(self) -> tuple[Frame, ...]:
-        return tuple(one for one in self._frames if one.kind is Kind.EXIT)
+        return tuple(frame for frame in self._frames if frame.kind is Kind.EXIT)
 
     def trace(self, *, closed: bool) -> Trace:
-        """What was recorded so far."""
+        """The trace recorded so far."""
         return Trace(msgspec.structs.replace(self.header, closed=closed), self._frames)

@@ -1,4 +1,4 @@
-"""What must not be kept: credentials are replaced before a frame is recorded, so no reader ever has them."""
+"""Redaction: credentials are replaced before a frame is recorded, so no stored evidence contains them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Any, Final
 
 REPLACEMENT: Final = b"[redacted]"
 ALWAYS: Final = ("authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key")
-"""Headers whose value is a credential by definition, wherever they came from."""
+"""Headers whose value is a credential by definition."""
 SHORTEST: Final = 8
-"""A shorter secret would be replaced in places that only happen to hold the same letters; in the header that
-carries it, it is replaced all the same."""
+"""Shorter secrets would match unrelated text; they are only replaced in the header that carries them."""
 
 
 class Redaction:
@@ -30,9 +29,9 @@ class Redaction:
         )
 
     def learn(self, secret: str) -> None:
-        """One more, from now on."""
+        """Redact this secret, too, from now on."""
         if len(secret) >= SHORTEST:
-            # Longest first: one secret may be part of another.
+            # Longest first: a secret may be part of another.
             self._secrets = tuple(sorted({*self._secrets, *_forms(secret)}, key=len, reverse=True))
 
     def text(self, raw: bytes) -> bytes:
@@ -41,26 +40,26 @@ class Redaction:
         return raw
 
     def head(self, raw: bytes) -> bytes:
-        """The same for what begins with an HTTP head, whose credentials need not be known."""
+        """Redact data that begins with an HTTP head, where credentials are found by header name."""
         head, end, body = raw.partition(b"\r\n\r\n")
         return self._header.sub(rb"\g<1>" + REPLACEMENT, self.text(head)) + end + self.text(body)
 
     def words(self, text: str) -> str:
-        # A server may send halves of surrogate pairs: what is told of them must survive this.
+        # Servers may send lone surrogates.
         return self.text(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
 
     def value(self, value: Any) -> Any:
-        """The same for every text in a JSON value, keys included."""
+        """Redact every string in a JSON value, keys included."""
         match value:
             case str():
                 return self.words(value)
             case list():
-                return [self.value(one) for one in value]
+                return [self.value(item) for item in value]
             case dict():
-                return {self.words(key): self.value(one) for key, one in value.items()}
+                return {self.words(key): self.value(item) for key, item in value.items()}
         return value
 
 
 def _forms(secret: str) -> set[bytes]:
-    """As it is, and as JSON may write it."""
+    """The secret verbatim, and escaped as in JSON."""
     return {form.encode() for form in (secret, json.dumps(secret)[1:-1])}

@@ -1,4 +1,4 @@
-"""One line for a shell that shows a finding again: bytes for a pipe, or curl; of a client, its scenario."""
+"""A shell command that reproduces a finding: printf into a pipe, curl, or a client's scenario."""
 
 from __future__ import annotations
 
@@ -13,64 +13,59 @@ from .frame import Frame, Kind, Sender
 from .trace import Trace
 
 _SESSION = "mcp-session-id"
-# What curl writes by itself, or what would be wrong for the body as typed.
-_OWN = frozenset({"host", "connection", "content-length"})
+# curl sets these itself, and their recorded values may not fit the body.
+_SET_BY_CURL = frozenset({"host", "connection", "content-length"})
 MOST = 6
-"""Lines that are worth piping: before that many, a reader wants the trace."""
+"""Lines to pipe at most; beyond that the trace is easier to read."""
 
 
 def reproduction(trace: Trace, numbers: Sequence[int]) -> str:
-    return _visited(trace) if trace.header.role == "client" else _asked(trace, numbers)
+    return _client_command(trace) if trace.header.role == "client" else _server_command(trace, numbers)
 
 
-def _visited(trace: Trace) -> str:
-    """A client can only be let come again."""
+def _client_command(trace: Trace) -> str:
+    """A client can only be reproduced by running its scenario again."""
     header = trace.header
     is_attached = header.subject == ATTACHED
-    who = "--attach" if is_attached else f"--command {shlex.quote(header.subject)}"
-    # The command of a stdio client says so itself.
-    plain = (Transport.HTTP,) if is_attached else (Transport.HTTP, Transport.STDIO)
-    where = "" if header.transport in plain else f" --transport {header.transport}"
-    named = f"--scenario {shlex.quote(header.scenario)} --spec-version {header.revision}"
-    return f"assay client {who} {named}{where}"
+    target = "--attach" if is_attached else f"--command {shlex.quote(header.subject)}"
+    # The command of a stdio client implies the transport.
+    implied = (Transport.HTTP,) if is_attached else (Transport.HTTP, Transport.STDIO)
+    transport = "" if header.transport in implied else f" --transport {header.transport}"
+    scenario = f"--scenario {shlex.quote(header.scenario)} --spec-version {header.revision}"
+    return f"assay client {target} {scenario}{transport}"
 
 
-def _asked(trace: Trace, numbers: Sequence[int]) -> str:
-    asked = [
-        trace.frames[n]
-        for n in numbers
-        if n < len(trace.frames) and trace.frames[n].sender is Sender.DRIVER and trace.frames[n].raw
-    ]
-    if not asked:
+def _server_command(trace: Trace, numbers: Sequence[int]) -> str:
+    frames = [trace.frames[n] for n in numbers if n < len(trace.frames)]
+    last = next((frame for frame in reversed(frames) if frame.sender is Sender.DRIVER and frame.raw), None)
+    if last is None:
         return ""
     if trace.transport == Transport.STDIO:
-        return _piped(trace, asked[-1])
-    if asked[-1].kind is Kind.REQUEST:
-        return _curled(trace, asked[-1])
-    return ""
+        return _printf_command(trace, last)
+    return _curl_commands(trace, last) if last.kind is Kind.REQUEST else ""
 
 
-def _piped(trace: Trace, last: Frame) -> str:
+def _printf_command(trace: Trace, last: Frame) -> str:
     before = [
         frame
         for frame in trace.frames[: last.n + 1]
         if frame.kind is Kind.LINE and frame.sender is Sender.DRIVER and frame.connection == last.connection
     ]
-    # The handshake, then what led here: the frames between matter rarely.
+    # The handshake and the latest frames; those in between rarely matter.
     chosen = before if len(before) <= MOST else [*before[:2], *before[-(MOST - 2) :]]
     texts = [frame.raw.decode("utf-8", "backslashreplace") for frame in chosen]
-    return f"printf {_printed(texts)} | {trace.header.subject}"
+    return f"printf {_printf_arguments(texts)} | {trace.header.subject}"
 
 
-def _printed(texts: Sequence[str]) -> str:
-    """Arguments of `printf`: on one line of the shell where each text is one line, else just as it was."""
+def _printf_arguments(texts: Sequence[str]) -> str:
+    """One argument per text if each is a single line, else all texts verbatim."""
     lines = [text.removesuffix("\n") for text in texts]
     if all(text.endswith("\n") for text in texts) and not any("\n" in line for line in lines):
         return " ".join((r"'%s\n'", *map(shlex.quote, lines)))
     return f"%s {shlex.quote(''.join(texts))}"
 
 
-def _curled(trace: Trace, last: Frame) -> str:
+def _curl_commands(trace: Trace, last: Frame) -> str:
     head = parse_head(last.raw)
     session = head.get(_SESSION)
     opening = None if session is None else _opening(trace, session)
@@ -78,12 +73,12 @@ def _curled(trace: Trace, last: Frame) -> str:
     if opening is None:
         return call
     first = _curl(trace, parse_head(opening.raw), body_of(opening.raw), None, "-o /dev/null -D - ")
-    find = "tr -d '\\r' | sed -n 's/^mcp-session-id: //Ip'"
-    return f"SESSION=$({first} | {find}); {call}"
+    extract = "tr -d '\\r' | sed -n 's/^mcp-session-id: //Ip'"
+    return f"SESSION=$({first} | {extract}); {call}"
 
 
 def _opening(trace: Trace, session: str) -> Frame | None:
-    """The request whose response gave out the session."""
+    """The request whose response assigned the session id."""
     for call in trace.calls:
         if call.head is not None and call.head.get(_SESSION) == session and call.sent.get(_SESSION) is None:
             return call.request
@@ -95,7 +90,7 @@ def _curl(trace: Trace, head: Head, body: bytes, session: str | None, options: s
     for name, value in head.headers:
         if name.lower() == _SESSION and session is not None:
             parts.append('-H "Mcp-Session-Id: $SESSION"')
-        elif name.lower() not in _OWN:
+        elif name.lower() not in _SET_BY_CURL:
             parts.append(f"-H {shlex.quote(f'{name}: {value}')}")
     if body:
         parts.append(f"--data-binary {shlex.quote(body.decode('utf-8', 'backslashreplace'))}")

@@ -1,4 +1,4 @@
-"""The metadata of a protected resource (RFC 9728): where it may be, and what came from there."""
+"""Metadata of a protected resource (RFC 9728): possible locations, and the documents in a trace."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ WELL_KNOWN: Final = "/.well-known/oauth-protected-resource"
 
 
 class Document(Struct, frozen=True):
-    """An answer to a question for metadata; without content where it holds none."""
+    """A response to a request for metadata; `content` is empty if the response holds none."""
 
     call: Call
     content: dict[str, Any]
 
     def __str__(self) -> str:
-        named = f", resource {self.content.get('resource')!r}" if self.content else ""
-        return f"{self.call.sent.target}: status {self.call.status}{named}"
+        resource = f", resource {self.content.get('resource')!r}" if self.content else ""
+        return f"{self.call.sent.target}: status {self.call.status}{resource}"
 
 
-def places(endpoint: str, authority: str, told: str | None) -> list[str]:
-    """Where the metadata may be: at the URL that a challenge told, and at the two well-known addresses.
-    Only what is on the server itself is looked at."""
+def places(endpoint: str, authority: str, challenge_url: str | None) -> list[str]:
+    """Paths where the metadata may be: the URL in the challenge and the two well-known locations. URLs on
+    other hosts are left out."""
     path = endpoint.partition("?")[0].rstrip("/")
-    found = [path_on(authority, told or ""), f"{WELL_KNOWN}{path}", WELL_KNOWN]
-    return [each for each in dict.fromkeys(found) if each]
+    candidates = [path_on(authority, challenge_url or ""), f"{WELL_KNOWN}{path}", WELL_KNOWN]
+    return [candidate for candidate in dict.fromkeys(candidates) if candidate]
 
 
 def path_on(authority: str, url: str) -> str:
-    """The path of a URL that is there; empty where it is elsewhere, or none."""
+    """The path of a URL on this host; empty for another host or an invalid URL."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -52,20 +52,20 @@ def documents(trace: Trace) -> Iterator[Document]:
 
 def _content(call: Call) -> dict[str, Any]:
     try:
-        found = msgspec.json.decode(call.body) if call.status == 200 else None
+        content = msgspec.json.decode(call.body) if call.status == 200 else None
     except (msgspec.DecodeError, UnicodeDecodeError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def is_of(document: Document, trace: Trace) -> bool:
-    """Whether it is about the endpoint that the driver talks to, or all of the server that it is on."""
-    named = document.content.get("resource")
+    """Whether the document describes the driver's endpoint, or a resource that contains it."""
+    resource = document.content.get("resource")
     endpoint = next((call.sent for call in trace.calls if call.sent.method == "POST"), None)
-    if not isinstance(named, str) or endpoint is None:
+    if not isinstance(resource, str) or endpoint is None:
         return False
     try:
-        parts = urlsplit(named)
+        parts = urlsplit(resource)
     except ValueError:
         return False
     path = parts.path.rstrip("/")
@@ -73,6 +73,6 @@ def is_of(document: Document, trace: Trace) -> bool:
     return same_host(parts.netloc, endpoint.get("host") or "") and f"{below}/".startswith(f"{path}/")
 
 
-def same_host(one: str, other: str) -> bool:
-    """Ports of this machine are not compared: a proxy or a container may stand between."""
-    return one.lower() == other.lower() or (is_local(one) and is_local(other))
+def same_host(left: str, right: str) -> bool:
+    """Ports on this machine are not compared: there may be a proxy or a container in between."""
+    return left.lower() == right.lower() or (is_local(left) and is_local(right))

@@ -1,7 +1,6 @@
-"""Shapes of messages, judged by the official types (`mcp-types`) and not by ours.
+"""Shapes of messages, judged by the official types (`mcp-types`), not by ours.
 
-The types take `null` for a field that may be left out; the schemas do not. So what they accept is looked
-through once more for nulls.
+The types accept `null` for optional fields and the schemas do not, so accepted values are searched for nulls.
 """
 
 from __future__ import annotations
@@ -15,16 +14,14 @@ from assay.revisions.revision import Revision
 
 from .message import Message, Shape
 
-TOLD = 3
-"""Complaints about one message that are written out."""
-
-
-_SAYING: Final = {"InputRequiredResult": "input_required"}
+_MOST_PROBLEMS: Final = 3
+"""Problems of one message that are spelled out."""
+_RESULT_TYPES: Final = {"InputRequiredResult": "input_required"}
 
 
 @cache
 def _official() -> ModuleType:
-    # Half a second of pydantic: only for those who judge.
+    # The import takes half a second because of pydantic.
     from mcp_types import methods
 
     return methods
@@ -38,56 +35,58 @@ def _adapter(form: Any) -> Any:
 
 
 def prepare() -> None:
-    """Load the types now: later it would hold up whoever waits for an answer meanwhile."""
+    """Load the types now: a later import would block the event loop while replies are due."""
     _official()
 
 
 def result_problem(method: str, result: Any, revision: Revision) -> str | None:
-    """How a result of that method breaks its schema; none when it fits or the method is unknown."""
+    """How a result of a method violates its schema; None if it fits or the method is unknown."""
     form = _official().SERVER_RESULTS.get((method, revision.date))
     return None if form is None else _problem(_narrowed(form, result), result)
 
 
 def _narrowed(form: Any, result: Any) -> Any:
-    """Where a result may ask instead of answer, the form that it says it has: nearly anything fits the form
-    of questions, whose members may all be left out. What an extension brings is measured by either."""
-    says = result.get("resultType") if isinstance(result, dict) else None
-    fitting = [one for one in get_args(form) if _SAYING.get(one.__name__, "complete") == says]
-    return fitting[0] if fitting else form
+    """The member of a union that `resultType` selects. Nearly any object fits `InputRequiredResult`, whose
+    fields are all optional. Result types of extensions are validated against the whole union."""
+    result_type = result.get("resultType") if isinstance(result, dict) else None
+    members = [
+        member for member in get_args(form) if _RESULT_TYPES.get(member.__name__, "complete") == result_type
+    ]
+    return members[0] if members else form
 
 
 def sent_problem(message: Message, revision: Revision) -> str | None:
-    """The same for a request or notification of a server."""
+    """How a request or notification of a server violates its schema."""
     form = _forms("SERVER", message).get((message.method, revision.date))
     return None if form is None else _problem(form, message.value)
 
 
 def asked_problem(message: Message, revision: Revision) -> str | None:
-    """The same for a request of a client. Null for what may be left out is no problem here: a server that
-    takes it as left out has not seen one."""
+    """How a request of a client violates its schema. Null for an optional field is accepted: a server may
+    treat it as left out."""
     form = _official().CLIENT_REQUESTS.get((message.method, revision.date))
     return None if form is None else _problem(form, message.value, nulls=False)
 
 
 def client_problem(message: Message, revision: Revision) -> str | None:
-    """The same for a request or notification of a client that is judged itself."""
+    """How a request or notification of a client under test violates its schema."""
     form = _forms("CLIENT", message).get((message.method, revision.date))
     return None if form is None else _problem(form, message.value)
 
 
 def answer_problem(method: str, result: Any, revision: Revision) -> str | None:
-    """The same for a client's result of that method."""
+    """How a client's result of a method violates its schema."""
     form = _official().CLIENT_RESULTS.get((method, revision.date))
     return None if form is None else _problem(form, result)
 
 
 def known_of_clients(message: Message, revision: Revision) -> bool:
-    """Whether a client of that revision has such a request or notification."""
+    """Whether the revision defines this request or notification for clients."""
     return (message.method, revision.date) in _forms("CLIENT", message)
 
 
 def knows(message: Message, revision: Revision) -> bool:
-    """Whether a server of that revision has such a request or notification."""
+    """Whether the revision defines this request or notification for servers."""
     return (message.method, revision.date) in _forms("SERVER", message)
 
 
@@ -103,16 +102,18 @@ def _problem(form: Any, value: Any, *, nulls: bool = True) -> str | None:
     try:
         model = _adapter(form).validate_python(value, by_name=False)
     except ValidationError as error:
-        found = error.errors(include_url=False, include_context=False, include_input=False)
-        return _told([f"{'.'.join(map(str, one['loc'])) or 'message'}: {one['msg']}" for one in found])
+        details = error.errors(include_url=False, include_context=False, include_input=False)
+        return _summary(
+            [f"{'.'.join(map(str, each['loc'])) or 'message'}: {each['msg']}" for each in details]
+        )
     places = _nulls(model, "") if nulls else ()
-    return _told([f"{path}: null, where it must be left out" for path in places])
+    return _summary([f"{path}: null, but an optional field must be omitted" for path in places])
 
 
 def _nulls(value: Any, path: str) -> Iterator[str]:
-    """Where null was given for a field that may only be there or not.
+    """Paths of optional fields that are null instead of omitted.
 
-    Values that have no form (`structuredContent`, `_meta`) are dictionaries here, and may hold any null.
+    Untyped values (`structuredContent`, `_meta`) are dictionaries here and may contain nulls.
     """
     from pydantic import BaseModel
 
@@ -123,13 +124,12 @@ def _nulls(value: Any, path: str) -> Iterator[str]:
         for name, field in type(value).model_fields.items():
             if name not in value.model_fields_set:
                 continue
-            given, at = getattr(value, name), f"{path}{field.alias or name}"
-            if given is None and not field.is_required() and Any not in get_args(field.annotation):
-                yield at
-            yield from _nulls(given, f"{at}.")
+            member, member_path = getattr(value, name), f"{path}{field.alias or name}"
+            if member is None and not field.is_required() and Any not in get_args(field.annotation):
+                yield member_path
+            yield from _nulls(member, f"{member_path}.")
 
 
-def _told(complaints: list[str]) -> str | None:
-    """The first complaints, as `path: message`."""
-    more = f" (and {len(complaints) - TOLD} more)" if len(complaints) > TOLD else ""
-    return "; ".join(complaints[:TOLD]) + more or None
+def _summary(problems: list[str]) -> str | None:
+    more = f" (and {len(problems) - _MOST_PROBLEMS} more)" if len(problems) > _MOST_PROBLEMS else ""
+    return "; ".join(problems[:_MOST_PROBLEMS]) + more or None

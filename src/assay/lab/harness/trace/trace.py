@@ -1,7 +1,6 @@
-"""A trace as checks see it: frames in order, and what they mean together.
+"""A trace as checks see it: frames in order, grouped into messages, exchanges, HTTP calls and probes.
 
-A check gets nothing else. All that the driver knew or hoped is left out; where its intention matters, it put
-a mark among the frames.
+A trace is the only input of a check. Where the driver's intention matters, the driver records it as a mark.
 """
 
 from __future__ import annotations
@@ -22,22 +21,22 @@ from .frame import Frame, Header, Kind, Sender
 from .message import Message, id_group, read_messages, same_id
 
 SENTINEL: Final = "sentinel-"
-"""How the ids of requests begin that are only sent to see that all before them is done."""
+"""Id prefix of requests that the driver only sends to learn that earlier messages have been processed."""
 PROBE: Final = "probe"
 PROBED: Final = "probed"
 STILL_OPEN: Final = "still open"
-"""A response that the subject did not end while the driver waited for that."""
+"""Mark of a response that the subject did not end while the driver waited."""
 NOT_HEARD: Final = "not heard"
-"""The mark of a notification that the driver waited for in vain."""
+"""Mark of a notification that did not arrive while the driver waited."""
 
 
 class Exchange(Struct, frozen=True):
-    """A request of one side with every answer that the other gave to it."""
+    """A request of one side with all answers of the other."""
 
     request: Message
     answers: tuple[Message, ...]
     head: Head | None = None
-    """Of the HTTP response that belongs to it."""
+    """Head of the HTTP response to the request."""
 
     @property
     def frames(self) -> tuple[Frame, ...]:
@@ -57,7 +56,7 @@ class Exchange(Struct, frozen=True):
 
     @property
     def result(self) -> dict[str, Any] | None:
-        """The result object; none where there was no answer or an error."""
+        """The result object; None without an answer or on an error."""
         return self.answer.result if self.answer is not None and "result" in self.answer.fields else None
 
     @property
@@ -65,12 +64,12 @@ class Exchange(Struct, frozen=True):
         return None if self.answer is None else self.answer.code
 
     def items(self, key: str) -> list[Any]:
-        """A list in the result, whatever its members are; empty where there is none."""
-        found = (self.result or {}).get(key)
-        return found if isinstance(found, list) else []
+        """A list in the result, with members of any type; empty if it is missing."""
+        value = (self.result or {}).get(key)
+        return value if isinstance(value, list) else []
 
     def objects(self, key: str) -> list[dict[str, Any]]:
-        """The members of that list that are objects."""
+        """The members of `items(key)` that are objects."""
         return [item for item in self.items(key) if isinstance(item, dict)]
 
     def __str__(self) -> str:
@@ -87,9 +86,9 @@ class Call(Struct, frozen=True):
     head: Head | None
     received: tuple[Frame, ...]
     messages: tuple[Message, ...]
-    """On this response."""
+    """Messages in the response."""
     asked: tuple[Message, ...]
-    """In this request."""
+    """Messages in the request."""
 
     @property
     def frames(self) -> tuple[Frame, ...]:
@@ -101,12 +100,12 @@ class Call(Struct, frozen=True):
 
     @property
     def session(self) -> str | None:
-        """Which session the request named."""
+        """The session id in the request."""
         return self.sent.get("mcp-session-id")
 
     @property
     def resumes(self) -> str | None:
-        """After which event it wanted a stream to go on."""
+        """The event id after which the request resumes a stream."""
         return self.sent.get("last-event-id")
 
     @property
@@ -115,13 +114,13 @@ class Call(Struct, frozen=True):
 
     @property
     def is_over(self) -> bool:
-        """Whether whoever answers ended the response."""
+        """Whether the response was ended by its sender."""
         return any(frame.kind is Kind.END for frame in self.received)
 
     @property
     def code(self) -> Any:
-        """Of the error in the response; none where there is none."""
-        return next((one.code for one in self.messages if "error" in one.fields), None)
+        """Code of the error in the response; None without an error."""
+        return next((message.code for message in self.messages if "error" in message.fields), None)
 
     @property
     def body(self) -> bytes:
@@ -134,7 +133,7 @@ class Call(Struct, frozen=True):
 
 
 class Probe(Struct, frozen=True):
-    """What passed between the marks that a scenario put around one attempt, the sentinel left out."""
+    """The traffic between the marks that a scenario put around an attempt, without sentinels."""
 
     label: str
     info: dict[str, Any]
@@ -166,7 +165,7 @@ class Trace:
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
-        """Every message of both sides, in the order of the frames that complete them."""
+        """Messages of both sides, in the order of the frames that complete them."""
         return tuple(_messages(self.frames))
 
     @cached_property
@@ -175,20 +174,24 @@ class Trace:
 
     @cached_property
     def was_visited(self) -> bool:
-        """Whether the subject, where it is a client, ever came."""
-        return any(one.sender is Sender.SUBJECT and one.kind is not Kind.EXIT for one in self.frames)
+        """Whether the subject, a client, connected at all."""
+        return any(frame.sender is Sender.SUBJECT and frame.kind is not Kind.EXIT for frame in self.frames)
 
     @cached_property
     def spoken(self) -> tuple[Message, ...]:
-        """What the subject said as JSON-RPC. On HTTP a body is that by its status, or by its own word."""
-        return tuple(one for one in self.received if "jsonrpc" in one.fields or self.status_of(one) <= 200)
+        """JSON-RPC messages of the subject. An HTTP body counts if its status is 200 or it has `jsonrpc`."""
+        return tuple(
+            message
+            for message in self.received
+            if "jsonrpc" in message.fields or self.status_of(message) <= 200
+        )
 
     @cached_property
     def _statuses(self) -> dict[str, int]:
         return {call.channel: call.status for call in self.calls}
 
     def status_of(self, message: Message) -> int:
-        """Of the HTTP response that it came on; 0 where there is none."""
+        """Status of the HTTP response that carried the message; 0 if none did."""
         return self._statuses.get(message.frame.channel, 0)
 
     @cached_property
@@ -200,50 +203,54 @@ class Trace:
         return tuple(_exchanges(self, by_subject=True))
 
     def inquiries(self, *methods: str) -> Iterator[Exchange]:
-        """The subject's requests of these methods, or all, with the driver's answers: what clients ask."""
-        return (one for one in self.all_inquiries if not methods or one.method in methods)
+        """The subject's requests of these methods, or all, with the driver's answers."""
+        return (exchange for exchange in self.all_inquiries if not methods or exchange.method in methods)
 
     def exchanges(self, *methods: str) -> Iterator[Exchange]:
-        """The driver's requests of these methods, or all; sentinels are requests like any other."""
-        return (one for one in self.all_exchanges if not methods or one.method in methods)
+        """The driver's requests of these methods, or all, sentinels included."""
+        return (exchange for exchange in self.all_exchanges if not methods or exchange.method in methods)
 
     @cached_property
     def calls(self) -> tuple[Call, ...]:
-        """Every HTTP request, in order."""
+        """HTTP requests in order."""
         return tuple(_calls(self))
 
     @cached_property
     def strays(self) -> tuple[Message, ...]:
         """Responses of the subject that answer no request of the driver."""
-        taken = {id(answer) for exchange in self.all_exchanges for answer in exchange.answers}
-        return tuple(one for one in self.received if one.is_response and id(one) not in taken)
+        answers = {id(answer) for exchange in self.all_exchanges for answer in exchange.answers}
+        return tuple(reply for reply in self.received if reply.is_response and id(reply) not in answers)
 
     @cached_property
     def left_open(self) -> frozenset[str]:
         """Channels whose response the subject did not end in time."""
-        return frozenset(one.channel for one in self.marks(STILL_OPEN))
+        return frozenset(mark.channel for mark in self.marks(STILL_OPEN))
 
     def marks(self, label: str) -> Iterator[Frame]:
-        return (one for one in self.frames if one.kind is Kind.MARK and one.info.get("label") == label)
+        return (
+            frame for frame in self.frames if frame.kind is Kind.MARK and frame.info.get("label") == label
+        )
 
     def probes(self, *labels: str) -> Iterator[Probe]:
-        """The attempts that the scenario named so and finished: one that broke off proves nothing."""
+        """The completed attempts with these labels, or all. An attempt that broke off proves nothing."""
         for begin in self.marks(PROBE):
             name = begin.info.get("name")
-            end = next((one for one in self.marks(PROBED) if one.info.get("begin") == begin.n), None)
+            end = next((mark for mark in self.marks(PROBED) if mark.info.get("begin") == begin.n), None)
             if end is not None and isinstance(name, str) and (not labels or name in labels):
                 yield self._probe(name, begin, end)
 
     def _probe(self, name: str, begin: Frame, end: Frame) -> Probe:
         inside = tuple(
-            one
-            for one in self.frames[begin.n + 1 : end.n]
-            if one.connection == begin.connection and one.kind is not Kind.MARK
+            frame
+            for frame in self.frames[begin.n + 1 : end.n]
+            if frame.connection == begin.connection and frame.kind is not Kind.MARK
         )
         numbers = {frame.n for frame in inside}
-        messages = [one for one in self.messages if one.frame.n in numbers and not _is_sentinel(one)]
-        sent = tuple(one for one in messages if not one.by_subject)
-        received = tuple(one for one in messages if one.by_subject)
+        messages = [
+            message for message in self.messages if message.frame.n in numbers and not _is_sentinel(message)
+        ]
+        sent = tuple(message for message in messages if not message.by_subject)
+        received = tuple(message for message in messages if message.by_subject)
         return Probe(name, begin.info, inside, sent, received)
 
 
@@ -252,7 +259,7 @@ def _is_sentinel(message: Message) -> bool:
 
 
 def events_of(frame: Frame) -> list[SseEvent]:
-    """What a block of an event stream dispatches: one event, or none for comments and bare ids."""
+    """The event that a block of an event stream dispatches; none for comments and bare ids."""
     return SseParser(len(frame.raw) + 1).feed(frame.raw)
 
 
@@ -284,40 +291,46 @@ def _messages(frames: Sequence[Frame]) -> Iterator[Message]:
 
 
 def _asks_for_document(frame: Frame) -> bool:
-    """Whether a request is for what is told beside the protocol, or goes to another address."""
+    """Whether a request is for a well-known document, or to an address other than the endpoint."""
     return "at" in frame.info or b" /.well-known/" in frame.raw.partition(CRLF)[0]
 
 
 def _exchanges(trace: Trace, *, by_subject: bool) -> Iterator[Exchange]:
-    heads = {one.channel: parse_head(one.raw) for one in trace.frames if one.kind is Kind.HEAD}
+    heads = {frame.channel: parse_head(frame.raw) for frame in trace.frames if frame.kind is Kind.HEAD}
     answers: dict[int, list[Message]] = {}
     requests: list[Message] = []
     by_id: dict[Hashable, list[Message]] = defaultdict(list)
     for message in trace.messages:
-        mine = message.by_subject is by_subject
-        if mine and "id" in message.fields and message.method:
+        is_ours = message.by_subject is by_subject
+        if is_ours and "id" in message.fields and message.method:
             requests.append(message)
             by_id[id_group(message.id)].append(message)
             answers[id(message)] = []
-        elif not mine and message.is_response:
-            asked = _asked(message, by_id[id_group(message.id)], answers)
-            if asked is not None:
-                answers[id(asked)].append(message)
+        elif not is_ours and message.is_response:
+            request = _answered_request(message, by_id[id_group(message.id)], answers)
+            if request is not None:
+                answers[id(request)].append(message)
     for request in requests:
         on_http = request.frame.kind is Kind.REQUEST
         head = heads.get(request.frame.channel) if on_http else None
         yield Exchange(request, tuple(answers[id(request)]), head)
 
 
-def _asked(reply: Message, requests: list[Message], answers: dict[int, list[Message]]) -> Message | None:
-    """The request that a reply answers: the oldest open one with its id, else the last with it."""
-    fits = [one for one in requests if same_id(one.id, reply.id) and _may_answer(reply.frame, one.frame)]
-    waiting = [one for one in fits if not answers[id(one)]]
-    return waiting[0] if waiting else fits[-1] if fits else None
+def _answered_request(
+    reply: Message, requests: list[Message], answers: dict[int, list[Message]]
+) -> Message | None:
+    """The request that a reply answers: the oldest open request with that id, else the latest."""
+    candidates = [
+        request
+        for request in requests
+        if same_id(request.id, reply.id) and _may_answer(reply.frame, request.frame)
+    ]
+    waiting = [request for request in candidates if not answers[id(request)]]
+    return waiting[0] if waiting else candidates[-1] if candidates else None
 
 
 def _may_answer(reply: Frame, request: Frame) -> bool:
-    """On HTTP a reply belongs on the response to its request, or on a stream opened to resume that one."""
+    """On HTTP a reply belongs on the response to its request, or on a stream that resumes that response."""
     if reply.connection != request.connection:
         return False
     return request.kind is not Kind.REQUEST or reply.channel == request.channel or "/get-" in reply.channel
@@ -330,17 +343,18 @@ def _calls(trace: Trace) -> Iterator[Call]:
         frames[frame.channel].append(frame)
     for message in trace.messages:
         messages[message.frame.channel].append(message)
-    for request in (one for one in trace.frames if one.kind is Kind.REQUEST):
+    for request in (frame for frame in trace.frames if frame.kind is Kind.REQUEST):
         inside = frames[request.channel]
-        head = next((parse_head(one.raw) for one in inside if one.kind is Kind.HEAD), None)
+        head = next((parse_head(frame.raw) for frame in inside if frame.kind is Kind.HEAD), None)
+        by_requester: dict[bool, list[Message]] = {True: [], False: []}
+        for message in messages[request.channel]:
+            by_requester[message.frame.sender is request.sender].append(message)
         yield Call(
             channel=request.channel,
             request=request,
             sent=parse_head(request.raw),
             head=head,
-            received=tuple(one for one in inside if one.sender is not request.sender),
-            messages=tuple(
-                one for one in messages[request.channel] if one.frame.sender is not request.sender
-            ),
-            asked=tuple(one for one in messages[request.channel] if one.frame.sender is request.sender),
+            received=tuple(frame for frame in inside if frame.sender is not request.sender),
+            messages=tuple(by_requester[False]),
+            asked=tuple(by_requester[True]),
         )

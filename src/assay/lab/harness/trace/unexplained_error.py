@@ -1,4 +1,4 @@
-"""Errors that name no request, and whether something that the driver sent on purpose explains them."""
+"""Error responses that match no request, and that no malformed message of the driver explains."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ _CONNECTION: Final = attrgetter("connection")
 
 
 def is_sound(message: Message) -> bool:
-    """Whether it is a request that every server can read, its id above all. A batch may be refused as one."""
+    """Whether a message is a request that every server can read, in particular its id. Members of a batch do
+    not count: a server may reject the batch as a whole."""
     fields = message.fields
     return (
         message.shape is Shape.REQUEST
@@ -30,33 +31,34 @@ def is_sound(message: Message) -> bool:
 
 
 def names_nothing(message: Message) -> bool:
-    """Whether it has no id; null, which JSON-RPC wants in an error and the schema does not, is none."""
+    """Whether the id is missing, or null as JSON-RPC (but not the schema) wants in such an error."""
     return message.id is None
 
 
 def unexplained_errors(trace: Trace) -> Iterator[Message]:
-    """Errors that belong to no request that was sent, beyond one for each message that was no sound request.
+    """Errors that match no request of the driver, apart from one for each message that was not sound.
 
-    What an error to an unreadable message is called is left open; that it comes without one is not.
+    The id of the error for an unreadable message is not judged; an error without such a message is.
     """
     owed: Counter[str] = Counter()
-    asked: list[Message] = []
-    # An answer belongs to a message within one HTTP exchange, elsewhere within one connection. And only
-    # HTTP has a way to refuse a notification.
+    sent: list[Message] = []
+    # On HTTP an error belongs to a message of the same exchange, elsewhere of the same connection. Only HTTP
+    # can reject a notification.
     refusable = trace.transport == Transport.HTTP
     place_of = _CHANNEL if refusable else _CONNECTION
     for message in trace.messages:
         place = place_of(message.frame)
         if not message.by_subject:
-            asked.append(message)
+            sent.append(message)
             owed[place] += not is_sound(message) and (refusable or message.shape is not Shape.NOTIFICATION)
-        elif message.shape is Shape.ERROR and not any(_names(message, one) for one in asked):
+        elif message.shape is Shape.ERROR and not any(_names(message, request) for request in sent):
             if not owed[place]:
                 yield message
             owed[place] = max(owed[place] - 1, 0)
 
 
-def _names(error: Message, asked: Message) -> bool:
-    """Whether an error names that message; one that is a response itself cannot be answered."""
-    mine = asked.frame.connection == error.frame.connection
-    return mine and not asked.is_response and not names_nothing(error) and same_id(asked.id, error.id)
+def _names(error: Message, request: Message) -> bool:
+    """Whether an error has the id of a message on its connection. Responses cannot be answered."""
+    if request.is_response or names_nothing(error):
+        return False
+    return request.frame.connection == error.frame.connection and same_id(request.id, error.id)

@@ -13,7 +13,7 @@ from .trace import Exchange, Trace
 
 
 def observed_shapes(row: str, trace: Trace) -> Iterator[Observation]:
-    """One observation for each message of the subject that has a form."""
+    """One observation for each message of the subject whose type is known."""
     for exchange in trace.exchanges():
         if exchange.result is not None:
             problem = _problem(exchange, trace.revision)
@@ -27,7 +27,7 @@ def observed_shapes(row: str, trace: Trace) -> Iterator[Observation]:
 
 
 def _problem(exchange: Exchange, revision: Revision) -> str | None:
-    given = exchange.answer.fields.get("result") if exchange.answer is not None else None
-    if not isinstance(given, dict):
-        return f"{given!r}, which is no object"
-    return result_problem(exchange.method, given, revision)
+    result = exchange.answer.fields.get("result") if exchange.answer is not None else None
+    if not isinstance(result, dict):
+        return f"{result!r}, which is not an object"
+    return result_problem(exchange.method, result, revision)
