@@ -77,7 +77,7 @@ class Subject:
     @property
     def held(self) -> tuple[int, int, int, int]:
         """Sessions in the store, in the transport and in the server, and those with kept events."""
-        live, audience = len(self.app._sessions), len(self.server.audience)
+        live, audience = len(self.app._sessions), len(self.server.notifier)
         return len(self.sessions), live, audience, len(self.events)
 
 
@@ -87,7 +87,7 @@ async def abandon(subject: Subject, count: int) -> None:
         peer = await AsgiPeer(subject.app).shake_hands(NEWEST)
         answer = await peer.call("chatty")
         assert answer.status == 200
-    subject.server.audience.list_changed("tools")
+    subject.server.notifier.list_changed("tools")
     await turn()
     await turn()
 
@@ -130,7 +130,7 @@ async def test_sessions_that_end_in_the_middle_keep_no_events() -> None:
             await peer.shake_hands(NEWEST, sampling={})
             asking = peer.begin("POST", call("ask"))
             assert (await asking.message())["method"] == "sampling/createMessage"
-            subject.server.audience.list_changed("tools")  # goes out when the session is gone
+            subject.server.notifier.list_changed("tools")  # goes out when the session is gone
             assert (await peer.send("DELETE")).status == 204
             assert await asking.messages() == []
     await turn()
@@ -292,8 +292,8 @@ async def flood(subject: Subject, pipes: Pipes, announcements: int) -> None:
     assert number < 20_000, "input was read without end"
     before = Held.now()
     for _ in range(announcements // 2):
-        subject.server.audience.list_changed("tools")
-        subject.server.audience.list_changed("resources")
+        subject.server.notifier.list_changed("tools")
+        subject.server.notifier.list_changed("resources")
         await turn()
     assert Held.now().memory - before.memory < 1_100_000
 

@@ -68,7 +68,7 @@ class Subject:
     @property
     def held(self) -> tuple[int, int]:
         """Connections of the application, sessions of the server."""
-        return len(self.app._sockets), len(self.server.audience)
+        return len(self.app._sockets), len(self.server.notifier)
 
 
 async def connect(port: int, window: int | None = None) -> RawSocket:

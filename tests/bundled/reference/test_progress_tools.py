@@ -105,7 +105,7 @@ async def test_a_session_that_ends_takes_its_calls_with_it() -> None:
         assert (await client.send("DELETE")).status == 204
         await running.complete()
         assert not session.session.in_flight
-        assert len(server.audience) == 0
+        assert len(server.notifier) == 0
 
 
 async def test_hanging_up_is_no_cancellation_in_a_session() -> None:
