@@ -12,7 +12,7 @@ from assay.lab.harness.transport import Transport
 from assay.lab.suites import suite_named
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from assay.revisions.revision import Revision
-from tests.lab.harness.scripted_server.callers import hosted
+from tests.lab.harness.scripted_server.raw_client import open_stage
 
 SUITE = suite_named("client")
 LAST = "test/last"
@@ -77,16 +77,16 @@ async def test_no_message_is_too_odd_for_any_scenario(revision: Revision) -> Non
 
 
 async def fault_of(name: str, revision: Revision) -> Exception | None:
-    async with hosted(Transport.STDIO, revision) as one:
-        await SUITE.scenarios[name].drive(one.hosting)
+    async with open_stage(Transport.STDIO, revision) as one:
+        await SUITE.scenarios[name].drive(one.stage)
         heard = asyncio.Event()
 
         async def hear(cycle: RequestCycle) -> Answer:
             heard.set()
             return DONE
 
-        one.hosting.host.handlers[LAST] = hear
-        reader, writer = await asyncio.open_connection("127.0.0.1", int(one.hosting.command.split()[-1]))
+        one.stage.host.handlers[LAST] = hear
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(one.stage.command.split()[-1]))
         lines = b"".join(line + b"\n" for line in unruly())
         writer.write(HEAD.pack(b"H", 1) + b"1" + HEAD.pack(b"D", len(lines)) + lines)
         # Some hosts hang up first: then they have nothing more to be wrong about.
@@ -95,4 +95,4 @@ async def fault_of(name: str, revision: Revision) -> Exception | None:
         for end in ends:
             end.cancel()
         writer.close()
-    return one.hosting.fault
+    return one.stage.fault

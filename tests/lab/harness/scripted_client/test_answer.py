@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from assay.lab.harness.scripted_client.answer import conversation_problem
-from assay.lab.harness.scripted_client.form import filled
+from assay.lab.harness.scripted_client.form import form_content
 from assay.lab.harness.trace.json_schema import value_problem
 
 USE = {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "one", "input": {}}]}
@@ -20,7 +20,7 @@ TEXT = {"type": "text", "text": "and so on"}
         [USE],
     ],
 )
-def test_conversation_that_holds_together(messages: list[Any]) -> None:
+def test_valid_conversation(messages: list[Any]) -> None:
     assert conversation_problem(messages) is None
 
 
@@ -49,8 +49,8 @@ FIELDS = {
 }
 
 
-def test_every_field_is_filled_so_that_it_fits() -> None:
+def test_content_of_a_form_matches_its_schema() -> None:
     schema = {"type": "object", "properties": FIELDS, "required": list(FIELDS)}
-    content = filled(schema)
+    content = form_content(schema)
     assert content["known"] == "as it was"
     assert value_problem(content, schema) is None

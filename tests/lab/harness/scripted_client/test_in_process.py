@@ -1,4 +1,4 @@
-"""The client as a client under test: how it ends, and where a fault meets it."""
+"""The scripted client as a subject: how it ends, and where each hook of a saboteur applies."""
 
 from typing import Any
 
@@ -13,29 +13,29 @@ from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.frame import Kind, Sender
 from assay.lab.harness.transport import Transport
-from tests.lab.harness.scripted_client.party import STATELESS, visit
+from tests.lab.harness.scripted_client.script_run import STATELESS, run_script
 
 EVERYWHERE = (Transport.HTTP, Transport.STDIO, Transport.WEBSOCKET)
 
 
-async def test_guest_whose_time_is_over_has_no_status() -> None:
-    def prepare(hosting: ClientStage) -> None:
-        @hosting.host.on("tools/list")
+async def test_client_that_times_out_has_no_status() -> None:
+    def prepare(stage: ClientStage) -> None:
+        @stage.host.on("tools/list")
         async def never(cycle: RequestCycle) -> Answer:
             return SILENCE
 
-    visited = await visit(LIST_TOOLS, prepare=prepare, limit=0.3)
-    assert visited.ended.status is None
+    run = await run_script(LIST_TOOLS, prepare=prepare, limit=0.3)
+    assert run.ended.status is None
 
 
-async def test_guest_that_fails_says_why() -> None:
-    visited = await visit(step("dance"))
-    assert (visited.ended.status, visited.said) == (1, "there is no step dance\n")
+async def test_client_that_fails_says_why() -> None:
+    run = await run_script(step("dance"))
+    assert (run.ended.status, run.stderr) == (1, "unknown step dance\n")
 
 
-async def test_error_in_what_nobody_waits_for_is_not_lost() -> None:
-    def prepare(hosting: ClientStage) -> None:
-        @hosting.host.on("tools/list")
+async def test_error_of_a_background_task_is_raised() -> None:
+    def prepare(stage: ClientStage) -> None:
+        @stage.host.on("tools/list")
         async def ask(cycle: RequestCycle) -> Answer:
             await cycle.send({"jsonrpc": "2.0", "id": "host", "method": "ping"})
             return {"tools": []}
@@ -46,17 +46,17 @@ async def test_error_in_what_nobody_waits_for_is_not_lost() -> None:
         return message
 
     with pytest.raises(ZeroDivisionError):
-        await visit(LIST_TOOLS, prepare=prepare, fault={"message": break_down})
+        await run_script(LIST_TOOLS, prepare=prepare, fault={"message": break_down})
 
 
 async def test_fault_of_a_process_is_a_process() -> None:
-    visited = await visit(fault={"command": ("sh", "-c", "echo no >&2; exit 7")})
-    assert (visited.ended.status, visited.said) == (7, "no\n")
+    run = await run_script(fault={"command": ("sh", "-c", "echo no >&2; exit 7")})
+    assert (run.ended.status, run.stderr) == (7, "no\n")
 
 
 async def test_habits_are_changed_by_name() -> None:
-    visited = await visit(LIST_TOOLS, fault={"behaviour": {"probes": False}}, revision=STATELESS)
-    assert visited.asked == ["tools/list"]
+    run = await run_script(LIST_TOOLS, fault={"behaviour": {"probes": False}}, revision=STATELESS)
+    assert run.methods == ["tools/list"]
 
 
 async def test_behaviour_takes_the_place_of_the_steps() -> None:
@@ -65,66 +65,63 @@ async def test_behaviour_takes_the_place_of_the_steps() -> None:
         await client.request("ping", {})
         raise Failed("enough")
 
-    visited = await visit(LIST_TOOLS, fault={"behave": behave})
-    assert (visited.ended.status, visited.asked) == (1, ["initialize", "ping"])
+    run = await run_script(LIST_TOOLS, fault={"behave": behave})
+    assert (run.ended.status, run.methods) == (1, ["initialize", "ping"])
 
 
 @pytest.mark.parametrize("transport", EVERYWHERE)
-async def test_fault_sees_every_message_that_goes_out_and_its_answer_still_finds_back(
+async def test_hook_sees_every_outgoing_message_and_answers_are_still_matched(
     transport: Transport,
 ) -> None:
     def change(message: Json, client: ScriptedClient) -> Json:
         return {**message, "id": f"odd-{message['id']}"} if "id" in message else message
 
-    visited = await visit(LIST_TOOLS, fault={"message": change}, transport=transport)
-    assert visited.ended.status == 0, visited.said
-    assert [one.request.id for one in visited.trace.inquiries()] == ["odd-1", "odd-2"]
+    run = await run_script(LIST_TOOLS, fault={"message": change}, transport=transport)
+    assert run.ended.status == 0, run.stderr
+    assert [inquiry.request.id for inquiry in run.trace.inquiries()] == ["odd-1", "odd-2"]
 
 
-@pytest.mark.parametrize(("given", "sent"), [(None, 0), ("several", 2), ("bytes", 1)])
-async def test_fault_sends_nothing_something_else_or_more(given: str | None, sent: int) -> None:
+@pytest.mark.parametrize(("output", "sent"), [(None, 0), ("several", 2), ("bytes", 1)])
+async def test_hook_returns_none_bytes_or_several_messages(output: str | None, sent: int) -> None:
     def change(message: Json, client: ScriptedClient) -> Any:
         if message.get("method") != "notifications/initialized":
             return message
         return {"several": [message, message], "bytes": b'{"method":"notifications/initialized"}'}.get(
-            str(given)
+            str(output)
         )
 
-    visited = await visit(LIST_TOOLS, fault={"message": change})
-    assert visited.ended.status == 0, visited.said
-    found = [one for one in visited.trace.received if one.method == "notifications/initialized"]
-    assert len(found) == sent
+    run = await run_script(LIST_TOOLS, fault={"message": change})
+    assert run.ended.status == 0, run.stderr
+    methods = [message.method for message in run.trace.received]
+    assert methods.count("notifications/initialized") == sent
 
 
 async def test_request_that_was_never_sent_fails_at_once() -> None:
-    visited = await visit(LIST_TOOLS, fault={"message": lambda message, client: None})
-    assert (visited.ended.status, visited.said) == (1, "initialize was never sent\n")
+    run = await run_script(LIST_TOOLS, fault={"message": lambda message, client: None})
+    assert (run.ended.status, run.stderr) == (1, "initialize was never sent\n")
 
 
-async def test_fault_sees_every_http_request() -> None:
+async def test_hook_sees_every_http_request() -> None:
     def change(request: Request, client: ScriptedClient) -> Request | None:
         request.set("Accept", "text/odd")
         return None if request.method == "GET" else request
 
-    visited = await visit(LIST_TOOLS, fault={"request": change})
-    assert {(one.sent.method, one.sent.get("accept")) for one in visited.trace.calls} == {
-        ("POST", "text/odd")
-    }
+    run = await run_script(LIST_TOOLS, fault={"request": change})
+    assert {(call.sent.method, call.sent.get("accept")) for call in run.trace.calls} == {("POST", "text/odd")}
 
 
-async def test_fault_changes_what_is_heard() -> None:
-    def deaf(message: Json, client: ScriptedClient) -> Json | None:
+async def test_hook_drops_received_messages() -> None:
+    def drop(message: Json, client: ScriptedClient) -> Json | None:
         return None if client.agreed else message
 
-    visited = await visit(call("work"), fault={"hearing": deaf})
-    assert visited.ended.status == 1
+    run = await run_script(call("work"), fault={"hearing": drop})
+    assert run.ended.status == 1
 
 
-async def test_fault_changes_lines() -> None:
-    visited = await visit(
+async def test_hook_changes_lines() -> None:
+    run = await run_script(
         LIST_TOOLS, fault={"line": lambda line, client: b"\n" + line}, transport=Transport.STDIO
     )
-    lines = [
-        one.raw for one in visited.trace.frames if one.kind is Kind.LINE and one.sender is Sender.SUBJECT
-    ]
+    frames = [frame for frame in run.trace.frames if frame.sender is Sender.SUBJECT]
+    lines = [frame.raw for frame in frames if frame.kind is Kind.LINE]
     assert lines[::2] == [b"\n"] * 3

@@ -22,7 +22,7 @@ def marked(name: Any, kind: str = "string") -> dict[str, Any]:
         tool(**{MARK: {"type": "string"}}),
     ],
 )
-def test_good_marks_are_no_problem(good: dict[str, Any]) -> None:
+def test_valid_marks(good: dict[str, Any]) -> None:
     assert marking_problem(good) is None
 
 
@@ -40,5 +40,5 @@ def test_good_marks_are_no_problem(good: dict[str, Any]) -> None:
         tool(either={"anyOf": [marked("Either")]}),
     ],
 )
-def test_bad_marks_are_told(bad: dict[str, Any]) -> None:
+def test_invalid_marks(bad: dict[str, Any]) -> None:
     assert marking_problem(bad) is not None

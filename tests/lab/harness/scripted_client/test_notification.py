@@ -1,4 +1,4 @@
-"""A scenario waits for notifications: each is heard once, and one that does not come leaves a mark."""
+"""Waiting for notifications: each is returned once, and a missing one leaves a mark."""
 
 import asyncio
 import json
@@ -51,8 +51,8 @@ async def test_each_notification_is_heard_once_and_in_order() -> None:
     peer, recorder = peer_and_recorder()
     for number in (1, 2):
         say(peer, recorder, {"method": METHOD, "params": {"uri": "a:1", "number": number}})
-    heard = [await peer.hear(METHOD, uri="a:1") for _ in range(2)]
-    assert [message.params["number"] for message in heard if message] == [1, 2]
+    notifications = [await peer.hear(METHOD, uri="a:1") for _ in range(2)]
+    assert [message.params["number"] for message in notifications if message] == [1, 2]
 
 
 async def test_a_notification_may_come_while_it_is_waited_for() -> None:
@@ -62,8 +62,8 @@ async def test_a_notification_may_come_while_it_is_waited_for() -> None:
         for uri in ("a:1", "a:2"):
             notices.take(message({"method": METHOD, "params": {"uri": uri}}))
 
-    heard, _ = await asyncio.gather(notices.next(METHOD, {"uri": "a:2"}), speak())
-    assert heard.params == {"uri": "a:2"}
+    notification, _ = await asyncio.gather(notices.next(METHOD, {"uri": "a:2"}), speak())
+    assert notification.params == {"uri": "a:2"}
 
 
 async def test_one_that_does_not_come_leaves_a_mark() -> None:

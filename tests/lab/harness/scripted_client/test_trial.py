@@ -1,4 +1,4 @@
-"""Where a client with a fault is tried, and what is told of one that gets away."""
+"""Trials of client saboteurs, and the report of one that was not caught."""
 
 from assay.lab.harness.sabotage.client_saboteur import EVERY, ClientSaboteur
 from assay.lab.harness.sabotage.client_trial import guest_trials
@@ -12,19 +12,22 @@ SUITE = suite_named("client")
 
 def test_saboteur_is_tried_on_its_transports_at_the_newest_revision_of_each_kind() -> None:
     places = [
-        (one.transport, one.revision) for one in guest_trials(ClientSaboteur("a", "b", "CLIENT-03"), SUITE)
+        (trial.transport, trial.revision)
+        for trial in guest_trials(ClientSaboteur("a", "b", "CLIENT-03"), SUITE)
     ]
     assert places == [(Transport.HTTP, HANDSHAKE[-1]), (Transport.HTTP, PER_REQUEST[-1])]
 
 
 def test_rule_that_only_older_revisions_have_is_tried_at_the_newest_of_those() -> None:
-    old = ClientSaboteur("a", "b", "CLIENT-03", transports=EVERY, window=lambda one: one is HANDSHAKE[-2])
-    assert {one.revision for one in guest_trials(old, SUITE)} == {HANDSHAKE[-2]}
-    assert {one.transport for one in guest_trials(old, SUITE)} == EVERY
+    old = ClientSaboteur(
+        "a", "b", "CLIENT-03", transports=EVERY, window=lambda revision: revision is HANDSHAKE[-2]
+    )
+    assert {trial.revision for trial in guest_trials(old, SUITE)} == {HANDSHAKE[-2]}
+    assert {trial.transport for trial in guest_trials(old, SUITE)} == EVERY
 
 
-async def test_saboteur_without_a_fault_gets_away() -> None:
+async def test_saboteur_without_a_fault_is_not_caught() -> None:
     harmless = ClientSaboteur("odd.harmless", "nothing at all", "CLIENT-03", transports=HTTP_ONLY)
-    told = list(got_away(await try_all([harmless], SUITE)))
-    assert [line.partition(" at ")[0] for line in told] == ["odd.harmless on http"] * 2
-    assert all("found instead: nothing" in line for line in told)
+    lines = list(got_away(await try_all([harmless], SUITE)))
+    assert [line.partition(" at ")[0] for line in lines] == ["odd.harmless on http"] * 2
+    assert all("found instead: nothing" in line for line in lines)

@@ -1,4 +1,4 @@
-"""The client's process: what it is given, what is kept of it, and that nothing of it stays."""
+"""The process of a client under test: its environment, its output, and its end."""
 
 import asyncio
 import json
@@ -31,9 +31,7 @@ async def run(source: str, limit: float = 20.0, invitation: Invitation = AT_URL)
         (["x"], AT_SERVER, ["x"]),
     ],
 )
-def test_the_address_is_put_in_its_place(
-    command: list[str], invitation: Invitation, words: list[str]
-) -> None:
+def test_placeholders_are_replaced(command: list[str], invitation: Invitation, words: list[str]) -> None:
     assert arguments(command, invitation) == words
 
 
@@ -51,7 +49,7 @@ async def test_client_learns_scenario_revision_and_context_from_its_environment(
     assert environment["PATH"] == os.environ["PATH"]
 
 
-async def test_what_is_written_is_kept_with_the_status() -> None:
+async def test_output_and_status_are_captured() -> None:
     ended = await run("import sys; print('out'); print('err', file=sys.stderr); sys.exit(7)")
     assert ended == Ended(7, b"out\n", b"err\n")
 
@@ -65,24 +63,24 @@ async def test_signal_is_a_negative_status() -> None:
     assert (ended.status, ended.stopped) == (-signal.SIGSEGV, False)
 
 
-async def test_time_over_is_told() -> None:
+async def test_timeout_is_reported() -> None:
     ended = await run("import time; time.sleep(600)", limit=0.2)
     assert (ended.status, ended.stopped) == (None, True)
 
 
-async def test_endless_output_is_cut_and_harms_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_long_output_is_truncated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(standard_stream, "MOST", 1000)
     ended = await run("print('x' * 1_000_000)")
     assert (ended.status, len(ended.stdout)) == (0, 1000)
 
 
-async def test_client_has_ended_though_somebody_it_started_holds_its_output() -> None:
+async def test_client_has_ended_although_a_child_holds_its_output() -> None:
     child = "import subprocess, sys; print('mine'); subprocess.Popen([sys.executable, '-c', {!r}], **{})"
     ended = await run(child.format("import time; time.sleep(600)", "{}"))
     assert ended == Ended(0, b"mine\n")
 
 
-async def test_what_a_client_leaves_behind_may_end_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_child_process_has_time_to_exit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "LINGER", 10.0)
     code = (
         "import os, subprocess; "
@@ -104,22 +102,22 @@ async def test_child_that_left_the_group_is_not_waited_for(
     )
     ended = await run(source.replace("'open(", '"open(').replace(".read()'", '.read()"'))
     assert ended == Ended(0, b"mine\n")
-    fifo.write_text("end")  # the child reads it, and ends
+    fifo.write_text("end")  # the child reads it and exits
 
 
-async def test_cancelled_visit_leaves_no_process(tmp_path: Path) -> None:
+async def test_cancelled_run_leaves_no_process(tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     source = f"import os, time; open({str(fifo)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
-    visiting = asyncio.create_task(run(source))
+    running = asyncio.create_task(run(source))
     process = int(await asyncio.to_thread(fifo.read_text))
-    visiting.cancel()
+    running.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await visiting
+        await running
     with pytest.raises(ProcessLookupError):
         os.kill(process, 0)
 
 
-async def test_command_that_is_not_there_is_told() -> None:
+async def test_missing_command_is_reported() -> None:
     with pytest.raises(Unreachable, match="cannot run /no/such/client: No such file or directory"):
         await CommandClient(["/no/such/client"], Transport.HTTP).run(AT_URL, 1.0)

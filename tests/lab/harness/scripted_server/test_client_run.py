@@ -1,4 +1,4 @@
-"""One scenario for one client, and a run of several."""
+"""A scenario for one client, and runs of several scenarios."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -15,7 +15,7 @@ from assay.lab.harness.run.run import CellResult
 from assay.lab.harness.run.runner import SubjectDown
 from assay.lab.harness.scripted_client.in_process import InProcessClient
 from assay.lab.harness.scripted_server.client import Ended, Invitation
-from assay.lab.harness.scripted_server.client_run import SETTING, TIMED_OUT, ClientRun, visit
+from assay.lab.harness.scripted_server.client_run import SETTING, TIMED_OUT, ClientRun, run_client
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.runner import ClientOrder, ClientRunner, planned
 from assay.lab.harness.scripted_server.stage import ClientStage
@@ -45,7 +45,7 @@ class Scripted:
         return await self._behave(invitation)
 
 
-async def away(invitation: Invitation) -> Ended:
+async def exit_at_once(invitation: Invitation) -> Ended:
     return Ended(0)
 
 
@@ -54,7 +54,7 @@ def cell_of(name: str, suite: Suite = SUITE) -> Cell:
 
 
 def broken_suite() -> Suite:
-    """Its plain scenario has a handler of ours that fails."""
+    """A suite with a scenario whose handler raises."""
 
     async def drive(stage: ClientStage) -> None:
         @stage.host.on("initialize")
@@ -65,92 +65,91 @@ def broken_suite() -> Suite:
     return msgspec.structs.replace(SUITE, scenarios={plain.id: plain})
 
 
-async def test_client_is_invited_with_name_revision_and_steps() -> None:
-    seen: list[Invitation] = []
+async def test_client_gets_name_revision_and_steps() -> None:
+    invitations: list[Invitation] = []
 
     async def look(invitation: Invitation) -> Ended:
-        seen.append(invitation)
+        invitations.append(invitation)
         return Ended(0)
 
-    visited = await visit(cell_of("tools_call"), Scripted(look), SUITE, 5.0)
-    (invitation,) = seen
+    run = await run_client(cell_of("tools_call"), Scripted(look), SUITE, 5.0)
+    (invitation,) = invitations
     assert (invitation.scenario, invitation.revision) == ("tools_call", OLD.date)
     assert invitation.url.startswith("http://localhost:") and invitation.server == ""
     assert [step["do"] for step in invitation.context["steps"]] == ["list_tools", "call_tool"]
-    (setting,) = visited.trace.marks(SETTING)
+    (setting,) = run.trace.marks(SETTING)
     assert setting.info["context"] == invitation.context
-    assert visited.trace.header.role == "client"
+    assert run.trace.header.role == "client"
 
 
-async def test_who_never_comes_breaks_the_scenario_off() -> None:
-    visited = await visit(cell_of("tools_call"), Scripted(away), SUITE, 5.0)
-    result = visited.result
+async def test_client_that_never_connects_breaks_the_scenario_off() -> None:
+    run = await run_client(cell_of("tools_call"), Scripted(exit_at_once), SUITE, 5.0)
+    result = run.result
     assert (result.outcome, result.reason) == (Outcome.INCOMPLETE, "the client never connected")
     assert result.broke_off
 
 
-async def test_guest_that_does_all_passes() -> None:
-    visited = await visit(cell_of("tools_call"), InProcessClient(), SUITE, 20.0)
-    assert (visited.result.outcome, visited.result.reason) == (Outcome.PASSED, "")
-    assert visited.trace.was_visited and visited.trace.header.closed
-    (ended,) = [frame for frame in visited.trace.frames if frame.kind is Kind.EXIT]
+async def test_scripted_client_passes() -> None:
+    run = await run_client(cell_of("tools_call"), InProcessClient(), SUITE, 20.0)
+    assert (run.result.outcome, run.result.reason) == (Outcome.PASSED, "")
+    assert run.trace.was_visited and run.trace.header.closed
+    (ended,) = [frame for frame in run.trace.frames if frame.kind is Kind.EXIT]
     assert ended.info["status"] == 0
 
 
-async def test_client_whose_time_was_over_fails_and_the_trace_says_so() -> None:
+async def test_client_that_timed_out_fails_and_the_trace_says_so() -> None:
     async def stopped(invitation: Invitation) -> Ended:
         return Ended(None, stopped=True)
 
-    visited = await visit(cell_of("tools_call"), Scripted(stopped), SUITE, 5.0)
-    assert visited.result.outcome is Outcome.FAILED
-    assert visited.result.reason == "the client had not ended after 5 s, and was stopped"
-    assert not visited.trace.header.closed and list(visited.trace.marks(TIMED_OUT))
+    run = await run_client(cell_of("tools_call"), Scripted(stopped), SUITE, 5.0)
+    assert run.result.outcome is Outcome.FAILED
+    assert run.result.reason == "the client had not ended after 5 s, and was stopped"
+    assert not run.trace.header.closed and list(run.trace.marks(TIMED_OUT))
 
 
 async def test_client_that_crashed_is_quoted() -> None:
     async def crash(invitation: Invitation) -> Ended:
         return Ended(1, stderr=b"Traceback\n  a\n\n  b\n" + b"NameError: name" + b"!" * 500 + b"\n")
 
-    first, *quoted = (await visit(cell_of("tools_call"), Scripted(crash), SUITE, 5.0)).result.reason.split(
-        "\n"
-    )
+    run = await run_client(cell_of("tools_call"), Scripted(crash), SUITE, 5.0)
+    first, *quoted = run.result.reason.split("\n")
     assert first == "the client never connected"
     assert quoted[:2] == ["  stderr:   a", "  stderr:   b"]
     assert quoted[2].startswith("  stderr: NameError: name!!!") and len(quoted[2]) < 250
 
 
 @pytest.mark.parametrize("transport", [Transport.HTTP, Transport.STDIO, Transport.WEBSOCKET])
-async def test_client_that_floods_the_host_breaks_the_scenario_off(
+async def test_client_that_floods_the_server_breaks_the_scenario_off(
     transport: Transport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recorder, "MAX_FRAMES", 6)
     cell = Cell(SUITE.scenarios["core.open-house"], transport, OLD, Facts(OLD.date))
-    visited = await visit(cell, InProcessClient(transport=transport), SUITE, 20.0)
-    assert visited.result.broke_off and visited.result.outcome is not Outcome.PASSED
-    assert visited.result.reason.startswith("the subject flooded the driver")
+    run = await run_client(cell, InProcessClient(transport=transport), SUITE, 20.0)
+    assert run.result.broke_off and run.result.outcome is not Outcome.PASSED
+    assert run.result.reason.startswith("the subject flooded the driver")
 
 
-async def test_fault_of_the_host_ends_the_run() -> None:
+async def test_error_in_a_handler_ends_the_run() -> None:
     suite = broken_suite()
     with pytest.raises(ValueError, match="ours"):
-        await visit(cell_of("tools_call", suite), InProcessClient(patience=5.0), suite, 20.0)
+        await run_client(cell_of("tools_call", suite), InProcessClient(patience=5.0), suite, 20.0)
     runner = ClientRunner(
-        ClientOrder(suite, Selection(revisions=(OLD,))), [InProcessClient(patience=5.0)], print, kept
+        ClientOrder(suite, Selection(revisions=(OLD,))), [InProcessClient(patience=5.0)], print, store
     )
     with pytest.raises(ValueError, match="ours"):
         await runner.run()
 
 
-def kept(visited: ClientRun) -> CellResult:
-    return visited.result
+def store(run: ClientRun) -> CellResult:
+    return run.result
 
 
 def order(*scenarios: str, **options: Any) -> ClientOrder:
     return ClientOrder(SUITE, Selection(scenarios=scenarios), **options)
 
 
-def places(given: ClientOrder, transport: Transport = Transport.HTTP) -> list[str]:
-    return [f"{cell.scenario.id} {cell.revision} {cell.attempt}" for cell in planned(given, [transport])]
+def places(order: ClientOrder, transport: Transport = Transport.HTTP) -> list[str]:
+    return [f"{cell.scenario.id} {cell.revision} {cell.attempt}" for cell in planned(order, [transport])]
 
 
 def test_client_is_tried_at_the_newest_revision_of_each_kind() -> None:
@@ -159,12 +158,12 @@ def test_client_is_tried_at_the_newest_revision_of_each_kind() -> None:
     assert places(order("tools_call", repeat=2))[:2] == [f"tools_call {OLD} 1", f"tools_call {OLD} 2"]
 
 
-def test_scenario_of_old_is_tried_where_it_is_at_home() -> None:
+def test_scenario_of_an_old_revision_runs_at_that_revision() -> None:
     (place,) = places(order("auth/2025-03-26-oauth-metadata-backcompat"))
     assert HANDSHAKE[1].date in place
 
 
-def test_what_was_bad_before_comes_first() -> None:
+def test_selected_cells_come_first() -> None:
     plain = order("tools_call", "initialize")
     first = frozenset({planned(plain, [Transport.HTTP])[-1].place})
     again = ClientOrder(SUITE, Selection(scenarios=("tools_call", "initialize"), first=first))
@@ -172,16 +171,16 @@ def test_what_was_bad_before_comes_first() -> None:
     assert places(again)[0] == places(plain)[-1]
 
 
-async def test_results_are_told_in_the_order_of_the_plan_however_many_run_at_once() -> None:
+async def test_results_are_reported_in_the_order_of_the_plan() -> None:
     events: list[RunEvent] = []
-    given = order("tools_call", "initialize", "core.open-house", jobs=4)
-    run = await ClientRunner(given, [InProcessClient()], events.append, kept).run()
-    told = [event.result for event in events if isinstance(event, CellFinished)]
-    assert told == run.cells and len(told) == 5
-    assert {cell.outcome for cell in told} == {Outcome.PASSED}
+    several = order("tools_call", "initialize", "core.open-house", jobs=4)
+    run = await ClientRunner(several, [InProcessClient()], events.append, store).run()
+    results = [event.result for event in events if isinstance(event, CellFinished)]
+    assert results == run.cells and len(results) == 5
+    assert {cell.outcome for cell in results} == {Outcome.PASSED}
 
 
-async def test_at_most_so_many_clients_are_there_at_once() -> None:
+async def test_number_of_concurrent_clients_is_limited() -> None:
     here, all_here = 0, asyncio.Event()
 
     async def stay(invitation: Invitation) -> Ended:
@@ -195,24 +194,26 @@ async def test_at_most_so_many_clients_are_there_at_once() -> None:
         here -= 1
         return Ended(0)
 
-    run = await ClientRunner(order("auth/*", jobs=3), [Scripted(stay)], lambda event: None, kept).run()
+    run = await ClientRunner(order("auth/*", jobs=3), [Scripted(stay)], lambda event: None, store).run()
     assert len(run.cells) > 3
 
 
-async def test_interrupted_run_keeps_what_is_known() -> None:
-    came = asyncio.Event()
+async def test_interrupted_run_keeps_its_results() -> None:
+    connected = asyncio.Event()
 
     async def stay(invitation: Invitation) -> Ended:
         if invitation.scenario == "initialize":
             return Ended(0)
-        came.set()
+        connected.set()
         await asyncio.Event().wait()
         raise AssertionError
 
-    given = order("initialize", "tools_call", jobs=1)
-    running = asyncio.create_task(ClientRunner(given, [Scripted(stay)], lambda event: None, kept).run())
+    runner = ClientRunner(
+        order("initialize", "tools_call", jobs=1), [Scripted(stay)], lambda event: None, store
+    )
+    running = asyncio.create_task(runner.run())
     async with asyncio.timeout(10):
-        await came.wait()
+        await connected.wait()
     running.cancel()
     run = await running
     assert run.interrupted
@@ -228,4 +229,4 @@ async def test_client_that_cannot_be_started_ends_the_run() -> None:
         raise Unreachable("cannot run it")
 
     with pytest.raises(SubjectDown, match="cannot run it"):
-        await ClientRunner(order("tools_call"), [Scripted(missing)], lambda event: None, kept).run()
+        await ClientRunner(order("tools_call"), [Scripted(missing)], lambda event: None, store).run()

@@ -1,4 +1,4 @@
-"""Clients that start at once are few; how many are at work is another matter."""
+"""The limit on clients that start at the same time, which is lower than that on clients that run."""
 
 import asyncio
 
@@ -15,31 +15,31 @@ from assay.revisions.registry import HANDSHAKE
 MANY = 4 * STARTING
 
 
-class Visitor:
-    """Says a word, and stays until all have come."""
+class WaitingClient:
+    """Sends a request, and stays until all clients have done so."""
 
-    name = "a visitor"
+    name = "a client"
     transport = Transport.HTTP
 
     def __init__(self) -> None:
-        self.silent = 0
-        self.most_silent = 0
-        self.there = 0
-        self.all_there = asyncio.Event()
+        self.starting = 0
+        self.most_starting = 0
+        self.started = 0
+        self.all_started = asyncio.Event()
 
     async def run(self, invitation: Invitation, limit: float) -> Ended:
-        self.silent += 1
-        self.most_silent = max(self.most_silent, self.silent)
+        self.starting += 1
+        self.most_starting = max(self.most_starting, self.starting)
         reader, writer = await asyncio.open_connection(
             "127.0.0.1", int(invitation.url.split(":")[2].split("/")[0])
         )
         writer.write(b"GET /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        self.silent -= 1
+        self.starting -= 1
         await reader.readuntil(b"\r\n\r\n")
-        self.there += 1
-        if self.there == MANY:
-            self.all_there.set()
-        await self.all_there.wait()
+        self.started += 1
+        if self.started == MANY:
+            self.all_started.set()
+        await self.all_started.wait()
         writer.close()
         return Ended(0)
 
@@ -47,25 +47,25 @@ class Visitor:
 def watch(event: RunEvent) -> None: ...
 
 
-def keep(visited: ClientRun) -> CellResult:
-    return visited.result
+def store(run: ClientRun) -> CellResult:
+    return run.result
 
 
-async def test_few_clients_start_at_once_and_all_may_be_at_work() -> None:
-    visitor = Visitor()
+async def test_few_clients_start_at_once_and_all_may_run() -> None:
+    client = WaitingClient()
     selection = Selection(scenarios=("tools_call",), revisions=(HANDSHAKE[-1],))
     order = ClientOrder(suite_named("client"), selection, jobs=MANY, repeat=MANY)
-    run = await ClientRunner(order, [visitor], watch, keep).run()
-    assert len(run.cells) == MANY == visitor.there
-    assert visitor.most_silent <= STARTING
+    run = await ClientRunner(order, [client], watch, store).run()
+    assert len(run.cells) == MANY == client.started
+    assert client.most_starting <= STARTING
 
 
-async def test_a_client_that_is_never_heard_keeps_nobody_from_starting() -> None:
-    class Mute(Visitor):
+async def test_silent_client_does_not_block_the_others() -> None:
+    class Mute(WaitingClient):
         async def run(self, invitation: Invitation, limit: float) -> Ended:
             return Ended(0)
 
     selection = Selection(scenarios=("tools_call",), revisions=(HANDSHAKE[-1],))
     order = ClientOrder(suite_named("client"), selection, jobs=MANY, repeat=MANY)
-    run = await ClientRunner(order, [Mute()], watch, keep).run()
+    run = await ClientRunner(order, [Mute()], watch, store).run()
     assert len(run.cells) == MANY

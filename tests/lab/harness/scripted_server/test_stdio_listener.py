@@ -1,4 +1,4 @@
-"""The host on stdio: what a client starts is a server like any other."""
+"""The scripted server on stdio, from the view of the process that a client starts."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.scripted_server import stdio_listener as pipe_door
+from assay.lab.harness.scripted_server import stdio_listener
 from assay.lab.harness.scripted_server.answer import DONE, Answer, Raw
 from assay.lab.harness.scripted_server.ordered_channel import LineChannel
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
@@ -19,11 +19,11 @@ from assay.lab.harness.trace import recorder
 from assay.lab.harness.trace.frame import Kind, Sender
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import PER_REQUEST
-from tests.lab.harness.scripted_server.callers import PATIENCE, Hosted, hosted, message
+from tests.lab.harness.scripted_server.raw_client import PATIENCE, RunningStage, message, open_stage
 
 
 class Server:
-    """The process that a client has."""
+    """The process that a client starts."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdin is not None and process.stdout is not None and process.stderr is not None
@@ -44,9 +44,9 @@ class Server:
 
 
 @asynccontextmanager
-async def served(one: Hosted) -> AsyncIterator[Server]:
+async def served(running: RunningStage) -> AsyncIterator[Server]:
     pipe = asyncio.subprocess.PIPE
-    words = shlex.split(one.hosting.command)
+    words = shlex.split(running.stage.command)
     process = await asyncio.create_subprocess_exec(*words, stdin=pipe, stdout=pipe, stderr=pipe)
     try:
         yield Server(process)
@@ -57,21 +57,21 @@ async def served(one: Hosted) -> AsyncIterator[Server]:
 
 
 async def test_messages_are_lines_both_ways_and_recorded() -> None:
-    async with hosted(Transport.STDIO) as one, served(one) as server:
-        assert one.hosting.url == one.hosting.origin == ""
+    async with open_stage(Transport.STDIO) as running, served(running) as server:
+        assert running.stage.url == running.stage.origin == ""
         assert await server.ask(message("ping", 1)) == {"jsonrpc": "2.0", "id": 1, "result": {}}
         server.input.write(b"\nno json\n[" + message("ping", 2) + b"]\n")
         assert json.loads(await server.line())["id"] == 2
-        frames = one.frames("1/lines")
+        frames = running.frames("1/lines")
         assert frames[0] == (Sender.DRIVER, Kind.MARK)
         assert frames.count((Sender.SUBJECT, Kind.LINE)) == 4
-    assert one.labels("1/lines")[0] == STARTED
+    assert running.labels("1/lines")[0] == STARTED
 
 
 async def test_subscription_ends_with_its_connection_or_when_it_is_cancelled() -> None:
-    async with hosted(Transport.STDIO, PER_REQUEST[-1]) as one:
-        host = one.hosting.host
-        async with served(one) as server, served(one) as other:
+    async with open_stage(Transport.STDIO, PER_REQUEST[-1]) as running:
+        host = running.stage.host
+        async with served(running) as server, served(running) as other:
             await server.ask(message("subscriptions/listen", 1))
             await other.ask(message("subscriptions/listen", 1))
             cancelled = json.dumps({"method": "notifications/cancelled", "params": {"requestId": 1}})
@@ -84,59 +84,59 @@ async def test_subscription_ends_with_its_connection_or_when_it_is_cancelled() -
 
 
 async def test_server_ends_with_its_input_unless_the_scenario_holds_it() -> None:
-    async with hosted(Transport.STDIO) as one:
-        async with served(one) as server:
+    async with open_stage(Transport.STDIO) as running:
+        async with served(running) as server:
             await server.ask(message("ping", 1))
             server.input.close()
             assert await server.ended() == 0
-        one.hosting.host.exit_on_end = False
-        async with served(one) as server:
+        running.stage.host.exit_on_end = False
+        async with served(running) as server:
             await server.ask(message("ping", 1))
             server.input.close()
             server.process.send_signal(signal.SIGTERM)
             assert await server.ended() == 0
-    assert (Sender.SUBJECT, Kind.END) in one.frames("1/lines")
-    assert SIGNALLED in one.labels("2/lines")
+    assert (Sender.SUBJECT, Kind.END) in running.frames("1/lines")
+    assert SIGNALLED in running.labels("2/lines")
 
 
-async def test_server_that_heeds_nothing_has_to_be_killed() -> None:
-    async with hosted(Transport.STDIO) as one, served(one) as server:
-        one.hosting.host.exit_on_end = one.hosting.host.exit_on_signal = False
+async def test_server_that_ignores_signals_has_to_be_killed() -> None:
+    async with open_stage(Transport.STDIO) as running, served(running) as server:
+        running.stage.host.exit_on_end = running.stage.host.exit_on_signal = False
         await server.ask(message("ping", 1))
         server.process.terminate()
         assert (await server.ask(message("ping", 2)))["id"] == 2
-        assert SIGNALLED in one.labels("1/lines")
-        ear = await one.hosting.host.ear()
+        assert SIGNALLED in running.labels("1/lines")
+        channel = await running.stage.host.ear()
         server.process.kill()
         assert await server.ended() == -signal.SIGKILL
         async with asyncio.timeout(PATIENCE):
-            await ear.left.wait()
-    assert one.labels("1/lines")[-1] == KILLED
+            await channel.left.wait()
+    assert running.labels("1/lines")[-1] == KILLED
 
 
 async def test_unfinished_line_is_in_the_trace_and_gets_no_answer() -> None:
-    async with hosted(Transport.STDIO) as one, served(one) as server:
+    async with open_stage(Transport.STDIO) as running, served(running) as server:
         await server.ask(message("ping", 1))
         server.input.write(message("ping", 2))
         server.input.close()
         assert await server.ended() == 0
         assert await server.line() == b""
-    last = [frame for frame in one.recorder.trace(closed=True).frames if frame.kind is Kind.END]
+    last = [frame for frame in running.recorder.trace(closed=True).frames if frame.kind is Kind.END]
     assert [frame.info["clean"] for frame in last] == [False]
 
 
-async def test_line_without_end_floods_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (recorder, pipe_door):
+async def test_endless_line_floods_the_recorder(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (recorder, stdio_listener):
         monkeypatch.setattr(module, "MAX_BYTES", 1000)
-    async with hosted(Transport.STDIO) as one, served(one) as server:
+    async with open_stage(Transport.STDIO) as running, served(running) as server:
         server.input.write(b"x" * 2000)
         assert await server.ended() == 0
-    assert one.recorder.flooded
+    assert running.recorder.flooded
 
 
-async def test_scenario_may_write_rubbish_complain_and_die() -> None:
-    async with hosted(Transport.STDIO) as one, served(one) as server:
-        host = one.hosting.host
+async def test_scenario_writes_invalid_lines_writes_to_stderr_and_exits() -> None:
+    async with open_stage(Transport.STDIO) as running, served(running) as server:
+        host = running.stage.host
 
         @host.on("odd")
         async def odd(cycle: RequestCycle) -> Answer:
@@ -159,17 +159,20 @@ async def test_scenario_may_write_rubbish_complain_and_die() -> None:
         assert await server.ended() == 0
 
 
-async def test_each_process_is_a_connection_of_its_own() -> None:
-    async with hosted(Transport.STDIO) as one, served(one) as first, served(one) as second:
+async def test_each_process_is_a_separate_connection() -> None:
+    async with open_stage(Transport.STDIO) as running, served(running) as first, served(running) as second:
         await first.ask(message("ping", 1))
         await second.ask(message("ping", 1))
-        assert {frame.channel for frame in one.recorder.trace(closed=True).frames} == {"1/lines", "2/lines"}
+        assert {frame.channel for frame in running.recorder.trace(closed=True).frames} == {
+            "1/lines",
+            "2/lines",
+        }
 
 
-async def test_processes_end_with_the_host() -> None:
-    async with hosted(Transport.STDIO) as one:
-        one.hosting.host.exit_on_end = one.hosting.host.exit_on_signal = False
-        async with served(one) as server:
+async def test_processes_end_with_the_stage() -> None:
+    async with open_stage(Transport.STDIO) as running:
+        running.stage.host.exit_on_end = running.stage.host.exit_on_signal = False
+        async with served(running) as server:
             await server.ask(message("ping", 1))
-            await one.hosting.close()
+            await running.stage.close()
             assert await server.ended() == 0

@@ -1,4 +1,4 @@
-"""The host on WebSocket."""
+"""The scripted server on WebSocket."""
 
 import json
 from typing import Any
@@ -12,51 +12,51 @@ from assay.lab.harness.scripted_server.answer import DONE, Answer
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.trace.frame import Kind, Sender
 from assay.lab.harness.transport import Transport
-from tests.lab.harness.scripted_server.callers import hosted, message
+from tests.lab.harness.scripted_server.raw_client import message, open_stage
 
 
-async def asked(socket: ClientConnection, body: bytes) -> Any:
+async def ask(socket: ClientConnection, body: bytes) -> Any:
     await socket.send(body.decode())
     return json.loads(await socket.recv())
 
 
 async def test_messages_are_text_frames_both_ways_and_recorded() -> None:
-    async with hosted(Transport.WEBSOCKET) as one:
-        socket = await connect(one.hosting.url, subprotocols=[Subprotocol("mcp")])
+    async with open_stage(Transport.WEBSOCKET) as running:
+        socket = await connect(running.stage.url, subprotocols=[Subprotocol("mcp")])
         assert socket.subprotocol == "mcp"
-        assert await asked(socket, message("ping", 1)) == {"jsonrpc": "2.0", "id": 1, "result": {}}
+        assert await ask(socket, message("ping", 1)) == {"jsonrpc": "2.0", "id": 1, "result": {}}
         await (await socket.ping())
         await socket.send(b"binary")
-        await one.hosting.host.announce("notifications/tools/list_changed")
+        await running.stage.host.announce("notifications/tools/list_changed")
         assert json.loads(await socket.recv())["method"] == "notifications/tools/list_changed"
-        assert (await asked(socket, message("ping", 2)))["id"] == 2
+        assert (await ask(socket, message("ping", 2)))["id"] == 2
         await socket.close()
-    kinds = [kind for sender, kind in one.frames("1/ws") if sender is Sender.SUBJECT]
+    kinds = [kind for sender, kind in running.frames("1/ws") if sender is Sender.SUBJECT]
     assert kinds == [Kind.TEXT, Kind.BINARY, Kind.TEXT, Kind.CONTROL, Kind.END]
 
 
-async def test_who_does_not_offer_the_subprotocol_is_not_told_it() -> None:
-    async with hosted(Transport.WEBSOCKET) as one, connect(one.hosting.url) as socket:
+async def test_subprotocol_is_only_selected_if_offered() -> None:
+    async with open_stage(Transport.WEBSOCKET) as running, connect(running.stage.url) as socket:
         assert socket.subprotocol is None
 
 
-async def test_other_paths_and_plain_http_are_turned_away() -> None:
-    async with hosted(Transport.WEBSOCKET) as one:
+async def test_other_paths_and_plain_http_are_refused() -> None:
+    async with open_stage(Transport.WEBSOCKET) as running:
         with pytest.raises(InvalidStatus, match="404"):
-            await connect(f"{one.hosting.url}/more")
-        answer = await (await one.call()).ask("GET", "/mcp")
+            await connect(f"{running.stage.url}/more")
+        answer = await (await running.connect()).ask("GET", "/mcp")
         assert answer.head.status == 426
 
 
-async def test_scenario_may_hang_up() -> None:
-    async with hosted(Transport.WEBSOCKET) as one:
+async def test_scenario_closes_the_connection() -> None:
+    async with open_stage(Transport.WEBSOCKET) as running:
 
-        @one.hosting.host.on("die")
+        @running.stage.host.on("die")
         async def die(cycle: RequestCycle) -> Answer:
             cycle.channel.cut()
             return DONE
 
-        async with connect(one.hosting.url) as socket:
+        async with connect(running.stage.url) as socket:
             await socket.send(message("die", 1).decode())
             with pytest.raises(ConnectionClosed):
                 await socket.recv()

@@ -8,7 +8,7 @@ from typing import Final
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.run.plan import Cell, makes_sense
 from assay.lab.harness.scripted_client.in_process import InProcessClient
-from assay.lab.harness.scripted_server.client_run import visit
+from assay.lab.harness.scripted_server.client_run import run_client
 from assay.lab.harness.scripted_server.runner import USUAL
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.transport import Transport
@@ -49,7 +49,7 @@ async def hold_guest_trial(trial: Trial[ClientSaboteur], suite: Suite) -> Judged
     for scenario in trial.scenarios:
         cell = Cell(scenario, trial.transport, trial.revision, Facts(trial.revision.date))
         client = InProcessClient(saboteur, trial.transport, patience=PATIENCE)
-        visited = await visit(cell, client, suite, saboteur.limit or LIMIT)
+        visited = await run_client(cell, client, suite, saboteur.limit or LIMIT)
         found = [(one.id, finding.requirement) for one in visited.result.checks for finding in one.findings]
         by = tuple(sorted({name for name, row in found if row == saboteur.breaks}))
         if by:

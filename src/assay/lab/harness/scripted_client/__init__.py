@@ -1,1 +1,1 @@
-"""The guest: the lab's own scripted client. Healthy; saboteurs spoil it in one way each."""
+"""The lab's own client, which follows a script of steps. Saboteurs give it one fault each."""

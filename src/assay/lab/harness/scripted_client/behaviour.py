@@ -1,7 +1,4 @@
-"""Habits of the guest. All are good as they stand; a saboteur changes one of them.
-
-One line each, by what they are about. Those about authorization have a section of their own.
-"""
+"""Habits of the scripted client. The defaults conform; a saboteur changes one of them."""
 
 from __future__ import annotations
 
@@ -13,160 +10,160 @@ from msgspec import Struct
 class ClientBehaviour(Struct, frozen=True):
     # -- opening and closing -----------------------------------------------------------------------------
     probes: bool = True
-    """Asks `server/discover` before all else, where there is no handshake."""
+    """Sends `server/discover` first, in revisions without a handshake."""
     falls_back: bool = True
-    """Shakes hands with a server that does not know the probe."""
+    """Tries a handshake with a server that does not support the probe."""
     accepts_any_version: bool = False
-    """Goes on with a version that it does not know."""
+    """Continues with a protocol version that it does not know."""
     announces: bool = True
     """Sends `notifications/initialized`."""
     declares: dict[str, Any] | None = None
-    """The capabilities that it declares, in place of those that it has."""
+    """The capabilities to declare instead of those that it supports."""
     patience: float = 10.0
-    """Seconds that it waits for any answer."""
+    """Seconds to wait for each answer."""
     restarts: bool = True
-    """Starts a server again that ended without being asked, where the revision wants that."""
+    """Restarts a server process that exited unexpectedly, where the revision asks for that."""
     insists: bool = True
-    """Ends a server process that goes on after its input has ended."""
+    """Terminates a server process that keeps running after its input was closed."""
 
     # -- HTTP --------------------------------------------------------------------------------------------
     sends_session: bool = True
-    """Names the session that it was given."""
+    """Sends the session id in each request."""
     renews_session: bool = True
-    """Begins again where its session is not known any more."""
+    """Starts a new session when the server no longer knows the current one."""
     ends_session: bool = True
-    """DELETEs the session at the end."""
+    """Sends DELETE for the session at the end."""
     sends_version: bool = True
-    """Names the version in a header."""
+    """Sends the protocol version in a header."""
     mirrors: bool = True
-    """Repeats method, name and marked arguments in headers."""
+    """Mirrors the method, the name and the marked arguments in headers."""
     drops_badly_marked: bool = True
-    """Leaves out tools whose `x-mcp-header` breaks the rules."""
+    """Leaves out tools with an invalid `x-mcp-header`."""
     refreshes_headers: bool = True
-    """Lists the tools again where the server complains about headers, and calls once more."""
+    """Lists the tools again after a header mismatch, and retries the call once."""
     follows_redirects: bool = False
-    """Goes wherever the endpoint sends it."""
+    """Follows redirects of the endpoint."""
 
     # -- event streams -----------------------------------------------------------------------------------
     opens_stream: bool = True
     """Opens a GET stream after the handshake."""
     resumes: bool = True
-    """Comes again for the rest of a stream that broke."""
+    """Reconnects to a stream that broke."""
     names_last_event: bool = True
-    """Says with which event the stream broke."""
+    """Sends `Last-Event-ID` when it reconnects."""
     honours_retry: bool = True
-    """Waits as long as it was told before it comes again."""
+    """Waits for the `retry` interval before it reconnects."""
     reissues: bool = True
-    """Asks again, under a new id, where a broken stream cannot be resumed."""
+    """Sends a request again, with a new id, when its stream broke and cannot be resumed."""
 
     # -- messages ----------------------------------------------------------------------------------------
     asks_for_progress: bool = True
-    """Gives a token for progress with each call of a tool."""
+    """Sends a progress token with each tool call."""
     reports_progress: bool = True
-    """Tells how far an answer is, where the server gave a token for it."""
+    """Sends progress for a request of the server that has a progress token."""
     traces: bool = True
-    """Says to which trace a request belongs, where requests describe themselves."""
+    """Sends `traceparent` in revisions where requests carry their own metadata."""
     cancels: bool = True
-    """Says so when it gives up waiting."""
+    """Sends a cancellation when it stops waiting."""
     knows_result_types: bool = True
-    """Refuses a result of a kind that it does not know."""
+    """Rejects an unknown `resultType`."""
     validates_output: bool = True
-    """Holds structured results against the schema of the tool."""
+    """Validates structured results against the tool's output schema."""
     minds_subscriptions: bool = True
-    """Leaves notifications alone that belong to no subscription of its own."""
+    """Ignores notifications of subscriptions that it did not open."""
 
     # -- lists and caches --------------------------------------------------------------------------------
     follows_pages: bool = True
-    """Reads a list to its end."""
+    """Reads every page of a list."""
     most_pages: int = 100
-    """Pages of one list that it reads."""
+    """The maximum number of pages to read of a list."""
     forgets_cursors: bool = True
-    """Reads a list from its beginning where a new session had to be begun."""
+    """Reads a list from the start after a new session began."""
     caches: bool = True
-    """Keeps an answer for as long as the server says."""
+    """Caches results for as long as the server allows."""
     honours_changes: bool = True
-    """Forgets what it kept when it is told of a change."""
+    """Drops cached results when a notification announces a change."""
 
     # -- questions ---------------------------------------------------------------------------------------
     validates_answers: bool = True
-    """Fills in a form so that it fits its schema."""
+    """Validates the content of a form before it accepts."""
     uses_defaults: bool = True
-    """Begins with what a form suggests."""
+    """Prefills a form with its defaults."""
     echoes_state: bool = True
-    """Gives `requestState` back as it was."""
+    """Returns `requestState` unchanged."""
     checks_declared: bool = True
-    """Refuses questions of a kind that it did not declare."""
+    """Rejects requests that need a capability which it did not declare."""
     previews_addresses: bool = False
-    """Visits an address that it is asked to open before it asks anybody."""
+    """Fetches the URL of a URL elicitation before the user consents."""
     opens_declined: bool = False
-    """Visits it in the end, although nobody agreed."""
+    """Fetches that URL at the end, although the user declined."""
 
     # -- skills ------------------------------------------------------------------------------------------
     verifies_digest: bool = True
-    """Holds the digest of a skill's files against the list before it goes on."""
+    """Compares the digest of each file of a skill with the listed one."""
     verifies_size: bool = True
-    """The same with their size."""
+    """Compares the size of each file of a skill with the listed one."""
     verifies_frontmatter: bool = True
-    """The same with what a skill says of itself."""
+    """Compares the frontmatter of a skill with the listed one."""
     prefetches_skills: bool = False
-    """Reads skills before anybody asks for them."""
+    """Reads every listed skill without a step that asks for it."""
 
     # -- authorization -----------------------------------------------------------------------------------
     honours_challenge: bool = True
-    """Looks for the metadata of the resource where the challenge says."""
+    """Uses the resource metadata URL of the challenge."""
     asks_root_first: bool = False
-    """Looks for it at the root of the server before all else."""
+    """Tries the resource metadata URL at the root before all others."""
     reads_resource_metadata: bool = True
-    """Looks for it at all; otherwise the authorization server is taken to be where the endpoint is."""
+    """Fetches resource metadata; if False, assumes an authorization server at the endpoint's origin."""
     checks_resource: bool = True
-    """Wants that metadata to be about the endpoint."""
+    """Requires `resource` in the metadata to match the endpoint."""
     minds_capitals: bool = False
-    """Takes a host in capitals for another one."""
+    """Compares host names case-sensitively."""
     reads_server_metadata: bool = True
-    """Asks for the metadata of an authorization server; otherwise its endpoints are where all once were."""
+    """Fetches authorization server metadata; if False, assumes the default endpoints."""
     knows_openid: bool = True
-    """Looks at the addresses of OpenID Connect as well."""
+    """Tries the OpenID Connect discovery URLs too."""
     openid_first: bool = False
-    """Looks there before it looks at OAuth's."""
+    """Tries them before the OAuth ones."""
     drops_issuer_path: bool = False
-    """Looks for the metadata of an issuer with a path as if it had none."""
+    """Ignores the path of an issuer when it looks for metadata."""
     compares_issuer: bool = True
-    """Wants the metadata to name the issuer that it was asked for."""
+    """Requires `issuer` in the metadata to be the issuer it was fetched for."""
     checks_addresses: bool = True
-    """Opens no address but https, or http on this machine."""
+    """Opens only https URLs, or http on this machine."""
     opens_as_http: bool = False
-    """Opens an address of whatever scheme as if it were http."""
+    """Opens a URL of any scheme as http."""
     needs_pkce: bool = True
-    """Goes on only where PKCE with S256 is said to be supported."""
+    """Continues only if the server declares PKCE with S256."""
     uses_given_id: bool = True
-    """Is who it was told to be."""
+    """Uses the client id of its context."""
     uses_document: bool = True
-    """Is its metadata document, where such are taken."""
+    """Uses its client id metadata document where the server supports that."""
     checks_documents: bool = True
-    """Looks whether such are taken."""
+    """Checks that the server supports client id metadata documents."""
     registers: bool = True
-    """Registers where it has no id; otherwise it makes one up."""
+    """Registers if it has no client id; if False, invents one."""
     honours_refusal: bool = True
-    """Does not go on as if it were registered where it was refused that."""
+    """Stops when its registration was refused."""
     keys_by_issuer: bool = True
-    """Is somebody else at each authorization server."""
+    """Keeps separate credentials for each issuer."""
     honours_scope: bool = True
-    """Asks for the scope that a challenge names."""
+    """Requests the scope of the challenge."""
     trusts_supported: bool = False
-    """Asks only for scopes that the metadata names, whatever a challenge names."""
+    """Drops scopes of the challenge that `scopes_supported` does not list."""
     keeps_scopes: bool = True
-    """Asks for earlier scopes as well when it asks again."""
+    """Requests the earlier scopes again with new ones."""
     steps_up: bool = True
-    """Asks for more when what it has is not enough."""
+    """Requests more scopes after an `insufficient_scope` error."""
     tracks_scopes: bool = True
-    """Gives up where all that is wanted was asked for already."""
+    """Stops when it already requested every scope that the server requires."""
     most_authorizations: int = 3
-    """How often it asks for authorization before it gives up."""
+    """The number of authorization attempts before it stops."""
     checks_state: bool = True
-    """Wants its `state` back."""
+    """Requires its own `state` in the authorization response."""
     needs_iss: bool = True
-    """Wants `iss` in an answer where it was promised."""
+    """Requires `iss` in the authorization response where the server declares it."""
     compares_iss: bool = True
-    """Wants it to name the server that it asked."""
+    """Requires `iss` to be the issuer of the authorization server."""
     normalizes_iss: bool = False
-    """Minds no slash at its end."""
+    """Ignores a trailing slash when it compares `iss`."""

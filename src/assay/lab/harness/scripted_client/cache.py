@@ -1,4 +1,4 @@
-"""Answers that the guest keeps for as long as the server says."""
+"""Results that the scripted client caches for as long as the server allows."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ CHANGES: Final = {
     "notifications/prompts/list_changed": ("prompts/list",),
     "notifications/resources/list_changed": ("resources/list", "resources/templates/list"),
 }
-"""Which answers a notification makes old."""
+"""The cached results that each notification invalidates."""
 UPDATED: Final = "notifications/resources/updated"
 
 
-class Cache:
-    """Of one guest, which has one authorization context: so `private` answers are safe here, too."""
+class ResultCache:
+    """The cache of a single client with one authorization context, so `private` results may be kept."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[str, bytes], tuple[float, Json]] = {}
+        self._entries: dict[tuple[str, bytes], tuple[float, Json]] = {}
 
     def get(self, method: str, params: Json) -> Json | None:
-        """What is still fresh."""
-        until, result = self._kept.get(_key(method, params), (0.0, {}))
+        """The cached result, if it is still fresh."""
+        until, result = self._entries.get(_key(method, params), (0.0, {}))
         return result if time.monotonic() < until else None
 
-    def keep(self, method: str, params: Json, result: Json) -> None:
+    def put(self, method: str, params: Json, result: Json) -> None:
         seconds = _seconds(result.get("ttlMs"))
         if seconds > 0:
-            self._kept[_key(method, params)] = time.monotonic() + seconds, result
+            self._entries[_key(method, params)] = time.monotonic() + seconds, result
 
-    def change(self, notification: str, params: Json) -> None:
-        """Forget what a notification says is old."""
+    def invalidate(self, notification: str, params: Json) -> None:
+        """Drop the results that a notification declares outdated."""
         for method in CHANGES.get(notification, ()):
             self.forget(method)
         if notification == UPDATED:
-            self._kept.pop(_key("resources/read", {"uri": params.get("uri")}), None)
+            self._entries.pop(_key("resources/read", {"uri": params.get("uri")}), None)
 
     def forget(self, method: str) -> None:
-        self._kept = {key: value for key, value in self._kept.items() if key[0] != method}
+        self._entries = {key: value for key, value in self._entries.items() if key[0] != method}
 
 
 def _seconds(hint: Any) -> float:
@@ -50,5 +50,5 @@ def _seconds(hint: Any) -> float:
 
 
 def _key(method: str, params: Json) -> tuple[str, bytes]:
-    asked = {key: value for key, value in params.items() if key != "_meta"}
-    return method, msgspec.json.encode(asked, order="deterministic")
+    relevant = {key: value for key, value in params.items() if key != "_meta"}
+    return method, msgspec.json.encode(relevant, order="deterministic")

@@ -1,7 +1,7 @@
-"""The client: a scripted client of the lab's own, which takes the steps that it is told to take.
+"""The scripted client, which runs the steps of its context.
 
-A fault meets it in one place for each hook: messages in `mouth.py`, what it hears in `ears.py`, HTTP
-requests in `web.py`, lines in `stdio_carrier.py`.
+Each hook of a saboteur applies in one place: outgoing messages in `sender.py`, incoming messages in
+`receiver.py`, HTTP requests in `web.py`, lines in `stdio_transport.py`.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from assay.revisions.revision import Opening, Revision
 
 from .answer import Answers
 from .behaviour import ClientBehaviour
-from .cache import Cache
-from .failure import Broken, Failed, Refusal, SessionLost
+from .cache import ResultCache
+from .failure import ConnectionBroken, ErrorAnswer, Failed, SessionLost
 from .http_transport import HttpClientTransport
-from .input_round import asks, respond
+from .input_round import needs_input, respond
 from .notification import ReceivedNotifications
-from .opening import DISCOVER, open_guest, retry_version
+from .opening import DISCOVER, negotiate, retry_version
 from .receiver import MessageReceiver
 from .sender import MessageSender, id_of
 from .stdio_transport import StdioClientTransport
 from .step import STEPS
 from .subscription import Subscription
-from .transport import Call, ClientTransport, Json
+from .transport import ClientTransport, Json, PendingCall
 from .wallet import wallet_for
-from .web import Response
+from .web import WebResponse
 from .websocket_transport import WebSocketClientTransport
 
 if TYPE_CHECKING:
@@ -45,11 +45,11 @@ if TYPE_CHECKING:
 
 MOST_ROUNDS: Final = 10
 MOST_TRIES: Final = 3
-MOST_LIVES: Final = 4
-"""How often it starts a server, or connects, before it believes that this leads nowhere."""
+MOST_STARTS: Final = 4
+"""How often it starts a server process, or connects, before it stops trying."""
 GRACE: Final = 0.3
-"""Seconds that responses have to end after their answers, once the client wants to leave."""
-_CARRIERS: Final[dict[Transport, Callable[[ScriptedClient], ClientTransport]]] = {
+"""Seconds that open responses have to end when the client closes."""
+_TRANSPORTS: Final[dict[Transport, Callable[[ScriptedClient], ClientTransport]]] = {
     Transport.HTTP: HttpClientTransport,
     Transport.STDIO: StdioClientTransport,
     Transport.WEBSOCKET: WebSocketClientTransport,
@@ -58,7 +58,7 @@ _CARRIERS: Final[dict[Transport, Callable[[ScriptedClient], ClientTransport]]] =
 
 class ScriptedClient:
     fault: BaseException | None = None
-    """The first error in what nobody waits for: a fault of the lab, and no failure."""
+    """The first error of a background task. That is a bug in the lab, not a failure of the client."""
 
     def __init__(
         self,
@@ -72,46 +72,45 @@ class ScriptedClient:
         self.saboteur = saboteur
         self.behaviour = ClientBehaviour(**{**habits, **(saboteur.behaviour if saboteur else {})})
         self.revision: Revision = BY_DATE[invitation.revision]
-        self.context: Json = deepcopy(invitation.context)  # as a process would have it: its own
+        self.context: Json = deepcopy(invitation.context)  # a client process would have its own copy, too
         self.agreed: str | None = None
-        """The version of the handshake."""
+        """The protocol version of the handshake."""
         self.server: Json = {}
-        """What the server says of itself."""
+        """The result of `initialize` or `server/discover`."""
         self.meta: Json = {}
-        """In `_meta` of each request from now on."""
+        """Added to `_meta` of each later request."""
         self.memory: Json = {}
-        """For the fault's own use."""
+        """State of the saboteur."""
         self.tools: dict[str, Json] = {}
         self.dropped: dict[str, str] = {}
-        """Tools that were left out, and why."""
+        """Tools that the client ignores, with the reason."""
         self.skills: dict[str, Json] = {}
         self.cursors: dict[str, Any] = {}
-        """The last cursor that each list gave."""
-        self.said: list[str] = []
-        """For standard error."""
+        """The last cursor of each list."""
+        self.log: list[str] = []
+        """The lines for standard error."""
         self.answers = Answers(self, self.context)
-        self.cache = Cache()
-        self.heard = ReceivedNotifications()
-        self.mouth = MessageSender(self)
+        self.cache = ResultCache()
+        self.notifications = ReceivedNotifications()
+        self.sender = MessageSender(self)
         self.ears = MessageReceiver(self)
-        self.hear = self.ears.hear
-        self.carrier: ClientTransport = _CARRIERS[transport](self)
+        self.receive = self.ears.receive
+        self.carrier: ClientTransport = _TRANSPORTS[transport](self)
         self.wallet = wallet_for(self)
         self._ids = count(1)
         self._trace = token_hex(16)
         self._tasks: set[asyncio.Task[Any]] = set()
         self.subscriptions: list[Subscription] = []
-        self._renewing = asyncio.Lock()
-        self._leaving = False
-        self._life = 0
-        """How often it has begun."""
+        self._reopening = asyncio.Lock()
+        self._closing = False
+        self._starts = 0
 
-    # -- its life ----------------------------------------------------------------------------------------
+    # -- running -----------------------------------------------------------------------------------------
 
     async def run(self) -> None:
         """
         Raises:
-            Failed: something that it was asked to do went wrong.
+            Failed: a step failed.
         """
         try:
             if self.saboteur is not None and self.saboteur.behave is not None:
@@ -119,107 +118,102 @@ class ScriptedClient:
             else:
                 await self.open()
                 await self.play(self.context.get("steps", []))
-                await self.answers.leave()
+                await self.answers.finish()
         finally:
             await self.close()
         if self.fault is not None:
             raise self.fault
 
     async def open(self) -> None:
-        self._life += 1
+        self._starts += 1
         await self.carrier.open()
-        await open_guest(self)
+        await negotiate(self)
 
     async def play(self, steps: Sequence[Json]) -> None:
         for step in steps:
             arguments = {key: value for key, value in step.items() if key not in ("do", "may_fail")}
-            act = STEPS.get(step["do"])
-            if act is None:
-                raise Failed(f"there is no step {step['do']}")
+            function = STEPS.get(step["do"])
+            if function is None:
+                raise Failed(f"unknown step {step['do']}")
             try:
-                await act(self, **arguments)
+                await function(self, **arguments)
             except Failed as reason:
                 if not step.get("may_fail"):
                     raise
-                self.say(f"{step['do']} failed, as it may: {reason}")
+                self.say(f"{step['do']} failed, which is allowed: {reason}")
 
     async def close(self) -> None:
-        self._leaving = True
-        for one in self.subscriptions:
+        self._closing = True
+        for subscription in self.subscriptions:
             with suppress(Failed):
-                await one.close()
+                await subscription.close()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=GRACE)
-        await self.abandon()
-        await self.carrier.close()
-
-    async def abandon(self) -> None:
-        """End whatever is still under way."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self.carrier.close()
 
     def say(self, line: str) -> None:
-        self.said.append(line)
+        self.log.append(line)
 
     # -- authorization -----------------------------------------------------------------------------------
 
-    async def authorize(self, challenge: Response) -> None:
-        """Called wherever the endpoint answers that it does not let the client in.
+    async def authorize(self, challenge: WebResponse) -> None:
+        """Get a token after the endpoint answered with a challenge.
 
         Raises:
-            Failed: nothing can be done about it.
+            Failed: the client cannot get a token that may help.
         """
         await self.wallet.authorize(challenge)
-        self.cache = Cache()  # what was kept was for another token
+        self.cache = ResultCache()  # the cached results belong to the previous token
 
-    def bear(self, request: Request) -> None:
-        """Put credentials into a request to the endpoint."""
-        self.wallet.bear(request)
+    def add_credentials(self, request: Request) -> None:
+        self.wallet.add_credentials(request)
 
-    # -- asking ------------------------------------------------------------------------------------------
+    # -- requests ----------------------------------------------------------------------------------------
 
     async def request(self, method: str, params: Json | None = None, *, timeout: float | None = None) -> Json:
         """The result, once all questions on the way to it are answered.
 
         Raises:
-            Refusal: the answer is an error.
-            Failed: there is no answer, or none that makes sense.
-            TimeoutError: it did not come within the time that was given.
+            ErrorAnswer: the answer is an error.
+            Failed: no valid answer.
+            TimeoutError: no answer within `timeout`.
         """
         params = params or {}
         caches = self.behaviour.caches and method in self.revision.cacheable
-        if caches and (kept := self.cache.get(method, params)) is not None:
-            return kept
-        given = params
+        if caches and (cached := self.cache.get(method, params)) is not None:
+            return cached
+        current = params
         for _ in range(MOST_ROUNDS):
-            result = await self._insist(method, given, timeout)
-            if not asks(self, result):
-                if caches and given is params:
-                    self.cache.keep(method, params, result)
+            result = await self._retry(method, current, timeout)
+            if not needs_input(self, result):
+                if caches and current is params:
+                    self.cache.put(method, params, result)
                 return result
-            given = {**params, **await respond(self, result)}
-        raise Failed(f"{method}: the server never stops asking")
+            current = {**params, **await respond(self, result)}
+        raise Failed(f"{method}: the server still requires input after {MOST_ROUNDS} rounds")
 
-    async def _insist(self, method: str, params: Json, timeout: float | None) -> Json:
-        """Ask again where that is the rule: a lost session, a broken stream, a version that is not served."""
+    async def _retry(self, method: str, params: Json, timeout: float | None) -> Json:
+        """Send the request again after a lost session, a broken stream or an unsupported version."""
         for tries in range(1, MOST_TRIES + 1):
-            life = self._life
+            start = self._starts
             try:
                 return self._checked(method, await self.ask(method, params, timeout=timeout))
             except SessionLost:
                 if method == "initialize" or tries == MOST_TRIES:
                     raise
-                await self._begin_again(life)
+                await self._renew_session(start)
                 if "cursor" in params and self.behaviour.forgets_cursors:
-                    raise  # the cursor went with the session: the list is read from its beginning
-            except Broken:
-                if tries == MOST_TRIES or not self._reissues or self._is_mending(method):
+                    raise  # the cursor belonged to the session: the caller reads the list from the start
+            except ConnectionBroken:
+                if tries == MOST_TRIES or not self._reissues or self._is_reopening(method):
                     raise
-                await self._mend(life)
-            except Refusal as refusal:
-                if tries == MOST_TRIES or not retry_version(self, refusal):
+                await self._reconnect(start)
+            except ErrorAnswer as error:
+                if tries == MOST_TRIES or not retry_version(self, error):
                     raise
         raise AssertionError("the last try returns or raises")
 
@@ -227,44 +221,44 @@ class ScriptedClient:
     def _reissues(self) -> bool:
         return self.behaviour.reissues and self.revision.opening is Opening.PER_REQUEST
 
-    async def _begin_again(self, life: int) -> None:
-        """A new session, unless another request has seen to it."""
-        async with self._renewing:
-            if life == self._life:
+    async def _renew_session(self, start: int) -> None:
+        """Start a new session, unless another request has done so already."""
+        async with self._reopening:
+            if start == self._starts:
                 if isinstance(self.carrier, HttpClientTransport):
                     self.carrier.session = None
                 self.agreed = None
                 await self.open()
 
-    def _is_mending(self, method: str) -> bool:
-        """Whether the request is itself part of a new beginning, which would wait for its own end."""
-        return method == DISCOVER and self._renewing.locked()
+    def _is_reopening(self, method: str) -> bool:
+        """Whether the request is part of a reconnection, which must not wait for itself."""
+        return method == DISCOVER and self._reopening.locked()
 
     def lost(self) -> None:
-        """The server hung up without being asked to, or its process ended."""
-        if self._reissues and not self._leaving:
-            self.task(self._mend(self._life))
+        """The server closed the connection unexpectedly, or its process exited."""
+        if self._reissues and not self._closing:
+            self.task(self._reconnect(self._starts))
 
-    async def _mend(self, life: int) -> None:
-        """A new connection with what was open on the old one, where there is such a thing."""
+    async def _reconnect(self, start: int) -> None:
+        """Open a new connection and the subscriptions of the old one. HTTP has no connection to reopen."""
         if self.transport is Transport.HTTP or not self.behaviour.restarts:
             return
-        async with self._renewing:
-            if life == self._life and life < MOST_LIVES:
+        async with self._reopening:
+            if start == self._starts and start < MOST_STARTS:
                 await self.open()
-                for one in self.subscriptions:
-                    await one.open()
+                for subscription in self.subscriptions:
+                    await subscription.open()
 
     def _checked(self, method: str, answer: Json) -> Json:
         if "error" in answer:
-            raise Refusal(method, answer["error"])
+            raise ErrorAnswer(method, answer["error"])
         result = answer.get("result")
         if not isinstance(result, dict):
-            raise Failed(f"the answer to {method} holds neither a result nor an error")
-        kind = result.get("resultType", "complete")
+            raise Failed(f"the answer to {method} has neither a result nor an error")
+        result_type = result.get("resultType", "complete")
         typed = self.revision.opening is Opening.PER_REQUEST and self.behaviour.knows_result_types
-        if typed and kind not in ("complete", "input_required"):
-            raise Failed(f"the answer to {method} is of an unknown kind: {kind}")
+        if typed and result_type not in ("complete", "input_required"):
+            raise Failed(f"the answer to {method} has an unknown resultType: {result_type}")
         return result
 
     async def ask(
@@ -273,75 +267,79 @@ class ScriptedClient:
         params: Json,
         *,
         timeout: float | None,
-        told: Callable[[Any], None] = lambda name: None,
+        on_id: Callable[[Any], None] = lambda request_id: None,
     ) -> Json:
-        """One request and its whole answer; `told` is given the id. A subscription has no end of its own."""
+        """Send a request and wait for its answer; `on_id` receives the request id.
+
+        A subscription is only answered when it ends, so it has no time limit.
+        """
         message = {"jsonrpc": "2.0", "id": next(self._ids), "method": method}
-        message["params"] = self._described(method, params, message["id"])
-        items = self.mouth.altered(message)
+        message["params"] = self._with_meta(method, params, message["id"])
+        items = self.sender.altered(message)
         limit = None if method == "subscriptions/listen" else timeout or self.behaviour.patience
-        call = Call(id_of(items, message), method, asyncio.get_running_loop().create_future(), limit)
-        told(call.id)
+        call = PendingCall(id_of(items, message), method, asyncio.get_running_loop().create_future(), limit)
+        on_id(call.id)
         self.ears.expect(call)
-        sending = self.task(self.mouth.speak(items, call))
+        sending = self.task(self.sender.send(items, call))
         try:
-            async with asyncio.timeout(limit) as call.clock:
+            async with asyncio.timeout(limit) as call.timeout:
                 return await self._answer(call, sending)
         except TimeoutError:
-            call.clock = None
-            await self._give_up(call, sending)
+            call.timeout = None
+            await self._cancel(call, sending)
             if timeout is None:
                 raise Failed(f"no answer to {method} within {limit} s") from None
             raise
         finally:
-            call.clock = None
+            call.timeout = None
             self.ears.forget(call)
             if not call.answer.done():
                 call.answer.cancel()
                 sending.cancel()
 
-    def _described(self, method: str, params: Json, number: Any) -> Json:
+    def _with_meta(self, method: str, params: Json, number: Any) -> Json:
         meta = {**self.meta, **params.get("_meta", {})}
         if method == "tools/call" and self.behaviour.asks_for_progress:
             meta.setdefault("progressToken", f"progress-{number}")
         if self.revision.opening is Opening.PER_REQUEST and self.behaviour.traces:
             meta.setdefault("traceparent", f"00-{self._trace}-{token_hex(8)}-01")
-        given = {**params, "_meta": meta} if meta else params
-        described: Json = declared(self.revision, given, self.answers.capabilities)
-        return described
+        complete: Json = declared(
+            self.revision, {**params, "_meta": meta} if meta else params, self.answers.capabilities
+        )
+        return complete
 
-    async def _answer(self, call: Call, sending: asyncio.Task[None]) -> Json:
+    async def _answer(self, call: PendingCall, sending: asyncio.Task[None]) -> Json:
         either: tuple[asyncio.Future[Any], ...] = (sending, call.answer)
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if not call.answer.done():
-            sending.result()  # raises where no answer can come
+            sending.result()  # raises if no answer can come
         return await call.answer
 
-    async def _give_up(self, call: Call, sending: asyncio.Task[None]) -> None:
-        """Stop waiting, and say so; a handshake is not cancelled."""
+    async def _cancel(self, call: PendingCall, sending: asyncio.Task[None]) -> None:
+        """Cancel the request after a timeout. `initialize` must not be cancelled."""
         if not self.behaviour.cancels or call.method == "initialize":
             return
         if not self.hangs_up:
-            about = {"requestId": call.id, "reason": "it took too long"}
-            await self.notify("notifications/cancelled", about)
+            params = {"requestId": call.id, "reason": "the request timed out"}
+            await self.notify("notifications/cancelled", params)
         sending.cancel()
 
     @property
     def hangs_up(self) -> bool:
-        """Whether a request is cancelled by closing its stream."""
+        """Whether the client cancels a request by closing its HTTP stream."""
         return self.transport is Transport.HTTP and self.revision.http.disconnect_cancels
 
     async def notify(self, method: str, params: Json | None = None) -> None:
-        """That a notification is not taken is no reason to end."""
+        """A failure is logged and does not end the run."""
         message: Json = {"jsonrpc": "2.0", "method": method}
         try:
             await self.send(message if params is None else {**message, "params": params})
         except Failed as reason:
-            self.say(f"{method} was not taken: {reason}")
+            self.say(f"{method} was not accepted: {reason}")
 
     async def send(self, message: Json) -> None:
-        """Any message that waits for no answer."""
-        await self.mouth.speak(self.mouth.altered(message), None)
+        """Send a message without waiting for an answer."""
+        await self.sender.send(self.sender.altered(message), None)
 
     def task(self, work: Any) -> asyncio.Task[Any]:
         task = asyncio.create_task(work)
@@ -357,12 +355,12 @@ class ScriptedClient:
 
     # -- subscriptions -----------------------------------------------------------------------------------
 
-    async def listen(self, wanted: Json) -> None:
-        one = Subscription(self, wanted)
-        self.subscriptions.append(one)
-        await one.open()
+    async def listen(self, notifications: Json) -> None:
+        subscription = Subscription(self, notifications)
+        self.subscriptions.append(subscription)
+        await subscription.open()
 
-    async def stop_listening(self, wanted: Json) -> None:
-        for one in [one for one in self.subscriptions if one.wanted == wanted]:
-            self.subscriptions.remove(one)
-            await one.close()
+    async def stop_listening(self, notifications: Json) -> None:
+        for subscription in [entry for entry in self.subscriptions if entry.notifications == notifications]:
+            self.subscriptions.remove(subscription)
+            await subscription.close()

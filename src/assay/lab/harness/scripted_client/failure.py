@@ -1,9 +1,9 @@
-"""Why the guest could not do what it was asked to do.
+"""Errors of the scripted client.
 
-Failed            ends the guest with status 1
-├── Refusal       the server answered with an error
-├── NotServed     HTTP says that there is nothing to be had here
-├── Broken        the connection ended before the answer
+Failed            the client exits with status 1
+├── ErrorAnswer       the server answered with a JSON-RPC error
+├── EndpointMissing     an HTTP status says that the endpoint does not exist
+├── ConnectionBroken        the connection ended before the answer
 └── SessionLost   the server does not know the session
 """
 
@@ -16,7 +16,7 @@ class Failed(Exception):
     pass
 
 
-class Refusal(Failed):
+class ErrorAnswer(Failed):
     def __init__(self, method: str, error: Any) -> None:
         super().__init__(method, error)
         self.method = method
@@ -35,7 +35,7 @@ class Refusal(Failed):
         return f"{self.method} was refused: {self.code} {self.error.get('message')}"
 
 
-class Broken(Failed):
+class ConnectionBroken(Failed):
     pass
 
 
@@ -43,5 +43,5 @@ class SessionLost(Failed):
     pass
 
 
-class NotServed(Failed):
+class EndpointMissing(Failed):
     pass

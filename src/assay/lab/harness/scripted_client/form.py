@@ -1,4 +1,4 @@
-"""Forms that a server asks to have filled in."""
+"""Content for the forms of elicitation requests."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ PLAUSIBLE: Final = {
 }
 
 
-def filled(schema: Any, *, defaults: bool = True) -> dict[str, Any]:
-    """Every field by its default, else by something that its schema allows."""
+def form_content(schema: Any, *, defaults: bool = True) -> dict[str, Any]:
+    """A value for every field: its default, else a value that its schema allows."""
     properties = schema.get("properties") if isinstance(schema, dict) else None
     known = properties if isinstance(properties, dict) else {}
     return {name: _value(field, defaults) for name, field in known.items() if isinstance(field, dict)}
@@ -38,11 +38,12 @@ def _value(field: dict[str, Any], defaults: bool) -> Any:
 
 def _choices(field: dict[str, Any]) -> list[Any]:
     titled = field.get("oneOf") or field.get("anyOf") or ()
-    return field.get("enum") or [one["const"] for one in titled if isinstance(one, dict) and "const" in one]
+    constants = [option["const"] for option in titled if isinstance(option, dict) and "const" in option]
+    return field.get("enum") or constants
 
 
 def _values(field: dict[str, Any]) -> list[Any]:
     items = field.get("items")
     items = items if isinstance(items, dict) else {}
-    wanted = max(1, field.get("minItems", 1))
-    return (_choices(items) or [_value(items, False)] * wanted)[:wanted]
+    count = max(1, field.get("minItems", 1))
+    return (_choices(items) or [_value(items, False)] * count)[:count]

@@ -1,4 +1,4 @@
-"""The two endpoints of the first revision, for servers that know no other HTTP."""
+"""The client's HTTP+SSE transport of the first revision, with its two endpoints."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from assay.lab.harness.sabotage.saboteur import Request
 from assay.lab.harness.trace.recorder import MAX_BYTES
 from assay.protocol.framing.sse import SseEvent, SseParser
 
-from .failure import Broken, Failed
-from .transport import Call, Waiting
+from .failure import ConnectionBroken, Failed
+from .transport import PendingCall, PendingCalls
 from .web import Headers, Web
 
 if TYPE_CHECKING:
     from .client import ScriptedClient
 
 PATIENCE: Final = 3.0
-"""Seconds that the server has to name its second endpoint."""
+"""Seconds to wait for the `endpoint` event."""
 
 
 class HttpSseClientTransport:
     def __init__(self, client: ScriptedClient) -> None:
         self.client = client
         self._web = Web(client)
-        self._waiting = Waiting()
+        self._pending = PendingCalls()
         self._endpoint: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._reading: asyncio.Task[None] | None = None
 
@@ -37,12 +37,12 @@ class HttpSseClientTransport:
         await asyncio.wait(either, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
         if not self._endpoint.done():
             await self.close()
-            raise Broken("the server names no endpoint for messages")
+            raise ConnectionBroken("the server sent no endpoint event")
 
     async def opened(self) -> None: ...
 
-    async def send(self, body: bytes, message: Any, call: Call | None) -> None:
-        self._waiting.add(call)
+    async def send(self, body: bytes, message: Any, call: PendingCall | None) -> None:
+        self._pending.add(call)
         url = await self._endpoint
         async with self._web.call("POST", url, self._bearing(url, {"Content-Type": JSON}), body) as reply:
             if reply.status >= 300:
@@ -50,7 +50,7 @@ class HttpSseClientTransport:
 
     def _bearing(self, url: str, headers: dict[str, str]) -> Headers:
         request = Request(headers=list(headers.items()), method="", target=url)
-        self.client.bear(request)
+        self.client.add_credentials(request)
         return request.headers
 
     async def _read(self) -> None:
@@ -61,15 +61,15 @@ class HttpSseClientTransport:
                     async for piece in reply.pieces():
                         for event in parser.feed(piece):
                             self._take(event)
-        self._waiting.fail("the event stream ended")
+        self._pending.fail("the event stream ended")
 
     def _take(self, event: SseEvent) -> None:
         if event.event == "message" and event.data:
-            self.client.hear(event.data)
+            self.client.receive(event.data)
         elif event.event == "endpoint" and not self._endpoint.done():
             base = self.client.invitation.url
             url = urljoin(base, event.data.decode(errors="replace"))
-            if urlsplit(url)[:2] == urlsplit(base)[:2]:  # never to another host
+            if urlsplit(url)[:2] == urlsplit(base)[:2]:  # credentials must not go to another origin
                 self._endpoint.set_result(url)
 
     async def close(self) -> None:

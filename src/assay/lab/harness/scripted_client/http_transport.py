@@ -1,4 +1,4 @@
-"""Streamable HTTP, as the client speaks it."""
+"""The client's Streamable HTTP transport."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from assay.lab.harness.trace.recorder import MAX_BYTES
 from assay.protocol.framing.sse import SseParser, SseTooLong
 from assay.revisions.revision import Opening
 
-from .failure import Broken, Failed, NotServed, SessionLost
+from .failure import ConnectionBroken, EndpointMissing, Failed, SessionLost
 from .mirrored_header import mirrored
-from .transport import Call
-from .web import Reply, Web
+from .transport import PendingCall
+from .web import StreamedResponse, Web
 
 if TYPE_CHECKING:
     from .client import ScriptedClient
@@ -26,11 +26,11 @@ SESSION: Final = "Mcp-Session-Id"
 VERSION: Final = "MCP-Protocol-Version"
 BOTH: Final = f"{JSON}, {EVENT_STREAM}"
 MOST_TRIES: Final = 10
-"""Challenges of one request, redirects of one request, and returns to one stream."""
-USUAL_RETRY: Final = 0.2
-"""Seconds before it comes back to a stream, where nobody said how long."""
+"""Limits the challenges and redirects of a request, and the reconnections of a stream."""
+DEFAULT_RETRY: Final = 0.2
+"""Seconds before it reconnects to a stream without a `retry` field."""
 HEAD_PATIENCE: Final = 2.0
-"""Seconds that it waits for the head of its GET stream before it goes on."""
+"""Seconds to wait for the response head of the GET stream."""
 
 
 class HttpClientTransport:
@@ -42,33 +42,33 @@ class HttpClientTransport:
         self._listening: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """There is no connection to open."""
+        """Does nothing: each request has its own connection."""
 
     async def opened(self) -> None:
         if not self.client.behaviour.opens_stream or not self.client.revision.http.resumable:
             return
-        await self._deafen()
-        begun = asyncio.Event()
-        self._listening = asyncio.create_task(self._listen(begun))
+        await self._stop_listening()
+        started = asyncio.Event()
+        self._listening = asyncio.create_task(self._listen(started))
         with suppress(TimeoutError):
             async with asyncio.timeout(HEAD_PATIENCE):
-                await begun.wait()
+                await started.wait()
 
     async def close(self) -> None:
-        await self._deafen()
+        await self._stop_listening()
         if self.session is not None and self.client.behaviour.ends_session:
             with suppress(Failed, TimeoutError):
                 async with asyncio.timeout(HEAD_PATIENCE), self._call("DELETE") as reply:
                     await reply.read()
 
-    async def _deafen(self) -> None:
+    async def _stop_listening(self) -> None:
         if self._listening is not None:
             self._listening.cancel()
             await asyncio.gather(self._listening, return_exceptions=True)
 
     # -- requests ----------------------------------------------------------------------------------------
 
-    async def send(self, body: bytes, message: Any, call: Call | None) -> None:
+    async def send(self, body: bytes, message: Any, call: PendingCall | None) -> None:
         url = self.url
         for _ in range(MOST_TRIES):
             async with self._call("POST", self._mirrored(message), body, url) as reply:
@@ -78,10 +78,10 @@ class HttpClientTransport:
                     url = urljoin(url, reply.head.get("location") or "")
                 else:
                     return await self._take(reply, call)
-        raise Failed(f"{url} sends the client round in circles")
+        raise Failed(f"{url} answered {MOST_TRIES} times with a challenge or a redirect")
 
-    async def _authorize(self, reply: Reply, call: Call | None) -> None:
-        with nullcontext() if call is None else call.stopped():
+    async def _authorize(self, reply: StreamedResponse, call: PendingCall | None) -> None:
+        with nullcontext() if call is None else call.timeout_paused():
             await self.client.authorize(await reply.read())
 
     def _mirrored(self, message: Any) -> dict[str, str]:
@@ -91,8 +91,8 @@ class HttpClientTransport:
         return mirrored(client.revision, message, client.tools)
 
     def _call(
-        self, method: str, more: dict[str, str] | None = None, body: bytes = b"", url: str | None = None
-    ) -> AbstractAsyncContextManager[Reply]:
+        self, method: str, extra: dict[str, str] | None = None, body: bytes = b"", url: str | None = None
+    ) -> AbstractAsyncContextManager[StreamedResponse]:
         accepted = {"POST": BOTH, "GET": EVENT_STREAM}.get(method)
         headers = {} if accepted is None else {"Accept": accepted}
         if method == "POST":
@@ -102,9 +102,9 @@ class HttpClientTransport:
         if self.session is not None and self.client.behaviour.sends_session:
             headers[SESSION] = self.session
         request = Request(
-            headers=[*headers.items(), *(more or {}).items()], method=method, target=url or self.url
+            headers=[*headers.items(), *(extra or {}).items()], method=method, target=url or self.url
         )
-        self.client.bear(request)
+        self.client.add_credentials(request)
         return self.web.call(method, request.target, request.headers, body)
 
     def _version(self) -> str | None:
@@ -115,8 +115,8 @@ class HttpClientTransport:
 
     # -- responses ---------------------------------------------------------------------------------------
 
-    async def _take(self, reply: Reply, call: Call | None) -> None:
-        """Hear what a response to a POST holds."""
+    async def _take(self, reply: StreamedResponse, call: PendingCall | None) -> None:
+        """Read the response to a POST."""
         if call is not None and call.method == "initialize" and reply.status == 200:
             self.session = reply.head.get(SESSION)
         if reply.status == 404 and self.session is not None and self.client.behaviour.renews_session:
@@ -124,25 +124,25 @@ class HttpClientTransport:
         if reply.head.media_type == EVENT_STREAM and reply.status == 200:
             await self._follow(reply, call)
         elif reply.head.media_type == JSON:
-            self.client.hear((await reply.read()).body)
+            self.client.receive((await reply.read()).body)
         if reply.status >= 300 and (call is None or not call.answer.done()):
-            kind = NotServed if reply.status in (400, 404, 405) else Failed
-            raise kind(f"the server answered with HTTP status {reply.status}")
+            error = EndpointMissing if reply.status in (400, 404, 405) else Failed
+            raise error(f"the server answered with HTTP status {reply.status}")
         if call is not None and not call.answer.done():
-            raise Broken(f"the response to {call.method} ended without an answer")
+            raise ConnectionBroken(f"the response to {call.method} ended without an answer")
 
-    async def _follow(self, reply: Reply, call: Call | None) -> None:
-        """Read an event stream until it ends; where the answer is still to come, come back for the rest."""
+    async def _follow(self, reply: StreamedResponse, call: PendingCall | None) -> None:
+        """Read an event stream to its end; reconnect while the answer is missing."""
         parser = SseParser(MAX_BYTES)
         await self._read(reply, parser)
         for _ in range(MOST_TRIES):
             if call is None or call.answer.done() or not self._resumes(parser):
                 return
             await self._wait(parser)
-            async with self._call("GET", self._last(parser)) as again:
-                if again.status != 200:
-                    raise Broken(f"the stream broke, and coming back got HTTP status {again.status}")
-                await self._read(again, parser)
+            async with self._call("GET", self._last(parser)) as resumed:
+                if resumed.status != 200:
+                    raise ConnectionBroken(f"resuming the stream failed with HTTP status {resumed.status}")
+                await self._read(resumed, parser)
 
     def _resumes(self, parser: SseParser) -> bool:
         able = self.client.revision.http.resumable and self.client.behaviour.resumes
@@ -154,31 +154,31 @@ class HttpClientTransport:
 
     async def _wait(self, parser: SseParser) -> None:
         if self.client.behaviour.honours_retry:
-            await asyncio.sleep(USUAL_RETRY if parser.retry_ms is None else parser.retry_ms / 1000)
+            await asyncio.sleep(DEFAULT_RETRY if parser.retry_ms is None else parser.retry_ms / 1000)
 
-    async def _read(self, reply: Reply, parser: SseParser) -> None:
-        """Hear the events of one response. That it breaks is no error: what was missed is asked for again."""
-        with suppress(Broken, SseTooLong):
+    async def _read(self, reply: StreamedResponse, parser: SseParser) -> None:
+        """Handle the events of a response. A broken stream is not an error: the client may resume it."""
+        with suppress(ConnectionBroken, SseTooLong):
             async for piece in reply.pieces():
                 for event in parser.feed(piece):
                     if event.event == "message" and event.data:
-                        self.client.hear(event.data)
+                        self.client.receive(event.data)
 
     # -- the GET stream ----------------------------------------------------------------------------------
 
-    async def _listen(self, begun: asyncio.Event) -> None:
-        """Until nobody is there, or says that there is no such stream."""
+    async def _listen(self, started: asyncio.Event) -> None:
+        """Read the stream until the server refuses it or cannot be reached."""
         parser = SseParser(MAX_BYTES)
         try:
             async for reply in self._streams(parser):
-                begun.set()
+                started.set()
                 await self._read(reply, parser)
         except Failed:
             pass
         finally:
-            begun.set()
+            started.set()
 
-    async def _streams(self, parser: SseParser) -> AsyncIterator[Reply]:
+    async def _streams(self, parser: SseParser) -> AsyncIterator[StreamedResponse]:
         for _ in range(MOST_TRIES):
             async with self._call("GET", self._last(parser)) as reply:
                 if reply.status != 200 or reply.head.media_type != EVENT_STREAM:

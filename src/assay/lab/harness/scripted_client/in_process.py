@@ -1,4 +1,4 @@
-"""The client as a client under test: in this process, since nothing of it needs one of its own."""
+"""The scripted client as a subject that runs in the lab's own process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class InProcessClient:
         *,
         patience: float | None = None,
     ) -> None:
-        self.name = "the lab's guest" if saboteur is None else f"saboteur {saboteur.id}"
+        self.name = "the scripted client" if saboteur is None else f"saboteur {saboteur.id}"
         self.transport = transport
         self._saboteur = saboteur
         self._habits = {} if patience is None else {"patience": patience}
@@ -39,12 +39,12 @@ class InProcessClient:
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
         if not done:
-            return Ended(None, stderr=_text(client.said), stopped=True)
+            return Ended(None, stderr=_text(client.log), stopped=True)
         try:
             running.result()
         except (Failed, TimeoutError) as reason:
-            return Ended(1, stderr=_text([*client.said, str(reason)]))
-        return Ended(0, stderr=_text(client.said))
+            return Ended(1, stderr=_text([*client.log, str(reason)]))
+        return Ended(0, stderr=_text(client.log))
 
 
 def _text(lines: list[str]) -> bytes:

@@ -1,4 +1,4 @@
-"""Questions that come as a result, and are answered by asking again."""
+"""Results of type `input_required`, which the client answers by sending the request again."""
 
 from __future__ import annotations
 
@@ -15,32 +15,30 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-def asks(client: ScriptedClient, result: Json) -> bool:
+def needs_input(client: ScriptedClient, result: Json) -> bool:
     return client.revision.asking is Asking.BY_RETRY and result.get("resultType") == "input_required"
 
 
 async def respond(client: ScriptedClient, result: Json) -> Json:
-    """What the next request holds besides: an answer for each question, and the state as it was given.
+    """The params to add to the next request: a response for each input request, and the state.
 
     Raises:
-        Failed: the client has no answer to a question.
+        Failed: the client cannot answer an input request.
     """
-    asked = result.get("inputRequests")
-    given: Json = {}
-    for key, question in (asked if isinstance(asked, dict) else {}).items():
-        given[key] = await _answered(client, question)
-    more: Json = {"inputResponses": given} if given else {}
+    requests = result.get("inputRequests")
+    responses: Json = {}
+    for key, request in (requests if isinstance(requests, dict) else {}).items():
+        responses[key] = await _response(client, request)
+    params: Json = {"inputResponses": responses} if responses else {}
     if "requestState" in result and client.behaviour.echoes_state:
-        more["requestState"] = result["requestState"]
-    return more
+        params["requestState"] = result["requestState"]
+    return params
 
 
-async def _answered(client: ScriptedClient, question: Any) -> Json:
-    about = question if isinstance(question, dict) else {}
-    params = about.get("params")
+async def _response(client: ScriptedClient, request: Any) -> Json:
+    request = request if isinstance(request, dict) else {}
+    method, params = str(request.get("method")), request.get("params")
     try:
-        return await client.answers.answer(
-            str(about.get("method")), params if isinstance(params, dict) else {}
-        )
+        return await client.answers.answer(method, params if isinstance(params, dict) else {})
     except Refused as refused:
-        raise Failed(f"no answer to {about.get('method')}: {refused.error['message']}") from None
+        raise Failed(f"no answer to {method}: {refused.error['message']}") from None

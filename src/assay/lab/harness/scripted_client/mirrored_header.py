@@ -1,4 +1,4 @@
-"""Headers that repeat what a message says, and which tools ask for it as they may."""
+"""Headers that mirror a message, and the validity of the `x-mcp-header` marks of tools."""
 
 from __future__ import annotations
 
@@ -15,41 +15,40 @@ _TYPES: Final = ("string", "integer", "boolean")
 
 
 def mirrored(revision: Revision, message: dict[str, Any], tools: Mapping[str, Any]) -> dict[str, str]:
-    """Method, name and marked arguments of a message, in the revisions that want them."""
+    """Headers for the method, the name and the marked arguments, in revisions that mirror them."""
     if revision.http.mirrored is None or "method" not in message:
         return {}
-    found = mirror_headers(revision, message)
-    headers = {name: found[name] for name in ("Mcp-Method", "Mcp-Name")}
-    kept = {name: value for name, value in headers.items() if value is not None}
+    values = mirror_headers(revision, message)
+    headers = {name: value for name in ("Mcp-Method", "Mcp-Name") if (value := values[name]) is not None}
     params = message.get("params")
     if message["method"] != "tools/call" or not isinstance(params, dict):
-        return kept
+        return headers
     tool, arguments = tools.get(str(params.get("name"))), params.get("arguments")
     if isinstance(tool, dict) and isinstance(arguments, dict):
-        kept |= param_headers(tool, arguments)
-    return kept
+        headers |= param_headers(tool, arguments)
+    return headers
 
 
 def marking_problem(tool: dict[str, Any]) -> str | None:
-    """Why a tool may not be offered over HTTP; none where its marks are good, or it has none."""
-    good: list[str] = []
+    """Why the marks of a tool are invalid, or None."""
+    valid: list[str] = []
     schema = tool.get("inputSchema")
     for part in _reachable(schema):
         if MARK not in part:
             continue
         name = part[MARK]
         if not isinstance(name, str) or not _TOKEN.fullmatch(name):
-            return f"{name!r} is no name of a header"
+            return f"{name!r} is not a valid header name"
         if part.get("type") not in _TYPES:
             return f"{name} marks a parameter of type {part.get('type')}"
-        if name.lower() in good:
-            return f"{name} is there twice"
-        good.append(name.lower())
-    return None if _marks(schema) == len(good) else "a mark where no parameter of the tool can be"
+        if name.lower() in valid:
+            return f"{name} is used twice"
+        valid.append(name.lower())
+    return None if _marks(schema) == len(valid) else "a mark is not on a property of the schema"
 
 
 def _reachable(schema: Any) -> Iterator[dict[str, Any]]:
-    """What can be reached from the root by names of properties only."""
+    """The subschemas that are reachable from the root through `properties` only."""
     properties = schema.get("properties") if isinstance(schema, dict) else None
     for part in properties.values() if isinstance(properties, dict) else ():
         if isinstance(part, dict):
@@ -58,9 +57,9 @@ def _reachable(schema: Any) -> Iterator[dict[str, Any]]:
 
 
 def _marks(value: Any, *, names: bool = False) -> int:
-    """How many there are anywhere; a property that is named like a mark is none."""
+    """The number of marks in the whole schema; a property that is called `x-mcp-header` is not a mark."""
     if isinstance(value, list):
-        return sum(_marks(one) for one in value)
+        return sum(map(_marks, value))
     if not isinstance(value, dict):
         return 0
     own = MARK in value and not names

@@ -1,4 +1,4 @@
-"""The notifications that the guest was sent, each of which can be waited for once."""
+"""The notifications that the client received. `wait_for` returns each of them once."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class ReceivedNotifications:
     async def wait_for(self, method: str, seconds: float) -> Json:
         """
         Raises:
-            Failed: it did not come.
+            Failed: the notification did not arrive in time.
         """
         try:
             async with asyncio.timeout(seconds):
                 return await self._by_method[method].get()
         except TimeoutError:
-            raise Failed(f"no {method} came in {seconds:g} s") from None
+            raise Failed(f"no {method} within {seconds:g} s") from None

@@ -1,4 +1,4 @@
-"""How the client finds whom to ask for a token: the metadata of the resource, then that of the server."""
+"""Discovery: metadata of the resource (RFC 9728), then of its authorization server (RFC 8414)."""
 
 from __future__ import annotations
 
@@ -29,109 +29,105 @@ DEFAULTS: Final = {
 }
 
 
-class Resource(Struct, frozen=True):
-    """What a token is to be for."""
+class ProtectedResource(Struct, frozen=True):
+    """The resource that a token is for."""
 
     uri: str
     servers: tuple[str, ...]
     """Issuers."""
     scopes: tuple[str, ...] = ()
-    found: bool = True
-    """Whether it has metadata; otherwise the server is taken to be on its own origin."""
+    has_metadata: bool = True
+    """If False, the authorization server is assumed to be at the resource's origin."""
 
 
-class Server(Struct, frozen=True):
-    """An authorization server."""
-
+class AuthorizationServer(Struct, frozen=True):
     issuer: str
     metadata: Json
-    found: bool = True
-    """Whether it has metadata; otherwise its endpoints are where all once were."""
+    has_metadata: bool = True
+    """If False, the default endpoints are assumed."""
 
     def url(self, name: str) -> str:
         """
         Raises:
-            Failed: it has no such endpoint.
+            Failed: the metadata has no such endpoint.
         """
-        found = self.metadata.get(name)
-        if not isinstance(found, str):
+        endpoint = self.metadata.get(name)
+        if not isinstance(endpoint, str):
             raise Failed(f"the authorization server {self.issuer} has no {name}")
-        return found
+        return endpoint
 
-    def says(self, name: str) -> list[str]:
-        found = self.metadata.get(name)
-        return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+    def listed(self, name: str) -> list[str]:
+        """The strings of a list in the metadata."""
+        values = self.metadata.get(name)
+        return [value for value in values if isinstance(value, str)] if isinstance(values, list) else []
 
 
-async def find_resource(client: ScriptedClient, challenge: Challenge) -> Resource:
+async def find_resource(client: ScriptedClient, challenge: Challenge) -> ProtectedResource:
     """
     Raises:
-        Failed: it has metadata that is about something else, or names no server.
+        Failed: the metadata is not where the challenge says, is for another resource, or names no server.
     """
     url, behaviour = client.invitation.url, client.behaviour
     named = challenge.params.get(METADATA) if behaviour.honours_challenge else None
     document = (
-        await _first(client, resource_places(client, named)) if behaviour.reads_resource_metadata else None
+        await _first(client, _resource_urls(client, named)) if behaviour.reads_resource_metadata else None
     )
     if document is None:
         if named is not None and behaviour.reads_resource_metadata:
-            raise Failed(f"there is no metadata at {named}")
-        return Resource(url, (origin_of(url),), found=False)
+            raise Failed(f"no metadata at {named}")
+        return ProtectedResource(url, (origin_of(url),), has_metadata=False)
     uri, servers = document.get("resource"), document.get("authorization_servers")
     if behaviour.checks_resource and not (
-        isinstance(uri, str) and covers(uri, url, behaviour.minds_capitals)
+        isinstance(uri, str) and _covers(uri, url, case_sensitive=behaviour.minds_capitals)
     ):
-        raise Failed(f"the metadata is about {uri}, not about {url}")
+        raise Failed(f"the metadata is for {uri}, not for {url}")
     if not isinstance(servers, list) or not servers:
         raise Failed("the metadata names no authorization server")
     scopes = document.get("scopes_supported")
-    known = tuple(str(one) for one in scopes) if isinstance(scopes, list) else ()
-    return Resource(str(uri), tuple(str(one) for one in servers), known)
+    known = tuple(map(str, scopes)) if isinstance(scopes, list) else ()
+    return ProtectedResource(str(uri), tuple(map(str, servers)), known)
 
 
-def resource_places(client: ScriptedClient, named: str | None) -> list[str]:
+def _resource_urls(client: ScriptedClient, named: str | None) -> list[str]:
     if named is not None and not client.behaviour.asks_root_first:
         return [named]
     origin, path = origin_of(client.invitation.url), urlsplit(client.invitation.url).path.rstrip("/")
-    places = [f"{origin}{WELL_KNOWN}{path}", f"{origin}{WELL_KNOWN}"]
-    return [*reversed(places)] if client.behaviour.asks_root_first else places
+    urls = [f"{origin}{WELL_KNOWN}{path}", f"{origin}{WELL_KNOWN}"]
+    return [*reversed(urls)] if client.behaviour.asks_root_first else urls
 
 
-def covers(uri: str, url: str, capitals: bool) -> bool:
-    """Whether a resource is the endpoint, or all below a path that it is in."""
-    one, other = urlsplit(uri), urlsplit(url)
-    same = one.scheme == other.scheme and one.netloc.lower() == other.netloc.lower()
-    if capitals and not uri.startswith(origin_of(url)):
+def _covers(uri: str, url: str, *, case_sensitive: bool) -> bool:
+    """Whether a resource is the endpoint, or a path that contains it."""
+    resource, endpoint = urlsplit(uri), urlsplit(url)
+    same = resource.scheme == endpoint.scheme and resource.netloc.lower() == endpoint.netloc.lower()
+    if case_sensitive and not uri.startswith(origin_of(url)):
         return False
-    return same and f"{other.path}/".startswith(f"{one.path.rstrip('/')}/")
+    return same and f"{endpoint.path}/".startswith(f"{resource.path.rstrip('/')}/")
 
 
-async def find_server(client: ScriptedClient, issuer: str, *, needed: bool) -> Server:
+async def find_server(client: ScriptedClient, issuer: str, *, needed: bool) -> AuthorizationServer:
     """
     Raises:
-        Failed: its metadata is missing though it is needed, or is none to believe in.
+        Failed: the metadata is missing although it is needed, or is invalid.
     """
     behaviour = client.behaviour
-    document = (
-        await _first(client, server_places(client, issuer)) if behaviour.reads_server_metadata else None
-    )
+    document = await _first(client, _server_urls(client, issuer)) if behaviour.reads_server_metadata else None
     if document is None:
         if needed and behaviour.reads_server_metadata:
             raise Failed(f"the authorization server {issuer} has no metadata")
         base = origin_of(issuer)
-        return Server(issuer, {name: f"{base}{place}" for name, place in DEFAULTS.items()}, found=False)
+        endpoints = {name: f"{base}{path}" for name, path in DEFAULTS.items()}
+        return AuthorizationServer(issuer, endpoints, has_metadata=False)
     if behaviour.compares_issuer and document.get("issuer") != issuer:
-        raise Failed(f"the metadata of {issuer} is of {document.get('issuer')}")
-    server = Server(issuer, document)
-    if behaviour.checks_addresses and not is_safe(
-        str(document.get("authorization_endpoint", "https://none"))
-    ):
-        raise Failed(f"no address to open: {document['authorization_endpoint']}")
-    return server
+        raise Failed(f"the metadata of {issuer} names the issuer {document.get('issuer')}")
+    endpoint = str(document.get("authorization_endpoint", "https://none"))
+    if behaviour.checks_addresses and not _is_safe(endpoint):
+        raise Failed(f"the authorization endpoint is neither https nor local: {endpoint}")
+    return AuthorizationServer(issuer, document)
 
 
-def server_places(client: ScriptedClient, issuer: str) -> list[str]:
-    """Where the metadata of an issuer can be, in the order in which they are tried."""
+def _server_urls(client: ScriptedClient, issuer: str) -> list[str]:
+    """The possible URLs of an issuer's metadata, in the order to try them."""
     behaviour = client.behaviour
     origin = origin_of(issuer)
     path = "" if behaviour.drops_issuer_path else urlsplit(issuer).path.rstrip("/")
@@ -142,29 +138,29 @@ def server_places(client: ScriptedClient, issuer: str) -> list[str]:
     return list(dict.fromkeys(ordered))
 
 
-def is_safe(url: str) -> bool:
-    """Whether an address may be opened in a browser: https, or http on this machine."""
+def _is_safe(url: str) -> bool:
+    """Whether a browser may open the URL: other schemes could run code or leak the request."""
     parts = urlsplit(url)
     return parts.scheme == "https" or (parts.scheme == "http" and is_local(parts.netloc))
 
 
-async def _first(client: ScriptedClient, places: Iterable[str]) -> Json | None:
-    """The first document that is there."""
+async def _first(client: ScriptedClient, urls: Iterable[str]) -> Json | None:
+    """The first document that exists."""
     headers = [("Accept", "application/json"), ("MCP-Protocol-Version", client.revision.date)]
-    for place in places:
-        response = await Web(client).fetch("GET", place, headers)
-        if response.status == 200 and (found := read_json(response.body)):
-            return found
+    for url in urls:
+        response = await Web(client).fetch("GET", url, headers)
+        if response.status == 200 and (document := read_json(response.body)):
+            return document
     return None
 
 
 def read_json(body: bytes) -> Json:
-    """Empty where it is no JSON object."""
+    """The JSON object, or an empty one if the body is anything else."""
     try:
-        found: Any = msgspec.json.decode(body)
+        value: Any = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def origin_of(url: str) -> str:

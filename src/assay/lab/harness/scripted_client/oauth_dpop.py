@@ -1,4 +1,4 @@
-"""Proofs that the guest holds the key which its token is bound to (RFC 9449)."""
+"""Proofs that the client holds the key to which its token is bound (RFC 9449)."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ import jwt
 from assay.authority.keys import base64url, new_key, public_jwk
 
 from .oauth_discovery import origin_of
-from .web import Response
+from .web import WebResponse
 
 ALGORITHM: Final = "ES256"
 NONCE: Final = "dpop-nonce"
 WANTS_NONCE: Final = "use_dpop_nonce"
 
 
-class Proofs:
-    """One key for all that the guest does."""
+class DpopProofs:
+    """The proofs of a client, all with the same key."""
 
     def __init__(self) -> None:
         self._key = new_key(ALGORITHM).private
         self._nonces: dict[str, str] = {}
-        """By origin: each wants its own."""
+        """By origin."""
 
     def make(self, method: str, url: str, token: str = "") -> str:
-        """For one request; with the token that comes with it."""
+        """A proof for one request, and for the token that it carries."""
         claims: dict[str, Any] = {
             "jti": secrets.token_urlsafe(16),
             "htm": method,
@@ -42,8 +42,8 @@ class Proofs:
         header = {"typ": "dpop+jwt", "jwk": public_jwk(ALGORITHM, self._key)}
         return jwt.encode(claims, self._key, ALGORITHM, headers=header)
 
-    def learn(self, url: str, response: Response) -> bool:
-        """Take the nonce that a response wants in proofs; returns whether it is a new one."""
+    def learn(self, url: str, response: WebResponse) -> bool:
+        """Store the nonce of a response; returns whether it is a new one."""
         nonce, origin = response.head.get(NONCE), origin_of(url)
         if nonce is None or self._nonces.get(origin) == nonce:
             return False

@@ -1,4 +1,4 @@
-"""Grants besides authorization codes: of clients that act for themselves, or whom others vouch for."""
+"""Grants without an authorization code: refresh tokens, client credentials and assertions."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ from .failure import Failed
 from .oauth_discovery import read_json
 
 if TYPE_CHECKING:
-    from .oauth import Ask
+    from .oauth import GrantRequest
 
 MINUTE: Final = 60
 
 
-async def by_refresh(ask: Ask) -> Json | None:
-    """With the refresh token of this very server; none where there is none, or it is not good any more."""
-    token = ask.wallet.refreshes.pop(ask.server.issuer, None)
+async def by_refresh(request: GrantRequest) -> Json | None:
+    """Use the refresh token of this server; None if there is none, or the server rejects it."""
+    token = request.oauth.refreshes.pop(request.server.issuer, None)
     if token is None:
         return None
-    identity = await ask.wallet.identity(ask.server)
-    form = {"grant_type": "refresh_token", "refresh_token": token, "resource": ask.resource.uri}
+    identity = await request.oauth.identity(request.server)
+    form = {"grant_type": "refresh_token", "refresh_token": token, "resource": request.resource.uri}
     try:
-        return await ask.exchange(*identity.prove(form))
+        return await request.exchange(*identity.prove(form))
     except Failed as reason:
-        ask.client.say(f"cannot refresh: {reason}")
+        request.client.say(f"cannot refresh: {reason}")
         return None
 
 
-async def by_credentials(ask: Ask) -> Json:
-    """The guest acts for itself: it shows a secret, or signs with its key."""
-    form = {"grant_type": "client_credentials", **ask.about}
-    if "private_key_pem" in ask.client.context:
-        return await ask.exchange({**form, **_signature(ask)}, {})
-    return await ask.exchange(*(await ask.wallet.identity(ask.server)).prove(form))
+async def by_credentials(request: GrantRequest) -> Json:
+    """The client acts on its own behalf: it sends a secret, or a signed assertion."""
+    form = {"grant_type": "client_credentials", **request.target}
+    if "private_key_pem" in request.client.context:
+        return await request.exchange({**form, **_client_assertion(request)}, {})
+    return await request.exchange(*(await request.oauth.identity(request.server)).prove(form))
 
 
-def _signature(ask: Ask) -> dict[str, str]:
-    """Who the guest is, signed for this server (RFC 7523)."""
-    context, now = ask.client.context, int(time.time())
+def _client_assertion(request: GrantRequest) -> dict[str, str]:
+    """The client's identity, signed for this server (RFC 7523)."""
+    context, now = request.client.context, int(time.time())
     claims = {
         "iss": context["client_id"],
         "sub": context["client_id"],
-        "aud": ask.server.issuer,
+        "aud": request.server.issuer,
         "iat": now,
         "exp": now + MINUTE,
         "jti": secrets.token_urlsafe(16),
@@ -60,40 +60,40 @@ def _signature(ask: Ask) -> dict[str, str]:
     return {"client_assertion_type": ASSERTION, "client_assertion": signed}
 
 
-async def by_exchange(ask: Ask) -> Json:
-    """The user is signed in at an identity provider, which gives a grant for the server (RFC 8693)."""
-    context = ask.client.context
+async def by_exchange(request: GrantRequest) -> Json:
+    """Exchange the user's ID token at the identity provider for a grant to this server (RFC 8693)."""
+    context = request.client.context
     form = {
         "grant_type": TOKEN_EXCHANGE,
         "requested_token_type": ID_JAG,
         "subject_token": context["idp_id_token"],
         "subject_token_type": ID_TOKEN,
-        "audience": ask.server.issuer,
-        "resource": ask.resource.uri,
+        "audience": request.server.issuer,
+        "resource": request.resource.uri,
         "client_id": context["idp_client_id"],
     }
-    response = await ask.wallet.post(context["idp_token_endpoint"], form, {})
-    granted = read_json(response.body).get("access_token")
-    if response.status != 200 or not isinstance(granted, str):
-        raise Failed(f"the identity provider gives no grant: HTTP status {response.status}")
-    return await _bring(ask, granted)
+    response = await request.oauth.post(context["idp_token_endpoint"], form, {})
+    assertion = read_json(response.body).get("access_token")
+    if response.status != 200 or not isinstance(assertion, str):
+        raise Failed(f"the identity provider refused the exchange: HTTP status {response.status}")
+    return await _exchange_assertion(request, assertion)
 
 
-async def by_assertion(ask: Ask) -> Json:
-    """The guest is a workload, and has a token that says so."""
-    return await _bring(ask, ask.client.context["valid_jwt"])
+async def by_assertion(request: GrantRequest) -> Json:
+    """Use the JWT that identifies the client as a workload."""
+    return await _exchange_assertion(request, request.client.context["valid_jwt"])
 
 
-async def _bring(ask: Ask, assertion: str) -> Json:
-    """What somebody else has signed, for a token (RFC 7523)."""
-    identity = await ask.wallet.identity(ask.server)
-    form = {"grant_type": JWT_BEARER, "assertion": assertion, **ask.about}
-    return await ask.exchange(*identity.prove(form))
+async def _exchange_assertion(request: GrantRequest, assertion: str) -> Json:
+    """Exchange an assertion of another issuer for a token (RFC 7523)."""
+    identity = await request.oauth.identity(request.server)
+    form = {"grant_type": JWT_BEARER, "assertion": assertion, **request.target}
+    return await request.exchange(*identity.prove(form))
 
 
-GRANTS: Final[dict[str, Callable[[Ask], Awaitable[Json]]]] = {
+GRANTS: Final[dict[str, Callable[[GrantRequest], Awaitable[Json]]]] = {
     "client_credentials": by_credentials,
     "token_exchange": by_exchange,
     "jwt_bearer": by_assertion,
 }
-"""By the names that the context has for them."""
+"""By their names in the context."""

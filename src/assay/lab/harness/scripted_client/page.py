@@ -1,4 +1,4 @@
-"""Lists that come in pages."""
+"""Reading paginated lists."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from assay.model.error import INVALID_PARAMS
 
-from .failure import Failed, Refusal, SessionLost
+from .failure import ErrorAnswer, Failed, SessionLost
 
 if TYPE_CHECKING:
     from .client import ScriptedClient
 
 
 async def list_all(client: ScriptedClient, method: str, key: str) -> list[Any]:
-    """Every page; from the beginning again, once, where a cursor is not good any more, or went with its
-    session."""
+    """The items of every page. Starts over once if the server rejects a cursor or loses the session."""
     try:
         return await _pages(client, method, key)
-    except (Refusal, SessionLost) as reason:
+    except (ErrorAnswer, SessionLost) as reason:
         stale = isinstance(reason, SessionLost) or reason.code == INVALID_PARAMS
         if not stale or client.cursors.pop(method, None) is None:
             raise
@@ -26,19 +25,19 @@ async def list_all(client: ScriptedClient, method: str, key: str) -> list[Any]:
 
 
 async def _pages(client: ScriptedClient, method: str, key: str) -> list[Any]:
-    """An empty cursor is one like any other; only that none is given means the end."""
-    found: list[Any] = []
+    # An empty cursor is a valid cursor: only a missing one marks the last page.
+    entries: list[Any] = []
     client.cursors.pop(method, None)
     params: dict[str, Any] = {}
     for _ in range(client.behaviour.most_pages):
         result = await client.request(method, dict(params))
         items, following = result.get(key), result.get("nextCursor")
         if not isinstance(items, list):
-            raise Failed(f"the answer to {method} holds no {key}")
-        found += items
+            raise Failed(f"the result of {method} has no list {key}")
+        entries += items
         if following is None or not client.behaviour.follows_pages:
-            return found
+            return entries
         if following == params.get("cursor"):
-            raise Failed(f"{method} gives the same cursor again")
+            raise Failed(f"{method} returned the same cursor twice")
         params["cursor"] = client.cursors[method] = following
-    raise Failed(f"{method} has no end")
+    raise Failed(f"{method} has more than {client.behaviour.most_pages} pages")

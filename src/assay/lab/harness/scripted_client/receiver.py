@@ -1,4 +1,4 @@
-"""What the client makes of the messages that it is sent."""
+"""Handling of the messages that the client receives."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from assay.lab.harness.scripted_server.answer import Refused
 from assay.revisions.revision import Asking, Batching
 
 from .failure import Failed
-from .transport import Call, Json
+from .transport import Json, PendingCall
 
 if TYPE_CHECKING:
     from .client import ScriptedClient
@@ -26,52 +26,51 @@ ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 class MessageReceiver:
     def __init__(self, client: ScriptedClient) -> None:
         self._client = client
-        self._calls: dict[bytes, Call] = {}
+        self._calls: dict[bytes, PendingCall] = {}
         self._answering: dict[bytes, asyncio.Task[None]] = {}
 
-    def expect(self, call: Call) -> None:
+    def expect(self, call: PendingCall) -> None:
         self._calls[encode(call.id)] = call
 
-    def forget(self, call: Call) -> None:
+    def forget(self, call: PendingCall) -> None:
         self._calls.pop(encode(call.id), None)
 
     @property
-    def waiting(self) -> list[Call]:
-        """The requests that have no answer yet, the latest last."""
+    def waiting(self) -> list[PendingCall]:
+        """The requests without an answer, oldest first."""
         return [call for call in self._calls.values() if not call.answer.done()]
 
-    def hear(self, body: bytes) -> None:
-        """Whatever the server sent. What is no message is left alone: a request it was to answer fails."""
+    def receive(self, body: bytes) -> None:
+        """Handle bytes from the server. Invalid JSON is logged: the request that it answers then fails."""
         try:
             value = msgspec.json.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return self._client.say(f"the server sent what is no JSON: {body[:80]!r}")
+            return self._client.say(f"the server sent invalid JSON: {body[:80]!r}")
         batch = isinstance(value, list) and self._client.revision.batching is Batching.ACCEPTED
-        for one in value if batch else [value]:
-            if isinstance(one, dict):
-                self._take(one)
+        for message in value if batch else [value]:
+            if isinstance(message, dict):
+                self._dispatch(message)
         return None
 
-    def _take(self, message: Json) -> None:
-        """The one place where a fault meets what the client hears."""
+    def _dispatch(self, message: Json) -> None:
         hook = self._client.saboteur.hearing if self._client.saboteur else None
-        heard = message if hook is None else hook(message, self._client)
-        if heard is None:
+        altered = message if hook is None else hook(message, self._client)
+        if altered is None:
             return
-        if "method" not in heard:
-            self._settle(heard)
-        elif "id" not in heard:
-            self._note(str(heard["method"]), _params(heard))
+        if "method" not in altered:
+            self._resolve(altered)
+        elif "id" not in altered:
+            self._notified(str(altered["method"]), _params(altered))
         elif self._client.revision.asking is Asking.BY_REQUEST:
-            self._answering[encode(heard["id"])] = self._client.task(self._reply(heard))
+            self._answering[encode(altered["id"])] = self._client.task(self._reply(altered))
 
-    def _settle(self, message: Json) -> None:
-        """An answer to a request that still waits for it; others are nobody's."""
+    def _resolve(self, message: Json) -> None:
+        """Ignores an answer that no request waits for."""
         call = self._calls.get(encode(message.get("id")))
         if call is not None and not call.answer.done():
             call.answer.set_result(message)
 
-    def _note(self, method: str, params: Json) -> None:
+    def _notified(self, method: str, params: Json) -> None:
         client = self._client
         if method == CANCELLED:
             task = self._answering.get(encode(params.get("requestId")))
@@ -80,15 +79,15 @@ class MessageReceiver:
             return
         meta = params.get("_meta")
         name = meta.get(SUBSCRIPTION_KEY) if isinstance(meta, dict) else None
-        mine = [one for one in client.subscriptions if one.id == name]
-        if name is not None and not mine and client.behaviour.minds_subscriptions:
+        subscriptions = [subscription for subscription in client.subscriptions if subscription.id == name]
+        if name is not None and not subscriptions and client.behaviour.minds_subscriptions:
             return
         if method == ACKNOWLEDGED:
-            for one in mine:
-                one.acknowledge()
+            for subscription in subscriptions:
+                subscription.acknowledge()
         if client.behaviour.honours_changes:
-            client.cache.change(method, params)
-        client.heard.put(method, params)
+            client.cache.invalidate(method, params)
+        client.notifications.put(method, params)
 
     async def _reply(self, message: Json) -> None:
         method, params = str(message["method"]), _params(message)
@@ -103,12 +102,12 @@ class MessageReceiver:
             await self._client.send({"jsonrpc": "2.0", "id": message["id"], **answer})
 
     async def _report(self, method: str, params: Json, done: int) -> None:
-        """Tell a server that wants to know how far an answer is."""
+        """Send progress if the server's request has a progress token."""
         meta = params.get("_meta")
         token = meta.get("progressToken") if isinstance(meta, dict) else None
         if token is not None and method != "ping" and self._client.behaviour.reports_progress:
-            about = {"progressToken": token, "progress": done, "total": 2}
-            await self._client.notify("notifications/progress", about)
+            progress = {"progressToken": token, "progress": done, "total": 2}
+            await self._client.notify("notifications/progress", progress)
 
 
 def _params(message: Json) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Skills, as the client uses them: listed first, loaded when told to, believed only where they fit."""
+"""Skills: the client lists them, loads the one that a step names, and verifies each file."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ FENCE: Final = "---"
 
 
 async def list_skills(client: ScriptedClient) -> None:
-    found = await list_all(client, "skills/list", "skills")
-    client.skills = {str(one.get("uri")): one for one in found if isinstance(one, dict)}
+    skills = await list_all(client, "skills/list", "skills")
+    client.skills = {str(skill.get("uri")): skill for skill in skills if isinstance(skill, dict)}
     if client.behaviour.prefetches_skills:
         for uri in client.skills:
             await _read(client, uri)
 
 
 async def load_skill(client: ScriptedClient, uri: str) -> None:
-    """The manifest, and then its files: each only where all before it was as listed."""
+    """Read the manifest, then the other files; stop at the first that differs from the list."""
     entry = client.skills.get(uri)
     if entry is None:
-        raise Failed(f"no skill {uri} was listed")
+        raise Failed(f"skill {uri} is not in the list")
     listed = entry.get("resources")
-    files = {
-        one.get("uri"): one for one in (listed if isinstance(listed, list) else []) if isinstance(one, dict)
-    }
+    resources = listed if isinstance(listed, list) else []
+    files = {file.get("uri"): file for file in resources if isinstance(file, dict)}
     text = await _read(client, uri)
     _verify(client, text, files.get(uri, {}))
     if client.behaviour.verifies_frontmatter and frontmatter(text) != entry.get("frontmatter"):
-        raise Failed(f"{uri} describes itself otherwise than its entry does")
-    for other in [one for one in files if one != uri]:
-        _verify(client, await _read(client, str(other)), files[other])
+        raise Failed(f"the frontmatter of {uri} differs from the listed one")
+    for path, file in files.items():
+        if path != uri:
+            _verify(client, await _read(client, str(path)), file)
 
 
 async def _read(client: ScriptedClient, uri: str) -> str:
@@ -45,7 +45,7 @@ async def _read(client: ScriptedClient, uri: str) -> str:
     contents = result.get("contents")
     first = contents[0] if isinstance(contents, list) and contents else None
     if not isinstance(first, dict) or not isinstance(first.get("text"), str):
-        raise Failed(f"{uri} holds no text")
+        raise Failed(f"{uri} has no text content")
     text: str = first["text"]
     return text
 
@@ -53,14 +53,14 @@ async def _read(client: ScriptedClient, uri: str) -> str:
 def _verify(client: ScriptedClient, text: str, listed: Json) -> None:
     data = text.encode("utf-8", "surrogatepass")
     if client.behaviour.verifies_size and listed.get("size") != len(data):
-        raise Failed(f"{listed.get('uri')} has {len(data)} bytes, not {listed.get('size')}")
+        raise Failed(f"{listed.get('uri')} has {len(data)} bytes; {listed.get('size')} are listed")
     digest = f"sha256:{sha256(data).hexdigest()}"
     if client.behaviour.verifies_digest and listed.get("digest") != digest:
-        raise Failed(f"{listed.get('uri')} has another digest than it was listed with")
+        raise Failed(f"the digest of {listed.get('uri')} differs from the listed one")
 
 
 def frontmatter(text: str) -> dict[str, str]:
-    """Its plain keys: a skill with anything else is not what was listed."""
+    """The plain `key: value` pairs. The scenarios list no skill with other YAML."""
     first, *rest = text.splitlines() or [""]
     if first.strip() != FENCE or FENCE not in rest:
         return {}

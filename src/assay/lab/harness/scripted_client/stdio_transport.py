@@ -1,4 +1,4 @@
-"""stdio, as the client speaks it: it starts the server, and one line is one message."""
+"""The client's stdio transport: it starts the server process; each line is a message."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from assay.lab.harness.subject.process import Process
 from assay.lab.harness.trace.recorder import MAX_BYTES
 from assay.protocol.framing.lines import LineFramer
 
-from .failure import Broken
-from .transport import Call, Waiting
+from .failure import ConnectionBroken
+from .transport import PendingCall, PendingCalls
 
 if TYPE_CHECKING:
     from .client import ScriptedClient
@@ -22,7 +22,7 @@ class StdioClientTransport:
     def __init__(self, client: ScriptedClient) -> None:
         self.client = client
         self.process: Process | None = None
-        self._waiting = Waiting()
+        self._pending = PendingCalls()
         self._reading: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -31,36 +31,36 @@ class StdioClientTransport:
         try:
             self.process = await Process.start(shlex.split(self.client.invitation.server))
         except Unreachable as reason:
-            raise Broken(str(reason)) from None
+            raise ConnectionBroken(str(reason)) from None
         self._reading = asyncio.create_task(self._read(self.process))
 
     async def opened(self) -> None: ...
 
-    async def send(self, body: bytes, message: Any, call: Call | None) -> None:
-        self._waiting.add(call)
+    async def send(self, body: bytes, message: Any, call: PendingCall | None) -> None:
+        self._pending.add(call)
         await self.write(body + b"\n")
 
     async def write(self, data: bytes) -> None:
-        """Bytes for the server: the one place where a fault meets lines."""
+        """Write bytes to the server. Saboteurs of lines act here."""
         hook = self.client.saboteur.line if self.client.saboteur else None
         if self.process is None or self.process.status is not None:
-            raise Broken("the server has ended")
+            raise ConnectionBroken("the server process has exited")
         try:
             await self.process.write(data if hook is None else hook(data, self.client))
         except (ConnectionError, RuntimeError):
-            raise Broken("the server reads no more") from None
+            raise ConnectionBroken("the server closed its input") from None
 
     async def _read(self, process: Process) -> None:
         framer = LineFramer(MAX_BYTES)
         while data := await process.read():
             for line in framer.feed(data):
                 if isinstance(line, bytes):
-                    self.client.hear(line)
-        self._waiting.fail("the server ended its output")
+                    self.client.receive(line)
+        self._pending.fail("the server closed its output")
         self.client.lost()
 
     async def close(self) -> None:
-        """Close its input, wait for it, then ask it to end, then make it end."""
+        """Close the server's input and wait; then terminate, and finally kill the process."""
         if self.process is None:
             return
         process, self.process = self.process, None

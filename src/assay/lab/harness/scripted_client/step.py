@@ -1,4 +1,4 @@
-"""What the client can be told to do: one function for each step, by its name."""
+"""The steps of a script: a function for each, by name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay.lab.harness.transport import Transport
 from assay.model.error import HEADER_MISMATCH
 from assay.revisions.revision import Asking
 
-from .failure import Failed, Refusal
+from .failure import ErrorAnswer, Failed
 from .mirrored_header import marking_problem
 from .page import list_all
 from .skill import list_skills, load_skill
@@ -27,14 +27,15 @@ TOOLS_CHANGED: Final = "notifications/tools/list_changed"
 
 async def list_tools(client: ScriptedClient) -> None:
     tools = await list_all(client, "tools/list", "tools")
-    named = {one["name"]: one for one in tools if isinstance(one, dict) and isinstance(one.get("name"), str)}
+    dicts = [tool for tool in tools if isinstance(tool, dict)]
+    named = {tool["name"]: tool for tool in dicts if isinstance(tool.get("name"), str)}
     mirrors = client.transport is Transport.HTTP and client.revision.http.mirrored is not None
     client.dropped = {}
     if mirrors and client.behaviour.drops_badly_marked:
         marked = {name: marking_problem(tool) for name, tool in named.items()}
         client.dropped = {name: problem for name, problem in marked.items() if problem is not None}
     for name, problem in client.dropped.items():
-        client.say(f"tool {name} is left out: {problem}")
+        client.say(f"tool {name} is ignored: {problem}")
     client.tools = {name: tool for name, tool in named.items() if name not in client.dropped}
 
 
@@ -54,12 +55,12 @@ async def call_tool(
     client: ScriptedClient, name: str, arguments: Json | None = None, timeout: float | None = None
 ) -> None:
     if name in client.dropped:
-        raise Failed(f"tool {name} was left out: {client.dropped[name]}")
+        raise Failed(f"tool {name} was ignored: {client.dropped[name]}")
     params: Json = {"name": name, "arguments": arguments or {}}
     try:
         result = await client.request("tools/call", params, timeout=timeout)
-    except Refusal as refusal:
-        if refusal.code != HEADER_MISMATCH or not client.behaviour.refreshes_headers:
+    except ErrorAnswer as error:
+        if error.code != HEADER_MISMATCH or not client.behaviour.refreshes_headers:
             raise
         client.cache.forget("tools/list")
         await list_tools(client)
@@ -76,9 +77,9 @@ def _validate(client: ScriptedClient, name: str, result: Json) -> None:
     if schema is None or result.get("isError") or not client.behaviour.validates_output:
         return
     if "structuredContent" not in result:
-        raise Failed(f"tool {name} has a schema for its output, and gave none that is structured")
+        raise Failed(f"tool {name} has an output schema but returned no structured content")
     if problem := value_problem(result["structuredContent"], schema):
-        raise Failed(f"the output of tool {name} does not fit its schema: {problem}")
+        raise Failed(f"the output of tool {name} does not match its schema: {problem}")
 
 
 async def read_resource(client: ScriptedClient, uri: str) -> None:
@@ -90,12 +91,12 @@ async def get_prompt(client: ScriptedClient, name: str, arguments: Json | None =
 
 
 async def complete(client: ScriptedClient, ref: Json, argument: Json, context: Json | None = None) -> None:
-    more = {} if context is None else {"context": context}
-    await client.request("completion/complete", {"ref": ref, "argument": argument, **more})
+    optional = {} if context is None else {"context": context}
+    await client.request("completion/complete", {"ref": ref, "argument": argument, **optional})
 
 
 async def subscribe(client: ScriptedClient, uri: str) -> None:
-    """By a request, or by a stream that is open until the end: as the revision has it."""
+    """Subscribe with a request, or with a stream that stays open, depending on the revision."""
     if "resources/subscribe" in client.revision.requests:
         await client.request("resources/subscribe", {"uri": uri})
     else:
@@ -110,13 +111,13 @@ async def unsubscribe(client: ScriptedClient, uri: str) -> None:
 
 
 async def listen(client: ScriptedClient, notifications: Json) -> None:
-    """Where the handshake has agreed on all that is announced, there is nothing to do."""
+    """Does nothing in revisions where the handshake settles which changes are announced."""
     if "subscriptions/listen" in client.revision.requests:
         await client.listen(notifications)
 
 
 async def set_level(client: ScriptedClient, level: str) -> None:
-    """For good, or in each request from now on."""
+    """Set the level for the session, or in the metadata of every later request."""
     if client.revision.logs_on_demand:
         client.meta[LOG_LEVEL_KEY] = level
     else:
@@ -124,7 +125,7 @@ async def set_level(client: ScriptedClient, level: str) -> None:
 
 
 async def ping(client: ScriptedClient) -> None:
-    """Where the revision has it."""
+    """Does nothing in revisions without `ping`."""
     if "ping" in client.revision.requests:
         await client.request("ping", {})
 
@@ -136,11 +137,11 @@ async def change_roots(client: ScriptedClient, roots: list[Json]) -> None:
 
 
 async def wait_for(client: ScriptedClient, notification: str, seconds: float) -> None:
-    await client.heard.wait_for(notification, seconds)
+    await client.notifications.wait_for(notification, seconds)
 
 
 async def relist_on_change(client: ScriptedClient, seconds: float) -> None:
-    await client.heard.wait_for(TOOLS_CHANGED, seconds)
+    await client.notifications.wait_for(TOOLS_CHANGED, seconds)
     await list_tools(client)
 
 
@@ -154,7 +155,7 @@ async def context_calls(client: ScriptedClient) -> None:
 
 
 async def call_listed(client: ScriptedClient, arguments: Json) -> None:
-    """Every tool that there is to see; that one cannot be called keeps none from being called."""
+    """Call every listed tool, even if some calls fail."""
     for name in list(client.tools):
         step = {"do": "call_tool", "name": name, "arguments": arguments.get(name, {}), "may_fail": True}
         await client.play([step])
@@ -163,7 +164,7 @@ async def call_listed(client: ScriptedClient, arguments: Json) -> None:
 async def echo_schema(client: ScriptedClient, **tools: str) -> None:
     listed = client.tools.get(tools["of"])
     if listed is None:
-        raise Failed(f"no tool {tools['of']} was listed")
+        raise Failed(f"tool {tools['of']} is not in the list")
     await call_tool(client, tools["with"], {"schema": listed.get("inputSchema")})
 
 

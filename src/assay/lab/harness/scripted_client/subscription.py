@@ -1,4 +1,4 @@
-"""A `subscriptions/listen` of the client, which stays open until the client ends it."""
+"""A `subscriptions/listen` request, which stays open until the client ends it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from .failure import Broken, Failed
+from .failure import ConnectionBroken, Failed
 from .transport import Json
 
 if TYPE_CHECKING:
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 METHOD: Final = "subscriptions/listen"
 MOST_TRIES: Final = 4
 PAUSE: Final = 0.2
-"""Seconds before a stream that broke is opened again."""
+"""Seconds before a broken stream is reopened."""
 
 
 class Subscription:
-    def __init__(self, client: ScriptedClient, wanted: Json) -> None:
+    def __init__(self, client: ScriptedClient, notifications: Json) -> None:
         self._client = client
-        self.wanted = wanted
+        self.notifications = notifications
         self.id: Any = None
         self._acknowledged = asyncio.Event()
         self._task: asyncio.Task[Json] | None = None
@@ -29,10 +29,10 @@ class Subscription:
     async def open(self) -> None:
         """
         Raises:
-            Failed: it is refused, or not acknowledged in time.
+            Failed: the server refused the subscription, or did not acknowledge it in time.
         """
         self._acknowledged.clear()
-        self._task = self._client.task(self._stay())
+        self._task = self._client.task(self._listen())
         waiting = asyncio.create_task(self._acknowledged.wait())
         patience = self._client.behaviour.patience
         await asyncio.wait({self._task, waiting}, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
@@ -42,25 +42,24 @@ class Subscription:
                 self._task.result()
             raise Failed(f"{METHOD} was not acknowledged")
 
-    async def _stay(self) -> Json:
-        def known(name: Any) -> None:
-            self.id = name
+    async def _listen(self) -> Json:
+        def on_id(request_id: Any) -> None:
+            self.id = request_id
 
         for _ in range(MOST_TRIES):
-            with suppress(Broken):
-                return await self._client.ask(
-                    METHOD, {"notifications": self.wanted}, timeout=None, told=known
-                )
+            with suppress(ConnectionBroken):
+                params = {"notifications": self.notifications}
+                return await self._client.ask(METHOD, params, timeout=None, on_id=on_id)
             if not self._client.hangs_up or not self._client.behaviour.reissues:
-                break  # the connection has to be made anew first, and that brings all subscriptions back
+                break  # the client reconnects first, and reopens all subscriptions then
             await asyncio.sleep(PAUSE)
-        raise Broken(f"{METHOD} ended without being asked to")
+        raise ConnectionBroken(f"{METHOD} ended unexpectedly")
 
     def acknowledge(self) -> None:
         self._acknowledged.set()
 
     async def close(self) -> None:
-        """Where a request has no stream of its own to close, say so."""
+        """Sends a cancellation where the request has no HTTP stream that could be closed."""
         if self._task is None:
             return
         if not self._task.done() and not self._client.hangs_up:

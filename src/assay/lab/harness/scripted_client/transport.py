@@ -1,4 +1,4 @@
-"""How the guest's messages get to the server: the port that each transport implements."""
+"""The interface that each transport of the scripted client implements."""
 
 from __future__ import annotations
 
@@ -9,69 +9,68 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from .failure import Broken
+from .failure import ConnectionBroken
 
 Json = dict[str, Any]
 
 
-class Call(Struct):
+class PendingCall(Struct):
     """A request that waits for its answer."""
 
     id: Any
     method: str
     answer: asyncio.Future[Json]
     limit: float | None = None
-    """Seconds that the answer may take."""
-    clock: asyncio.Timeout | None = None
-    """Runs while somebody waits for the answer."""
+    """Seconds to wait for the answer."""
+    timeout: asyncio.Timeout | None = None
+    """Set while the answer is awaited."""
 
     @contextmanager
-    def stopped(self) -> Iterator[None]:
-        """The clock stands still meanwhile, and begins anew after that: what the guest itself takes its time
-        for is no fault of the server."""
+    def timeout_paused(self) -> Iterator[None]:
+        """Do not count the time that the client itself needs; the timeout starts over afterwards."""
         self._reschedule(None)
         yield
         if self.limit is not None:
             self._reschedule(asyncio.get_running_loop().time() + self.limit)
 
     def _reschedule(self, when: float | None) -> None:
-        if self.clock is not None and not self.clock.expired():
-            self.clock.reschedule(when)
+        if self.timeout is not None and not self.timeout.expired():
+            self.timeout.reschedule(when)
 
 
 class ClientTransport(Protocol):
     async def open(self) -> None:
         """
         Raises:
-            Broken: the server cannot be reached.
+            ConnectionBroken: the server cannot be reached.
         """
 
     async def opened(self) -> None:
-        """The handshake is over."""
+        """Called after the handshake."""
 
-    async def send(self, body: bytes, message: Any, call: Call | None) -> None:
-        """Send what is a message, or is not. With a call, this may go on until its answer has come.
+    async def send(self, body: bytes, message: Any, call: PendingCall | None) -> None:
+        """Send `body`, which need not be a valid message. With a call, may return only after its answer.
 
         Raises:
-            Failed: it cannot be sent, or no answer can come any more.
+            Failed: the body cannot be sent, or the call can no longer be answered.
         """
 
     async def close(self) -> None: ...
 
 
-class Waiting:
-    """The calls of a connection that carries messages both ways."""
+class PendingCalls:
+    """The unanswered calls of a bidirectional connection."""
 
     def __init__(self) -> None:
-        self._calls: list[Call] = []
+        self._calls: list[PendingCall] = []
 
-    def add(self, call: Call | None) -> None:
+    def add(self, call: PendingCall | None) -> None:
         if call is not None:
             self._calls.append(call)
 
     def fail(self, reason: str) -> None:
-        """The connection ended: no answer comes any more."""
+        """Fail all calls: the connection ended."""
         for call in self._calls:
             if not call.answer.done():
-                call.answer.set_exception(Broken(reason))
+                call.answer.set_exception(ConnectionBroken(reason))
         self._calls.clear()

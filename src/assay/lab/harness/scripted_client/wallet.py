@@ -1,4 +1,4 @@
-"""Where the client gets its wallet from."""
+"""Lazy loading of the OAuth support."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ if TYPE_CHECKING:
 
 
 def wallet_for(client: ScriptedClient) -> OAuth:
-    """Loaded with the first client: who only judges servers need not have what authorization needs."""
-    found: OAuth = import_module(f"{__package__}.oauth").OAuth(client)
-    return found
+    """Imported with the first client, because judging servers must not need the extra that OAuth needs."""
+    oauth: OAuth = import_module(f"{__package__}.oauth").OAuth(client)
+    return oauth

@@ -1,4 +1,4 @@
-"""HTTP as the client speaks it, to its endpoint and to other addresses: one connection per request."""
+"""The client's HTTP requests, to the endpoint and to other URLs: a connection for each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from assay.lab.harness.links.http_call import Address, Ended, HeadRead, PieceRea
 from assay.lab.harness.links.http_text import Head, write_request
 from assay.lab.harness.sabotage.saboteur import Request
 
-from .failure import Broken
+from .failure import ConnectionBroken
 
 if TYPE_CHECKING:
     from .client import ScriptedClient
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 Headers = Iterable[tuple[str, str]]
 PATIENCE: Final = 5.0
 UNSENT: Final = Head(("HTTP/1.1", "202", "Accepted"), ())
-"""Stands for the answer to a request that a fault has swallowed."""
+"""The response to a request that a saboteur suppressed."""
 
 
-class Response(Struct, frozen=True):
+class WebResponse(Struct, frozen=True):
     head: Head
     body: bytes
 
@@ -34,8 +34,8 @@ class Response(Struct, frozen=True):
         return self.head.status
 
 
-class Reply:
-    """A response whose head has come."""
+class StreamedResponse:
+    """A response of which the head has been received."""
 
     def __init__(self, head: Head, parts: AsyncIterator[HeadRead | PieceRead | Ended] | None = None) -> None:
         self.head = head
@@ -48,7 +48,7 @@ class Reply:
     async def pieces(self) -> AsyncIterator[bytes]:
         """
         Raises:
-            Broken: the connection ended inside the body.
+            ConnectionBroken: the connection ended inside the body.
         """
         if self._parts is None:
             return
@@ -56,10 +56,10 @@ class Reply:
             if isinstance(part, PieceRead):
                 yield part.data
             elif isinstance(part, Ended) and part.problem is not None:
-                raise Broken(part.problem)
+                raise ConnectionBroken(part.problem)
 
-    async def read(self) -> Response:
-        return Response(self.head, b"".join([piece async for piece in self.pieces()]))
+    async def read(self) -> WebResponse:
+        return WebResponse(self.head, b"".join([piece async for piece in self.pieces()]))
 
 
 class Web:
@@ -69,54 +69,54 @@ class Web:
     @asynccontextmanager
     async def call(
         self, method: str, url: str, headers: Headers = (), body: bytes = b""
-    ) -> AsyncIterator[Reply]:
+    ) -> AsyncIterator[StreamedResponse]:
         """
         Raises:
-            Broken: there is no connection, or it ends before the response's head.
+            ConnectionBroken: the connection failed, or ended before the response head.
         """
         address = Address.of(url)
-        request = self._changed(method, address, headers, body)
+        request = self._altered(method, address, headers, body)
         if request is None:
-            yield Reply(UNSENT)
+            yield StreamedResponse(UNSENT)
             return
         try:
             reader, writer = await connect(address, PATIENCE)
         except Unreachable as reason:
-            raise Broken(str(reason)) from None
+            raise ConnectionBroken(str(reason)) from None
         try:
             writer.write(write_request(request.method, request.target, request.headers, request.body))
             await writer.drain()
             parts = read_response(reader, request.method)
             first = await anext(parts)
             if not isinstance(first, HeadRead):
-                raise Broken(str(getattr(first, "problem", "no response")))
-            yield Reply(first.head, parts)
+                raise ConnectionBroken(str(getattr(first, "problem", "no response")))
+            yield StreamedResponse(first.head, parts)
         except ConnectionError as error:
-            raise Broken(f"the connection broke: {error}") from None
+            raise ConnectionBroken(f"the connection broke: {error}") from None
         finally:
             writer.close()
 
-    async def fetch(self, method: str, url: str, headers: Headers = (), body: bytes = b"") -> Response:
-        """One whole exchange; nothing is followed.
+    async def fetch(self, method: str, url: str, headers: Headers = (), body: bytes = b"") -> WebResponse:
+        """A whole exchange; redirects are not followed.
 
         Raises:
-            Broken: there is no whole response in time.
+            ConnectionBroken: no complete response arrived in time.
         """
         patience = self._client.behaviour.patience
         try:
             async with asyncio.timeout(patience), self.call(method, url, headers, body) as reply:
                 return await reply.read()
         except TimeoutError:
-            raise Broken(f"no response of {url} within {patience:g} s") from None
+            raise ConnectionBroken(f"no response from {url} within {patience:g} s") from None
 
-    def _changed(self, method: str, address: Address, headers: Headers, body: bytes) -> Request | None:
-        """The request as it goes out: the one place where a fault meets HTTP requests."""
+    def _altered(self, method: str, address: Address, headers: Headers, body: bytes) -> Request | None:
+        """The request to send. Saboteurs of HTTP requests act here."""
         pairs = [("Host", address.authority), *headers, ("Connection", "close")]
         request = Request(headers=pairs, method=method, target=address.target, body=body)
         hook = self._client.saboteur.request if self._client.saboteur else None
-        changed = request if hook is None else hook(request, self._client)
-        if changed is None:
+        altered = request if hook is None else hook(request, self._client)
+        if altered is None:
             return None
-        if changed.header("content-length") is None and (changed.body or method == "POST"):
-            changed.set("Content-Length", str(len(changed.body)))
-        return changed
+        if altered.header("content-length") is None and (altered.body or method == "POST"):
+            altered.set("Content-Length", str(len(altered.body)))
+        return altered

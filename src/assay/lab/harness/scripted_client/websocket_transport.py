@@ -1,4 +1,4 @@
-"""WebSocket, as the client speaks it: one text frame is one message."""
+"""The client's WebSocket transport: each text frame is a message."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from assay.lab.harness.sabotage.saboteur import Request
 from assay.lab.harness.trace.recorder import MAX_BYTES
 from assay.protocol.framing import websocket as ws
 
-from .failure import Broken
-from .transport import Call, Waiting
+from .failure import ConnectionBroken
+from .transport import PendingCall, PendingCalls
 
 if TYPE_CHECKING:
     from .client import ScriptedClient
 
 PATIENCE: Final = 5.0
 GRACE: Final = 1.0
-"""Seconds that the server has to answer a close frame."""
+"""Seconds to wait for the server's close frame."""
 
 
 class WebSocketClientTransport:
     def __init__(self, client: ScriptedClient) -> None:
         self.client = client
         self._writer: asyncio.StreamWriter | None = None
-        self._waiting = Waiting()
+        self._pending = PendingCalls()
         self._reading: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -39,11 +39,11 @@ class WebSocketClientTransport:
         try:
             reader, self._writer = await connect(address, PATIENCE)
         except Unreachable as reason:
-            raise Broken(str(reason)) from None
+            raise ConnectionBroken(str(reason)) from None
         self._writer.write(write_request("GET", address.target, request.headers))
         async for part in read_response(reader, "HEAD", upgrade=True):
             if not isinstance(part, HeadRead) or part.head.status != 101:
-                raise Broken("the server does not upgrade to WebSocket")
+                raise ConnectionBroken("the server did not upgrade to WebSocket")
             break
         self._reading = asyncio.create_task(self._read(reader))
 
@@ -58,25 +58,25 @@ class WebSocketClientTransport:
             "Sec-WebSocket-Protocol": "mcp",
         }
         request = Request(headers=list(headers.items()), method="GET", target=address.target)
-        self.client.bear(request)
+        self.client.add_credentials(request)
         hook = self.client.saboteur.request if self.client.saboteur else None
         return (hook(request, self.client) if hook else None) or request
 
     async def opened(self) -> None: ...
 
-    async def send(self, body: bytes, message: Any, call: Call | None) -> None:
-        self._waiting.add(call)
+    async def send(self, body: bytes, message: Any, call: PendingCall | None) -> None:
+        self._pending.add(call)
         await self.write(ws.frame(ws.TEXT, body, mask=os.urandom(4)))
 
     async def write(self, data: bytes) -> None:
-        """Bytes as they are, in place of a frame."""
+        """Write raw bytes, which a saboteur may use instead of a valid frame."""
         if self._writer is None or self._reading is None or self._reading.done():
-            raise Broken("the server closed the WebSocket")
+            raise ConnectionBroken("the server closed the WebSocket")
         try:
             self._writer.write(data)
             await self._writer.drain()
         except (ConnectionError, RuntimeError):
-            raise Broken("the server closed the WebSocket") from None
+            raise ConnectionBroken("the server closed the WebSocket") from None
 
     async def _read(self, reader: asyncio.StreamReader) -> None:
         messages = ws.MessageReader(MAX_BYTES, masked=False)
@@ -84,16 +84,16 @@ class WebSocketClientTransport:
             while data := await reader.read(PIECE):
                 for received in messages.feed(data):
                     if isinstance(received, str):
-                        self.client.hear(received.encode())
+                        self.client.receive(received.encode())
                     elif isinstance(received, ws.Ping):
                         self._control(ws.frame(ws.PONG, received.payload, mask=os.urandom(4)))
                     elif isinstance(received, ws.Close | ws.Violation):
                         self._control(ws.close_frame(mask=os.urandom(4)))
                         return
         except OSError:
-            pass  # the same as an orderly end: nothing more comes
+            pass  # handled like an orderly close
         finally:
-            self._waiting.fail("the server closed the WebSocket")
+            self._pending.fail("the server closed the WebSocket")
             if self._writer is not None:
                 self.client.lost()
 

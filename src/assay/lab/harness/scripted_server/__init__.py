@@ -1,1 +1,1 @@
-"""The lab as a server: what a client under test talks to."""
+"""The lab's own server, which clients under test connect to."""

@@ -1,4 +1,4 @@
-"""What a handler of the host can give, besides a result."""
+"""What a handler can return or raise instead of a result."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ Json = dict[str, Any]
 
 
 class Refused(Exception):
-    """Raised by a handler: the client gets this error."""
+    """Raised by a handler to answer with a JSON-RPC error."""
 
     def __init__(self, code: int, message: str, data: Any = None, *, status: int | None = None) -> None:
         super().__init__(code, message)
         self.error: Json = {"code": code, "message": message} | ({} if data is None else {"data": data})
         self.status = status
-        """Of the HTTP response, if not the usual one."""
+        """The HTTP status, if it is not the default one for the code."""
 
 
-class Asking(Exception):
-    """Raised by `Turn.inquire` where the revision asks by retry: the client gets these questions."""
+class InputNeeded(Exception):
+    """Raised by `RequestCycle.inquire` to answer with an `input_required` result."""
 
     def __init__(self, result: Json) -> None:
         super().__init__(result)
@@ -28,21 +28,21 @@ class Asking(Exception):
 
 
 class Raw(Struct, frozen=True):
-    """Sent in place of an answer, as it is: it need not be JSON, nor a message."""
+    """Bytes to send instead of an answer; they need not be JSON."""
 
     body: bytes
     status: int | None = None
 
 
 class Silence:
-    """No answer at all; on HTTP the response stays open until the client leaves."""
+    """No answer. On HTTP the response stays open until the client disconnects."""
 
 
 SILENCE: Final = Silence()
 
 
 class Done:
-    """The handler has answered by itself."""
+    """The handler has sent the answer itself."""
 
 
 DONE: Final = Done()

@@ -1,7 +1,7 @@
-"""What a client is asked to do in a scenario: told in its context, as steps that a scripted client can take.
+"""What a client has to do in a scenario: the steps in its context.
 
-The steps are described in `docs/clients.md`. A client of the official suite knows what to do from the name of
-the scenario, and need not read them.
+`docs/clients.md` describes the steps. A client that was written for the official suite knows what to do from
+the name of the scenario and can ignore them.
 """
 
 from __future__ import annotations
@@ -16,36 +16,36 @@ Json = dict[str, Any]
 class Brief(Struct, frozen=True):
     steps: tuple[Json, ...] = ()
     capabilities: tuple[str, ...] = ()
-    """That the client should declare."""
+    """The capabilities that the client should declare."""
     answers: Json = {}
-    """How it should answer what it is asked."""
+    """The answers to requests of the server."""
     oauth: Json = {}
     path: str = "/mcp"
-    """Of the endpoint."""
+    """The path of the endpoint."""
     may_fail: bool = False
-    """It is right that a client ends with an error here."""
+    """A non-zero exit status is not a failure in this scenario."""
 
     @property
     def context(self) -> Json:
-        named = {
+        optional = {
             "capabilities": list(self.capabilities),
             "answers": self.answers,
             "oauth": self.oauth,
         }
-        return {"steps": list(self.steps)} | {key: value for key, value in named.items() if value}
+        return {"steps": list(self.steps)} | {key: value for key, value in optional.items() if value}
 
 
 def call(name: str, /, **arguments: Any) -> Json:
     return {"do": "call_tool", "name": name, "arguments": arguments}
 
 
-def step(do: str, /, **more: Any) -> Json:
-    return {"do": do, **more}
+def step(do: str, /, **arguments: Any) -> Json:
+    return {"do": do, **arguments}
 
 
 LIST_TOOLS: Json = {"do": "list_tools"}
 
 
 def tried(step: Json) -> Json:
-    """A step that may fail without ending the client."""
+    """A step after which the client continues even if it fails."""
     return {**step, "may_fail": True}

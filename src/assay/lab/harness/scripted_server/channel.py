@@ -1,4 +1,4 @@
-"""Where a message came from, and where an answer to it goes: the port that each transport implements."""
+"""The channel of a message and its answer: the interface that each transport implements."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Protocol
 class Channel(Protocol):
     connection: str
     left: asyncio.Event
-    """Set when the client hung up."""
+    """Set when the client disconnected."""
 
     def send(self, body: bytes, /) -> Awaitable[None]:
-        """A message that is not the last one here: on HTTP the response becomes an event stream."""
+        """Send a message before the last one; on HTTP the response becomes an event stream."""
 
     def raw(self, data: bytes, /) -> Awaitable[None]:
-        """Bytes as they are: on HTTP a block of the event stream, on stdio they need no newline."""
+        """Send bytes unchanged: on HTTP as a block of the event stream, on stdio without adding a newline."""
 
     async def reply(self, body: bytes, status: int | None = None) -> None:
-        """The last message: on HTTP it ends the response."""
+        """Send the last message; on HTTP it ends the response."""
 
     async def finish(self) -> None:
-        """No message comes any more."""
+        """End the response without another message."""
 
     def cut(self) -> None:
-        """Hang up in the middle."""
+        """Close the connection abruptly."""

@@ -1,4 +1,4 @@
-"""The client under test: a command that is started for one scenario, and what is left when it ended."""
+"""The client under test: a command that runs once for each scenario."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ SCENARIO: Final = "MCP_CONFORMANCE_SCENARIO"
 CONTEXT: Final = "MCP_CONFORMANCE_CONTEXT"
 VERSION: Final = "MCP_CONFORMANCE_PROTOCOL_VERSION"
 ATTACHED: Final = "an attached client"
-"""The name of one that nobody starts: it comes by itself."""
+"""The name of a client that the lab does not start."""
 TAIL, WIDTH, LONGEST = 3, 200, 8 * 1024
-"""Lines of standard error that a report quotes, characters of each, bytes in which they are looked for."""
+"""A report quotes at most so many lines of standard error, characters of a line, and bytes in all."""
 GRACE: Final = 2.0
-"""Seconds between SIGTERM and SIGKILL, and for what was written to arrive."""
-LINGER, LOOK = 0.5, 0.02
-"""Seconds that what a client has left behind may take to end, and between two looks at it."""
+"""Seconds between SIGTERM and SIGKILL, and for the rest of the output to arrive."""
+LINGER, INTERVAL = 0.5, 0.02
+"""Seconds that child processes of the client have to exit, and between two looks at them."""
 
 
 class Invitation(Struct, frozen=True):
-    """What a client is given to begin with."""
+    """What a client gets at its start: the environment and the address of the server."""
 
     scenario: str
     revision: str
@@ -52,39 +52,39 @@ class Ended(Struct, frozen=True):
     """How a client ended."""
 
     status: int | None
-    """Negative for a signal; none where there is none to tell."""
+    """The exit status, negative for a signal; None for a client without a process, or one that timed out."""
     stdout: bytes = b""
     stderr: bytes = b""
     stopped: bool = False
-    """It had to be stopped, because its time was over."""
+    """Stopped by the lab after a timeout."""
 
     @property
     def last_words(self) -> tuple[str, ...]:
-        """The end of its standard error, for a report."""
-        said = [line.rstrip() for line in self.stderr[-LONGEST:].decode(errors="replace").splitlines()]
-        return tuple(line[:WIDTH] for line in said if line)[-TAIL:]
+        """The last lines of standard error, for a report."""
+        lines = [line.rstrip() for line in self.stderr[-LONGEST:].decode(errors="replace").splitlines()]
+        return tuple(line[:WIDTH] for line in lines if line)[-TAIL:]
 
 
 class Client(Protocol):
     name: str
-    """As a user would write it."""
+    """As the user wrote it."""
     transport: Transport
 
     async def run(self, invitation: Invitation, limit: float) -> Ended:
-        """Let it come, and wait until it has ended, by itself or not.
+        """Run the client to its end; stop it after `limit` seconds.
 
         Raises:
-            Unreachable: it cannot be started.
+            Unreachable: the client cannot be started.
         """
 
 
 class CommandClient:
-    """Started without a shell, in a group of its own; the whole group ends with it."""
+    """A command that runs without a shell, in its own process group, which is killed with it."""
 
     def __init__(self, command: Sequence[str], transport: Transport) -> None:
         self.name = shlex.join(command)
-        for place in (URL, SERVER):  # no shell minds these
-            self.name = self.name.replace(f"'{place}'", place)
+        for placeholder in (URL, SERVER):  # a shell needs no quotes around these
+            self.name = self.name.replace(f"'{placeholder}'", placeholder)
         self.transport = transport
         self._command = tuple(command)
 
@@ -92,13 +92,13 @@ class CommandClient:
         with StandardStream() as out, StandardStream() as err:
             process = await self._start(invitation, out, err)
             try:
-                status = await _ended(process, limit)
-                await _emptied(process.pid)
+                status = await _wait(process, limit)
+                await _wait_for_group(process.pid)
             finally:
-                _signal(process, signal.SIGKILL)  # whatever it has started ends with it
+                _signal(process, signal.SIGKILL)  # kills the child processes, too
                 await process.wait()
-            kept = await asyncio.gather(out.rest(GRACE), err.rest(GRACE))
-        return Ended(status, *kept, stopped=status is None)
+            output = await asyncio.gather(out.rest(GRACE), err.rest(GRACE))
+        return Ended(status, *output, stopped=status is None)
 
     async def _start(
         self, invitation: Invitation, out: StandardStream, err: StandardStream
@@ -108,31 +108,31 @@ class CommandClient:
             return await asyncio.create_subprocess_exec(
                 *words,
                 stdin=asyncio.subprocess.DEVNULL,
-                stdout=out.writes,
-                stderr=err.writes,
+                stdout=out.write_end,
+                stderr=err.write_end,
                 start_new_session=True,
                 env={**os.environ, **invitation.environment},
             )
         except OSError as error:
             raise Unreachable(f"cannot run {words[0]}: {error.strerror or error}") from None
         finally:
-            out.hand_over()
-            err.hand_over()
+            out.close_write_end()
+            err.close_write_end()
 
 
 def arguments(command: Sequence[str], invitation: Invitation) -> list[str]:
-    """The command with the address put in; a URL comes last where nothing says otherwise."""
-    places = {URL: invitation.url, SERVER: invitation.server}
+    """The command with its placeholders replaced; without any, the URL becomes the last argument."""
+    values = {URL: invitation.url, SERVER: invitation.server}
     words = []
     for word in command:
-        for place, value in places.items():
-            word = word.replace(place, value)
+        for placeholder, value in values.items():
+            word = word.replace(placeholder, value)
         words.append(word)
-    named = any(place in word for word in command for place in places)
-    return words if named or not invitation.url else [*words, invitation.url]
+    replaced = any(placeholder in word for word in command for placeholder in values)
+    return words if replaced or not invitation.url else [*words, invitation.url]
 
 
-async def _ended(process: asyncio.subprocess.Process, limit: float) -> int | None:
+async def _wait(process: asyncio.subprocess.Process, limit: float) -> int | None:
     with suppress(TimeoutError):
         async with asyncio.timeout(limit):
             return await process.wait()
@@ -143,14 +143,14 @@ async def _ended(process: asyncio.subprocess.Process, limit: float) -> int | Non
     return None
 
 
-async def _emptied(group: int) -> None:
-    """Give what it has left behind a moment to end by itself, as a server does whose input has ended: our
-    signal is none of the client's."""
+async def _wait_for_group(group: int) -> None:
+    """Let child processes exit, as a stdio server does when its input closes, so that the trace of that
+    server shows no signal that the client did not send."""
     with suppress(TimeoutError, ProcessLookupError, PermissionError):
         async with asyncio.timeout(LINGER):
             while True:
                 os.killpg(group, 0)
-                await asyncio.sleep(LOOK)
+                await asyncio.sleep(INTERVAL)
 
 
 def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:

@@ -1,4 +1,4 @@
-"""One scenario for one client: the host is set up, the client comes and goes, and what passed is judged."""
+"""A run of one scenario with one client: set up the server, run the client, judge the trace."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .client import Client, Ended, Invitation
 from .stage import ClientStage
 
 SETTING: Final = "setting"
-"""The mark that tells what the client was given, and whether it is right that it ends with an error."""
+"""The mark that records the client's context, and whether it may exit with an error."""
 TIMED_OUT: Final = "timed out"
 
 
@@ -39,16 +39,15 @@ class ClientRun(Struct, frozen=True):
     ended: Ended
 
 
-async def visit(
+async def run_client(
     cell: Cell,
     client: Client,
     suite: Suite,
     limit: float,
     ready: Awaitable[None] | None = None,
-    came: Callable[[], None] = lambda: None,
+    on_first_frame: Callable[[], None] = lambda: None,
 ) -> ClientRun:
-    """`ready` ends when all that judging needs is loaded: the client need not wait for that. `came` is called
-    when the client says its first word.
+    """`ready` completes when everything that judging needs is loaded, which may happen while the client runs.
 
     Raises:
         Unreachable: the client cannot be started.
@@ -58,16 +57,16 @@ async def visit(
         prepare()
     begin = time.monotonic()
     recorder = _recorder(cell, client)
-    recorder.expect(came)
-    ended = await _received(cell, client, recorder, limit)
+    recorder.expect(on_first_frame)
+    ended = await _record(cell, client, recorder, limit)
     if ready is not None:
         await ready
-    with suppress(Flooded):  # nothing more can be noted; that it is so is told below
-        _note(recorder, ended)
+    with suppress(Flooded):  # the recorder is full: `_invalid` reports that
+        _mark_end(recorder, ended)
     trace = recorder.trace(closed=not ended.stopped)
-    broken = _broken(recorder, trace, ended, limit)
-    result = _judged(cell, suite, trace, broke_off=bool(broken))
-    reason = _reason(result.outcome, broken, ended)
+    invalid = _invalid(recorder, trace, ended, limit)
+    result = _judge(cell, suite, trace, broke_off=bool(invalid))
+    reason = _reason(result.outcome, invalid, ended)
     seconds = round(time.monotonic() - begin, 4)
     return ClientRun(msgspec.structs.replace(result, reason=reason, seconds=seconds), trace, ended)
 
@@ -79,30 +78,29 @@ def _recorder(cell: Cell, client: Client) -> Recorder:
     return Recorder(header, Redaction(always=("cookie", "x-api-key")))
 
 
-async def _received(cell: Cell, client: Client, recorder: Recorder, limit: float) -> Ended:
-    """Set up the host, and let the client come."""
+async def _record(cell: Cell, client: Client, recorder: Recorder, limit: float) -> Ended:
     scenario = cell.scenario
     brief = scenario.brief or Brief()
-    hosting = ClientStage(recorder, cell.revision, cell.transport, brief.path)
-    hosting.context = brief.context
-    await hosting.open()
+    stage = ClientStage(recorder, cell.revision, cell.transport, brief.path)
+    stage.context = brief.context
+    await stage.open()
     try:
-        await scenario.drive(hosting)
-        recorder.mark("client/process", SETTING, context=hosting.context, may_fail=brief.may_fail)
-        ended = await client.run(_invitation(cell, hosting), limit)
+        await scenario.drive(stage)
+        recorder.mark("client/process", SETTING, context=stage.context, may_fail=brief.may_fail)
+        ended = await client.run(_invitation(cell, stage), limit)
     finally:
-        await hosting.close()
-    if hosting.fault is not None:
-        raise hosting.fault
+        await stage.close()
+    if stage.fault is not None:
+        raise stage.fault
     return ended
 
 
-def _invitation(cell: Cell, hosting: ClientStage) -> Invitation:
+def _invitation(cell: Cell, stage: ClientStage) -> Invitation:
     name = cell.scenario.official or cell.scenario.id
-    return Invitation(name, cell.revision.date, hosting.context, hosting.url, hosting.command)
+    return Invitation(name, cell.revision.date, stage.context, stage.url, stage.command)
 
 
-def _judged(cell: Cell, suite: Suite, trace: Trace, *, broke_off: bool) -> CellResult:
+def _judge(cell: Cell, suite: Suite, trace: Trace, *, broke_off: bool) -> CellResult:
     scenario = cell.scenario
     checks = judge(suite, suite.judging(scenario), trace)
     return CellResult(
@@ -120,15 +118,15 @@ def _judged(cell: Cell, suite: Suite, trace: Trace, *, broke_off: bool) -> CellR
     )
 
 
-def _note(recorder: Recorder, ended: Ended) -> None:
+def _mark_end(recorder: Recorder, ended: Ended) -> None:
     if ended.stopped:
         recorder.mark("client/process", TIMED_OUT)
     elif ended.status is not None:
         recorder.record(Sender.SUBJECT, "client/process", Kind.EXIT, status=ended.status)
 
 
-def _broken(recorder: Recorder, trace: Trace, ended: Ended, limit: float) -> str:
-    """Why the visit proves nothing, whatever is green in it; empty where it was a whole one."""
+def _invalid(recorder: Recorder, trace: Trace, ended: Ended, limit: float) -> str:
+    """Why the run proves nothing even if its checks passed; empty for a complete run."""
     if recorder.flooded:
         return str(Flooded())
     if ended.stopped:
@@ -136,9 +134,9 @@ def _broken(recorder: Recorder, trace: Trace, ended: Ended, limit: float) -> str
     return "" if trace.was_visited else "the client never connected"
 
 
-def _reason(outcome: Outcome, broken: str, ended: Ended) -> str:
-    """Why it did not come out well; a client that ended badly most often says why itself."""
-    unseen = "nothing that it looks for was observed" if outcome is Outcome.INCOMPLETE else ""
+def _reason(outcome: Outcome, invalid: str, ended: Ended) -> str:
+    """Why the run did not pass, with the last lines of standard error if the client crashed."""
+    unobserved = "nothing that it looks for was observed" if outcome is Outcome.INCOMPLETE else ""
     crashed = outcome in (Outcome.FAILED, Outcome.INCOMPLETE) and bool(ended.status)
-    how = broken or unseen or (how_it_ended(ended.status or 0) if crashed else "")
-    return str(Gone(how, ended.last_words)) if crashed or ended.stopped else how
+    reason = invalid or unobserved or (how_it_ended(ended.status or 0) if crashed else "")
+    return str(Gone(reason, ended.last_words)) if crashed or ended.stopped else reason

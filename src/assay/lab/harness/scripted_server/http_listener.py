@@ -1,4 +1,4 @@
-"""Streamable HTTP, from the host's side."""
+"""The scripted server's Streamable HTTP endpoint."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TYPE: Final = ("Content-Type", JSON)
 
 
 class HttpChannel:
-    """One response of the endpoint."""
+    """A response of the endpoint."""
 
     def __init__(self, reply: HttpReply, connection: str, *, streams: bool, headers: list[Any]) -> None:
         self.connection = connection
@@ -68,15 +68,15 @@ class HttpListener(Listener):
         return f"{self.origin}{self._path}"
 
     async def answer(self, asked: Asked, reply: HttpReply) -> None:
-        if self.leads_elsewhere(asked):
+        if self.is_other_path(asked):
             await reply.whole(404)
-        elif self._is_lost(asked):
+        elif self._is_unknown_session(asked):
             await reply.whole(404 if asked.header(SESSION) else 400)
         else:
             await _METHODS.get(asked.method, HttpListener._no_method)(self, asked, reply)
 
-    def _is_lost(self, asked: Asked) -> bool:
-        """Whether it names another session than the one that is good now; opening one names none."""
+    def _is_unknown_session(self, asked: Asked) -> bool:
+        """Whether the request names a session other than the current one; `initialize` needs none."""
         if not self._host.sessions or b'"initialize"' in asked.body:
             return False
         return asked.header(SESSION) != self._host.session
@@ -89,11 +89,11 @@ class HttpListener(Listener):
             return await self._no_method(asked, reply)
         await reply.stream()
         channel = HttpChannel(reply, self._name, streams=True, headers=[])
-        self._host.listen(channel)
+        self._host.attach(channel)
         try:
             await reply.left.wait()
         finally:
-            self._host.deafen(channel)
+            self._host.detach(channel)
 
     async def _delete(self, asked: Asked, reply: HttpReply) -> None:
         if not self._host.sessions:
@@ -108,26 +108,29 @@ class HttpListener(Listener):
             error = {"code": PARSE_ERROR, "message": "not JSON"}
             await reply.whole(400, encode({"jsonrpc": "2.0", "id": None, "error": error}), [_TYPE])
             return
-        messages = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, dict)]
-        if not any("method" in one and "id" in one for one in messages):
-            for one in messages:
-                await self._host.receive(self._turn(one, asked, reply))
+        values = value if isinstance(value, list) else [value]
+        messages = [message for message in values if isinstance(message, dict)]
+        if not any("method" in message and "id" in message for message in messages):
+            for message in messages:
+                await self._host.receive(self._cycle(message, asked, reply))
             return None if reply.begun else await reply.whole(202)
         if isinstance(value, list):
             await self._batch(messages, asked, reply)
         else:
-            await self._host.receive(self._turn(value, asked, reply))
+            await self._host.receive(self._cycle(value, asked, reply))
         return None
 
     async def _batch(self, messages: list[Json], asked: Asked, reply: HttpReply) -> None:
-        """Every answer on one stream."""
+        """Send every answer on the same stream."""
         await reply.stream(self._headers(messages[0]))
-        gathered = [_Member(self._channel(reply, one)) for one in messages]
-        turns = (RequestCycle(self._host, one, to, asked) for one, to in zip(messages, gathered, strict=True))
-        await asyncio.gather(*(self._host.receive(cycle) for cycle in turns))
+        cycles = [
+            RequestCycle(self._host, message, _BatchMember(self._channel(reply, message)), asked)
+            for message in messages
+        ]
+        await asyncio.gather(*(self._host.receive(cycle) for cycle in cycles))
         await reply.end()
 
-    def _turn(self, message: Json, asked: Asked, reply: HttpReply) -> RequestCycle:
+    def _cycle(self, message: Json, asked: Asked, reply: HttpReply) -> RequestCycle:
         return RequestCycle(self._host, message, self._channel(reply, message), asked)
 
     def _channel(self, reply: HttpReply, message: Json) -> HttpChannel:
@@ -141,8 +144,8 @@ class HttpListener(Listener):
         return [(SESSION, self._host.session)]
 
 
-class _Member:
-    """The channel of one member of a batch: its answer ends nothing."""
+class _BatchMember:
+    """The channel of a message in a batch: its answer does not end the response."""
 
     def __init__(self, inner: HttpChannel) -> None:
         self.connection = inner.connection

@@ -1,4 +1,4 @@
-"""The response to one HTTP request of the client, recorded as it is written."""
+"""The response to an HTTP request of the client, recorded as it is written."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Headers = Iterable[tuple[str, str]]
 
 
 class HttpReply:
-    """Writing to a client that left does nothing: that it left is in the trace."""
+    """Writing to a client that disconnected does nothing: the trace records the disconnection."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class HttpReply:
         self.streaming = False
 
     async def whole(self, status: int, body: bytes = b"", headers: Headers = ()) -> None:
-        """A response with a body of known length."""
+        """Send a response with a body of known length."""
         await self._head(status, [*headers, ("Content-Length", str(len(body)))])
         if body and not self._bodiless:
             self._record(Kind.BODY, body)
@@ -45,36 +45,36 @@ class HttpReply:
         self._end(clean=True)
 
     async def stream(self, headers: Headers = ()) -> None:
-        """Begin an event stream."""
-        usual = [("Content-Type", EVENT_STREAM), ("Cache-Control", "no-store")]
-        await self._head(200, [*usual, *headers, ("Transfer-Encoding", "chunked")])
+        """Start an event stream."""
+        defaults = [("Content-Type", EVENT_STREAM), ("Cache-Control", "no-store")]
+        await self._head(200, [*defaults, *headers, ("Transfer-Encoding", "chunked")])
         self.streaming = True
 
     async def switch(self, headers: Headers) -> None:
-        """Leave HTTP: what follows is of another protocol."""
+        """Switch to another protocol."""
         await self._head(101, list(headers))
 
     async def block(self, block: bytes) -> None:
-        """One block of the event stream, with its blank line."""
+        """Send a block of the event stream, which includes its blank line."""
         if not self.over:
             self._record(Kind.EVENT, block)
             await self.write(b"%x\r\n" % len(block) + block + CRLF)
 
     async def end(self) -> None:
-        """End the event stream in order."""
+        """End the event stream cleanly."""
         if not self.over:
             await self.write(b"0\r\n\r\n")
             self._end(clean=True)
 
     async def write(self, data: bytes) -> None:
-        """Bytes as they are; whoever uses this tells the trace of them."""
+        """Write bytes unchanged. The caller records them in the trace."""
         with contextlib.suppress(ConnectionError):
-            if not self._writer.is_closing():  # else the event loop complains, on the user's terminal
+            if not self._writer.is_closing():  # otherwise asyncio logs a warning
                 self._writer.write(data)
             await self._writer.drain()
 
     def cut(self) -> None:
-        """Hang up in the middle."""
+        """Close the connection abruptly."""
         self._end(clean=False)
         self._writer.close()
 

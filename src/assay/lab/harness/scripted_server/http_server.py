@@ -1,4 +1,4 @@
-"""HTTP/1.1 on free ports of this machine, every byte recorded. What a request means is for others to say."""
+"""A recording HTTP/1.1 server on a free local port; a callback answers the requests."""
 
 from __future__ import annotations
 
@@ -53,27 +53,29 @@ Serve = Callable[[Asked, HttpReply], Awaitable[None]]
 
 
 class HttpServer:
-    """One address. Frames of its requests are on channels `<name>/<method>-<number>`."""
+    """Records the frames of its requests on channels `<name>/<method>-<number>`."""
 
     def __init__(self, recorder: Recorder, serve: Serve, *, name: str, endpoint: str | None = None) -> None:
         self._recorder = recorder
         self._serve = serve
         self._name = name
         self._endpoint = endpoint
-        """The path whose requests hold messages of the protocol; none where none does."""
+        """The path of the MCP endpoint, if this server has one."""
         self._counts: Counter[str] = Counter()
-        self._connections = Connections(self._talk)
+        self._connections = Connections(self._connected)
         self.port = 0
         self.fault: Exception | None = None
-        """The first error in whoever serves: a fault of the lab, never of the client."""
+        """The first error of the callback: a bug in the lab, not a fault of the client."""
 
     @property
     def origin(self) -> str:
         return f"http://{HOST}:{self.port}"
 
     async def start(self) -> str:
-        """Returns the origin. Both families of addresses are served where the machine has them: which one
-        `localhost` means is for each client to find out."""
+        """Start listening and return the origin.
+
+        Listens on IPv4 and IPv6, because clients resolve `localhost` to either of them.
+        """
         self.port = await self._connections.listen()
         with contextlib.suppress(OSError):
             await self._connections.listen("::1", self.port)
@@ -82,7 +84,7 @@ class HttpServer:
     async def stop(self) -> None:
         await self._connections.stop()
 
-    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         inbound = Inbound(reader)
         try:
             with contextlib.suppress(ValueError, Flooded):
@@ -92,24 +94,24 @@ class HttpServer:
             await inbound.close()
 
     async def _exchange(self, inbound: Inbound, writer: asyncio.StreamWriter) -> bool:
-        """One request and its response; returns whether the connection serves another."""
+        """Serve a request; returns whether the connection stays open for another."""
         head, raw, body = await inbound.request()
         kind = head.method.lower() or "odd"
         self._counts[kind] += 1
         channel = f"{self._name}/{kind}-{self._counts[kind]}"
         asked = Asked(head, body, inbound)
-        about = {} if asked.path == self._endpoint else {"at": self._name}
-        self._recorder.record(Sender.SUBJECT, channel, Kind.REQUEST, raw, **about)
+        place = {} if asked.path == self._endpoint else {"at": self._name}
+        self._recorder.record(Sender.SUBJECT, channel, Kind.REQUEST, raw, **place)
         reply = HttpReply(writer, self._recorder, channel, inbound.left, bodiless=head.method == "HEAD")
-        watching = asyncio.create_task(self._note_leaving(reply))
+        watching = asyncio.create_task(self._record_disconnect(reply))
         try:
             await self._answer(asked, reply)
         finally:
-            if not inbound.left.is_set():  # otherwise it has something to note
+            if not inbound.left.is_set():  # otherwise it records the disconnection
                 watching.cancel()
             await asyncio.gather(watching, return_exceptions=True)
         if not reply.begun and not inbound.left.is_set():
-            await reply.whole(500, b"the host has no answer to this")
+            await reply.whole(500, b"the scripted server has no answer to this request")
         return not inbound.left.is_set() and (head.get("connection") or "").lower() != "close"
 
     async def _answer(self, asked: Asked, reply: HttpReply) -> None:
@@ -117,12 +119,12 @@ class HttpServer:
             await self._serve(asked, reply)
         except (ConnectionError, Flooded):
             raise
-        except Exception as fault:  # the visit ends with it
+        except Exception as fault:  # raised at the end of the run
             self.fault = self.fault or fault
             reply.begun = True
             reply.cut()
 
-    async def _note_leaving(self, reply: HttpReply) -> None:
+    async def _record_disconnect(self, reply: HttpReply) -> None:
         await reply.left.wait()
         if not reply.over:
             self._recorder.record(Sender.SUBJECT, reply.channel, Kind.END, clean=False)

@@ -1,4 +1,4 @@
-"""Bytes of one TCP connection, read ahead: so a client that hangs up is noticed while it is being served."""
+"""The bytes of a TCP connection, read ahead so that a disconnection is noticed during a response."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from assay.lab.harness.links.http_text import CRLF, HEAD_END, Head, parse_head
 
 PIECE: Final = 64 * 1024
 LARGEST: Final = 32 * 1024 * 1024
-"""Bytes that one connection may have unread: no client of a scenario sends as much."""
+"""The most unread bytes of a connection; no scenario needs as many."""
 
 
 class Inbound:
     def __init__(self, reader: asyncio.StreamReader) -> None:
         self._reader = reader
-        self._held = bytearray()
+        self._buffer = bytearray()
         self._more = asyncio.Event()
         self.left = asyncio.Event()
-        """Set when the client will send no more on this connection."""
+        """Set when the client closed its side of the connection."""
         self._reading = asyncio.create_task(self._read())
 
     async def close(self) -> None:
@@ -28,48 +28,48 @@ class Inbound:
 
     async def _read(self) -> None:
         try:
-            while len(self._held) <= LARGEST and (data := await self._reader.read(PIECE)):
-                self._held += data
+            while len(self._buffer) <= LARGEST and (data := await self._reader.read(PIECE)):
+                self._buffer += data
                 self._more.set()
         except ConnectionError:
-            pass  # hung up, as with an orderly end
+            pass  # handled like an orderly close
         finally:
             self.left.set()
             self._more.set()
 
     async def some(self) -> bytes:
-        """Whatever is there, at least a byte; none at the end."""
-        while not self._held:
+        """The buffered bytes, at least one; empty at the end."""
+        while not self._buffer:
             if self.left.is_set():
                 return b""
             await self._wait()
-        data = bytes(self._held)
-        self._held.clear()
+        data = bytes(self._buffer)
+        self._buffer.clear()
         return data
 
     async def until(self, end: bytes) -> bytes:
         """
         Raises:
-            EOFError: the connection ended before.
+            EOFError: the connection ended first.
         """
-        while (place := self._held.find(end)) < 0:
+        while (place := self._buffer.find(end)) < 0:
             await self._grow()
         return self._take(place + len(end))
 
     async def exactly(self, count: int) -> bytes:
         """
         Raises:
-            EOFError: the connection ended before.
+            EOFError: the connection ended first.
         """
-        while len(self._held) < count:
+        while len(self._buffer) < count:
             await self._grow()
         return self._take(count)
 
     async def request(self) -> tuple[Head, bytes, bytes]:
-        """The next HTTP request: its head, what was read of it, and its body with the coding undone.
+        """The next HTTP request: its head, its raw bytes, and its decoded body.
 
         Raises:
-            EOFError: the connection ended before.
+            EOFError: the connection ended first.
         """
         raw = await self.until(HEAD_END)
         head = parse_head(raw)
@@ -97,6 +97,6 @@ class Inbound:
         await self._more.wait()
 
     def _take(self, count: int) -> bytes:
-        data = bytes(self._held[:count])
-        del self._held[:count]
+        data = bytes(self._buffer[:count])
+        del self._buffer[:count]
         return data

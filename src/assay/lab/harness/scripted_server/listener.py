@@ -1,4 +1,4 @@
-"""Where a client comes in over HTTP, whatever it then speaks."""
+"""The common base of the HTTP and WebSocket listeners."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .server import ScriptedServer
 
 
 class Listener(ABC):
-    """One path of an address. Hooks of the host come first; who inherits says what the path answers."""
+    """Serves one path. Hooks of the scripted server come first; subclasses define the answer."""
 
     def __init__(self, host: ScriptedServer, path: str, *, name: str, endpoint: str | None = None) -> None:
         self._host = host
@@ -33,7 +33,7 @@ class Listener(ABC):
                 return
         await self.answer(asked, reply)
 
-    def leads_elsewhere(self, asked: Asked) -> bool:
+    def is_other_path(self, asked: Asked) -> bool:
         return asked.path != (self._path or "/")
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Messages on one ordered channel, each served while the next is read: WebSocket and stdio."""
+"""Concurrent serving of the messages of a bidirectional connection: WebSocket and stdio."""
 
 from __future__ import annotations
 
@@ -18,54 +18,51 @@ Write = Callable[[bytes], Awaitable[None]]
 
 
 class LineChannel:
-    """A connection that carries messages both ways."""
+    """A connection that carries messages in both directions."""
 
-    def __init__(self, connection: str, send: Write, raw: Write, hang_up: Callable[[], None]) -> None:
+    def __init__(self, connection: str, send: Write, raw: Write, cut: Callable[[], None]) -> None:
         self.connection = connection
         self.left = asyncio.Event()
         self.send = send
         self.raw = raw
-        self._hang_up = hang_up
+        self.cut = cut
         self.complain: Write | None = None
-        """Bytes on standard error, where there is such."""
+        """Writes bytes to standard error, on stdio."""
 
     async def reply(self, body: bytes, status: int | None = None) -> None:
         await self.send(body)
 
     async def finish(self) -> None: ...
 
-    def cut(self) -> None:
-        self._hang_up()
 
-
-class Conversing:
-    """Hands messages of a connection to the host."""
+class MessageDispatcher:
+    """Passes the messages of a connection to the scripted server."""
 
     def __init__(self, host: ScriptedServer, channel: LineChannel) -> None:
         self._host = host
         self._channel = channel
         self._tasks: set[asyncio.Task[None]] = set()
-        host.listen(channel)
+        host.attach(channel)
 
-    def take(self, body: bytes) -> None:
-        """A message; what is no JSON is in the trace, and gets no answer."""
+    def dispatch(self, body: bytes) -> None:
+        """Serve a message or a batch. Invalid JSON gets no answer; the trace has it."""
         try:
             value = msgspec.json.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, dict):
-                task = asyncio.create_task(self._serve(one))
+        for message in value if isinstance(value, list) else [value]:
+            if isinstance(message, dict):
+                task = asyncio.create_task(self._serve(message))
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
 
     async def _serve(self, message: Json) -> None:
-        with suppress(ConnectionError, Flooded):  # whoever reads from the connection meets the same
+        with suppress(ConnectionError, Flooded):  # the reader of the connection meets and reports the same
             await self._host.receive(RequestCycle(self._host, message, self._channel))
 
     async def end(self) -> None:
-        """The client will say no more: what it was still owed is owed no longer."""
-        self._host.deafen(self._channel)
+        """Cancel all work: the client closed the connection."""
+        self._host.detach(self._channel)
         self._channel.left.set()
         for task in self._tasks:
             task.cancel()

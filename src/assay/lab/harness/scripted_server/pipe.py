@@ -1,8 +1,9 @@
-"""The server that a stdio client starts: its standard streams are the lab's, over a socket.
+"""The program that a stdio client starts: it connects its standard streams to the lab through a socket.
 
-Run by path, without the rest of Assay, since a client waits for it to start: `python -I -S pipe.py PORT`.
-To the lab goes one byte of kind, four of length, and the data: `H` hello, `D` from standard input, `E` its
-end, `S` a signal. From the lab comes the same: `D` for standard output, `R` for standard error, `X` to exit.
+It runs as `python -I -S pipe.py PORT` and imports nothing of Assay, because the client waits for its start.
+Both directions carry records of a type byte, four bytes of length, and data. To the lab: `H` hello, `D` data
+of standard input, `E` end of input, `S` signal. From the lab: `D` standard output, `R` standard error, `X`
+exit.
 """
 
 import os
@@ -18,17 +19,17 @@ HEAD = struct.Struct(">cI")
 def main() -> None:
     lab = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
     send(lab, b"H", str(os.getpid()).encode())
-    # A signal is told, not obeyed: whether the server ends is the lab's to say.
+    # Report the signal instead of exiting: the lab decides whether the server exits.
     signal.signal(signal.SIGTERM, lambda number, frame: send(lab, b"S", b"SIGTERM"))
     sources = [lab, sys.stdin.fileno()]
-    held = b""
+    buffer = b""
     while True:
         ready, _, _ = select.select(sources, [], [])
         if lab in ready:
             data = lab.recv(65536)
             if not data:
                 os._exit(0)
-            held = obey(held + data)
+            buffer = handle(buffer + data)
         if sys.stdin.fileno() in ready:
             data = os.read(sys.stdin.fileno(), 65536)
             send(lab, b"D" if data else b"E", data)
@@ -36,7 +37,8 @@ def main() -> None:
                 sources.remove(sys.stdin.fileno())
 
 
-def obey(data: bytes) -> bytes:
+def handle(data: bytes) -> bytes:
+    """Handle the complete records; returns the rest."""
     while len(data) >= HEAD.size:
         kind, length = HEAD.unpack_from(data)
         if len(data) < HEAD.size + length:
@@ -52,14 +54,14 @@ def write(stream: int, data: bytes) -> None:
     while data:
         try:
             data = data[os.write(stream, data) :]
-        except BrokenPipeError:  # nobody reads any more
+        except BrokenPipeError:  # the client closed the stream
             return
 
 
 def send(lab: socket.socket, kind: bytes, data: bytes) -> None:
     try:
         lab.sendall(HEAD.pack(kind, len(data)) + data)
-    except OSError:  # the lab is gone, and with it whoever would want to know
+    except OSError:  # the lab is gone
         os._exit(1)
 
 

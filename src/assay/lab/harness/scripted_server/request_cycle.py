@@ -1,4 +1,4 @@
-"""One message of the client, and what the host may do about it."""
+"""A message of the client, with the ways to answer it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
-from assay.revisions.revision import Asking as How
-from assay.revisions.revision import Opening, Revision
+from assay.revisions.revision import Asking, Opening, Revision
 
-from .answer import Asking, Json
+from .answer import InputNeeded, Json
 from .channel import Channel
 from .http_server import Asked
 
@@ -29,7 +28,7 @@ class RequestCycle:
         self.message = message
         self.channel = channel
         self.asked = asked
-        """The HTTP request that carries the message."""
+        """The HTTP request that carried the message."""
 
     @property
     def revision(self) -> Revision:
@@ -51,9 +50,9 @@ class RequestCycle:
 
     @property
     def arguments(self) -> Json:
-        """Of a call of a tool."""
-        given = self.params.get("arguments")
-        return given if isinstance(given, dict) else {}
+        """The arguments of a tool call."""
+        arguments = self.params.get("arguments")
+        return arguments if isinstance(arguments, dict) else {}
 
     @property
     def meta(self) -> Json:
@@ -62,52 +61,54 @@ class RequestCycle:
 
     @property
     def declared(self) -> Json:
-        """What the client says that it can do: in this request, or in its handshake."""
+        """The client's capabilities, from this request or from its handshake."""
         if self.revision.opening is Opening.HANDSHAKE:
             return self.host.declared
-        found = self.meta.get(CAPABILITIES_KEY)
-        return found if isinstance(found, dict) else {}
+        capabilities = self.meta.get(CAPABILITIES_KEY)
+        return capabilities if isinstance(capabilities, dict) else {}
 
     async def send(self, message: Json | bytes) -> None:
-        """A message of any kind before the answer."""
+        """Send a message before the answer."""
         await self.channel.send(message if isinstance(message, bytes) else encode(message))
 
     async def notify(self, method: str, params: Json | None = None) -> None:
         await self.send({"jsonrpc": "2.0", "method": method} | ({} if params is None else {"params": params}))
 
     async def progress(self, progress: float, total: float | None = None) -> None:
-        """If the client asked to be told."""
+        """Send progress if the request has a progress token."""
         token = self.meta.get("progressToken")
         if token is not None:
-            about = {"progressToken": token, "progress": progress} | ({"total": total} if total else {})
-            await self.notify("notifications/progress", about)
+            params = {"progressToken": token, "progress": progress} | ({"total": total} if total else {})
+            await self.notify("notifications/progress", params)
 
     async def ask(self, method: str, params: Json) -> Json:
-        """Send a request of the host, in the revisions that have such, and wait for the whole answer."""
+        """Send a request to the client and wait for the whole answer; only in revisions that allow it."""
         return await self.host.ask(self.channel.send, method, params)
 
     async def inquire(self, questions: Mapping[str, tuple[str, Json]], state: str | None = None) -> Json:
-        """Get an answer to each question, by whichever way the revision has: by request (the result of each,
-        or the error under the key `error`), or by retry (what is in `inputResponses`).
+        """Ask the client in the way of the revision.
+
+        By request, returns the result of each question, or its error under the key `error`; by retry, returns
+        `inputResponses`.
 
         Raises:
-            Asking: the client has to come again; the host sees to it.
+            InputNeeded: the client has to retry; the scripted server answers with `input_required`.
         """
-        if self.revision.asking is How.BY_REQUEST:
+        if self.revision.asking is Asking.BY_REQUEST:
             answers = {key: await self.ask(*question) for key, question in questions.items()}
             return {key: answer.get("result", answer) for key, answer in answers.items()}
-        given = self.params.get("inputResponses")
-        if isinstance(given, dict) and questions.keys() <= given.keys():
-            return given
-        raise Asking(input_required(questions, state))
+        responses = self.params.get("inputResponses")
+        if isinstance(responses, dict) and questions.keys() <= responses.keys():
+            return responses
+        raise InputNeeded(input_required(questions, state))
 
     async def stay(self) -> None:
-        """Wait until the client hangs up."""
+        """Wait until the client disconnects."""
         await self.channel.left.wait()
 
 
 def input_required(questions: Mapping[str, tuple[str, Json]], state: str | None = None) -> Json:
-    asked = {key: {"method": method, "params": params} for key, (method, params) in questions.items()}
-    return {"resultType": "input_required", "inputRequests": asked} | (
+    requests = {key: {"method": method, "params": params} for key, (method, params) in questions.items()}
+    return {"resultType": "input_required", "inputRequests": requests} | (
         {} if state is None else {"requestState": state}
     )

@@ -1,4 +1,4 @@
-"""A whole run of a client: every scenario on every transport and revision that it is tried on."""
+"""A whole run of a client: every scenario on every selected transport and revision."""
 
 from __future__ import annotations
 
@@ -33,32 +33,32 @@ from assay.revisions.registry import HANDSHAKE, PER_REQUEST, REVISIONS
 from assay.revisions.revision import Revision
 
 from .client import Client
-from .client_run import ClientRun, visit
+from .client_run import ClientRun, run_client
 
 Keep = Callable[[ClientRun], CellResult]
-"""Stores a visit; returns the result with the place of its trace filled in."""
+"""Stores a run of a client; returns its result with the location of the trace."""
 STARTING = (os.cpu_count() or 1) + 1
-"""Clients that start at once, however many are at work: more only keep each other from it."""
+"""Clients that may start at the same time: starting is CPU-bound."""
 USUAL = (HANDSHAKE[-1], PER_REQUEST[-1])
-"""Where a client is tried unless its user says otherwise: the newest of each kind."""
+"""The default revisions: the newest of each kind."""
 
 
 class ClientOrder(Struct, frozen=True):
-    """All that a run needs to know besides the clients."""
+    """The options of a run."""
 
     suite: Suite
     selection: Selection = Selection()
     limit: float = 30.0
-    """Seconds that the client has for one scenario."""
+    """Seconds that the client has for each scenario."""
     jobs: int = 1
     repeat: int = 1
     strict: bool = False
     once: bool = False
-    """Each scenario at one revision: the newest that has it, of those that are wanted."""
+    """Run each scenario at one revision only: the newest selected one that has it."""
 
 
 def planned(order: ClientOrder, transports: Sequence[Transport]) -> list[Cell]:
-    """Every cell in the order in which it is reported: by scenario, transport and revision."""
+    """The cells in the order of the report: by scenario, transport and revision."""
     cells = [
         Cell(scenario, transport, revision, Facts(revision.date), attempt=attempt)
         for scenario in chosen(order.suite.scenarios.values(), order.selection)
@@ -71,13 +71,13 @@ def planned(order: ClientOrder, transports: Sequence[Transport]) -> list[Cell]:
 
 
 def revisions_for(scenario: Scenario, transport: Transport, order: ClientOrder) -> list[Revision]:
-    """Those that the user wants; else the newest of each kind, or the newest that has the scenario."""
-    fit = [one for one in REVISIONS if makes_sense(order.suite, scenario, transport, one)]
-    wanted = order.selection.revisions or USUAL
-    found = [one for one in fit if one in wanted]
-    if not found and not order.selection.revisions:
-        found = fit[-1:]
-    return found[-1:] if order.once else found
+    """The selected revisions; by default the newest of each kind, or the newest that has the scenario."""
+    possible = [revision for revision in REVISIONS if makes_sense(order.suite, scenario, transport, revision)]
+    wished = order.selection.revisions or USUAL
+    revisions = [revision for revision in possible if revision in wished]
+    if not revisions and not order.selection.revisions:
+        revisions = possible[-1:]
+    return revisions[-1:] if order.once else revisions
 
 
 class ClientRunner:
@@ -89,7 +89,7 @@ class ClientRunner:
         self._gate = asyncio.Semaphore(max(1, order.jobs))
         self._starting = asyncio.Semaphore(STARTING)
         self._results: dict[int, CellResult] = {}
-        self._told = 0
+        self._reported = 0
 
     async def run(self) -> Run:
         """
@@ -102,12 +102,12 @@ class ClientRunner:
         cells = planned(self._order, list(self._clients))
         self._watch(CellsPlanned(len(cells)))
         stopped = False
-        # Clients take their time to start: meanwhile, what it takes to judge them is loaded.
+        # Load what judging needs while the first clients start.
         ready = asyncio.create_task(asyncio.to_thread(prepare))
         try:
             await all_of(self._play(place, cell, ready) for place, cell in enumerate(cells))
         except asyncio.CancelledError:
-            stopped = True  # Ctrl-C: what is known is kept and told
+            stopped = True  # Ctrl-C: the results so far are still reported
         run = Run(
             format=FORMAT,
             assay=VERSION,
@@ -126,7 +126,7 @@ class ClientRunner:
 
     @asynccontextmanager
     async def _start(self) -> AsyncIterator[Callable[[], None]]:
-        """A turn to start a client: it is over when the client is heard, or has ended."""
+        """Limit the number of clients that start at once; the start is over with the first frame."""
         await self._starting.acquire()
         holding = ExitStack()
         holding.callback(self._starting.release)
@@ -142,11 +142,11 @@ class ClientRunner:
             self._watch(CellStarted(cell.scenario.id, cell.transport, cell.revision.date))
             client = self._clients[cell.transport]
             try:
-                async with self._start() as came:
-                    visited = await visit(cell, client, self._order.suite, self._order.limit, ready, came)
+                async with self._start() as started:
+                    run = await run_client(cell, client, self._order.suite, self._order.limit, ready, started)
             except Unreachable as reason:
                 raise SubjectDown(client.name, reason) from reason
-        self._results[place] = self._keep(visited)
-        while self._told in self._results:
-            self._watch(CellFinished(self._results[self._told]))
-            self._told += 1
+        self._results[place] = self._keep(run)
+        while self._reported in self._results:
+            self._watch(CellFinished(self._results[self._reported]))
+            self._reported += 1

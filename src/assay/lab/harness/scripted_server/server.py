@@ -1,5 +1,6 @@
-"""The host: the server that a client under test meets. Healthy, and lenient with what it is sent: judging is
-for the checks. A scenario changes what it needs changed.
+"""The scripted server, which clients under test connect to.
+
+It conforms by default and tolerates invalid requests: checks judge them later. A scenario adapts it:
 
     stage.host.add_tool({"name": "add", "inputSchema": {...}}, add)
 
@@ -21,7 +22,7 @@ from assay.lab.harness.transport import Transport
 from assay.model.error import INVALID_PARAMS, METHOD_NOT_FOUND
 from assay.revisions.revision import Opening, Results, Revision
 
-from .answer import DONE, SILENCE, Answer, Asking, Json, Raw, Refused
+from .answer import DONE, SILENCE, Answer, InputNeeded, Json, Raw, Refused
 from .channel import Channel
 from .http_reply import HttpReply
 from .http_server import Asked
@@ -32,9 +33,9 @@ Hook = Callable[[Asked, HttpReply], Awaitable[bool]]
 Tool = Callable[[RequestCycle], Awaitable[Answer]]
 SERVER: Final = {"name": "assay-lab-host", "version": "1"}
 PATIENCE: Final = 20.0
-"""Seconds that the host waits for the client to listen."""
+"""Seconds to wait for the client to listen."""
 ANSWERS: Final = 5.0
-"""Seconds that the host waits for an answer of the client."""
+"""Seconds to wait for an answer of the client."""
 LISTED: Final = {
     "tools/list": "tools",
     "resources/list": "resources",
@@ -52,45 +53,45 @@ class ScriptedServer:
         self.instructions: str | None = None
         self.items: dict[str, list[Json]] = {key: [] for key in LISTED.values()}
         self.page: int | None = None
-        """Items on one page of a list; none for all on one."""
+        """The page size of lists; None for a single page."""
         self.hints: Json = {"ttlMs": 0, "cacheScope": "private"}
-        """For caches, in the revisions that have such."""
+        """Cache hints, in revisions that have them."""
         self.streams = revision.opening is Opening.HANDSHAKE
-        """Whether answers on HTTP come as event streams."""
+        """Whether HTTP responses are event streams."""
         self.sessions = False
         self.standalone = False
-        """Whether a GET is given an event stream."""
+        """Whether GET opens an event stream."""
         self.exit_on_end = True
-        """On stdio: whether the host ends when its input does; otherwise it waits to be told by a signal."""
+        """On stdio: whether the server exits at the end of its input; otherwise it waits for a signal."""
         self.exit_on_signal = True
         self.hooks: list[Hook] = []
-        """Each sees every HTTP request to the endpoint's address first, and says whether it has answered."""
+        """Called for every HTTP request at the endpoint's address; a hook returns whether it has answered."""
         self.handlers: dict[str, Handler] = dict(_HANDLERS)
         self.tools: dict[str, Tool] = {}
         self.declared: Json = {}
         """The client's capabilities, from its handshake."""
         self.session: str | None = None
-        """The one that is good now."""
+        """The current session."""
         self.memory: dict[str, Any] = {}
-        """For the scenario's own use."""
+        """State of the scenario."""
         self.listeners: list[RequestCycle] = []
         self.fault: Exception | None = None
-        """The first error in a handler: a fault of the lab, never of the client."""
-        self._ears: list[Channel] = []
-        self._heard = asyncio.Event()
+        """The first error of a handler: a bug in the lab, not a fault of the client."""
+        self._channels: list[Channel] = []
+        self._attached = asyncio.Event()
         self._numbers = count(1)
-        self._waiting: dict[str, asyncio.Future[Json]] = {}
+        self._pending: dict[str, asyncio.Future[Json]] = {}
 
-    # -- what a scenario says ----------------------------------------------------------------------------
+    # -- set-up by the scenario --------------------------------------------------------------------------
 
     def on(self, method: str) -> Callable[[Handler], Handler]:
-        """Answer requests, or hear notifications, of this method."""
+        """Register a handler for the requests or notifications of a method."""
 
-        def taken(handler: Handler) -> Handler:
+        def register(handler: Handler) -> Handler:
             self.handlers[method] = handler
             return handler
 
-        return taken
+        return register
 
     def on_http(self, hook: Hook) -> Hook:
         self.hooks.append(hook)
@@ -99,76 +100,75 @@ class ScriptedServer:
     def add_tool(self, definition: Json, run: Tool | None = None) -> None:
         self.capabilities.setdefault("tools", {})
         self.items["tools"].append({"inputSchema": {"type": "object"}, **definition})
-        self.tools[definition["name"]] = run or _well
+        self.tools[definition["name"]] = run or _default_tool
 
-    def add_resource(self, uri: str, text: str = "text", **more: Any) -> None:
+    def add_resource(self, uri: str, text: str = "text", **fields: Any) -> None:
         self.capabilities.setdefault("resources", {})
-        self.items["resources"].append({"uri": uri, "name": uri, "mimeType": "text/plain", **more})
+        self.items["resources"].append({"uri": uri, "name": uri, "mimeType": "text/plain", **fields})
         self.memory.setdefault("texts", {})[uri] = text
 
-    def add_prompt(self, name: str, **more: Any) -> None:
+    def add_prompt(self, name: str, **fields: Any) -> None:
         self.capabilities.setdefault("prompts", {})
-        self.items["prompts"].append({"name": name, **more})
+        self.items["prompts"].append({"name": name, **fields})
 
     def mark(self, label: str, **info: Any) -> None:
-        """Tell the trace what the scenario means by what follows."""
+        """Add a mark to the trace, for the checks."""
         self.recorder.mark("host/marks", label, **info)
 
-    # -- speaking first ----------------------------------------------------------------------------------
+    # -- messages to the client --------------------------------------------------------------------------
 
     async def ask(self, send: Callable[[bytes], Awaitable[None]], method: str, params: Json) -> Json:
-        """Send a request and wait for the whole answer; an empty one where none comes."""
+        """Send a request and wait for the whole answer, which is empty after a timeout."""
         number = f"host-{next(self._numbers)}"
-        answer = self._waiting[number] = asyncio.get_running_loop().create_future()
+        answer = self._pending[number] = asyncio.get_running_loop().create_future()
         await send(encode({"jsonrpc": "2.0", "id": number, "method": method, "params": params}))
         await asyncio.wait({answer}, timeout=ANSWERS)
         return answer.result() if answer.done() else {}
 
     async def ear(self) -> Channel:
-        """Where the client listens for what belongs to no request: the connection, or its GET stream."""
+        """The channel for messages outside of a response: the connection, or the client's GET stream."""
         async with asyncio.timeout(PATIENCE):
-            while not self._ears:
-                self._heard.clear()
-                await self._heard.wait()
-        return self._ears[-1]
+            while not self._channels:
+                self._attached.clear()
+                await self._attached.wait()
+        return self._channels[-1]
 
-    def listen(self, channel: Channel) -> None:
-        self._ears.append(channel)
-        self._heard.set()
+    def attach(self, channel: Channel) -> None:
+        self._channels.append(channel)
+        self._attached.set()
 
-    def deafen(self, channel: Channel) -> None:
-        if channel in self._ears:
-            self._ears.remove(channel)
+    def detach(self, channel: Channel) -> None:
+        if channel in self._channels:
+            self._channels.remove(channel)
 
     async def announce(self, method: str, params: Json | None = None) -> None:
-        """A notification for whoever listens, where the revision wants it sent; nobody has to."""
+        """Send a notification on the client's channel, or on its subscriptions, depending on the revision."""
         params = params or {}
         if self.revision.opening is Opening.HANDSHAKE:
             with suppress(TimeoutError):
                 await (await self.ear()).send(encode({"jsonrpc": "2.0", "method": method, "params": params}))
             return
-        for cycle in list(self.listeners):  # some may leave meanwhile
+        for cycle in list(self.listeners):  # the list may change during the loop
             meta = {SUBSCRIPTION_KEY: cycle.id, **params.get("_meta", {})}
             await cycle.notify(method, {**params, "_meta": meta})
 
-    # -- answering ---------------------------------------------------------------------------------------
+    # -- messages of the client --------------------------------------------------------------------------
 
     async def receive(self, cycle: RequestCycle) -> None:
-        """Whatever the client sent, once it is JSON."""
         try:
-            await self._take(cycle)
+            await self._dispatch(cycle)
         except (ConnectionError, Flooded):
             raise
-        except Exception as fault:  # ours, wherever it is: the visit ends with it
+        except Exception as fault:  # a bug in the lab, raised at the end of the run
             self.fault = self.fault or fault
             cycle.channel.cut()
 
-    async def _take(self, cycle: RequestCycle) -> None:
+    async def _dispatch(self, cycle: RequestCycle) -> None:
         message = cycle.message
         if "method" not in message:
-            waiting = self._waiting.pop(str(message.get("id")), None)
-            if waiting is not None and not waiting.done():
-                waiting.set_result(message)
+            pending = self._pending.pop(str(message.get("id")), None)
+            if pending is not None and not pending.done():
+                pending.set_result(message)
         elif "id" not in message:
             handler = self.handlers.get(cycle.method)
             if handler is not None:
@@ -191,15 +191,15 @@ class ScriptedServer:
             if isinstance(answer, Raw):
                 return await cycle.channel.reply(answer.body, answer.status)
             body = {"result": self.shaped(cycle.method, answer)}
-        except Asking as asking:
-            body = {"result": self.shaped(cycle.method, asking.result)}
+        except InputNeeded as needed:
+            body = {"result": self.shaped(cycle.method, needed.result)}
         except Refused as refused:
             body = {"error": refused.error}
             status = refused.status or self.revision.http.statuses.get(refused.error["code"])
         await cycle.channel.reply(encode({"jsonrpc": "2.0", "id": cycle.id, **body}), status)
 
     def shaped(self, method: str, result: Any) -> Any:
-        """A result as the revision wants it, unless it says so itself."""
+        """The result with the fields that the revision requires, unless it has them already."""
         if self.revision.results is Results.PLAIN or not isinstance(result, dict):
             return result
         done = result.get("resultType", "complete") == "complete"
@@ -209,7 +209,7 @@ class ScriptedServer:
         return shaped
 
 
-async def _well(cycle: RequestCycle) -> Answer:
+async def _default_tool(cycle: RequestCycle) -> Answer:
     return {"content": [{"type": "text", "text": "well done"}]}
 
 
@@ -219,19 +219,19 @@ async def _initialize(cycle: RequestCycle) -> Answer:
         raise Refused(METHOD_NOT_FOUND, "no such method: initialize")
     declared = cycle.params.get("capabilities")
     host.declared = declared if isinstance(declared, dict) else {}
-    return {"protocolVersion": host.revision.date, "serverInfo": SERVER, **_about(host)}
+    return {"protocolVersion": host.revision.date, "serverInfo": SERVER, **_description(host)}
 
 
 async def _discover(cycle: RequestCycle) -> Answer:
     host = cycle.host
     if host.revision.opening is Opening.HANDSHAKE:
         raise Refused(METHOD_NOT_FOUND, "no such method: server/discover")
-    return {"supportedVersions": [host.revision.date], **_about(host)}
+    return {"supportedVersions": [host.revision.date], **_description(host)}
 
 
-def _about(host: ScriptedServer) -> Json:
-    told = {} if host.instructions is None else {"instructions": host.instructions}
-    return {"capabilities": host.capabilities, **told}
+def _description(host: ScriptedServer) -> Json:
+    instructions = {} if host.instructions is None else {"instructions": host.instructions}
+    return {"capabilities": host.capabilities, **instructions}
 
 
 async def _list(cycle: RequestCycle) -> Answer:
@@ -239,12 +239,12 @@ async def _list(cycle: RequestCycle) -> Answer:
     items, page = cycle.host.items[key], cycle.host.page
     if page is None:
         return {key: items}
-    pages = {f"at:{begin}": begin for begin in range(0, max(1, len(items)), page)}
-    begin = pages.get(str(cycle.params.get("cursor", "at:0")))
-    if begin is None:
+    pages = {f"at:{start}": start for start in range(0, max(1, len(items)), page)}
+    start = pages.get(str(cycle.params.get("cursor", "at:0")))
+    if start is None:
         raise Refused(INVALID_PARAMS, "no such cursor")
-    more = {"nextCursor": f"at:{begin + page}"} if begin + page < len(items) else {}
-    return {key: items[begin : begin + page], **more}
+    following = {"nextCursor": f"at:{start + page}"} if start + page < len(items) else {}
+    return {key: items[start : start + page], **following}
 
 
 async def _call(cycle: RequestCycle) -> Answer:
@@ -270,18 +270,18 @@ async def _complete(cycle: RequestCycle) -> Answer:
     return {"completion": {"values": ["one", "two"], "total": 2, "hasMore": False}}
 
 
-async def _nothing(cycle: RequestCycle) -> Answer:
+async def _empty(cycle: RequestCycle) -> Answer:
     return {}
 
 
 async def _subscribe(cycle: RequestCycle) -> Answer:
-    """Acknowledge a `subscriptions/listen`, and keep its stream until the client leaves or cancels it."""
+    """Acknowledge the subscription, and keep its stream open until the client disconnects or cancels it."""
     host = cycle.host
-    meta = {SUBSCRIPTION_KEY: cycle.id}
-    wanted = cycle.params.get("notifications")
-    await cycle.notify(
-        "notifications/subscriptions/acknowledged", {"notifications": wanted or {}, "_meta": meta}
-    )
+    acknowledged = {
+        "notifications": cycle.params.get("notifications") or {},
+        "_meta": {SUBSCRIPTION_KEY: cycle.id},
+    }
+    await cycle.notify("notifications/subscriptions/acknowledged", acknowledged)
     host.listeners.append(cycle)
     try:
         await cycle.stay()
@@ -292,25 +292,27 @@ async def _subscribe(cycle: RequestCycle) -> Answer:
 
 
 async def _cancelled(cycle: RequestCycle) -> Answer:
-    """Nothing more is said on a subscription that is not wanted any more."""
-    given_up = (cycle.channel.connection, cycle.params.get("requestId"))
+    """Remove a cancelled subscription."""
+    cancelled = (cycle.channel.connection, cycle.params.get("requestId"))
     listeners = cycle.host.listeners
-    listeners[:] = [one for one in listeners if (one.channel.connection, one.id) != given_up]
+    listeners[:] = [
+        listener for listener in listeners if (listener.channel.connection, listener.id) != cancelled
+    ]
     return DONE
 
 
 _HANDLERS: Final[dict[str, Handler]] = {
     "initialize": _initialize,
     "server/discover": _discover,
-    "ping": _nothing,
+    "ping": _empty,
     **dict.fromkeys(LISTED, _list),
     "tools/call": _call,
     "resources/read": _read,
     "prompts/get": _prompt,
     "completion/complete": _complete,
-    "logging/setLevel": _nothing,
-    "resources/subscribe": _nothing,
-    "resources/unsubscribe": _nothing,
+    "logging/setLevel": _empty,
+    "resources/subscribe": _empty,
+    "resources/unsubscribe": _empty,
     "subscriptions/listen": _subscribe,
     "notifications/cancelled": _cancelled,
 }

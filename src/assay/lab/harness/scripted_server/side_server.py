@@ -1,4 +1,4 @@
-"""Other addresses beside the endpoint: an authorization server, a place that must not be visited."""
+"""Serving an ASGI application, such as an authorization server, next to the endpoint."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ AsgiApp = Callable[[Scope, Callable[..., Awaitable[Any]], Callable[..., Awaitabl
 
 
 async def serve_asgi(app: AsgiApp, asked: Asked, reply: HttpReply) -> None:
-    """Let an ASGI application answer one request."""
+    """Answer a request with an ASGI application."""
     status, headers, body = 500, [], b""
-    given = iter([{"type": "http.request", "body": asked.body, "more_body": False}])
+    messages = iter([{"type": "http.request", "body": asked.body, "more_body": False}])
 
     async def receive() -> Any:
-        message = next(given, None)
+        message = next(messages, None)
         if message is None:
             await asyncio.Event().wait()
         return message
@@ -29,7 +29,9 @@ async def serve_asgi(app: AsgiApp, asked: Asked, reply: HttpReply) -> None:
         nonlocal status, headers, body
         if message["type"] == "http.response.start":
             status = message["status"]
-            headers = [(one.decode("latin-1"), two.decode("latin-1")) for one, two in message["headers"]]
+            headers = [
+                (name.decode("latin-1"), value.decode("latin-1")) for name, value in message["headers"]
+            ]
         else:
             body += message.get("body", b"")
 
@@ -53,5 +55,5 @@ def _scope(asked: Asked) -> Scope:
             (name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in asked.head.headers
         ],
         "client": ("127.0.0.1", 0),
-        "server": None,  # a client may call us what it likes
+        "server": None,  # the client's Host header decides
     }

@@ -1,4 +1,4 @@
-"""What a scenario about clients is given: a host to set up, and room for other addresses beside it."""
+"""The stage of a client scenario: the scripted server, and HTTP servers at other addresses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .websocket_listener import WebSocketListener
 
 
 class ClientStage:
-    """The addresses are known before the scenario sets anything up; nobody calls before it has."""
+    """Listens before the scenario runs, so that the addresses are known; the client starts afterwards."""
 
     def __init__(
         self, recorder: Recorder, revision: Revision, transport: Transport, path: str = "/mcp"
@@ -27,46 +27,48 @@ class ClientStage:
         self.transport = transport
         self.host = ScriptedServer(revision, transport, recorder)
         self.context: dict[str, Any] = {}
-        """What the client is told besides; see `Brief`."""
+        """The client's context; see `Brief`."""
         self._recorder = recorder
-        self._rooms: list[HttpServer] = []
-        self._door: HttpListener | WebSocketListener | StdioListener = _DOORS[transport](self.host, path)
+        self._servers: list[HttpServer] = []
+        self._listener: HttpListener | WebSocketListener | StdioListener = _LISTENERS[transport](
+            self.host, path
+        )
 
     @property
     def url(self) -> str:
-        """Of the endpoint; on stdio there is none."""
-        return "" if isinstance(self._door, StdioListener) else self._door.url
+        """The URL of the endpoint; empty on stdio."""
+        return "" if isinstance(self._listener, StdioListener) else self._listener.url
 
     @property
     def origin(self) -> str:
-        return "" if isinstance(self._door, StdioListener) else self._door.origin
+        return "" if isinstance(self._listener, StdioListener) else self._listener.origin
 
     @property
     def command(self) -> str:
-        """What a client starts on stdio to reach the host."""
-        return shlex.join(self._door.command) if isinstance(self._door, StdioListener) else ""
+        """The command that starts the server; empty unless on stdio."""
+        return shlex.join(self._listener.command) if isinstance(self._listener, StdioListener) else ""
 
     async def room(self, name: str, serve: Serve) -> str:
-        """Serve another address; returns its origin. Its frames are on channels `<name>/…`."""
+        """Start another HTTP server and return its origin. Its frames are on channels `<name>/…`."""
         server = HttpServer(self._recorder, serve, name=name)
-        self._rooms.append(server)
+        self._servers.append(server)
         return await server.start()
 
     @property
     def fault(self) -> Exception | None:
-        """The first error of the lab itself, wherever it was."""
-        servers = self._rooms if isinstance(self._door, StdioListener) else [self._door.server, *self._rooms]
-        faults = (self.host.fault, *(one.fault for one in servers))
-        return next((one for one in faults if one is not None), None)
+        """The first error of the lab itself."""
+        own = [] if isinstance(self._listener, StdioListener) else [self._listener.server]
+        faults = (self.host.fault, *(server.fault for server in [*own, *self._servers]))
+        return next((fault for fault in faults if fault is not None), None)
 
     async def open(self) -> None:
-        await self._door.start()
+        await self._listener.start()
 
     async def close(self) -> None:
-        await asyncio.gather(*(one.stop() for one in (self._door, *self._rooms)))
+        await asyncio.gather(*(server.stop() for server in (self._listener, *self._servers)))
 
 
-_DOORS: Any = {
+_LISTENERS: Any = {
     Transport.HTTP: HttpListener,
     Transport.WEBSOCKET: WebSocketListener,
     Transport.STDIO: lambda host, path: StdioListener(host),

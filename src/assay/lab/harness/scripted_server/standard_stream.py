@@ -1,4 +1,4 @@
-"""What a process writes to its standard output or standard error, kept as it comes."""
+"""Captures the standard output or standard error of a process."""
 
 from __future__ import annotations
 
@@ -9,20 +9,23 @@ from types import TracebackType
 from typing import Final
 
 MOST: Final = 4 * 1024 * 1024
-"""Bytes that are kept."""
+"""Bytes to keep."""
 PIECE: Final = 64 * 1024
 
 
 class StandardStream:
-    """A pipe of ours, not of the event loop's process: there, a process ends only when nobody holds its pipes
-    any more, and a client may leave somebody behind who does."""
+    """A pipe that asyncio does not manage.
+
+    With its own pipes, asyncio reports the exit of a process only after every child process that inherited
+    them has closed them, too.
+    """
 
     def __init__(self) -> None:
-        self._reads, self.writes = os.pipe()
+        self._read_end, self.write_end = os.pipe()
         self._loop = asyncio.get_running_loop()
-        self._kept = bytearray()
-        self._over = asyncio.Event()
-        self._loop.add_reader(self._reads, self._take)
+        self._data = bytearray()
+        self._closed = asyncio.Event()
+        self._loop.add_reader(self._read_end, self._read)
 
     def __enter__(self) -> StandardStream:
         return self
@@ -30,26 +33,26 @@ class StandardStream:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._loop.remove_reader(self._reads)
-        os.close(self._reads)
-        self.hand_over()
+        self._loop.remove_reader(self._read_end)
+        os.close(self._read_end)
+        self.close_write_end()
 
-    def hand_over(self) -> None:
-        """The process has its end of the pipe, or never will: ours would keep it open."""
-        if self.writes >= 0:
-            os.close(self.writes)
-            self.writes = -1
+    def close_write_end(self) -> None:
+        """Close our copy, which would keep the pipe open after the process has exited."""
+        if self.write_end >= 0:
+            os.close(self.write_end)
+            self.write_end = -1
 
     async def rest(self, limit: float) -> bytes:
-        """All that was written: until the end, or until the time is over."""
+        """All output up to the end of the stream, or to the time limit."""
         with suppress(TimeoutError):
             async with asyncio.timeout(limit):
-                await self._over.wait()
-        return bytes(self._kept)
+                await self._closed.wait()
+        return bytes(self._data)
 
-    def _take(self) -> None:
-        data = os.read(self._reads, PIECE)
-        self._kept += data[: MOST - len(self._kept)]
+    def _read(self) -> None:
+        data = os.read(self._read_end, PIECE)
+        self._data += data[: MOST - len(self._data)]
         if not data:
-            self._loop.remove_reader(self._reads)
-            self._over.set()
+            self._loop.remove_reader(self._read_end)
+            self._closed.set()

@@ -1,4 +1,4 @@
-"""stdio, from the host's side: the client starts `pipe.py`, which connects its streams to this door."""
+"""The scripted server on stdio: the client starts `pipe.py`, which connects its streams to this listener."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from assay.lab.harness.trace.frame import Kind, Sender
 from assay.lab.harness.trace.recorder import MAX_BYTES, Flooded
 from assay.protocol.framing import lines
 
-from .ordered_channel import Conversing, LineChannel
+from .ordered_channel import LineChannel, MessageDispatcher
 from .pipe import HEAD
 from .server import ScriptedServer
 
 PIPE: Final = Path(__file__).with_name("pipe.py")
 ENDING: Final = 0.1
-"""Seconds for the word to come of a server that the client has ended before it left."""
+"""Seconds for the report of a server process that the client stopped just before it exited."""
 STARTED, ENDED, SIGNALLED, KILLED = "started", "input ended", "signalled", "gone"
-"""Marks about the server process that the client has: its `channel` says which."""
+"""Marks about a server process of the client, which the channel names."""
 
 
 class StdioListener:
     def __init__(self, host: ScriptedServer) -> None:
         self._host = host
         self._names = count(1)
-        self._connections = Connections(self._talk)
+        self._connections = Connections(self._connected)
         self._port = 0
 
     @property
@@ -42,13 +42,13 @@ class StdioListener:
     async def stop(self) -> None:
         await self._connections.stop(ENDING)
 
-    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(Flooded):
-            await Piped(self._host, reader, writer, str(next(self._names))).serve()
+            await PipeConnection(self._host, reader, writer, str(next(self._names))).serve()
 
 
-class Piped:
-    """One server process of the client's."""
+class PipeConnection:
+    """The connection to a server process that the client started."""
 
     def __init__(
         self, host: ScriptedServer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, name: str
@@ -57,11 +57,11 @@ class Piped:
         self._reader = reader
         self._writer = writer
         self._place = f"{name}/lines"
-        self._held = bytearray()
-        """A line that has not ended yet."""
-        self.channel = LineChannel(name, self._say, self.write, self.exit)
+        self._buffer = bytearray()
+        """An incomplete line."""
+        self.channel = LineChannel(name, self._write_line, self.write, self.exit)
         self.channel.complain = self.complain
-        self._talk = Conversing(host, self.channel)
+        self._dispatcher = MessageDispatcher(host, self.channel)
 
     async def serve(self) -> None:
         try:
@@ -71,7 +71,7 @@ class Piped:
         except asyncio.IncompleteReadError:
             self._mark(KILLED)
         finally:
-            await self._talk.end()
+            await self._dispatcher.end()
 
     async def _take(self, kind: bytes, data: bytes) -> None:
         match kind:
@@ -91,37 +91,37 @@ class Piped:
     def _read(self, data: bytes) -> None:
         *ends, rest = data.split(b"\n")
         for end in ends:
-            line = bytes(self._held) + end
-            self._held.clear()
+            line = bytes(self._buffer) + end
+            self._buffer.clear()
             self._record(Kind.LINE, line + b"\n")
             if line.strip():
-                self._talk.take(line)
-        self._held += rest
-        if len(self._held) > MAX_BYTES:
-            self._read_end()  # more than can be recorded: floods
+                self._dispatcher.dispatch(line)
+        self._buffer += rest
+        if len(self._buffer) > MAX_BYTES:
+            self._read_end()  # too long for the recorder, which raises Flooded
 
     def _read_end(self) -> None:
-        if self._held:
-            self._record(Kind.LINE, bytes(self._held))
-        self._record(Kind.END, clean=not self._held)
+        if self._buffer:
+            self._record(Kind.LINE, bytes(self._buffer))
+        self._record(Kind.END, clean=not self._buffer)
 
     def _record(self, kind: Kind, raw: bytes = b"", **info: object) -> None:
         self._host.recorder.record(Sender.SUBJECT, self._place, kind, raw, **info)
 
-    async def _say(self, body: bytes) -> None:
+    async def _write_line(self, body: bytes) -> None:
         await self.write(lines.frame(body))
 
     async def write(self, data: bytes) -> None:
-        """Bytes for the client, as they are."""
+        """Write bytes to standard output unchanged."""
         self._host.recorder.record(Sender.DRIVER, self._place, Kind.LINE, data)
         await self._send(b"D", data)
 
     async def complain(self, data: bytes) -> None:
-        """Bytes on standard error."""
+        """Write bytes to standard error."""
         await self._send(b"R", data)
 
     def exit(self, status: int = 0) -> None:
-        """End the process."""
+        """Make the process exit."""
         data = str(status).encode()
         self._writer.write(HEAD.pack(b"X", len(data)) + data)
 

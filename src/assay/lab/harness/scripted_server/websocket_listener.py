@@ -1,4 +1,4 @@
-"""WebSocket, from the host's side: one message a text frame."""
+"""The scripted server's WebSocket endpoint: each text frame is a message."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay.protocol.framing import websocket as ws
 from .http_reply import HttpReply
 from .http_server import Asked
 from .listener import Listener
-from .ordered_channel import Conversing, LineChannel
+from .ordered_channel import LineChannel, MessageDispatcher
 from .server import ScriptedServer
 
 
@@ -27,12 +27,12 @@ class WebSocketListener(Listener):
 
     async def answer(self, asked: Asked, reply: HttpReply) -> None:
         key = asked.header("sec-websocket-key")
-        if self.leads_elsewhere(asked) or key is None:
+        if self.is_other_path(asked) or key is None:
             return await reply.whole(404 if key else 426)
-        await reply.switch(accept_headers(key, *_chosen(asked.header("sec-websocket-protocol"))))
-        return await self._converse(asked, reply)
+        await reply.switch(accept_headers(key, *_subprotocol(asked.header("sec-websocket-protocol"))))
+        return await self._serve_messages(asked, reply)
 
-    async def _converse(self, asked: Asked, reply: HttpReply) -> None:
+    async def _serve_messages(self, asked: Asked, reply: HttpReply) -> None:
         name = str(next(self._names))
         place = f"{name}/ws"
         record = self._host.recorder.record
@@ -42,14 +42,14 @@ class WebSocketListener(Listener):
             await reply.write(ws.text_frame(body))
 
         channel = LineChannel(name, write, reply.write, reply.cut)
-        talk = Conversing(self._host, channel)
+        dispatcher = MessageDispatcher(self._host, channel)
         messages = ws.MessageReader(MAX_BYTES, masked=True)
         try:
             while data := await asked.connection.some():
                 for received in messages.feed(data):
                     if isinstance(received, str):
                         record(Sender.SUBJECT, place, Kind.TEXT, received.encode())
-                        talk.take(received.encode())
+                        dispatcher.dispatch(received.encode())
                     elif isinstance(received, ws.Ping):
                         await reply.write(ws.frame(ws.PONG, received.payload))
                     elif isinstance(received, ws.Close | ws.Violation):
@@ -59,10 +59,10 @@ class WebSocketListener(Listener):
                     elif isinstance(received, bytes):
                         record(Sender.SUBJECT, place, Kind.BINARY, received)
         finally:
-            await talk.end()
+            await dispatcher.end()
             record(Sender.SUBJECT, place, Kind.END, clean=True)
             reply.cut()
 
 
-def _chosen(offered: str | None) -> list[str]:
-    return [SUBPROTOCOL] if SUBPROTOCOL in [one.strip() for one in (offered or "").split(",")] else []
+def _subprotocol(offered: str | None) -> list[str]:
+    return [SUBPROTOCOL] if SUBPROTOCOL in [name.strip() for name in (offered or "").split(",")] else []

@@ -1,4 +1,4 @@
-"""One visit of the guest to a host that a test sets up."""
+"""Runs the scripted client against a scripted server that the test prepares."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,38 +21,38 @@ SHAKING, STATELESS = HANDSHAKE[-1], PER_REQUEST[-1]
 LIMIT = 20.0
 
 
-class Visited(Struct, frozen=True):
+class ScriptRun(Struct, frozen=True):
     ended: Ended
     trace: Trace
 
     @property
-    def asked(self) -> list[str]:
-        """Methods of the guest's requests, in their order."""
-        return [one.method for one in self.trace.inquiries()]
+    def methods(self) -> list[str]:
+        """The methods of the client's requests, in order."""
+        return [inquiry.method for inquiry in self.trace.inquiries()]
 
     @property
-    def said(self) -> str:
+    def stderr(self) -> str:
         return self.ended.stderr.decode()
 
 
-async def visit(
+async def run_script(
     *steps: dict[str, Any],
-    prepare: Callable[[ClientStage], None] = lambda hosting: None,
+    prepare: Callable[[ClientStage], None] = lambda stage: None,
     revision: Revision = SHAKING,
     transport: Transport = Transport.HTTP,
     fault: dict[str, Any] | None = None,
     limit: float = LIMIT,
     **brief: Any,
-) -> Visited:
-    recorder = Recorder(Header(revision.date, transport, "guest", "test", "", role="client"))
-    hosting = ClientStage(recorder, revision, transport)
+) -> ScriptRun:
+    recorder = Recorder(Header(revision.date, transport, "client", "test", "", role="client"))
+    stage = ClientStage(recorder, revision, transport)
     saboteur = None if fault is None else ClientSaboteur("test", "a fault", "none", **fault)
-    await hosting.open()
+    await stage.open()
     try:
-        prepare(hosting)
+        prepare(stage)
         context = Brief(steps=steps, **brief).context
-        invitation = Invitation("test", revision.date, context, hosting.url, hosting.command)
+        invitation = Invitation("test", revision.date, context, stage.url, stage.command)
         ended = await InProcessClient(saboteur, transport, patience=5.0).run(invitation, limit)
     finally:
-        await hosting.close()
-    return Visited(ended, recorder.trace(closed=True))
+        await stage.close()
+    return ScriptRun(ended, recorder.trace(closed=True))

@@ -1,4 +1,4 @@
-"""Clients of a few lines, and a host for them."""
+"""A stage, and a client that speaks HTTP on a plain socket."""
 
 from __future__ import annotations
 
@@ -21,43 +21,43 @@ from assay.revisions.revision import Revision
 PATIENCE = 10.0
 
 
-class Hosted(Struct, frozen=True):
-    hosting: ClientStage
+class RunningStage(Struct, frozen=True):
+    stage: ClientStage
     recorder: Recorder
-    callers: list[Caller]
+    clients: list[RawClient]
 
-    async def call(self, origin: str = "", host: str = "127.0.0.1") -> Caller:
-        """A connection that ends with the host."""
-        self.callers.append(await Caller.to(origin or self.hosting.origin, host))
-        return self.callers[-1]
+    async def connect(self, origin: str = "", host: str = "127.0.0.1") -> RawClient:
+        """A connection that is closed with the stage."""
+        self.clients.append(await RawClient.to(origin or self.stage.origin, host))
+        return self.clients[-1]
 
     def frames(self, channel: str) -> list[tuple[Sender, Kind]]:
-        """Who sent what on a channel."""
+        """The sender and kind of each frame on a channel."""
         frames = self.recorder.trace(closed=True).frames
-        return [(one.sender, one.kind) for one in frames if one.channel == channel]
+        return [(frame.sender, frame.kind) for frame in frames if frame.channel == channel]
 
     def labels(self, channel: str) -> list[str]:
-        frames = self.recorder.trace(closed=True).frames
-        return [one.info["label"] for one in frames if one.channel == channel and one.kind is Kind.MARK]
+        marks = [frame for frame in self.recorder.trace(closed=True).frames if frame.kind is Kind.MARK]
+        return [mark.info["label"] for mark in marks if mark.channel == channel]
 
 
 @asynccontextmanager
-async def hosted(
+async def open_stage(
     transport: Transport = Transport.HTTP, revision: Revision = HANDSHAKE[-1], path: str = "/mcp"
-) -> AsyncIterator[Hosted]:
+) -> AsyncIterator[RunningStage]:
     recorder = Recorder(Header(revision.date, transport, "test", "test", role="client"))
-    hosting = ClientStage(recorder, revision, transport, path)
-    callers: list[Caller] = []
-    await hosting.open()
+    stage = ClientStage(recorder, revision, transport, path)
+    clients: list[RawClient] = []
+    await stage.open()
     try:
-        yield Hosted(hosting, recorder, callers)
+        yield RunningStage(stage, recorder, clients)
     finally:
-        for caller in callers:
-            await caller.close()
-        await hosting.close()
+        for client in clients:
+            await client.close()
+        await stage.close()
 
 
-class Answered(Struct, frozen=True):
+class RawResponse(Struct, frozen=True):
     head: Head
     body: bytes
 
@@ -66,8 +66,8 @@ class Answered(Struct, frozen=True):
         return json.loads(self.body)
 
 
-class Caller:
-    """One TCP connection."""
+class RawClient:
+    """A TCP connection."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, port: int) -> None:
         self.reader = reader
@@ -75,11 +75,11 @@ class Caller:
         self._port = port
 
     @classmethod
-    async def to(cls, origin: str, host: str = "127.0.0.1") -> Caller:
+    async def to(cls, origin: str, host: str = "127.0.0.1") -> RawClient:
         port = int(origin.rpartition(":")[2].partition("/")[0])
         return cls(*await asyncio.open_connection(host, port), port)
 
-    async def ask(self, method: str, path: str, body: bytes = b"", **headers: str) -> Answered:
+    async def ask(self, method: str, path: str, body: bytes = b"", **headers: str) -> RawResponse:
         self.send(method, path, body, **headers)
         return await self.answer()
 
@@ -94,12 +94,12 @@ class Caller:
         async with asyncio.timeout(PATIENCE):
             return parse_head(await self.reader.readuntil(b"\r\n\r\n"))
 
-    async def answer(self) -> Answered:
+    async def answer(self) -> RawResponse:
         head = await self.head()
         async with asyncio.timeout(PATIENCE):
             if (head.get("transfer-encoding") or "") == "chunked":
-                return Answered(head, b"".join([one async for one in self.chunks()]))
-            return Answered(head, await self.reader.readexactly(int(head.get("content-length") or 0)))
+                return RawResponse(head, b"".join([chunk async for chunk in self.chunks()]))
+            return RawResponse(head, await self.reader.readexactly(int(head.get("content-length") or 0)))
 
     async def chunks(self) -> AsyncIterator[bytes]:
         while size := int(await self.reader.readline(), 16):
@@ -107,7 +107,7 @@ class Caller:
         await self.reader.readline()
 
     async def is_cut(self) -> bool:
-        """Whether the other side hangs up."""
+        """Whether the server closes the connection."""
         async with asyncio.timeout(PATIENCE):
             return await self.reader.read() == b""
 
@@ -118,8 +118,8 @@ class Caller:
 
 
 def message(method: str, number: Any = None, **params: Any) -> bytes:
-    about = {"jsonrpc": "2.0", "method": method} | ({} if number is None else {"id": number})
-    return json.dumps({**about, "params": params}).encode()
+    envelope = {"jsonrpc": "2.0", "method": method} | ({} if number is None else {"id": number})
+    return json.dumps({**envelope, "params": params}).encode()
 
 
 def data_of(stream: bytes) -> list[Any]:
