@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from assay.authority.record import StoredKey
 from assay.authority.sqlite import SqliteStore
-from assay.authority.store import Shelf
+from assay.authority.store import RecordTable
 from interop.between import HOST
 from interop.children import START_TIMEOUT, child
 from interop.oauth.recorder import Recorder, Secret, recording, secrets_in
@@ -205,6 +205,8 @@ async def registered(scene: Scene) -> str:
 def signing_keys(file: Path) -> set[Secret]:
     store = SqliteStore(file)
     try:
-        return {secret for _, key in Shelf(store, "key", StoredKey).all() for secret in secrets_of(key.pem)}
+        return {
+            secret for _, key in RecordTable(store, "key", StoredKey).all() for secret in secrets_of(key.pem)
+        }
     finally:
         store.close()

@@ -1,4 +1,4 @@
-"""The application: addresses, methods, bounds, other origins, and what only this machine may do."""
+"""The application: paths, methods, limits, CORS, and the endpoints for local programs only."""
 
 import asyncio
 import logging
@@ -10,7 +10,7 @@ import pytest
 from assay.authority.app import AuthorityApp
 from assay.authority.memory import MemoryStore
 from assay.authority.settings import Bounds, Settings
-from tests.authority.walk import ISSUER, REDIRECT, RESOURCE, Walk, error_of
+from tests.authority.flow import ISSUER, REDIRECT, RESOURCE, OAuthFlow, error_of
 from tests.driving.hosts import HOSTS
 
 TENANT = f"{ISSUER}/tenant/1"
@@ -34,9 +34,9 @@ TENANT = f"{ISSUER}/tenant/1"
 async def test_the_documents_are_where_clients_look_and_name_the_issuer_exactly(
     issuer: str, places: list[str]
 ) -> None:
-    walk = Walk(issuer=issuer)
+    flow = OAuthFlow(issuer=issuer)
     for place in places:
-        response = await walk.http.get(place)
+        response = await flow.http.get(place)
         assert (response.status_code, response.headers["content-type"]) == (200, "application/json")
         assert response.json()["issuer"] == issuer
         assert response.json()["assay_development_only"] is True
@@ -44,51 +44,51 @@ async def test_the_documents_are_where_clients_look_and_name_the_issuer_exactly(
 
 
 async def test_an_issuer_with_a_path_has_nothing_at_the_root() -> None:
-    walk = Walk(issuer=TENANT)
+    flow = OAuthFlow(issuer=TENANT)
     for place in ("/.well-known/oauth-authorization-server", "/token", "/jwks"):
-        assert (await walk.http.get(place)).status_code == 404
+        assert (await flow.http.get(place)).status_code == 404
 
 
 async def test_endpoints_can_be_below_a_path_where_the_documents_are_not() -> None:
-    walk = Walk(endpoints="/oauth")
-    assert (await walk.http.get("/jwks")).status_code == 404
-    assert (await walk.http.get("/oauth/jwks")).json()["keys"]
-    document = (await walk.http.get("/.well-known/oauth-authorization-server")).json()
+    flow = OAuthFlow(endpoints="/oauth")
+    assert (await flow.http.get("/jwks")).status_code == 404
+    assert (await flow.http.get("/oauth/jwks")).json()["keys"]
+    document = (await flow.http.get("/.well-known/oauth-authorization-server")).json()
     assert (document["issuer"], document["token_endpoint"]) == (ISSUER, f"{ISSUER}/oauth/token")
-    assert (await walk.tokens())["access_token"]
+    assert (await flow.tokens())["access_token"]
 
 
 async def test_it_says_which_addresses_are_its_own() -> None:
-    places = AuthorityApp(Walk(endpoints="/oauth", faults=("metadata-404-oidc",)).authority).places
+    places = AuthorityApp(OAuthFlow(endpoints="/oauth", faults=("metadata-404-oidc",)).authority).places
     assert {"/oauth/token", "/oauth/authorize", "/.well-known/oauth-authorization-server"} <= places
     assert not {"/mcp", "/token", "/.well-known/openid-configuration"} & places
 
 
 async def test_members_of_the_metadata_can_be_set_and_removed() -> None:
-    walk = Walk(metadata={"scopes_supported": None, "token_endpoint": "http://127.0.0.1:9/token"})
-    document = (await walk.http.get("/.well-known/oauth-authorization-server")).json()
+    flow = OAuthFlow(metadata={"scopes_supported": None, "token_endpoint": "http://127.0.0.1:9/token"})
+    document = (await flow.http.get("/.well-known/oauth-authorization-server")).json()
     assert "scopes_supported" not in document
     assert document["token_endpoint"] == "http://127.0.0.1:9/token"
 
 
-async def test_a_wrong_method_is_told_the_right_one() -> None:
-    response = await Walk().http.get("/token")
+async def test_a_wrong_method_gets_an_allow_header() -> None:
+    response = await OAuthFlow().http.get("/token")
     assert (response.status_code, response.headers["allow"]) == (405, "POST")
 
 
 async def test_the_first_page_says_what_this_is() -> None:
-    page = await Walk().http.get("/")
+    page = await OAuthFlow().http.get("/")
     assert "development authorization server" in page.text
 
 
 async def test_a_body_beyond_the_bound_is_refused() -> None:
-    walk = Walk(bounds=Bounds(body_bytes=100))
-    response = await walk.token(grant_type="x" * 200)
+    flow = OAuthFlow(bounds=Bounds(body_bytes=100))
+    response = await flow.token(grant_type="x" * 200)
     assert error_of(response) == "413 invalid_request"
 
 
 async def test_a_body_that_does_not_come_is_not_waited_for() -> None:
-    walk = Walk(bounds=Bounds(body_seconds=0.01))
+    flow = OAuthFlow(bounds=Bounds(body_seconds=0.01))
     sent: list[dict[str, Any]] = []
 
     async def send(message: Any) -> None:
@@ -98,46 +98,46 @@ async def test_a_body_that_does_not_come_is_not_waited_for() -> None:
         await asyncio.Event().wait()
 
     scope = {"type": "http", "method": "POST", "path": "/token", "headers": []}
-    await AuthorityApp(walk.authority)(scope, receive, send)
+    await AuthorityApp(flow.authority)(scope, receive, send)
     assert sent[0]["status"] == 408
 
 
 @pytest.mark.parametrize("content", [b"\xff=1", b"&".join(b"a=%d" % n for n in range(100))])
 async def test_what_is_no_list_of_parameters_is_refused(content: bytes) -> None:
     headers = {"content-type": "application/x-www-form-urlencoded"}
-    response = await Walk().http.post("/token", content=content, headers=headers)
+    response = await OAuthFlow().http.post("/token", content=content, headers=headers)
     assert error_of(response) == "400 invalid_request"
 
 
 async def test_parameters_of_the_token_endpoint_do_not_come_in_the_query_or_as_json() -> None:
-    walk = Walk()
+    flow = OAuthFlow()
     form = {"grant_type": "client_credentials", "client_id": "confidential", "client_secret": "s3cret"}
-    assert error_of(await walk.http.post("/token", params=form)) == "400 invalid_request"
-    assert error_of(await walk.http.post("/token", json=form)) == "400 invalid_request"
+    assert error_of(await flow.http.post("/token", params=form)) == "400 invalid_request"
+    assert error_of(await flow.http.post("/token", json=form)) == "400 invalid_request"
 
 
 @pytest.mark.parametrize("place", ["/token", "/register", "/jwks", "/.well-known/oauth-authorization-server"])
 async def test_scripts_of_any_page_may_read_what_is_public(place: str) -> None:
-    walk = Walk()
-    asked = await walk.http.options(place, headers={"origin": "https://app.example"})
-    assert (asked.status_code, asked.headers["access-control-allow-origin"]) == (204, "*")
-    answered = await walk.http.post(place) if place in ("/token", "/register") else await walk.http.get(place)
+    flow = OAuthFlow()
+    preflight = await flow.http.options(place, headers={"origin": "https://app.example"})
+    assert (preflight.status_code, preflight.headers["access-control-allow-origin"]) == (204, "*")
+    answered = await flow.http.post(place) if place in ("/token", "/register") else await flow.http.get(place)
     assert answered.headers["access-control-allow-origin"] == "*"
 
 
 @pytest.mark.parametrize("place", ["/authorize", "/consent", "/introspect", "/dev/mint"])
 async def test_scripts_of_other_pages_read_nothing_else(place: str) -> None:
-    response = await Walk(dev_mint=True).http.options(place, headers={"origin": "https://app.example"})
+    response = await OAuthFlow(dev_mint=True).http.options(place, headers={"origin": "https://app.example"})
     assert "access-control-allow-origin" not in response.headers
 
 
 async def test_programs_on_this_machine_mint_and_rotate_where_that_is_switched_on() -> None:
-    walk = Walk(dev_mint=True)
+    flow = OAuthFlow(dev_mint=True)
     arguments = {"subject": "ann", "audience": RESOURCE, "scopes": ["read"]}
-    token = (await walk.http.post("/dev/mint", json=arguments)).json()["access_token"]
-    assert walk.claims(token)["sub"] == "ann"
-    before = walk.authority.keys.current.kid
-    assert (await walk.http.post("/dev/rotate", json={})).json()["kid"] != before
+    token = (await flow.http.post("/dev/mint", json=arguments)).json()["access_token"]
+    assert flow.claims(token)["sub"] == "ann"
+    before = flow.authority.keys.current.kid
+    assert (await flow.http.post("/dev/rotate", json={})).json()["kid"] != before
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ async def test_programs_on_this_machine_mint_and_rotate_where_that_is_switched_o
     ],
 )
 async def test_what_cannot_be_minted_is_refused(body: Any) -> None:
-    assert error_of(await Walk(dev_mint=True).http.post("/dev/mint", json=body)) == "400 invalid_request"
+    assert error_of(await OAuthFlow(dev_mint=True).http.post("/dev/mint", json=body)) == "400 invalid_request"
 
 
 @pytest.mark.parametrize(
@@ -167,8 +167,8 @@ async def test_what_cannot_be_minted_is_refused(body: Any) -> None:
         ({"dev_mint": True}, "127.0.0.1", {"host": "[::1"}),
     ],
 )
-async def test_nobody_else_mints(settings: dict[str, Any], peer: str, headers: dict[str, str]) -> None:
-    app = AuthorityApp(Walk(**settings).authority)
+async def test_others_cannot_mint(settings: dict[str, Any], peer: str, headers: dict[str, str]) -> None:
+    app = AuthorityApp(OAuthFlow(**settings).authority)
     async with httpx2.AsyncClient(
         transport=httpx2.ASGITransport(app, client=(peer, 1)), base_url=ISSUER
     ) as http:
@@ -180,31 +180,31 @@ async def test_the_log_has_method_address_and_status_and_nothing_that_is_secret(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.DEBUG, "assay.authority")
-    walk = Walk()
-    await walk.introspect((await walk.tokens())["access_token"])
+    flow = OAuthFlow()
+    await flow.introspect((await flow.tokens())["access_token"])
     logged = [record.getMessage() for record in caplog.records if record.name.startswith("assay")]
     assert logged == ["GET /authorize 303", "POST /token 200", "POST /introspect 200"]
 
 
 async def test_the_log_repeats_no_address_that_a_stranger_made_up(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "assay.authority")
-    walk = Walk()
-    await walk.http.get(walk.url("/a-token%0AGET /forged 200"))
+    flow = OAuthFlow()
+    await flow.http.get(flow.url("/a-token%0AGET /forged 200"))
     logged = [record.getMessage() for record in caplog.records if record.name.startswith("assay")]
     assert logged == ["GET (elsewhere) 404"]
 
 
 async def test_a_refusal_repeats_nothing_that_may_be_a_secret_in_the_wrong_place() -> None:
-    walk = Walk(scopes=("read",))
-    scope = await walk.authorize(scope="read a-secret-token")
-    redirect = await walk.http.post(walk.url("/register"), json={"redirect_uris": ["a-secret-token"]})
+    flow = OAuthFlow(scopes=("read",))
+    scope = await flow.authorize(scope="read a-secret-token")
+    redirect = await flow.http.post(flow.url("/register"), json={"redirect_uris": ["a-secret-token"]})
     assert "invalid_scope" in scope.headers["location"] and "a-secret" not in scope.headers["location"]
     assert redirect.json()["error"] == "invalid_redirect_uri" and "a-secret" not in redirect.text
 
 
 @pytest.mark.parametrize("host", HOSTS)
 async def test_it_runs_under_any_asgi_server(host: str) -> None:
-    app = AuthorityApp(Walk().authority)
+    app = AuthorityApp(OAuthFlow().authority)
     async with HOSTS[host](app) as port, httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as http:
         assert (await http.get("/jwks")).json()["keys"]
         assert (await http.head("/jwks")).status_code == 200
@@ -221,7 +221,7 @@ async def test_it_takes_no_websocket_and_follows_the_life_of_its_server() -> Non
     async def receive() -> Any:
         return next(events)
 
-    app = AuthorityApp(Walk().authority)
+    app = AuthorityApp(OAuthFlow().authority)
     await app({"type": "websocket"}, receive, send)
     await app({"type": "lifespan"}, receive, send)
     assert sent == ["websocket.close", "lifespan.startup.complete", "lifespan.shutdown.complete"]
@@ -254,7 +254,7 @@ def test_settings_that_cannot_work_are_refused(changes: dict[str, Any]) -> None:
 
 
 async def test_a_full_store_answers_that_it_is_full() -> None:
-    walk = Walk(store=MemoryStore(bound=1))
+    flow = OAuthFlow(store=MemoryStore(bound=1))
     described = {"redirect_uris": [REDIRECT]}
-    assert (await walk.http.post("/register", json=described)).status_code == 201
-    assert error_of(await walk.http.post("/register", json=described)) == "503 temporarily_unavailable"
+    assert (await flow.http.post("/register", json=described)).status_code == 201
+    assert error_of(await flow.http.post("/register", json=described)) == "503 temporarily_unavailable"

@@ -1,12 +1,21 @@
-"""The authorization endpoint: what is granted, what is refused, and where each answer goes."""
+"""The authorization endpoint: grants, errors, and where each response goes."""
 
 from typing import Any
 
 import pytest
 
-from assay.authority.description import same_redirect
+from assay.authority.client_metadata import same_redirect
 from assay.authority.record import Client
-from tests.authority.walk import CONFIDENTIAL, ISSUER, PUBLIC, REDIRECT, RESOURCE, Walk, answered, error_of
+from tests.authority.flow import (
+    CONFIDENTIAL,
+    ISSUER,
+    PUBLIC,
+    REDIRECT,
+    RESOURCE,
+    OAuthFlow,
+    answered,
+    error_of,
+)
 
 MACHINE = Client(id="machine", redirects=(REDIRECT,), grants=("client_credentials",))
 NARROW = Client(id="narrow", redirects=(REDIRECT,), scopes=("read",))
@@ -24,7 +33,7 @@ SHOWN_TO_THE_PERSON: list[dict[str, Any]] = [
     {"redirect_uri": "javascript:alert(1)"},
     {"redirect_uri": [REDIRECT, REDIRECT]},
 ]
-TOLD_TO_THE_CLIENT: list[tuple[dict[str, Any], str]] = [
+REDIRECTED_ERRORS: list[tuple[dict[str, Any], str]] = [
     ({"response_type": None}, "invalid_request"),
     ({"response_type": "token"}, "unsupported_response_type"),
     ({"response_type": ["code", "code"]}, "invalid_request"),
@@ -47,73 +56,71 @@ TOLD_TO_THE_CLIENT: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-def walk(**settings: Any) -> Walk:
-    return Walk(clients=(PUBLIC, CONFIDENTIAL, MACHINE, NARROW), scopes=("read", "write"), **settings)
+def make_flow(**settings: Any) -> OAuthFlow:
+    return OAuthFlow(clients=(PUBLIC, CONFIDENTIAL, MACHINE, NARROW), scopes=("read", "write"), **settings)
 
 
 @pytest.mark.parametrize("changes", SHOWN_TO_THE_PERSON, ids=repr)
 async def test_where_the_address_cannot_be_trusted_nothing_is_sent_there(changes: dict[str, Any]) -> None:
-    response = await walk().authorize(**changes)
+    response = await make_flow().authorize(**changes)
     assert response.status_code == 400
     assert "location" not in response.headers
     assert response.headers["content-type"].startswith("text/html")
 
 
-@pytest.mark.parametrize(("changes", "error"), TOLD_TO_THE_CLIENT, ids=repr)
-async def test_a_mistake_is_told_to_the_client_with_state_and_issuer(
-    changes: dict[str, Any], error: str
-) -> None:
-    back = answered(await walk().authorize(**changes))
+@pytest.mark.parametrize(("changes", "error"), REDIRECTED_ERRORS, ids=repr)
+async def test_errors_are_redirected_with_state_and_issuer(changes: dict[str, Any], error: str) -> None:
+    back = answered(await make_flow().authorize(**changes))
     assert (back["error"], back["state"], back["iss"]) == (error, "state-1", ISSUER)
     assert "code" not in back
 
 
 async def test_a_state_that_came_twice_is_not_repeated() -> None:
-    back = answered(await walk().authorize(state=["a", "b"]))
+    back = answered(await make_flow().authorize(state=["a", "b"]))
     assert back["error"] == "invalid_request"
     assert "state" not in back
 
 
 async def test_only_the_resources_that_were_named_can_be_asked_for() -> None:
-    limited = walk(resources=(RESOURCE,))
+    limited = make_flow(resources=(RESOURCE,))
     assert "code" in answered(await limited.authorize())
     assert answered(await limited.authorize(resource="https://other.example"))["error"] == "invalid_target"
 
 
 async def test_without_a_scope_all_that_the_client_may_have_is_granted() -> None:
     for client, scope in (("public", "read write"), ("narrow", "read")):
-        given = walk()
-        code = await given.code(client_id=client, scope=None)
-        assert (await given.exchange(code, client_id=client)).json()["scope"] == scope
+        flow = make_flow()
+        code = await flow.code(client_id=client, scope=None)
+        assert (await flow.exchange(code, client_id=client)).json()["scope"] == scope
 
 
 async def test_a_person_may_consent_to_more_than_the_client_has_registered_for() -> None:
-    given = walk()
-    code = await given.code(client_id="narrow", scope="read write")
-    assert (await given.exchange(code, client_id="narrow")).json()["scope"] == "read write"
+    flow = make_flow()
+    code = await flow.code(client_id="narrow", scope="read write")
+    assert (await flow.exchange(code, client_id="narrow")).json()["scope"] == "read write"
 
 
 async def test_a_query_of_the_redirect_address_is_kept() -> None:
     client = Client(id="asking", redirects=("https://app.example/back?tab=1",))
-    response = await Walk(clients=(client,)).authorize(client_id="asking", redirect_uri=None)
+    response = await OAuthFlow(clients=(client,)).authorize(client_id="asking", redirect_uri=None)
     assert response.headers["location"].startswith("https://app.example/back?tab=1&code=")
 
 
 async def test_the_user_that_the_client_hints_at_consents_if_there_is_one() -> None:
     for hint, subject in (("ben", "ben"), ("mallory", "ann"), (None, "ann")):
-        given = walk(users=("ann", "ben"))
-        token = (await given.tokens(login_hint=hint))["access_token"]
-        assert given.claims(token)["sub"] == subject
+        flow = make_flow(users=("ann", "ben"))
+        token = (await flow.tokens(login_hint=hint))["access_token"]
+        assert flow.claims(token)["sub"] == subject
 
 
 async def test_a_request_with_too_many_parameters_is_refused() -> None:
-    given = walk()
-    response = await given.http.get("/authorize", params={f"p{number}": "x" for number in range(100)})
+    flow = make_flow()
+    response = await flow.http.get("/authorize", params={f"p{number}": "x" for number in range(100)})
     assert response.status_code == 400
 
 
 @pytest.mark.parametrize(
-    ("given", "registered", "same"),
+    ("requested", "registered", "same"),
     [
         ("http://127.0.0.1:5/cb", "http://127.0.0.1/cb", True),
         ("http://[::1]:5/cb", "http://[::1]:6/cb", True),
@@ -135,14 +142,14 @@ async def test_a_request_with_too_many_parameters_is_refused() -> None:
     ],
 )
 def test_redirect_addresses_are_equal_but_for_the_port_of_a_program(
-    given: str, registered: str, same: bool
+    requested: str, registered: str, same: bool
 ) -> None:
-    assert same_redirect(given, registered) is same
+    assert same_redirect(requested, registered) is same
 
 
 async def test_the_code_is_for_the_client_that_asked() -> None:
-    given = walk()
-    code = await given.code()
-    stolen = await given.exchange(code, client_id="narrow")
+    flow = make_flow()
+    code = await flow.code()
+    stolen = await flow.exchange(code, client_id="narrow")
     assert error_of(stolen) == "400 invalid_grant"
-    assert (await given.exchange(code)).status_code == 200
+    assert (await flow.exchange(code)).status_code == 200

@@ -1,4 +1,4 @@
-"""How clients prove who they are, at the token endpoint."""
+"""Client authentication at the token endpoint."""
 
 import base64
 from typing import Any
@@ -10,7 +10,7 @@ from assay.authority.client_auth import ASSERTION
 from assay.authority.fetch import Fetched
 from assay.authority.keys import SigningKey, base64url, new_key
 from assay.authority.record import Client, digest
-from tests.authority.walk import CONFIDENTIAL, ISSUER, PUBLIC, Walk, error_of, present
+from tests.authority.flow import CONFIDENTIAL, ISSUER, PUBLIC, OAuthFlow, error_of, present
 
 KEY = new_key("ES256")
 STRANGER = new_key("ES256")
@@ -32,8 +32,10 @@ async def jwks_of_remote(url: str) -> Fetched:
     return Fetched({"keys": [KEY.jwk()]}, None)
 
 
-def walk() -> Walk:
-    return Walk(clients=(PUBLIC, CONFIDENTIAL, SIGNING, REMOTE, ODD, ODDLY, KEYLESS), fetch=jwks_of_remote)
+def make_flow() -> OAuthFlow:
+    return OAuthFlow(
+        clients=(PUBLIC, CONFIDENTIAL, SIGNING, REMOTE, ODD, ODDLY, KEYLESS), fetch=jwks_of_remote
+    )
 
 
 def basic(text: str) -> dict[str, str]:
@@ -81,7 +83,7 @@ BAD: list[tuple[dict[str, str], dict[str, Any], str]] = [
     (basic("confidential:wrong"), {}, "401 invalid_client"),
     (basic("confidential"), {}, "401 invalid_client"),
     (basic("public:"), {}, "401 invalid_client"),
-    (basic("nobody:s3cret"), {}, "401 invalid_client"),
+    (basic("stranger:s3cret"), {}, "401 invalid_client"),
     ({"authorization": "Basic ???"}, {}, "401 invalid_client"),
     ({"authorization": "Bearer abc"}, {}, "401 invalid_client"),
     (basic("confidential:s3cret"), {"client_secret": "s3cret"}, "400 invalid_request"),
@@ -117,7 +119,7 @@ BAD: list[tuple[dict[str, str], dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("headers", "form"), GOOD)
 async def test_a_client_is_known_by_what_it_proves(headers: dict[str, str], form: dict[str, Any]) -> None:
-    response = await walk().token(grant_type="client_credentials", headers=headers, **form)
+    response = await make_flow().token(grant_type="client_credentials", headers=headers, **form)
     assert response.status_code == 200, response.text
 
 
@@ -125,7 +127,7 @@ async def test_a_client_is_known_by_what_it_proves(headers: dict[str, str], form
 async def test_a_client_that_proves_nothing_gets_nothing(
     headers: dict[str, str], form: dict[str, Any], error: str
 ) -> None:
-    response = await walk().token(grant_type="client_credentials", headers=headers, **form)
+    response = await make_flow().token(grant_type="client_credentials", headers=headers, **form)
     assert error_of(response) == error
     assert "access_token" not in response.json()
     if response.status_code == 401:
@@ -133,13 +135,13 @@ async def test_a_client_that_proves_nothing_gets_nothing(
 
 
 async def test_two_headers_are_one_too_many() -> None:
-    given = walk()
+    flow = make_flow()
     headers = [("authorization", basic("confidential:s3cret")["authorization"])] * 2
-    response = await given.http.post("/token", data={"grant_type": "client_credentials"}, headers=headers)
+    response = await flow.http.post("/token", data={"grant_type": "client_credentials"}, headers=headers)
     assert error_of(response) == "400 invalid_request"
 
 
 async def test_an_assertion_counts_once() -> None:
-    given, form = walk(), signed(assertion(), grant_type="client_credentials")
-    assert (await given.token(**form)).status_code == 200
-    assert error_of(await given.token(**form)) == "401 invalid_client"
+    flow, form = make_flow(), signed(assertion(), grant_type="client_credentials")
+    assert (await flow.token(**form)).status_code == 200
+    assert error_of(await flow.token(**form)) == "401 invalid_client"

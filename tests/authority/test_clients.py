@@ -1,4 +1,4 @@
-"""Clients whose id is the address of a document about them."""
+"""Clients whose id is the URL of a document about them."""
 
 import json
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 from assay.authority.clients import is_document_address
 from assay.authority.fetch import Fetched, NotFetched
 from assay.authority.keys import new_key
-from tests.authority.walk import REDIRECT, Walk
+from tests.authority.flow import REDIRECT, OAuthFlow
 from tests.driving.hosts import on_assay
 
 ID = "https://app.example/client.json"
@@ -16,15 +16,15 @@ DOCUMENT: dict[str, Any] = {"client_id": ID, "client_name": "App", "redirect_uri
 
 
 class Web:
-    """One document, and how often it was asked for."""
+    """One document, and how often it was requested."""
 
     def __init__(self, document: dict[str, Any] | None = None, lifetime: float | None = None) -> None:
         self.document = DOCUMENT if document is None else document
         self.lifetime = lifetime
-        self.asked = 0
+        self.requests = 0
 
     async def __call__(self, url: str) -> Fetched:
-        self.asked += 1
+        self.requests += 1
         if url != ID:
             raise NotFetched("the answer is 404")
         return Fetched(self.document, self.lifetime)
@@ -32,11 +32,11 @@ class Web:
 
 async def test_a_client_needs_no_registration_where_its_document_is() -> None:
     web = Web()
-    walk = Walk(fetch=web)
-    code = await walk.code(client_id=ID)
-    given = await walk.exchange(code, client_id=ID)
-    assert walk.claims(given.json()["access_token"])["client_id"] == ID
-    assert web.asked == 1
+    flow = OAuthFlow(fetch=web)
+    code = await flow.code(client_id=ID)
+    response = await flow.exchange(code, client_id=ID)
+    assert flow.claims(response.json()["access_token"])["client_id"] == ID
+    assert web.requests == 1
 
 
 async def test_a_document_on_this_machine_is_really_fetched_where_that_is_allowed() -> None:
@@ -50,22 +50,22 @@ async def test_a_document_on_this_machine_is_really_fetched_where_that_is_allowe
     site.close = quietly  # type: ignore[attr-defined]
     async with on_assay(site) as port:
         client_id = f"http://127.0.0.1:{port}/client.json"
-        assert await Walk(loopback_documents=True).code(client_id=client_id)
-        assert (await Walk().authorize(client_id=client_id)).status_code == 400
+        assert await OAuthFlow(loopback_documents=True).code(client_id=client_id)
+        assert (await OAuthFlow().authorize(client_id=client_id)).status_code == 400
 
 
 async def quietly() -> None:
     """Nothing is open between requests."""
 
 
-@pytest.mark.parametrize(("lifetime", "asked"), [(None, 1), (60.0, 1), (0.0, 2), (5.0, 2)])
-async def test_a_document_is_kept_as_long_as_its_sender_says(lifetime: float | None, asked: int) -> None:
+@pytest.mark.parametrize(("lifetime", "requests"), [(None, 1), (60.0, 1), (0.0, 2), (5.0, 2)])
+async def test_a_document_is_kept_as_long_as_its_sender_says(lifetime: float | None, requests: int) -> None:
     web = Web(lifetime=lifetime)
-    walk = Walk(fetch=web)
-    await walk.code(client_id=ID)
-    walk.clock.now += 10
-    await walk.code(client_id=ID)
-    assert web.asked == asked
+    flow = OAuthFlow(fetch=web)
+    await flow.code(client_id=ID)
+    flow.clock.now += 10
+    await flow.code(client_id=ID)
+    assert web.requests == requests
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ async def test_a_document_is_kept_as_long_as_its_sender_says(lifetime: float | N
     ],
 )
 async def test_a_document_that_does_not_describe_its_client_is_refused(document: dict[str, Any]) -> None:
-    response = await Walk(fetch=Web(document)).authorize(client_id=ID)
+    response = await OAuthFlow(fetch=Web(document)).authorize(client_id=ID)
     assert response.status_code == 400
     assert "location" not in response.headers
 
@@ -93,36 +93,36 @@ async def test_a_document_that_does_not_describe_its_client_is_refused(document:
 async def test_a_document_that_the_settings_have_is_not_fetched() -> None:
     web = Web()
     address = "https://conformance-test.local/client-metadata.json"
-    walk = Walk(fetch=web, published={address: {**DOCUMENT, "client_id": address}})
-    given = await walk.exchange(await walk.code(client_id=address), client_id=address)
-    assert walk.claims(given.json()["access_token"])["client_id"] == address
-    assert web.asked == 0
+    flow = OAuthFlow(fetch=web, published={address: {**DOCUMENT, "client_id": address}})
+    response = await flow.exchange(await flow.code(client_id=address), client_id=address)
+    assert flow.claims(response.json()["access_token"])["client_id"] == address
+    assert web.requests == 0
 
 
 async def test_a_document_cannot_be_told_to_use_another_method() -> None:
-    response = await Walk(fetch=Web(), methods=("client_secret_basic",)).authorize(client_id=ID)
+    response = await OAuthFlow(fetch=Web(), methods=("client_secret_basic",)).authorize(client_id=ID)
     assert response.status_code == 400
     assert "token_endpoint_auth_method must be one of client_secret_basic" in response.text
 
 
 async def test_a_document_that_cannot_be_fetched_is_no_client() -> None:
-    response = await Walk(fetch=Web()).authorize(client_id="https://app.example/missing.json")
+    response = await OAuthFlow(fetch=Web()).authorize(client_id="https://app.example/missing.json")
     assert response.status_code == 400
     assert "the answer is 404" in response.text
 
 
 async def test_nothing_is_fetched_where_documents_are_switched_off() -> None:
     web = Web()
-    assert (await Walk(fetch=web, documents=False).authorize(client_id=ID)).status_code == 400
-    assert web.asked == 0
+    assert (await OAuthFlow(fetch=web, documents=False).authorize(client_id=ID)).status_code == 400
+    assert web.requests == 0
 
 
 async def test_a_client_with_a_document_may_sign_with_its_own_key() -> None:
     key = new_key("ES256")
     signing = {"token_endpoint_auth_method": "private_key_jwt", "jwks": {"keys": [key.jwk()]}}
-    walk = Walk(fetch=Web({**DOCUMENT, **signing}))
-    code = await walk.code(client_id=ID)
-    assert (await walk.exchange(code, client_id=ID)).status_code == 401
+    flow = OAuthFlow(fetch=Web({**DOCUMENT, **signing}))
+    code = await flow.code(client_id=ID)
+    assert (await flow.exchange(code, client_id=ID)).status_code == 401
 
 
 @pytest.mark.parametrize(

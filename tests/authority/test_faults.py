@@ -1,4 +1,4 @@
-"""Each fault does what it says, and nothing is wrong without one."""
+"""Each fault has its effect, and without faults there is none."""
 
 import asyncio
 from typing import Any
@@ -8,8 +8,8 @@ import pytest
 
 from assay.authority.authority import token_faults
 from assay.authority.faults import FAULTS, Faults
+from tests.authority.flow import ISSUER, OAuthFlow, answered, error_of, proof
 from tests.authority.test_mint import TOLERATED
-from tests.authority.walk import ISSUER, Walk, answered, error_of, proof
 
 OAUTH = "/.well-known/oauth-authorization-server"
 OIDC = "/.well-known/openid-configuration"
@@ -19,8 +19,8 @@ SCRIPT = "javascript:alert(1)"
 
 
 async def metadata(fault: str | None) -> dict[str, Any]:
-    walk = Walk(faults=() if fault is None else (fault,))
-    known: dict[str, Any] = (await walk.http.get(OAUTH)).json()
+    flow = OAuthFlow(faults=() if fault is None else (fault,))
+    known: dict[str, Any] = (await flow.http.get(OAUTH)).json()
     return known
 
 
@@ -50,7 +50,7 @@ async def test_every_endpoint_is_inside_a_private_network() -> None:
 
 
 async def test_a_document_is_huge_and_still_one() -> None:
-    response = await Walk(faults=("metadata-huge",)).http.get(OAUTH)
+    response = await OAuthFlow(faults=("metadata-huge",)).http.get(OAUTH)
     assert len(response.content) > 16 * 1024 * 1024
     assert response.json()["issuer"] == ISSUER
 
@@ -59,14 +59,14 @@ async def test_a_document_is_huge_and_still_one() -> None:
     ("settings", "host"), [({}, ELSEWHERE), ({"elsewhere": "http://127.0.0.1:9"}, "http://127.0.0.1:9")]
 )
 async def test_a_document_is_on_another_host(settings: dict[str, str], host: str) -> None:
-    walk = Walk(faults=("metadata-redirect",), **settings)
+    flow = OAuthFlow(faults=("metadata-redirect",), **settings)
     for place in (OAUTH, OIDC):
-        response = await walk.http.get(place)
+        response = await flow.http.get(place)
         assert (response.status_code, response.headers["location"]) == (303, f"{host}{place}")
 
 
 @pytest.mark.parametrize(
-    ("faults", "found"),
+    ("faults", "statuses"),
     [
         ((), (200, 200, 200)),
         (("metadata-404-oauth",), (404, 200, 200)),
@@ -75,14 +75,14 @@ async def test_a_document_is_on_another_host(settings: dict[str, str], host: str
         (("metadata-404-oauth", "metadata-404-oidc"), (404, 404, 404)),
     ],
 )
-async def test_documents_can_be_missing(faults: tuple[str, ...], found: tuple[int, ...]) -> None:
-    walk = Walk(issuer=f"{ISSUER}/tenant1", faults=faults)
+async def test_documents_can_be_missing(faults: tuple[str, ...], statuses: tuple[int, ...]) -> None:
+    flow = OAuthFlow(issuer=f"{ISSUER}/tenant1", faults=faults)
     places = (f"{OAUTH}/tenant1", f"{OIDC}/tenant1", f"/tenant1{OIDC}")
-    assert tuple([(await walk.http.get(place)).status_code for place in places]) == found
+    assert tuple([(await flow.http.get(place)).status_code for place in places]) == statuses
 
 
 @pytest.mark.parametrize(
-    ("fault", "found"),
+    ("fault", "statuses"),
     [
         ("metadata-404-oauth", (404, 200)),
         ("metadata-404-oidc", (200, 404)),
@@ -90,10 +90,10 @@ async def test_documents_can_be_missing(faults: tuple[str, ...], found: tuple[in
     ],
 )
 async def test_an_issuer_without_a_path_has_two_documents_of_which_one_is_missing(
-    fault: str, found: tuple[int, int]
+    fault: str, statuses: tuple[int, int]
 ) -> None:
-    walk = Walk(faults=(fault,))
-    assert tuple([(await walk.http.get(place)).status_code for place in (OAUTH, OIDC)]) == found
+    flow = OAuthFlow(faults=(fault,))
+    assert tuple([(await flow.http.get(place)).status_code for place in (OAUTH, OIDC)]) == statuses
 
 
 @pytest.mark.parametrize(
@@ -108,74 +108,74 @@ async def test_an_issuer_without_a_path_has_two_documents_of_which_one_is_missin
 )
 async def test_faults_of_redirects_reach_yes_and_no_alike(fault: str, name: str, spoilt: str | None) -> None:
     for changes in ({}, {"response_type": "token"}):
-        assert answered(await Walk(faults=(fault,)).authorize(**changes)).get(name) == spoilt
+        assert answered(await OAuthFlow(faults=(fault,)).authorize(**changes)).get(name) == spoilt
 
 
 @pytest.mark.parametrize("fault", [name for name in token_faults() if name not in TOLERATED])
 async def test_faults_of_tokens_reach_what_the_endpoint_gives_out(fault: str) -> None:
-    walk = Walk(faults=(fault,))
-    token = (await walk.tokens())["access_token"]
+    flow = OAuthFlow(faults=(fault,))
+    token = (await flow.tokens())["access_token"]
     with pytest.raises((jwt.PyJWTError, KeyError)):
-        walk.claims(token)
+        flow.claims(token)
 
 
 async def test_no_key_is_published() -> None:
-    assert (await Walk(faults=("jwks-empty",)).http.get("/jwks")).json() == {"keys": []}
+    assert (await OAuthFlow(faults=("jwks-empty",)).http.get("/jwks")).json() == {"keys": []}
 
 
 async def test_any_redirect_address_is_taken_but_no_script() -> None:
-    walk = Walk(faults=("no-redirect-check",))
-    response = await walk.authorize(redirect_uri=f"{ELSEWHERE}/x")
+    flow = OAuthFlow(faults=("no-redirect-check",))
+    response = await flow.authorize(redirect_uri=f"{ELSEWHERE}/x")
     assert response.headers["location"].startswith(f"{ELSEWHERE}/x?code=")
-    assert (await walk.authorize(redirect_uri="javascript:alert(1)")).status_code == 400
+    assert (await flow.authorize(redirect_uri="javascript:alert(1)")).status_code == 400
 
 
 async def test_the_verifier_is_not_looked_at() -> None:
-    walk = Walk(faults=("no-pkce-check",))
-    assert (await walk.exchange(await walk.code(), code_verifier="wrong")).status_code == 200
+    flow = OAuthFlow(faults=("no-pkce-check",))
+    assert (await flow.exchange(await flow.code(), code_verifier="wrong")).status_code == 200
 
 
 async def test_a_code_works_twice() -> None:
-    walk = Walk(faults=("code-reuse",))
-    code = await walk.code()
-    assert [(await walk.exchange(code)).status_code for _ in range(3)] == [200, 200, 200]
+    flow = OAuthFlow(faults=("code-reuse",))
+    code = await flow.code()
+    assert [(await flow.exchange(code)).status_code for _ in range(3)] == [200, 200, 200]
 
 
 async def test_a_refresh_token_stays_good() -> None:
-    walk = Walk(faults=("no-refresh-rotation",))
-    token = (await walk.tokens())["refresh_token"]
-    assert [(await walk.refresh(token)).json()["refresh_token"] for _ in range(3)] == [token] * 3
+    flow = OAuthFlow(faults=("no-refresh-rotation",))
+    token = (await flow.tokens())["refresh_token"]
+    assert [(await flow.refresh(token)).json()["refresh_token"] for _ in range(3)] == [token] * 3
 
 
 async def test_an_old_refresh_token_is_refused_and_its_family_lives_on() -> None:
-    walk = Walk(faults=("no-reuse-detection",))
-    old = (await walk.tokens())["refresh_token"]
-    new = (await walk.refresh(old)).json()["refresh_token"]
-    assert error_of(await walk.refresh(old)) == "400 invalid_grant"
-    assert (await walk.refresh(new)).status_code == 200
+    flow = OAuthFlow(faults=("no-reuse-detection",))
+    old = (await flow.tokens())["refresh_token"]
+    new = (await flow.refresh(old)).json()["refresh_token"]
+    assert error_of(await flow.refresh(old)) == "400 invalid_grant"
+    assert (await flow.refresh(new)).status_code == 200
 
 
 async def test_the_proof_binds_nothing() -> None:
-    walk = Walk(faults=("dpop-ignored",))
-    given = await walk.exchange(await walk.code(), headers={"dpop": proof()})
-    assert given.json()["token_type"] == "Bearer"
-    assert "cnf" not in walk.claims(given.json()["access_token"])
+    flow = OAuthFlow(faults=("dpop-ignored",))
+    response = await flow.exchange(await flow.code(), headers={"dpop": proof()})
+    assert response.json()["token_type"] == "Bearer"
+    assert "cnf" not in flow.claims(response.json()["access_token"])
 
 
 async def test_tokens_may_be_cached() -> None:
-    walk = Walk(faults=("cached-token",))
-    assert "no-store" not in (await walk.exchange(await walk.code())).headers["cache-control"]
+    flow = OAuthFlow(faults=("cached-token",))
+    assert "no-store" not in (await flow.exchange(await flow.code())).headers["cache-control"]
 
 
 async def test_every_answer_takes_its_time() -> None:
-    walk = Walk(faults=("slow",), slowness=3600.0)
+    flow = OAuthFlow(faults=("slow",), slowness=3600.0)
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.1):
-            await walk.http.get(OAUTH)
+            await flow.http.get(OAUTH)
 
 
 def test_every_fault_says_what_it_does_and_is_known_by_one_name() -> None:
     assert all(fault.about and name == fault.name for name, fault in FAULTS.items())
-    assert all((fault.spoil is None) is (fault.stage == "rule") for fault in FAULTS.values())
+    assert all((fault.apply is None) is (fault.stage == "rule") for fault in FAULTS.values())
     with pytest.raises(ValueError, match="unknown fault: nonsense"):
         Faults(["nonsense"])

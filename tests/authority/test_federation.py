@@ -1,4 +1,4 @@
-"""Grants that rest on what somebody else has signed: what is believed, and how the rest is refused."""
+"""Grants based on a token that another party signed: which are accepted, and how others are refused."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from assay.authority.authority import Authority
 from assay.authority.keys import base64url, new_key
 from assay.authority.record import JWT_BEARER, TOKEN_EXCHANGE, Client, digest
 from assay.authority.settings import Settings, Trusted
-from tests.authority.walk import ISSUER, RESOURCE, ManualClock, Walk, error_of, present, proof
+from tests.authority.flow import ISSUER, RESOURCE, ManualClock, OAuthFlow, error_of, present, proof
 
 NOW = 1_800_000_000
 ELSEWHERE = "https://resource-authority.example"
@@ -23,9 +23,9 @@ OTHER_PROVIDER = Authority(Settings(issuer="https://other-idp.example"), now=Man
 TRUSTED = Trusted(issuer=OTHER_PROVIDER.issuer, jwks=OTHER_PROVIDER.jwks())
 
 
-def provider(**settings: Any) -> Walk:
-    given = {"grants": (TOKEN_EXCHANGE,), "clients": (PERSONAL, SAME, OUTSIDER), "trusted": (TRUSTED,)}
-    return Walk(**{**given, **settings})
+def provider(**settings: Any) -> OAuthFlow:
+    defaults = {"grants": (TOKEN_EXCHANGE,), "clients": (PERSONAL, SAME, OUTSIDER), "trusted": (TRUSTED,)}
+    return OAuthFlow(**{**defaults, **settings})
 
 
 def wish(**changes: Any) -> dict[str, Any]:
@@ -41,26 +41,28 @@ def wish(**changes: Any) -> dict[str, Any]:
 
 
 async def test_an_id_token_becomes_a_grant_for_another_authority() -> None:
-    given = provider()
-    token = given.authority.identify("ann", "agent")
-    response = await given.token(**wish(subject_token=token, scope="read"))
-    told = response.json()
-    assert (told["issued_token_type"], told["token_type"], told["scope"]) == (JAG, "N_A", "read")
-    assert jwt.get_unverified_header(told["access_token"])["typ"] == JAG_TYPE
-    claims = given.claims(told["access_token"], audience=ELSEWHERE)
+    flow = provider()
+    token = flow.authority.identify("ann", "agent")
+    response = await flow.token(**wish(subject_token=token, scope="read"))
+    granted = response.json()
+    assert (granted["issued_token_type"], granted["token_type"], granted["scope"]) == (JAG, "N_A", "read")
+    assert jwt.get_unverified_header(granted["access_token"])["typ"] == JAG_TYPE
+    claims = flow.claims(granted["access_token"], audience=ELSEWHERE)
     expected = {"sub": "ann", "client_id": "agent-elsewhere", "resource": RESOURCE, "scope": "read"}
     assert expected.items() <= claims.items()
     assert claims.keys() >= {"iss", "iat", "exp", "jti"}
-    assert await Walk(store=given.authority.store).introspect(told["access_token"]) == {"active": False}
+    assert await OAuthFlow(store=flow.authority.store).introspect(granted["access_token"]) == {
+        "active": False
+    }
 
 
 async def test_a_grant_without_scope_says_none_and_a_client_may_have_one_id_everywhere() -> None:
-    given = provider()
+    flow = provider()
     both = [RESOURCE, "https://b.example"]
-    token = given.authority.identify("ann", "same")
-    told = (await given.token(**wish(subject_token=token, client_id="same", resource=both))).json()
-    claims = given.claims(told["access_token"], audience=ELSEWHERE)
-    assert "scope" not in told and "scope" not in claims
+    token = flow.authority.identify("ann", "same")
+    granted = (await flow.token(**wish(subject_token=token, client_id="same", resource=both))).json()
+    claims = flow.claims(granted["access_token"], audience=ELSEWHERE)
+    assert "scope" not in granted and "scope" not in claims
     assert (claims["client_id"], claims["resource"]) == ("same", both)
 
 
@@ -84,18 +86,18 @@ async def test_an_id_token_of_another_provider_counts_where_that_is_trusted() ->
     ],
 )
 async def test_an_exchange_says_what_it_needs(changes: dict[str, Any], error: str) -> None:
-    given = provider()
-    form = wish(**{"subject_token": given.authority.identify("ann", "agent"), **changes})
-    assert error_of(await given.token(**form)) == f"400 {error}"
+    flow = provider()
+    form = wish(**{"subject_token": flow.authority.identify("ann", "agent"), **changes})
+    assert error_of(await flow.token(**form)) == f"400 {error}"
 
 
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"aud": "other"}, "subject_token is for somebody else: aud"),
+        ({"aud": "other"}, "subject_token is for another audience: aud"),
         ({"exp": NOW}, "subject_token has expired"),
         ({"nbf": NOW + 61}, "subject_token is not valid yet"),
-        ({"iss": "https://unknown.example"}, "subject_token is of an issuer that is not trusted here"),
+        ({"iss": "https://unknown.example"}, "subject_token is from an untrusted issuer"),
         ({"sub": None}, "subject_token has no sub"),
         ({"exp": None}, "subject_token has no exp"),
     ],
@@ -103,18 +105,18 @@ async def test_an_exchange_says_what_it_needs(changes: dict[str, Any], error: st
 async def test_an_id_token_that_is_not_believed_is_refused_with_its_reason(
     changes: dict[str, Any], reason: str
 ) -> None:
-    given = provider()
+    flow = provider()
     claims = {"iss": ISSUER, "sub": "ann", "aud": "agent", "exp": NOW + 60, **changes}
-    key = given.authority.keys.current
+    key = flow.authority.keys.current
     token = jwt.encode(present(claims), key.private, key.algorithm, headers={"kid": key.kid})
-    response = await given.token(**wish(subject_token=token))
+    response = await flow.token(**wish(subject_token=token))
     assert (error_of(response), response.json()["error_description"]) == ("400 invalid_request", reason)
 
 
 async def test_an_access_token_is_no_id_token() -> None:
-    given = provider()
-    token = given.authority.mint("ann", audience="agent")
-    assert "type JWT" in (await given.token(**wish(subject_token=token))).json()["error_description"]
+    flow = provider()
+    token = flow.authority.mint("ann", audience="agent")
+    assert "type JWT" in (await flow.token(**wish(subject_token=token))).json()["error_description"]
 
 
 ISSUING = Authority(Settings(issuer="https://idp.example"), now=ManualClock())
@@ -124,9 +126,9 @@ BY_OTHERS = Client(id="by-others", secret=digest("s3cret"), methods=("client_sec
 FEDERATED = Trusted(issuer=ISSUING.issuer, jwks=ISSUING.jwks(), type=JAG_TYPE)
 
 
-def taking(**settings: Any) -> Walk:
-    given = {"grants": (JWT_BEARER,), "clients": (CLIENT, BY_OTHERS), "trusted": (FEDERATED,)}
-    return Walk(**{**given, "resources": (RESOURCE, "https://b.example"), **settings})
+def taking(**settings: Any) -> OAuthFlow:
+    defaults = {"grants": (JWT_BEARER,), "clients": (CLIENT, BY_OTHERS), "trusted": (FEDERATED,)}
+    return OAuthFlow(**{**defaults, "resources": (RESOURCE, "https://b.example"), **settings})
 
 
 def jag(*, typ: str = JAG_TYPE, fault: str | None = None, **changes: Any) -> str:
@@ -155,10 +157,10 @@ def brought(assertion: Any, **changes: Any) -> dict[str, Any]:
 async def test_a_grant_of_a_trusted_issuer_brings_access_and_nothing_to_refresh(
     assertion: str, changes: dict[str, Any], scope: str
 ) -> None:
-    given = taking()
-    first, again = [await given.token(**brought(assertion, **changes)) for _ in range(2)]
+    flow = taking()
+    first, again = [await flow.token(**brought(assertion, **changes)) for _ in range(2)]
     assert (first.status_code, again.status_code) == (200, 200)
-    claims = given.claims(first.json()["access_token"])
+    claims = flow.claims(first.json()["access_token"])
     assert (claims["sub"], claims["client_id"], claims["scope"]) == ("ann", "agent", scope)
     assert "refresh_token" not in first.json()
 
@@ -166,27 +168,27 @@ async def test_a_grant_of_a_trusted_issuer_brings_access_and_nothing_to_refresh(
 @pytest.mark.parametrize(
     ("assertion", "reason"),
     [
-        ("malformed", "is no JWT"),
-        ("a" * 20_000, "is no JWT"),
-        (f"{base64url(b'[' * 3000)}.e30.", "is no JWT"),
+        ("malformed", "is not a JWT"),
+        ("a" * 20_000, "is not a JWT"),
+        (f"{base64url(b'[' * 3000)}.e30.", "is not a JWT"),
         (jag(fault="expired-token"), "has expired"),
         (jag(fault="future-token"), "is not valid yet"),
-        (jag(fault="token-wrong-audience"), "is for somebody else: aud"),
+        (jag(fault="token-wrong-audience"), "is for another audience: aud"),
         (jag(fault="token-without-audience"), "has no aud"),
         (jag(fault="token-without-expiry"), "has no exp"),
         (jag(fault="token-without-subject"), "has no sub"),
-        (jag(fault="token-wrong-issuer"), "is of an issuer that is not trusted here"),
+        (jag(fault="token-wrong-issuer"), "is from an untrusted issuer"),
         (jag(fault="alg-none"), "must be signed with one of ES256, RS256, PS256, EdDSA"),
         (jag(fault="hs256-with-public-key"), "must be signed with one of ES256, RS256, PS256, EdDSA"),
-        (jag(fault="stranger-key"), "is signed with no key that is known for it"),
-        (jag(fault="unknown-kid"), "is signed with no key that is known for it"),
-        (jag(fault="bad-signature"), "is signed with no key that is known for it"),
-        (jag(exp=True), "has an exp or nbf that is no time"),
+        (jag(fault="stranger-key"), "is not signed with a known key"),
+        (jag(fault="unknown-kid"), "is not signed with a known key"),
+        (jag(fault="bad-signature"), "is not signed with a known key"),
+        (jag(exp=True), "has an exp or nbf that is not a number"),
         (jag(typ="JWT"), f"is not of the type {JAG_TYPE}"),
         (jag(client_id=None), "has no client_id"),
         (jag(resource=None), "has no resource"),
-        (jag(resource=5), "has a resource that is no text"),
-        (jag(resource="https://unknown.example"), "is for a resource that is not known here"),
+        (jag(resource=5), "has a resource that is not a string"),
+        (jag(resource="https://unknown.example"), "is for an unknown resource"),
         (jag(client_id="other"), "is for another client: client_id"),
     ],
 )
@@ -228,8 +230,8 @@ async def test_such_tokens_can_be_bound_to_a_key_too() -> None:
 
 @pytest.mark.parametrize("kind", [TOKEN_EXCHANGE, JWT_BEARER])
 async def test_both_are_off_unless_they_are_switched_on(kind: str) -> None:
-    given = Walk()
-    response = await given.token(grant_type=kind, client_id="public")
+    flow = OAuthFlow()
+    response = await flow.token(grant_type=kind, client_id="public")
     assert error_of(response) == "400 unsupported_grant_type"
-    known = (await given.http.get("/.well-known/oauth-authorization-server")).json()
+    known = (await flow.http.get("/.well-known/oauth-authorization-server")).json()
     assert kind not in known["grant_types_supported"]

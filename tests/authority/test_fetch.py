@@ -1,4 +1,4 @@
-"""Fetching from addresses that others choose: where it does not go, and what it does not take."""
+"""Fetch from untrusted URLs: addresses that are never contacted, and responses that are refused."""
 
 import asyncio
 import contextlib
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from assay.authority.fetch import AT_ONCE, NotFetched, get_from, guarded_fetch, lifetime_of, resolve
+from assay.authority.fetch import CONCURRENT, NotFetched, get_from, guarded_fetch, lifetime_of, resolve
 from assay.authority.settings import Bounds
 from assay.model.limits import Limits
 from assay.transport.http1.server import listen, serve
@@ -20,7 +20,7 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 class Site:
-    """Answers every request in one way."""
+    """Answers every request in the same way."""
 
     def __init__(
         self, body: bytes, *, status: int = 200, media_type: str = "application/json", **more: str
@@ -46,12 +46,12 @@ class Site:
 
 
 def resolving(*addresses: str) -> Callable[[str, int], Awaitable[list[str]]]:
-    async def found(host: str, port: int) -> list[str]:
+    async def lookup(host: str, port: int) -> list[str]:
         if not addresses:
             raise OSError("no such host")
         return list(addresses)
 
-    return found
+    return lookup
 
 
 async def unasked(host: str, port: int) -> list[str]:
@@ -95,12 +95,12 @@ async def test_nothing_but_https_is_asked(url: str) -> None:
 
 
 async def test_what_is_no_url_is_not_asked() -> None:
-    with pytest.raises(NotFetched, match="not an address"):
+    with pytest.raises(NotFetched, match="not a URL"):
         await guarded_fetch(Bounds(), resolve=unasked)("https://[::1")
 
 
 @pytest.mark.parametrize("url", ["https://a.example:1/\x00", "https://\xe9.example:1/"])
-async def test_a_url_that_cannot_be_sent_is_told(url: str) -> None:
+async def test_an_unsendable_url_is_reported(url: str) -> None:
     with pytest.raises(NotFetched, match="no answer"):
         await get_from("127.0.0.1", url, 10)
 
@@ -126,10 +126,10 @@ async def test_a_document_of_this_machine_is_fetched_where_that_is_allowed() -> 
         (Site(b"", status=302, location="http://127.0.0.1:1/"), "302"),
         (Site(b"{}", media_type="text/html"), "application/json"),
         (Site(b"{}", **{"content-encoding": "gzip"}), "compressed"),
-        (Site(b"[]"), "no JSON object"),
-        (Site(b"{"), "no JSON object"),
-        (Site(b"[" * 10_000), "no JSON object"),
-        (Site(b"\xff"), "no JSON object"),
+        (Site(b"[]"), "not a JSON object"),
+        (Site(b"{"), "not a JSON object"),
+        (Site(b"[" * 10_000), "not a JSON object"),
+        (Site(b"\xff"), "not a JSON object"),
         (Site(b'{"a": "%s"}' % (b"x" * 20_000)), "more than"),
     ],
 )
@@ -141,7 +141,7 @@ async def test_what_is_no_document_is_not_taken(site: Site, reason: str) -> None
 
 @contextlib.asynccontextmanager
 async def under_tls(site: Site, authority: Authority) -> AsyncIterator[int]:
-    """On this machine, with a certificate for `localhost` and 127.0.0.1."""
+    """A server on this machine, with a certificate for `localhost` and 127.0.0.1."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*authority.issue("site"))
     bound, stop = listen("127.0.0.1", 0), asyncio.Event()
@@ -166,7 +166,7 @@ async def test_the_certificate_must_be_of_the_name_in_the_url_whichever_address_
     assert site.hosts == [f"localhost:{port}".encode()]
 
 
-async def test_nobody_is_waited_for_longer_than_the_bound() -> None:
+async def test_a_slow_server_is_not_waited_for() -> None:
     async def never(host: str, port: int) -> list[str]:
         await asyncio.Event().wait()
         return []
@@ -182,20 +182,20 @@ async def test_no_more_documents_are_fetched_at_once_than_a_bound() -> None:
         nonlocal under_way, most
         under_way += 1
         most = max(most, under_way)
-        if under_way == AT_ONCE:
+        if under_way == CONCURRENT:
             asyncio.get_running_loop().call_soon(answered.set)
         await answered.wait()
         under_way -= 1
         return ["10.0.0.1"]
 
     fetch = guarded_fetch(Bounds(), resolve=later)
-    asked = (fetch(f"https://app.example/{number}") for number in range(AT_ONCE + 5))
-    found = await asyncio.gather(*asked, return_exceptions=True)
-    assert all(isinstance(each, NotFetched) for each in found)
-    assert most == AT_ONCE
+    requests = (fetch(f"https://app.example/{number}") for number in range(CONCURRENT + 5))
+    outcomes = await asyncio.gather(*requests, return_exceptions=True)
+    assert all(isinstance(each, NotFetched) for each in outcomes)
+    assert most == CONCURRENT
 
 
-async def test_a_connection_that_nobody_takes_is_told() -> None:
+async def test_a_refused_connection_is_reported() -> None:
     async with on_assay(Site(b"{}")) as port:
         closed = port
     with pytest.raises(NotFetched, match="no answer"):

@@ -1,4 +1,4 @@
-"""Signing keys: what is published, and for how long."""
+"""Signing keys: which are published, and for how long."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import pytest
 from assay.authority.authority import LEEWAY
 from assay.authority.keys import ALGORITHMS, thumbprint
 from assay.authority.sqlite import SqliteStore
-from tests.authority.walk import RESOURCE, ManualClock, Walk
+from tests.authority.flow import RESOURCE, ManualClock, OAuthFlow
 
 
 def test_the_thumbprint_is_that_of_the_standard() -> None:
@@ -25,44 +25,44 @@ def test_the_thumbprint_is_that_of_the_standard() -> None:
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_tokens_of_each_algorithm_are_verified_with_what_is_published(algorithm: str) -> None:
-    walk = Walk(algorithm=algorithm)
-    (jwk,) = walk.authority.jwks()["keys"]
+    flow = OAuthFlow(algorithm=algorithm)
+    (jwk,) = flow.authority.jwks()["keys"]
     assert jwk.keys() & {"d", "p", "q"} == set()
     options = {"verify_exp": False, "verify_iat": False}
-    token = walk.authority.mint(audience=RESOURCE)
+    token = flow.authority.mint(audience=RESOURCE)
     assert jwt.decode(token, jwt.PyJWK(jwk), audience=RESOURCE, options=options)["sub"] == "developer"
 
 
 def test_a_retired_key_is_published_until_its_last_token_has_expired() -> None:
-    walk = Walk()
-    before = walk.authority.mint(audience=RESOURCE)
-    walk.authority.rotate()
-    after = walk.authority.mint(audience=RESOURCE)
+    flow = OAuthFlow()
+    before = flow.authority.mint(audience=RESOURCE)
+    flow.authority.rotate()
+    after = flow.authority.mint(audience=RESOURCE)
     kids = [jwt.get_unverified_header(token)["kid"] for token in (before, after)]
     assert kids[0] != kids[1]
-    assert [key["kid"] for key in walk.authority.jwks()["keys"]] == kids
-    walk.clock.now += walk.authority.settings.lifetimes.access
-    assert kids[0] in {key["kid"] for key in walk.authority.jwks()["keys"]}
-    walk.clock.now += LEEWAY
-    assert [key["kid"] for key in walk.authority.jwks()["keys"]] == kids[1:]
+    assert [key["kid"] for key in flow.authority.jwks()["keys"]] == kids
+    flow.clock.now += flow.authority.settings.lifetimes.access
+    assert kids[0] in {key["kid"] for key in flow.authority.jwks()["keys"]}
+    flow.clock.now += LEEWAY
+    assert [key["kid"] for key in flow.authority.jwks()["keys"]] == kids[1:]
 
 
 async def test_keys_clients_and_tokens_outlive_the_process_in_a_file(tmp_path: Path) -> None:
     path = tmp_path / "authority.db"
-    first = Walk(store=SqliteStore(path, now=ManualClock()))
-    given = await first.tokens()
+    first = OAuthFlow(store=SqliteStore(path, now=ManualClock()))
+    tokens = await first.tokens()
     first.authority.store.close()
-    second = Walk(store=SqliteStore(path, now=ManualClock()))
-    assert second.claims(given["access_token"])["sub"] == "developer"
-    assert (await second.refresh(given["refresh_token"])).status_code == 200
+    second = OAuthFlow(store=SqliteStore(path, now=ManualClock()))
+    assert second.claims(tokens["access_token"])["sub"] == "developer"
+    assert (await second.refresh(tokens["refresh_token"])).status_code == 200
     second.authority.store.close()
 
 
 def test_the_file_holds_no_token_and_no_secret_of_a_client(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "authority.db")
-    walk = Walk(store=store)
-    token = walk.authority.mint(audience=RESOURCE)
+    flow = OAuthFlow(store=store)
+    token = flow.authority.mint(audience=RESOURCE)
     store.close()
-    kept = b"".join(path.read_bytes() for path in tmp_path.iterdir())
-    assert token.encode() not in kept
-    assert b"s3cret" not in kept
+    stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert token.encode() not in stored
+    assert b"s3cret" not in stored

@@ -1,4 +1,4 @@
-"""Whatever comes, the authority answers: never with a failure of its own, never with a token by accident."""
+"""The authority answers any input, without internal errors and without issuing a token by accident."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from assay.authority.app import ENDPOINTS
 from assay.authority.client_auth import ASSERTION
 from assay.authority.keys import new_key
-from tests.authority.walk import CHALLENGE, REDIRECT, Walk
+from tests.authority.flow import CHALLENGE, REDIRECT, OAuthFlow
 
 KEY = new_key("ES256")
 JSON = st.recursive(
@@ -56,8 +56,8 @@ async def answer(method: str, place: str, **sent: Any) -> int:
     async def nowhere(url: str) -> Any:
         raise AssertionError(f"fetched {url}")
 
-    walk = Walk(fetch=nowhere, documents=False, auto_approve=False, dev_mint=True)
-    response = await walk.http.request(method, place, **sent)
+    flow = OAuthFlow(fetch=nowhere, documents=False, auto_approve=False, dev_mint=True)
+    response = await flow.http.request(method, place, **sent)
     assert "access_token" not in response.text or place == "/dev/mint"
     return response.status_code
 

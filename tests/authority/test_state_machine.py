@@ -1,4 +1,4 @@
-"""Codes and refresh tokens under any order of use: compared with a model that is a few lines long."""
+"""Codes and refresh tokens used in any order, compared with a small model."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.authority.walk import Walk
+from tests.authority.flow import OAuthFlow
 
 
 class Family:
-    """What the model knows of one consent and what came of it."""
+    """The model's state of one grant."""
 
     def __init__(self, code: str, now: float) -> None:
         self.code = code
@@ -25,24 +25,24 @@ class Family:
     def alive(self, now: float) -> bool:
         return not self.revoked and now < self.until
 
-    def take(self, given: dict[str, Any], now: float) -> None:
-        assert given["refresh_token"] not in self.refreshes
-        self.refreshes.append(given["refresh_token"])
-        self.access, self.access_until = given["access_token"], now + 300
+    def take(self, tokens: dict[str, Any], now: float) -> None:
+        assert tokens["refresh_token"] not in self.refreshes
+        self.refreshes.append(tokens["refresh_token"])
+        self.access, self.access_until = tokens["access_token"], now + 300
 
 
 class Tokens:
-    """Families at an authority, and what can be done to them."""
+    """Grants at an authority, and the operations on them."""
 
-    def __init__(self, walk: Walk) -> None:
-        self.walk = walk
+    def __init__(self, flow: OAuthFlow) -> None:
+        self.walk = flow
 
     @property
     def now(self) -> float:
         return self.walk.clock()
 
     async def look(self, family: Family) -> None:
-        """The newest tokens of a family are active as long as it lives, and they; older ones never."""
+        """The newest tokens of a live grant are active until they expire; older ones never are."""
         alive = family.alive(self.now)
         for token in family.refreshes:
             newest = token == family.refreshes[-1]
@@ -59,7 +59,7 @@ class Tokens:
             family.until = self.now + 86_400
             family.take(response.json(), self.now)
         elif fresh:
-            # A code that comes back tells of a thief, as long as it is remembered.
+            # A code that is used again is stolen, as long as its record lasts.
             family.revoked = True
 
     async def refresh(self, family: Family) -> None:
@@ -115,7 +115,7 @@ ANY_ORDER = st.lists(st.tuples(st.sampled_from(DEEDS), st.integers(0, 1)), min_s
 
 
 async def live_through(deeds: Deeds, *faults: str) -> None:
-    tokens = Tokens(Walk(faults=faults))
+    tokens = Tokens(OAuthFlow(faults=faults))
     families = [Family(await tokens.walk.code(), tokens.now) for _ in range(2)]
     await tokens.exchange(families[0])
     for deed, number in deeds:

@@ -1,4 +1,4 @@
-"""What every store of an authority does. A new one is added to the table."""
+"""The contract of every store. A new store is added to the table."""
 
 import stat
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ import pytest
 from assay.authority.memory import MemoryStore
 from assay.authority.sqlite import SqliteStore
 from assay.authority.store import Full, Now, Store
-from tests.authority.walk import ManualClock
+from tests.authority.flow import ManualClock
 
 STORES: dict[str, Callable[[Path, Now], Store]] = {
     "memory": lambda path, now: MemoryStore(bound=3, now=now),
@@ -24,9 +24,9 @@ def clock() -> ManualClock:
 
 @pytest.fixture(params=STORES)
 def store(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> Iterator[Store]:
-    made = STORES[request.param](tmp_path / "records.db", clock)
-    yield made
-    made.close()
+    store = STORES[request.param](tmp_path / "records.db", clock)
+    yield store
+    store.close()
 
 
 def test_a_record_is_found_by_its_kind_and_key_until_it_expires(store: Store, clock: ManualClock) -> None:

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
-from tests.authority.walk import CHALLENGE
+from tests.authority.flow import CHALLENGE
 from tests.system.chromium import Browser, Page, PageError
 
 

@@ -1,5 +1,5 @@
-"""An authorization server for development and tests, and never for more.
+"""An authorization server for development and tests only.
 
-`authority.Authority` is the whole of it, `app.AuthorityApp` its ASGI application. It shares no code with the
-rest of Assay's authorization, so that one can test the other.
+`authority.Authority` holds its state, `app.AuthorityApp` is its ASGI application. It shares no code with the
+verification of tokens in `assay.auth`, so that each can test the other.
 """

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from . import endpoints
 from .authority import Authority
-from .consent import refusal_page
+from .consent import error_page
 from .endpoints import Endpoint
-from .http import Request, Response, refusal_response
+from .error import DisplayedError, OAuthError
+from .http import Request, Response, error_response
 from .metadata import places
-from .refusal import NotRedirected, Refused
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -27,12 +27,12 @@ ENDPOINTS: Final[dict[tuple[str, str], Endpoint]] = {
     ("GET", "/jwks"): endpoints.publish_keys,
     ("POST", "/token"): endpoints.token,
     ("POST", "/register"): endpoints.register,
-    ("POST", "/introspect"): endpoints.look_into,
-    ("POST", "/revoke"): endpoints.take_back,
+    ("POST", "/introspect"): endpoints.introspect,
+    ("POST", "/revoke"): endpoints.revoke,
     ("POST", "/dev/mint"): endpoints.mint,
     ("POST", "/dev/rotate"): endpoints.rotate,
 }
-# What scripts of any page may read: nothing there depends on who the browser is.
+# Readable by scripts of any origin: these responses do not depend on cookies.
 CROSS_ORIGIN: Final = ("/jwks", "/token", "/register", "/revoke")
 CORS: Final = (
     ("access-control-allow-origin", "*"),
@@ -54,11 +54,13 @@ class AuthorityApp:
         settings = authority.settings
         base = f"{settings.path}{settings.endpoints}"
         documents = places(settings.path, authority.faults)
-        self._table = {(method, f"{base}{place}"): served for (method, place), served in ENDPOINTS.items()}
+        self._table = {
+            (method, f"{base}{place}"): endpoint for (method, place), endpoint in ENDPOINTS.items()
+        }
         self._table |= {("GET", place): endpoints.describe for place in documents}
         self._open = documents | {f"{base}{place}" for place in CROSS_ORIGIN}
         self.places = frozenset(place for _, place in self._table)
-        """Every path that is answered here: a host that has others can tell them apart."""
+        """Every path that is answered here, for a host that serves others too."""
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -66,7 +68,8 @@ class AuthorityApp:
         if scope["type"] != "http":
             return await send({"type": "websocket.close"})
         response = await self._answer(scope, receive)
-        # Never the query, a body or a header: they hold secrets. Nor a path that a stranger made up.
+        # Queries, bodies and headers hold secrets and are never logged; nor are unknown paths, which anyone
+        # can choose.
         path = scope["path"] if scope["path"] in self.places else "(elsewhere)"
         log.info("%s %s %d", scope["method"], path, response.status)
         await _send(response, send)
@@ -86,24 +89,24 @@ class AuthorityApp:
                 body = await _body(receive, settings.bounds.body_bytes)
             response = await self._endpoint(method, path)(self.authority, _request(scope, body))
         except TimeoutError:
-            response = refusal_response(Refused("invalid_request", "the body took too long", status=408))
-        except NotRedirected as refused:
-            response = refusal_page(refused)
-        except Refused as refused:
-            response = refusal_response(refused)
-        return _opened(response) if path in self._open else response
+            response = error_response(OAuthError("invalid_request", "the body took too long", status=408))
+        except DisplayedError as error:
+            response = error_page(error)
+        except OAuthError as error:
+            response = error_response(error)
+        return _with_cors(response) if path in self._open else response
 
     def _endpoint(self, method: str, path: str) -> Endpoint:
-        found = self._table.get(("GET" if method == "HEAD" else method, path))
-        if found is None:
+        endpoint = self._table.get(("GET" if method == "HEAD" else method, path))
+        if endpoint is None:
             allowed = [known for known, place in self._table if place == path]
             status = 405 if allowed else 404
             headers = {"allow": ", ".join(allowed)} if allowed else {}
-            raise Refused("not_found", f"no {method} at this address", status=status, headers=headers)
-        return found
+            raise OAuthError("not_found", f"no {method} at this URL", status=status, headers=headers)
+        return endpoint
 
 
-def _opened(response: Response) -> Response:
+def _with_cors(response: Response) -> Response:
     return Response(status=response.status, headers=(*response.headers, *CORS), body=response.body)
 
 
@@ -125,10 +128,10 @@ async def _body(receive: Receive, bound: int) -> bytes:
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise Refused("invalid_request", "the client has left")
+            raise OAuthError("invalid_request", "the client disconnected")
         body += message.get("body", b"")
         if len(body) > bound:
-            raise Refused("invalid_request", f"the body has more than {bound} bytes", status=413)
+            raise OAuthError("invalid_request", f"the body has more than {bound} bytes", status=413)
         if not message.get("more_body", False):
             return body
 

@@ -1,4 +1,4 @@
-"""The authority itself: its settings, its keys, its records, and tokens of any kind for tests."""
+"""The authority: its settings, keys and records, and any token that a test needs."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from .record import (
     Code,
     Document,
     Grant,
-    Once,
     Refresh,
     StoredKey,
     Ticket,
+    UseMarker,
     digest,
     new_secret,
 )
 from .settings import Settings
-from .store import Now, Shelf, Store
+from .store import Now, RecordTable, Store
 from .token import serialize, unsigned
 
 ACCESS_TYPE = "at+jwt"
 ID_TYPE = "JWT"
 LEEWAY = 60.0
-"""Seconds that a retired key is published beyond its last token: clocks differ."""
+"""Seconds that a retired key stays published after its last token expires, for clock skew."""
 
 
 class Authority:
-    """What the endpoints work with. It holds no connection and no task."""
+    """The state that endpoints work on. It holds no connections and no tasks."""
 
     def __init__(
         self,
@@ -51,28 +51,29 @@ class Authority:
         self.store = store or MemoryStore(now=now)
         self.fetch = fetch or guarded_fetch(settings.bounds, loopback=settings.loopback_documents)
         self.preregistered = {client.id: client for client in settings.clients}
-        self.clients = Shelf(self.store, "client", Client)
-        self.documents = Shelf(self.store, "document", Document)
-        self.tickets = Shelf(self.store, "ticket", Ticket)
-        self.codes = Shelf(self.store, "code", Code)
-        self.grants = Shelf(self.store, "grant", Grant)
-        self.refreshes = Shelf(self.store, "refresh", Refresh)
-        self.accesses = Shelf(self.store, "access", Access)
-        self.once = Shelf(self.store, "once", Once)
+        self.clients = RecordTable(self.store, "client", Client)
+        self.documents = RecordTable(self.store, "document", Document)
+        self.tickets = RecordTable(self.store, "ticket", Ticket)
+        self.codes = RecordTable(self.store, "code", Code)
+        self.grants = RecordTable(self.store, "grant", Grant)
+        self.refreshes = RecordTable(self.store, "refresh", Refresh)
+        self.accesses = RecordTable(self.store, "access", Access)
+        self.used = RecordTable(self.store, "once", UseMarker)
         self.nonces = Nonces(now)
         overlap = settings.lifetimes.access + LEEWAY
-        self.keys = KeyRing(Shelf(self.store, "key", StoredKey), settings.algorithm, overlap=overlap, now=now)
+        keys = RecordTable(self.store, "key", StoredKey)
+        self.keys = KeyRing(keys, settings.algorithm, overlap=overlap, now=now)
 
     @property
     def issuer(self) -> str:
         return self.settings.issuer
 
     def jwks(self) -> dict[str, Any]:
-        """The public keys, as they are published."""
-        return self.faults.spoil("keys", self.keys.jwks())
+        """The published key set."""
+        return self.faults.apply("keys", self.keys.jwks())
 
     def rotate(self) -> str:
-        """Sign with a new key from now on; its id."""
+        """Switch to a new signing key; returns its id."""
         return self.keys.rotate().kid
 
     def claims(
@@ -85,7 +86,7 @@ class Authority:
         lifetime: float | None = None,
         thumbprint: str | None = None,
     ) -> dict[str, Any]:
-        """The claims of an access token (RFC 9068), issued now."""
+        """The claims of an access token issued now (RFC 9068, 2.2)."""
         now, audiences = int(self.now()), list(audience) or [self.settings.audience or self.issuer]
         seconds = self.settings.lifetimes.access if lifetime is None else lifetime
         return {
@@ -102,24 +103,24 @@ class Authority:
 
     def sign(self, claims: dict[str, Any], kind: str, faults: Faults, header: Mapping[str, Any] = {}) -> str:
         key = self.keys.current
-        token = faults.spoil("token", unsigned(key, claims, kind).headed(**header))
+        token = faults.apply("token", unsigned(key, claims, kind).with_header(**header))
         return serialize(token, key)
 
     def identify(self, subject: str, client_id: str, *, nonce: str | None = None) -> str:
-        """An ID token: who consented, for a client that asked in the way of OpenID Connect."""
+        """An ID token for a client that requested the scope `openid`."""
         now = int(self.now())
         claims = {"iss": self.issuer, "sub": subject, "aud": client_id, "iat": now, "exp": now + 300}
         return self.sign(claims | ({} if nonce is None else {"nonce": nonce}), ID_TYPE, self.faults)
 
-    def give_out(self, claims: dict[str, Any], *, grant: str = "") -> str:
-        """Make an access token of these claims and remember it."""
+    def issue(self, claims: dict[str, Any], *, grant: str = "") -> str:
+        """Make an access token with these claims, and record it."""
         token = new_secret() if self.settings.opaque else self.sign(claims, ACCESS_TYPE, self.faults)
-        self.remember(token, claims, grant)
+        self.record(token, claims, grant)
         return token
 
-    def remember(self, token: str, claims: dict[str, Any], grant: str = "") -> None:
-        record = Access(claims=claims, client_id=claims.get("client_id", ""), grant=grant)
-        self.accesses.put(digest(token), record, claims["exp"])
+    def record(self, token: str, claims: dict[str, Any], grant: str = "") -> None:
+        access = Access(claims=claims, client_id=claims.get("client_id", ""), grant=grant)
+        self.accesses.put(digest(token), access, claims["exp"])
 
     def mint(
         self,
@@ -134,18 +135,18 @@ class Authority:
         claims: Mapping[str, Any] | None = None,
         header: Mapping[str, Any] | None = None,
     ) -> str:
-        """A signed access token without anybody's consent: for tests.
+        """A signed access token without consent, for tests.
 
-        `fault` is a fault of tokens, by name. `claims` and `header` change what would be there; none removes
-        it. A token with any of these is not known to introspection: nobody was given it. The faults that
-        the authority itself was started with do not count here.
+        `fault` names a fault of tokens. `claims` and `header` override members, and `None` removes one. A
+        token changed in any of these ways is unknown to introspection. Faults that the authority was started
+        with do not apply.
 
         Raises:
-            ValueError: there is no such fault of tokens.
+            ValueError: `fault` is unknown, or not a fault of tokens.
         """
         if fault is not None and (fault not in FAULTS or FAULTS[fault].stage != "token"):
-            raise ValueError(f"no fault of tokens: {fault}; one of {', '.join(token_faults())}")
-        honest = self.claims(
+            raise ValueError(f"no fault of tokens: {fault}; use one of {', '.join(token_faults())}")
+        standard = self.claims(
             subject=subject,
             client_id=client_id,
             audience=[audience] if isinstance(audience, str) else audience,
@@ -153,10 +154,10 @@ class Authority:
             lifetime=lifetime,
             thumbprint=thumbprint,
         )
-        changed = {name: value for name, value in {**honest, **(claims or {})}.items() if value is not None}
+        changed = {name: value for name, value in {**standard, **(claims or {})}.items() if value is not None}
         token = self.sign(changed, ACCESS_TYPE, Faults([fault] if fault else ()), header or {})
         if fault is None and not claims and not header:
-            self.remember(token, honest)
+            self.record(token, standard)
         return token
 
 

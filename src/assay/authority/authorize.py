@@ -1,4 +1,4 @@
-"""The authorization endpoint: a request becomes a wish, the wish is granted or not, the client is told."""
+"""The authorization endpoint: validate the request, then send the code or an error to the client."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from .client_metadata import redirect_problem, same_redirect
 from .clients import find_client
-from .description import redirect_problem, same_redirect
+from .error import DisplayedError, OAuthError
 from .http import Form, redirect_response
-from .record import Client, Code, Wish, digest, new_secret
-from .refusal import NotRedirected, Refused
+from .record import AuthorizationRequest, Client, Code, digest, new_secret
 from .settings import SCOPE, SPECIAL_SCOPES, Settings
 
 if TYPE_CHECKING:
@@ -18,74 +18,78 @@ if TYPE_CHECKING:
     from .http import Response
 
 CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
-"""SHA-256, in base64url."""
+"""A SHA-256 digest in base64url."""
 RESOURCE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:/?\[\]@!$&'()*+,;=%-]{1,2000}")
-"""An absolute URI without a fragment, with a bound."""
+"""An absolute URI without a fragment (RFC 8707, 2), of bounded length."""
 
 
 async def client_and_redirect(authority: Authority, form: Form) -> tuple[Client, str]:
-    """Who asks, and where the answer goes.
+    """The client, and the verified URL that the answer goes to.
 
     Raises:
-        NotRedirected: that is not known for sure, so the answer goes nowhere.
+        DisplayedError: Either is not certain. A redirect would make this an open redirector (RFC 6749,
+        4.1.2.1).
     """
     try:
-        client = await find_client(authority, form.need("client_id"))
-        return client, _redirect(authority, client, form.one("redirect_uri"))
-    except Refused as refused:
-        raise NotRedirected(refused.error, refused.description) from None
+        client = await find_client(authority, form.require("client_id"))
+        return client, _redirect(authority, client, form.get("redirect_uri"))
+    except OAuthError as error:
+        raise DisplayedError(error.error, error.description) from None
 
 
-def _redirect(authority: Authority, client: Client, given: str | None) -> str:
-    if given is None:
+def _redirect(authority: Authority, client: Client, requested: str | None) -> str:
+    if requested is None:
         if len(client.redirects) != 1:
-            raise Refused("invalid_request", "redirect_uri is missing")
+            raise OAuthError("invalid_request", "redirect_uri is missing")
         return client.redirects[0]
-    if "no-redirect-check" in authority.faults and redirect_problem(given) is None:
-        return given
-    if not any(same_redirect(given, registered) for registered in client.redirects):
-        raise Refused("invalid_request", "redirect_uri is not one that the client has registered")
-    return given
+    if "no-redirect-check" in authority.faults and redirect_problem(requested) is None:
+        return requested
+    # Exact comparison: a looser match would leak the code to another page (RFC 9700, 2.1).
+    if not any(same_redirect(requested, registered) for registered in client.redirects):
+        raise OAuthError("invalid_request", "redirect_uri is not registered for this client")
+    return requested
 
 
-def read_wish(settings: Settings, client: Client, redirect: str, form: Form) -> Wish:
+def read_request(settings: Settings, client: Client, redirect: str, form: Form) -> AuthorizationRequest:
     """
     Raises:
-        Refused: there is something about this request that the client must change.
+        OAuthError: The client must change its request.
     """
-    if form.need("response_type") != "code":
-        raise Refused("unsupported_response_type", "response_type can only be code")
+    if form.require("response_type") != "code":
+        raise OAuthError("unsupported_response_type", "response_type can only be code")
     if "authorization_code" not in client.grants:
-        raise Refused("unauthorized_client", "this client may not use authorization codes")
+        raise OAuthError("unauthorized_client", "this client may not use authorization codes")
     for name in ("request", "request_uri"):
-        if form.one(name) is not None:
-            raise Refused(f"{name}_not_supported", f"the parameter {name} is not supported")
-    if form.one("code_challenge_method") != "S256":
-        raise Refused("invalid_request", "PKCE is required: code_challenge_method=S256")
-    challenge = form.need("code_challenge")
+        if form.get(name) is not None:
+            raise OAuthError(f"{name}_not_supported", f"the parameter {name} is not supported")
+    # Only S256: with `plain`, anyone who sees the request knows the verifier (RFC 7636, 7.2).
+    if form.get("code_challenge_method") != "S256":
+        raise OAuthError("invalid_request", "PKCE is required: code_challenge_method=S256")
+    challenge = form.require("code_challenge")
     if not CHALLENGE.fullmatch(challenge):
-        raise Refused("invalid_request", "code_challenge is not a SHA-256 in base64url")
-    return Wish(
+        raise OAuthError("invalid_request", "code_challenge is not a SHA-256 in base64url")
+    return AuthorizationRequest(
         client_id=client.id,
         redirect=redirect,
-        scopes=wanted_scopes(settings, client, form, consented=True),
-        resources=wanted_resources(settings, form),
+        scopes=requested_scopes(settings, client, form, consented=True),
+        resources=requested_resources(settings, form),
         challenge=challenge,
-        state=form.one("state"),
-        nonce=form.one("nonce"),
-        thumbprint=form.one("dpop_jkt"),
+        state=form.get("state"),
+        nonce=form.get("nonce"),
+        thumbprint=form.get("dpop_jkt"),
     )
 
 
-def wanted_scopes(
+def requested_scopes(
     settings: Settings, client: Client, form: Form, *, consented: bool = False
 ) -> tuple[str, ...]:
-    """What is asked for; where nothing is, all that the authority was told of and the client may have.
+    """The requested scopes; by default all scopes of the authority that the client may have.
 
-    Clients register for what they know of then. Where a person consents, that person decides on more: a
-    server may ask for another scope later.
+    Clients register the scopes that they know at that time. A person who consents may grant others: a server
+    may
+    require a new scope later.
     """
-    text = form.one("scope")
+    text = form.get("scope")
     allowed = {*settings.scopes, *SPECIAL_SCOPES} if settings.scopes else None
     own = None if client.scopes is None else {*client.scopes, *SPECIAL_SCOPES}
     if text is None:
@@ -93,47 +97,47 @@ def wanted_scopes(
     scopes = tuple(dict.fromkeys(text.split(" ")))
     for number, scope in enumerate(scopes, 1):
         known = allowed is None or scope in allowed
-        mine = own is None or scope in own or consented
+        permitted = own is None or scope in own or consented
         if scope in settings.refused_scopes:
-            raise Refused(settings.refused_scopes[scope], f"scope number {number} is never granted here")
-        if not SCOPE.fullmatch(scope) or not (known and mine):
-            # Not repeated: whoever mixes up parameters would have a secret in an error.
-            raise Refused("invalid_scope", f"scope number {number} is none that this client may have")
+            raise OAuthError(settings.refused_scopes[scope], f"scope number {number} is never granted")
+        if not SCOPE.fullmatch(scope) or not (known and permitted):
+            # The value is not repeated: a client that mixes up parameters would leak a secret in the error.
+            raise OAuthError("invalid_scope", f"this client may not have scope number {number}")
     if len(scopes) > settings.bounds.items:
-        raise Refused("invalid_scope", f"more than {settings.bounds.items} scopes")
+        raise OAuthError("invalid_scope", f"more than {settings.bounds.items} scopes")
     return scopes
 
 
-def wanted_resources(settings: Settings, form: Form) -> tuple[str, ...]:
-    """What the token is for (RFC 8707)."""
+def requested_resources(settings: Settings, form: Form) -> tuple[str, ...]:
+    """The resources that the token is for (RFC 8707, 2)."""
     resources = tuple(dict.fromkeys(form.every("resource")))
     if len(resources) > settings.bounds.items:
-        raise Refused("invalid_target", f"more than {settings.bounds.items} resources")
+        raise OAuthError("invalid_target", f"more than {settings.bounds.items} resources")
     for resource in resources:
         if not RESOURCE.fullmatch(resource):
-            raise Refused("invalid_target", "resource must be an absolute URI without a fragment")
+            raise OAuthError("invalid_target", "resource must be an absolute URI without a fragment")
         if settings.resources and resource not in settings.resources:
-            raise Refused("invalid_target", "no tokens for this resource here")
+            raise OAuthError("invalid_target", "no tokens are issued for this resource")
     return resources
 
 
-def grant_wish(authority: Authority, wish: Wish, subject: str) -> Response:
-    """Send the client the code that it may exchange for tokens."""
+def grant_request(authority: Authority, authorization: AuthorizationRequest, subject: str) -> Response:
+    """Redirect to the client with a code that it can exchange for tokens."""
     code = new_secret()
     expires = authority.now() + authority.settings.lifetimes.code
-    authority.codes.put(digest(code), Code(wish=wish, subject=subject), expires)
-    return answer(authority, wish.redirect, {"code": code}, wish.state)
+    authority.codes.put(digest(code), Code(authorization=authorization, subject=subject), expires)
+    return answer(authority, authorization.redirect, {"code": code}, authorization.state)
 
 
-def refuse_wish(authority: Authority, redirect: str, refused: Refused, state: str | None) -> Response:
-    parameters = {"error": refused.error, "error_description": refused.description}
+def refuse_request(authority: Authority, redirect: str, error: OAuthError, state: str | None) -> Response:
+    parameters = {"error": error.error, "error_description": error.description}
     return answer(authority, redirect, parameters, state)
 
 
 def answer(authority: Authority, redirect: str, parameters: dict[str, Any], state: str | None) -> Response:
-    """To the client, by way of the browser, with the name of who answers (RFC 9207)."""
+    """Redirect to the client. `iss` names the issuer, against mix-up attacks (RFC 9207, 2)."""
     complete = {**parameters, **({} if state is None else {"state": state}), "iss": authority.issuer}
-    spoilt = authority.faults.spoil("redirect", complete)
+    sent = authority.faults.apply("redirect", complete)
     parts = urlsplit(redirect)
-    query = urlencode([*parse_qsl(parts.query, keep_blank_values=True), *spoilt.items()])
+    query = urlencode([*parse_qsl(parts.query, keep_blank_values=True), *sent.items()])
     return redirect_response(parts._replace(query=query).geturl())

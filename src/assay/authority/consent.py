@@ -1,4 +1,4 @@
-"""The page on which a person says yes or no. The click counts only in the browser that was shown the page."""
+"""The consent page. A decision counts only in the browser that was shown the page."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+from .error import DisplayedError
 from .http import NOT_STORED, Response
-from .record import Client, Ticket, Wish, digest, is_secret, new_secret
-from .refusal import NotRedirected
+from .record import AuthorizationRequest, Client, Ticket, digest, matches_digest, new_secret
 from .settings import LOOPBACK
 
 if TYPE_CHECKING:
@@ -46,34 +46,38 @@ def page(title: str, content: str, *, status: int = 200, forms: str = "'none'") 
         ("content-security-policy", policy),
         ("x-frame-options", "DENY"),
         ("x-content-type-options", "nosniff"),
-        # Not `no-referrer`: browsers would hide the origin of the click from us, too.
+        # `no-referrer` would make browsers send `Origin: null` with the form, and `redeem` needs the origin.
         ("referrer-policy", "same-origin"),
         *NOT_STORED,
     )
     return Response(status=status, headers=headers, body=text.encode())
 
 
-def refusal_page(refused: NotRedirected) -> Response:
-    words = f"<p>{escape(refused.description)}</p><p>Error: <code>{escape(refused.error)}</code></p>"
-    return page("This request cannot be answered", words, status=400)
+def error_page(error: DisplayedError) -> Response:
+    content = f"<p>{escape(error.description)}</p><p>Error: <code>{escape(error.error)}</code></p>"
+    return page("This request cannot be processed", content, status=400)
 
 
-def ask(authority: Authority, request: Request, client: Client, wish: Wish) -> Response:
-    """Show the page, and remember in which browser."""
+def ask(
+    authority: Authority, request: Request, client: Client, authorization: AuthorizationRequest
+) -> Response:
+    """Show the page, and bind it to this browser."""
     browser = browser_of(request) or new_secret()
     ticket = new_secret()
     expires = authority.now() + authority.settings.lifetimes.ticket
-    authority.tickets.put(digest(ticket), Ticket(wish=wish, browser=digest(browser)), expires)
-    content = _form(authority, client, wish, ticket)
-    shown = page(f"Allow {client.name or client.id}?", content, forms=f"'self' {_form_target(wish.redirect)}")
+    pending = Ticket(authorization=authorization, browser=digest(browser))
+    authority.tickets.put(digest(ticket), pending, expires)
+    content = _form(authority, client, authorization, ticket)
+    forms = f"'self' {_form_target(authorization.redirect)}"
+    consent = page(f"Allow {client.name or client.id}?", content, forms=forms)
     secure = "; Secure" if authority.issuer.startswith("https:") else ""
     value = f"{COOKIE}={browser}; Path={authority.settings.path or '/'}; HttpOnly; SameSite=Lax{secure}"
     cookie = ("set-cookie", value)
-    return Response(status=shown.status, headers=(*shown.headers, cookie), body=shown.body)
+    return Response(status=consent.status, headers=(*consent.headers, cookie), body=consent.body)
 
 
 def browser_of(request: Request) -> str | None:
-    """The secret that this browser got with the page."""
+    """The secret that this browser received with the page."""
     for header in request.every("cookie"):
         for part in header.split(";"):
             name, _, value = part.strip().partition("=")
@@ -83,34 +87,34 @@ def browser_of(request: Request) -> str | None:
 
 
 def _form_target(redirect: str) -> str:
-    """What the policy must let the form lead to: browsers apply it to the redirect after the click, too."""
+    """A source for `form-action`: browsers also apply it to the redirect that follows the submission."""
     parts = urlsplit(redirect)
     return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") else f"{parts.scheme}:"
 
 
-def _form(authority: Authority, client: Client, wish: Wish, ticket: str) -> str:
+def _form(authority: Authority, client: Client, authorization: AuthorizationRequest, ticket: str) -> str:
     rows = {
-        "Application": client.name or "(it has no name)",
-        "Its id": client.id,
-        "You will be sent to": urlsplit(wish.redirect).netloc or wish.redirect,
-        "It may use": ", ".join(wish.resources) or authority.settings.audience or authority.issuer,
+        "Application": client.name or "(no name)",
+        "Client id": client.id,
+        "You will be sent to": urlsplit(authorization.redirect).netloc or authorization.redirect,
+        "May access": ", ".join(authorization.resources) or authority.settings.audience or authority.issuer,
     }
     listed = "".join(f"<dt>{name}</dt><dd>{escape(value)}</dd>" for name, value in rows.items())
     return (
-        f"<dl>{listed}</dl>{_warning(wish)}"
+        f"<dl>{listed}</dl>{_warning(authorization)}"
         f'<form method="post" action="{escape(authority.settings.url("/consent"))}">'
         f'<input type="hidden" name="ticket" value="{escape(ticket)}">'
         f"{_choices('As', 'radio', 'user', authority.settings.users, checked=1)}"
-        f"{_choices('Scopes', 'checkbox', 'scope', wish.scopes, checked=len(wish.scopes))}"
+        f"{_choices('Scopes', 'checkbox', 'scope', authorization.scopes, checked=len(authorization.scopes))}"
         '<button name="decision" value="allow">Allow</button>'
         '<button name="decision" value="deny">Deny</button></form>'
     )
 
 
-def _warning(wish: Wish) -> str:
-    if urlsplit(wish.redirect).hostname not in LOOPBACK:
+def _warning(authorization: AuthorizationRequest) -> str:
+    if urlsplit(authorization.redirect).hostname not in LOOPBACK:
         return ""
-    return "<p>The answer goes to a program on this machine: any program here could pose as this one.</p>"
+    return "<p>The answer goes to a program on this machine. Any other program here could pose as it.</p>"
 
 
 def _choices(legend: str, kind: str, name: str, values: tuple[str, ...], *, checked: int) -> str:
@@ -122,28 +126,28 @@ def _choices(legend: str, kind: str, name: str, values: tuple[str, ...], *, chec
     return f"<fieldset><legend>{legend}</legend>{inputs}</fieldset>" if values else ""
 
 
-def _is_our_name(authority: Authority, host: str) -> bool:
-    """A page of another name that leads here (DNS rebinding) would be of one origin with ours."""
+def _is_own_host(authority: Authority, host: str) -> bool:
+    """Against DNS rebinding: under another name, an attacker's page would share our origin."""
     try:
         return urlsplit(f"//{host}").hostname in (*LOOPBACK, urlsplit(authority.issuer).hostname)
     except ValueError:
         return False
 
 
-def redeem(authority: Authority, request: Request, ticket: str) -> Wish:
-    """The wish that was shown on the page, once.
+def redeem(authority: Authority, request: Request, ticket: str) -> AuthorizationRequest:
+    """The request that the page showed; a ticket works once.
 
     Raises:
-        NotRedirected: the click comes from elsewhere, late, or twice.
+        DisplayedError: The form was sent from another site or browser, too late, or twice.
     """
     origin, host = request.header("origin"), request.header("host")
     elsewhere = origin is not None and origin.partition("://")[2] != host
-    if elsewhere or not _is_our_name(authority, host or ""):
-        raise NotRedirected("access_denied", "this click comes from another site")
-    kept, browser = authority.tickets.get(digest(ticket)), browser_of(request)
-    if kept is None or browser is None or not is_secret(browser, kept.browser):
-        raise NotRedirected(
-            "access_denied", "this page was not shown in this browser, or not lately: start again"
+    if elsewhere or not _is_own_host(authority, host or ""):
+        raise DisplayedError("access_denied", "the form was sent from another site")
+    pending, browser = authority.tickets.get(digest(ticket)), browser_of(request)
+    if pending is None or browser is None or not matches_digest(browser, pending.browser):
+        raise DisplayedError(
+            "access_denied", "this page has expired or was shown in another browser: start again"
         )
     authority.tickets.drop(digest(ticket))
-    return kept.wish
+    return pending.authorization

@@ -1,4 +1,4 @@
-"""The endpoints: each reads a request, lets others decide, and makes a response of it."""
+"""The endpoints: each reads a request, calls the module that decides, and builds the response."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from .afterwards import introspect, revoke
-from .authorize import client_and_redirect, grant_wish, read_wish, refuse_wish
+from . import issued_token
+from .authorize import client_and_redirect, grant_request, read_request, refuse_request
 from .client_auth import authenticate
 from .clients import register_client
-from .consent import ask, page, redeem, refusal_page
-from .dpop import proved_key
+from .consent import ask, error_page, page, redeem
+from .dpop import proven_key
+from .error import DisplayedError, OAuthError
 from .exchange import exchange
 from .http import (
     NOT_STORED,
@@ -28,8 +29,7 @@ from .http import (
     redirect_response,
 )
 from .metadata import metadata
-from .record import Wish
-from .refusal import NotRedirected, Refused
+from .record import AuthorizationRequest
 from .settings import LOOPBACK
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 Endpoint = Callable[["Authority", Request], Awaitable[Response]]
 FRESH: Final = (("cache-control", "public, max-age=60"),)
-"""Keys change: whoever keeps them should look again soon."""
+"""Keys rotate, so caches should be short-lived."""
 
 
 async def describe(authority: Authority, request: Request) -> Response:
@@ -58,88 +58,88 @@ async def authorize(authority: Authority, request: Request) -> Response:
     try:
         form = read_parameters(request.query, authority.settings.bounds.fields)
         client, redirect = await client_and_redirect(authority, form)
-    except NotRedirected as refused:
-        return refusal_page(refused)
-    except Refused as refused:
-        return refusal_page(NotRedirected(refused.error, refused.description))
+    except DisplayedError as error:
+        return error_page(error)
+    except OAuthError as error:
+        return error_page(DisplayedError(error.error, error.description))
     try:
-        wish = read_wish(authority.settings, client, redirect, form)
-    except Refused as refused:
-        return refuse_wish(authority, redirect, refused, _state(form))
+        authorization = read_request(authority.settings, client, redirect, form)
+    except OAuthError as error:
+        return refuse_request(authority, redirect, error, _state(form))
     if authority.settings.auto_approve:
-        return grant_wish(authority, wish, _user(authority, form.every("login_hint")))
-    return ask(authority, request, client, wish)
+        return grant_request(authority, authorization, _user(authority, form.every("login_hint")))
+    return ask(authority, request, client, authorization)
 
 
 def _state(form: Form) -> str | None:
-    """To be repeated even where the request was refused; not if it came twice."""
-    found = form.every("state")
-    return found[0] if len(found) == 1 else None
+    """Returned with errors too (RFC 6749, 4.1.2.1), unless it was sent twice."""
+    values = form.every("state")
+    return values[0] if len(values) == 1 else None
 
 
-def _user(authority: Authority, named: tuple[str, ...]) -> str:
+def _user(authority: Authority, names: tuple[str, ...]) -> str:
     known = authority.settings.users
-    return named[0] if len(named) == 1 and named[0] in known else known[0]
+    return names[0] if len(names) == 1 and names[0] in known else known[0]
 
 
 async def consent(authority: Authority, request: Request) -> Response:
     try:
         form = read_form(request, authority.settings.bounds.fields)
-        wish = redeem(authority, request, form.need("ticket"))
-    except Refused as refused:
-        return refusal_page(NotRedirected(refused.error, refused.description))
+        authorization = redeem(authority, request, form.require("ticket"))
+    except OAuthError as error:
+        return error_page(DisplayedError(error.error, error.description))
     if form.every("decision") != ("allow",):
-        denied = Refused("access_denied", "the user said no")
-        return refuse_wish(authority, wish.redirect, denied, wish.state)
-    return grant_wish(authority, _as_ticked(wish, form), _user(authority, form.every("user")))
+        denial = OAuthError("access_denied", "the user denied the request")
+        return refuse_request(authority, authorization.redirect, denial, authorization.state)
+    return grant_request(authority, _narrowed(authorization, form), _user(authority, form.every("user")))
 
 
-def _as_ticked(wish: Wish, form: Form) -> Wish:
-    ticked = form.every("scope")
-    return msgspec.structs.replace(wish, scopes=tuple(scope for scope in wish.scopes if scope in ticked))
+def _narrowed(authorization: AuthorizationRequest, form: Form) -> AuthorizationRequest:
+    scopes = tuple(scope for scope in authorization.scopes if scope in form.every("scope"))
+    return msgspec.structs.replace(authorization, scopes=scopes)
 
 
 async def token(authority: Authority, request: Request) -> Response:
     form = read_form(request, authority.settings.bounds.fields)
     client = await authenticate(authority, request, form)
-    answered = exchange(authority, client, form, proved_key(authority, request))
+    reply = exchange(authority, client, form, proven_key(authority, request))
     headers = FRESH if "cached-token" in authority.faults else NOT_STORED
     nonce = (("dpop-nonce", authority.nonces.current()),) if authority.settings.dpop_nonce else ()
-    return json_response(answered, headers=(*headers, *nonce))
+    return json_response(reply, headers=(*headers, *nonce))
 
 
 async def register(authority: Authority, request: Request) -> Response:
     if not authority.settings.registration:
-        raise Refused("access_denied", "registration is switched off", status=403)
+        raise OAuthError("access_denied", "registration is switched off", status=403)
     return json_response(register_client(authority, _json(request)), status=201)
 
 
-async def look_into(authority: Authority, request: Request) -> Response:
+async def introspect(authority: Authority, request: Request) -> Response:
     form = read_form(request, authority.settings.bounds.fields)
     client = await authenticate(authority, request, form)
-    return json_response(introspect(authority, client, form.need("token")))
+    return json_response(issued_token.introspect(authority, client, form.require("token")))
 
 
-async def take_back(authority: Authority, request: Request) -> Response:
+async def revoke(authority: Authority, request: Request) -> Response:
     form = read_form(request, authority.settings.bounds.fields)
     client = await authenticate(authority, request, form)
-    revoke(authority, client, form.need("token"))
+    issued_token.revoke(authority, client, form.require("token"))
     return Response(status=200, headers=NOT_STORED)
 
 
 async def mint(authority: Authority, request: Request) -> Response:
-    """Any token, for a program on this machine. The body has the arguments of `Authority.mint`."""
+    """Mint any token for a program on this machine. The body holds the arguments of `Authority.mint`."""
     arguments = _local_json(authority, request)
     try:
-        wish = msgspec.convert(arguments, Minting)
-        return json_response({"access_token": authority.mint(**msgspec.structs.asdict(wish))})
+        options = msgspec.convert(arguments, MintRequest)
+        return json_response({"access_token": authority.mint(**msgspec.structs.asdict(options))})
     except ValueError as error:
-        raise Refused("invalid_request", str(error)) from None
+        raise OAuthError("invalid_request", str(error)) from None
     except (KeyError, TypeError):
-        raise Refused("invalid_request", "the fault does not go with these claims") from None
+        raise OAuthError("invalid_request", "the fault cannot be applied to these claims") from None
 
 
-class Minting(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+class MintRequest(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     subject: str = "developer"
     audience: str | list[str] = []
     scopes: list[str] = []
@@ -158,29 +158,30 @@ async def rotate(authority: Authority, request: Request) -> Response:
 
 def _json(request: Request) -> Any:
     if request.media_type != "application/json":
-        raise Refused("invalid_request", "send application/json")
+        raise OAuthError("invalid_request", "send application/json")
     try:
         return msgspec.json.decode(request.body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise Refused("invalid_request", "the body is no JSON") from None
+        raise OAuthError("invalid_request", "the body is not JSON") from None
 
 
 def _local_json(authority: Authority, request: Request) -> Any:
-    """Of a program on this machine, which is no page in a browser, nor one under another name of ours."""
-    local = _is_here(request.peer) and _is_own_name(request.header("host") or "")
+    """Accept only programs on this machine: a browser would send an Origin, and DNS rebinding another
+    Host."""
+    local = _is_loopback(request.peer) and _is_loopback_host(request.header("host") or "")
     if not authority.settings.dev_mint or not local or request.every("origin"):
-        raise Refused("not_found", "there is nothing here", status=404)
+        raise OAuthError("not_found", "not found", status=404)
     return _json(request)
 
 
-def _is_own_name(host: str) -> bool:
+def _is_loopback_host(host: str) -> bool:
     try:
         return urlsplit(f"//{host}").hostname in LOOPBACK
     except ValueError:
         return False
 
 
-def _is_here(peer: str | None) -> bool:
+def _is_loopback(peer: str | None) -> bool:
     try:
         return peer is not None and ipaddress.ip_address(peer).is_loopback
     except ValueError:

@@ -1,8 +1,9 @@
-"""Fetching what a client publishes about itself, from an address that the client chose.
+"""Fetch a document that a client publishes about itself, from a URL that the client chose.
 
-Such an address may point at this machine or at what is behind it. So: https only, no redirect, no address
-that is not of the public network, the connection goes to the very address that was looked at, and both size
-and time have a bound. Documents of this machine can be allowed, for development.
+Such a URL may point to this machine or into its network (SSRF). So: https only, no redirects, public
+addresses
+only, a connection to the very address that was checked, and bounds on size and time. Loopback addresses can
+be allowed for development.
 """
 
 from __future__ import annotations
@@ -26,20 +27,20 @@ from .settings import LOOPBACK, Bounds
 MAX_AGE: Final = re.compile(r"(?:^|[\s,])max-age=(\d{1,9})", re.IGNORECASE)
 HEADERS: Final = {"accept": "application/json", "accept-encoding": "identity"}
 LONGEST: Final = 86_400.0
-AT_ONCE: Final = 8
-"""Documents under way: strangers can name addresses as fast as they like, and others would be asked by us."""
+CONCURRENT: Final = 8
+"""Requests in flight: anyone can name URLs at any rate, and this server would send the requests."""
 UNICAST: Final = ipaddress.ip_network("2000::/3")
-"""All that is public of IPv6. Outside of it, addresses of IPv4 hide in others (NAT64, and older ways)."""
+"""The public part of IPv6. Outside it, some ranges embed IPv4 addresses (NAT64 and older mechanisms)."""
 
 
 class Fetched(NamedTuple):
     content: dict[str, Any]
     lifetime: float | None
-    """Seconds it may be kept; none where its sender does not say."""
+    """Seconds it may be cached; `None` if the response does not say."""
 
 
 class NotFetched(Exception):
-    """There is no such document, or we do not go there. The text is for the client's developer."""
+    """The document does not exist or must not be fetched. The message is for the client's developer."""
 
 
 Fetch = Callable[[str], Awaitable[Fetched]]
@@ -48,16 +49,16 @@ Resolve = Callable[[str, int], Awaitable[list[str]]]
 
 async def resolve(host: str, port: int) -> list[str]:
     loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [str(address[4][0]) for address in found]
+    entries = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(entry[4][0]) for entry in entries]
 
 
 def guarded_fetch(bounds: Bounds, *, loopback: bool = False, resolve: Resolve = resolve) -> Fetch:
-    places = asyncio.Semaphore(AT_ONCE)
+    slots = asyncio.Semaphore(CONCURRENT)
 
     async def fetch(url: str) -> Fetched:
         try:
-            async with asyncio.timeout(bounds.fetch_seconds), places:
+            async with asyncio.timeout(bounds.fetch_seconds), slots:
                 address = await _address(url, loopback, resolve)
                 return await get_from(address, url, bounds.document_bytes)
         except TimeoutError:
@@ -67,15 +68,15 @@ def guarded_fetch(bounds: Bounds, *, loopback: bool = False, resolve: Resolve = 
 
 
 async def _address(url: str, loopback: bool, resolve: Resolve) -> str:
-    """One address of the host, all of them being allowed."""
+    """An address of the host. All its addresses must be allowed, or a retry could reach another."""
     try:
         parts = urlsplit(url)
     except ValueError:
-        raise NotFetched("not an address") from None
+        raise NotFetched("not a URL") from None
     host = parts.hostname or ""
     local = loopback and host in LOOPBACK
     if parts.scheme != "https" and not (local and parts.scheme == "http"):
-        raise NotFetched("not an https address")
+        raise NotFetched("not an https URL")
     try:
         addresses = await resolve(host, _port(parts))
     except (OSError, ValueError) as error:
@@ -99,33 +100,37 @@ def _allowed(address: str, local: bool) -> bool:
 
 
 async def get_from(address: str, url: str, bound: int, trust: ssl.SSLContext | None = None) -> Fetched:
-    """Ask that address, under the name that the URL has: a second lookup might give another one.
+    """Request the URL from this address: a second DNS lookup could return another one (DNS rebinding).
 
     Raises:
-        NotFetched: there is no such document, or it is not whose name it has.
+        NotFetched: The document cannot be read, or the server is not the one that the URL names.
     """
     try:
         import httpx2
     except ImportError:
         raise MissingExtra('documents of clients need httpx2: pip install "assay-mcp[auth]"') from None
     parts = urlsplit(url)
-    shown = f"[{address}]" if ":" in address else address
-    target = parts._replace(netloc=f"{shown}:{_port(parts)}").geturl()
-    # Not compressed: what is small on its way could be endless here.
+    host = f"[{address}]" if ":" in address else address
+    target = parts._replace(netloc=f"{host}:{_port(parts)}").geturl()
+    # Uncompressed: a small response could expand without bound.
     headers = {"host": parts.netloc.rpartition("@")[2], **HEADERS}
-    named = {"sni_hostname": parts.hostname}
+    extensions = {"sni_hostname": parts.hostname}
     try:
         async with (
             httpx2.AsyncClient(verify=trust or True, follow_redirects=False, trust_env=False) as client,
-            client.stream("GET", target, headers=headers, extensions=named) as response,
+            client.stream("GET", target, headers=headers, extensions=extensions) as response,
         ):
             if response.status_code != 200:
-                raise NotFetched(f"the answer is {response.status_code}; redirects are not followed")
+                raise NotFetched(f"the status is {response.status_code}; redirects are not followed")
             if response.headers.get("content-encoding", "identity") != "identity":
                 raise NotFetched("the document is compressed")
             body = await _body(response, bound)
             lifetime = lifetime_of(response.headers.get("cache-control", ""))
-    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:  # of a URL that cannot be sent, too
+    except (
+        httpx2.HTTPError,
+        httpx2.InvalidURL,
+        ValueError,
+    ) as error:  # ValueError: the URL cannot be encoded
         raise NotFetched(f"no answer ({type(error).__name__})") from None
     return Fetched(_decoded(response.headers.get("content-type", ""), body), lifetime)
 
@@ -146,12 +151,12 @@ def _decoded(media_type: str, body: bytes) -> dict[str, Any]:
     try:
         return dict(only_mapping(msgspec.json.decode(body)))
     except (ValueError, RecursionError):
-        raise NotFetched("the document is no JSON object") from None
+        raise NotFetched("the document is not a JSON object") from None
 
 
 def lifetime_of(cache_control: str) -> float | None:
-    """How long a document may be kept (RFC 9111), within reason."""
+    """Seconds that the response may be cached (RFC 9111, 5.2.2), at most a day."""
     if re.search(r"no-store|no-cache", cache_control, re.IGNORECASE):
         return 0.0
-    found = MAX_AGE.search(cache_control)
-    return None if found is None else min(float(found[1]), LONGEST)
+    max_age = MAX_AGE.search(cache_control)
+    return None if max_age is None else min(float(max_age[1]), LONGEST)

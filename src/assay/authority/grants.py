@@ -1,4 +1,4 @@
-"""What a client exchanges for tokens, one function for each grant type, and the tokens."""
+"""The grant types, one function each, and the tokens that they yield."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from .authorize import wanted_resources, wanted_scopes
+from .authorize import requested_resources, requested_scopes
+from .error import OAuthError
 from .keys import base64url
 from .record import Client, Code, Grant, Refresh, digest, new_secret
-from .refusal import Refused
 
 if TYPE_CHECKING:
     from .authority import Authority
@@ -22,66 +22,69 @@ VERIFIER: Final = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 
 
 def by_code(authority: Authority, client: Client, form: Form, thumbprint: str | None) -> dict[str, Any]:
-    key = digest(form.need("code"))
+    key = digest(form.require("code"))
     code = authority.codes.get(key)
-    if code is None or code.wish.client_id != client.id:
-        raise Refused("invalid_grant", "the code is unknown, has expired, or is another client's")
+    if code is None or code.authorization.client_id != client.id:
+        raise OAuthError("invalid_grant", "the code is unknown, expired, or for another client")
     if code.grant and "code-reuse" not in authority.faults:
-        # Two have it: whoever was first may not be the right one (RFC 6749, 4.1.2).
+        # A second use means that the code leaked, and the first may have been the thief's (RFC 6749, 4.1.2).
         authority.grants.drop(code.grant)
-        raise Refused("invalid_grant", "the code was used before: what came of it is revoked")
+        raise OAuthError("invalid_grant", "the code was used before: its tokens are revoked")
     _check_code(authority, code, form, thumbprint)
-    grant = _new_grant(authority, client, code, _narrowed(authority, code.wish.resources, form), thumbprint)
+    resources = _narrowed(authority, code.authorization.resources, form)
+    grant = _new_grant(authority, client, code, resources, thumbprint)
     refresh = _first_refresh(authority, client, grant)
     if not authority.codes.swap(key, code, msgspec.structs.replace(code, grant=grant.id)):
-        # Another process on the same records was quicker: nobody keeps anything, as above.
-        quicker = authority.codes.get(key)
-        for each in (grant.id, "" if quicker is None else quicker.grant):
-            authority.grants.drop(each)
-        raise Refused("invalid_grant", "the code was used before: what came of it is revoked")
-    answered = tokens(authority, grant, grant.scopes, thumbprint, refresh)
-    return answered | _id_token(authority, client, code, grant)
+        # Another process that shares the store was faster: revoke both, as above.
+        current = authority.codes.get(key)
+        for grant_id in (grant.id, "" if current is None else current.grant):
+            authority.grants.drop(grant_id)
+        raise OAuthError("invalid_grant", "the code was used before: its tokens are revoked")
+    reply = tokens(authority, grant, grant.scopes, thumbprint, refresh)
+    return reply | _id_token(authority, client, code, grant)
 
 
 def _check_code(authority: Authority, code: Code, form: Form, thumbprint: str | None) -> None:
-    if form.one("redirect_uri") not in (None, code.wish.redirect):
-        raise Refused("invalid_grant", "redirect_uri is not the one of the authorization request")
-    if code.wish.thumbprint not in (None, thumbprint):
-        raise Refused("invalid_dpop_proof", "the code is bound to another key")
+    if form.get("redirect_uri") not in (None, code.authorization.redirect):
+        raise OAuthError("invalid_grant", "redirect_uri differs from the authorization request")
+    # The code is bound to the DPoP key named by dpop_jkt (RFC 9449, 10).
+    if code.authorization.thumbprint not in (None, thumbprint):
+        raise OAuthError("invalid_dpop_proof", "the code is bound to another key")
     if "no-pkce-check" not in authority.faults:
-        verifier = form.need("code_verifier")
-        if not VERIFIER.fullmatch(verifier) or not _fits(verifier, code.wish.challenge):
-            raise Refused("invalid_grant", "code_verifier does not fit code_challenge")
+        # PKCE: only the client that started the flow knows the verifier (RFC 7636, 4.6).
+        verifier = form.require("code_verifier")
+        if not VERIFIER.fullmatch(verifier) or not _matches(verifier, code.authorization.challenge):
+            raise OAuthError("invalid_grant", "code_verifier does not match code_challenge")
 
 
-def _fits(verifier: str, challenge: str) -> bool:
-    hashed = base64url(hashlib.sha256(verifier.encode()).digest())
-    return hmac.compare_digest(hashed.encode(), challenge.encode())
+def _matches(verifier: str, challenge: str) -> bool:
+    computed = base64url(hashlib.sha256(verifier.encode()).digest())
+    return hmac.compare_digest(computed.encode(), challenge.encode())
 
 
 def _narrowed(authority: Authority, granted: tuple[str, ...], form: Form) -> tuple[str, ...]:
-    """The resources of this token: some of those that were consented to."""
-    wanted = wanted_resources(authority.settings, form)
-    # Where none was named, consent was to the default.
-    shown = granted or (authority.settings.audience or authority.issuer,)
-    if set(wanted) - set(shown):
-        raise Refused("invalid_target", "resource is not one of the authorization request")
-    return wanted or granted
+    """The resources of this token: a subset of those consented to (RFC 8707, 2.2)."""
+    requested = requested_resources(authority.settings, form)
+    # Without a resource in the request, the consent was for the default.
+    consented = granted or (authority.settings.audience or authority.issuer,)
+    if set(requested) - set(consented):
+        raise OAuthError("invalid_target", "resource is not part of the authorization request")
+    return requested or granted
 
 
 def _new_grant(
     authority: Authority, client: Client, code: Code, resources: tuple[str, ...], thumbprint: str | None
 ) -> Grant:
-    lifetimes, wish = authority.settings.lifetimes, code.wish
-    refreshed = _may_refresh(authority, client, wish.scopes)
+    lifetimes, authorization = authority.settings.lifetimes, code.authorization
+    refreshed = _may_refresh(authority, client, authorization.scopes)
     return Grant(
         id=new_secret(),
         client_id=client.id,
         subject=code.subject,
-        scopes=wish.scopes,
+        scopes=authorization.scopes,
         resources=resources,
         expires=authority.now() + (lifetimes.refresh if refreshed else lifetimes.access),
-        # A client with credentials is bound by those (RFC 9449, 5).
+        # A confidential client is bound by its credentials instead (RFC 9449, 5).
         thumbprint=thumbprint if "none" in client.methods else None,
     )
 
@@ -101,33 +104,34 @@ def _first_refresh(authority: Authority, client: Client, grant: Grant) -> str | 
 
 
 def by_refresh(authority: Authority, client: Client, form: Form, thumbprint: str | None) -> dict[str, Any]:
-    given = form.need("refresh_token")
-    known = authority.refreshes.get(digest(given))
+    token = form.require("refresh_token")
+    known = authority.refreshes.get(digest(token))
     grant = None if known is None else authority.grants.get(known.grant)
     if grant is None or grant.client_id != client.id:
-        raise Refused("invalid_grant", "the refresh token is unknown, has expired, or was revoked")
-    if digest(given) != grant.current and "no-refresh-rotation" not in authority.faults:
+        raise OAuthError("invalid_grant", "the refresh token is unknown, has expired, or was revoked")
+    if digest(token) != grant.current and "no-refresh-rotation" not in authority.faults:
         _reused(authority, grant)
     if grant.thumbprint not in (None, thumbprint):
-        raise Refused("invalid_dpop_proof", "the refresh token is bound to another key")
+        raise OAuthError("invalid_dpop_proof", "the refresh token is bound to another key")
     scopes = _fewer_scopes(grant, form)
     resources = _narrowed(authority, grant.resources, form)
-    refresh = given if "no-refresh-rotation" in authority.faults else _rotated(authority, grant)
+    refresh = token if "no-refresh-rotation" in authority.faults else _rotated(authority, grant)
     return tokens(authority, msgspec.structs.replace(grant, resources=resources), scopes, thumbprint, refresh)
 
 
 def _reused(authority: Authority, grant: Grant) -> None:
-    """An old token came back: one of the two who have it is a thief, so neither keeps anything."""
+    """Revoke the grant: an old token was used again, so the thief or the client holds it (RFC 9700,
+    4.14.2)."""
     if "no-reuse-detection" not in authority.faults:
         authority.grants.drop(grant.id)
-    raise Refused("invalid_grant", "the refresh token was used before: its whole family is revoked")
+    raise OAuthError("invalid_grant", "the refresh token was used before: the grant is revoked")
 
 
 def _fewer_scopes(grant: Grant, form: Form) -> tuple[str, ...]:
-    text = form.one("scope")
+    text = form.get("scope")
     scopes = grant.scopes if text is None else tuple(dict.fromkeys(text.split(" ")))
     if set(scopes) - set(grant.scopes):
-        raise Refused("invalid_scope", "a refresh cannot add scopes")
+        raise OAuthError("invalid_scope", "a refresh cannot add scopes")
     return scopes
 
 
@@ -135,22 +139,22 @@ def _rotated(authority: Authority, grant: Grant) -> str:
     token = new_secret()
     authority.refreshes.put(digest(token), Refresh(grant=grant.id), grant.expires)
     if not authority.grants.swap(grant.id, grant, msgspec.structs.replace(grant, current=digest(token))):
-        _reused(authority, grant)  # somebody was quicker with the same token
+        _reused(authority, grant)  # a concurrent request used the same token
     return token
 
 
 def by_credentials(
     authority: Authority, client: Client, form: Form, thumbprint: str | None
 ) -> dict[str, Any]:
-    """The client acts for itself, so it must be one that can prove who it is."""
+    """The client acts on its own behalf, so it must be able to authenticate (RFC 6749, 4.4)."""
     if "none" in client.methods:
-        raise Refused("unauthorized_client", "a client without credentials cannot act for itself")
+        raise OAuthError("unauthorized_client", "client_credentials requires a client that can authenticate")
     grant = Grant(
         id="",
         client_id=client.id,
         subject=client.id,
-        scopes=wanted_scopes(authority.settings, client, form),
-        resources=wanted_resources(authority.settings, form),
+        scopes=requested_scopes(authority.settings, client, form),
+        resources=requested_resources(authority.settings, form),
         expires=0.0,
     )
     return tokens(authority, grant, grant.scopes, thumbprint, None)
@@ -168,7 +172,7 @@ def tokens(
         thumbprint=bound,
     )
     return {
-        "access_token": authority.give_out(claims, grant=grant.id),
+        "access_token": authority.issue(claims, grant=grant.id),
         "token_type": "Bearer" if bound is None else "DPoP",
         "expires_in": claims["exp"] - claims["iat"],
         **({"scope": claims["scope"]} if scopes else {}),
@@ -177,7 +181,7 @@ def tokens(
 
 
 def _id_token(authority: Authority, client: Client, code: Code, grant: Grant) -> dict[str, Any]:
-    """Who consented, for a client that asked in the way of OpenID Connect."""
+    """An ID token, if the scope `openid` was granted."""
     if "openid" not in grant.scopes:
         return {}
-    return {"id_token": authority.identify(grant.subject, client.id, nonce=code.wish.nonce)}
+    return {"id_token": authority.identify(grant.subject, client.id, nonce=code.authorization.nonce)}

@@ -1,4 +1,4 @@
-"""Requests and responses as values, and the parameters of OAuth in them."""
+"""Requests and responses as values, and OAuth parameters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 import msgspec
 from msgspec import Struct
 
-from .refusal import Refused
+from .error import OAuthError
 
 FORM: Final = "application/x-www-form-urlencoded"
 NOT_STORED: Final = (("cache-control", "no-store"), ("pragma", "no-cache"))
@@ -23,7 +23,7 @@ class Request(Struct, frozen=True, kw_only=True):
     """Names in lower case."""
     body: bytes = b""
     peer: str | None = None
-    """The address of whoever sent it, where the server tells."""
+    """The sender's IP address, if the server provides it."""
 
     def every(self, name: str) -> list[str]:
         return [value for key, value in self.headers if key == name]
@@ -31,12 +31,12 @@ class Request(Struct, frozen=True, kw_only=True):
     def header(self, name: str) -> str | None:
         """
         Raises:
-            Refused: there are several of them.
+            OAuthError: The header was sent more than once.
         """
-        found = self.every(name)
-        if len(found) > 1:
-            raise Refused("invalid_request", f"the header {name} came {len(found)} times")
-        return found[0] if found else None
+        values = self.every(name)
+        if len(values) > 1:
+            raise OAuthError("invalid_request", f"the header {name} was sent {len(values)} times")
+        return values[0] if values else None
 
     @property
     def media_type(self) -> str:
@@ -50,7 +50,7 @@ class Response(Struct, frozen=True, kw_only=True):
 
 
 class Form:
-    """Parameters by name. One without a value counts as left out (RFC 6749, 3.1)."""
+    """Parameters by name. One without a value counts as omitted (RFC 6749, 3.1)."""
 
     def __init__(self, pairs: list[tuple[str, str]]) -> None:
         self._pairs = [(name, value) for name, value in pairs if value]
@@ -58,38 +58,38 @@ class Form:
     def every(self, name: str) -> tuple[str, ...]:
         return tuple(value for key, value in self._pairs if key == name)
 
-    def one(self, name: str) -> str | None:
+    def get(self, name: str) -> str | None:
         """
         Raises:
-            Refused: the parameter came more than once.
+            OAuthError: The parameter was sent more than once (RFC 6749, 3.1).
         """
-        found = self.every(name)
-        if len(found) > 1:
-            raise Refused("invalid_request", f"the parameter {name} came {len(found)} times")
-        return found[0] if found else None
+        values = self.every(name)
+        if len(values) > 1:
+            raise OAuthError("invalid_request", f"the parameter {name} was sent {len(values)} times")
+        return values[0] if values else None
 
-    def need(self, name: str) -> str:
-        value = self.one(name)
+    def require(self, name: str) -> str:
+        value = self.get(name)
         if value is None:
-            raise Refused("invalid_request", f"the parameter {name} is missing")
+            raise OAuthError("invalid_request", f"the parameter {name} is missing")
         return value
 
 
 def read_parameters(text: str | bytes, bound: int) -> Form:
     """
     Raises:
-        Refused: this is no list of parameters, or too long a one.
+        OAuthError: The text is not a list of parameters, or has too many.
     """
     try:
         decoded = text if isinstance(text, str) else text.decode()
         return Form(parse_qsl(decoded, keep_blank_values=True, errors="strict", max_num_fields=bound))
     except ValueError:
-        raise Refused("invalid_request", f"not a list of at most {bound} parameters in UTF-8") from None
+        raise OAuthError("invalid_request", f"not a list of at most {bound} parameters in UTF-8") from None
 
 
 def read_form(request: Request, bound: int) -> Form:
     if request.media_type != FORM:
-        raise Refused("invalid_request", f"send the parameters as {FORM}")
+        raise OAuthError("invalid_request", f"send the parameters as {FORM}")
     return read_parameters(request.body, bound)
 
 
@@ -100,13 +100,13 @@ def json_response(
     return Response(status=status, headers=(("content-type", "application/json"), *headers), body=body)
 
 
-def refusal_response(refused: Refused) -> Response:
-    document = {"error": refused.error, "error_description": refused.description}
-    return json_response(document, status=refused.status, headers=(*NOT_STORED, *refused.headers.items()))
+def error_response(error: OAuthError) -> Response:
+    document = {"error": error.error, "error_description": error.description}
+    return json_response(document, status=error.status, headers=(*NOT_STORED, *error.headers.items()))
 
 
 def redirect_response(url: str) -> Response:
-    """303: whatever came, what follows is a GET, without the body that may hold a person's answer."""
+    """Redirect with 303: a 307 would resend the person's form to the client (RFC 9700, 4.12)."""
     headers = (("location", url), ("referrer-policy", "no-referrer"), *NOT_STORED)
     return Response(status=303, headers=headers)
 
@@ -114,7 +114,7 @@ def redirect_response(url: str) -> Response:
 def only_mapping(value: object) -> Mapping[str, Any]:
     """
     Raises:
-        ValueError: this is no JSON object.
+        ValueError: The value is not a JSON object.
     """
     if not isinstance(value, dict):
         raise ValueError("not a JSON object")

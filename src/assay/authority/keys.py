@@ -1,4 +1,4 @@
-"""Signing keys: one that signs, and those before it until their last token has expired."""
+"""Signing keys: the current one, and retired ones until their last token expires."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from math import inf
 from typing import Any, Final, NamedTuple
 
 import jwt
+import msgspec
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
@@ -20,24 +21,24 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from .record import StoredKey
-from .store import Now, Shelf
+from .store import Now, RecordTable
 
-MAKERS: Final[dict[str, Callable[[], Any]]] = {
+GENERATORS: Final[dict[str, Callable[[], Any]]] = {
     "ES256": lambda: ec.generate_private_key(ec.SECP256R1()),
     "RS256": lambda: rsa.generate_private_key(public_exponent=65537, key_size=2048),
     "PS256": lambda: rsa.generate_private_key(public_exponent=65537, key_size=2048),
     "EdDSA": ed25519.Ed25519PrivateKey.generate,
 }
-ALGORITHMS: Final = tuple(MAKERS)
-"""Also what clients may sign with."""
+ALGORITHMS: Final = tuple(GENERATORS)
+"""Clients may sign with these too."""
 
 UNREADABLE: Final = (
     jwt.PyJWTError,
     *(ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError),
 )
-"""What reading a stranger's key or token may end in: the library does not look at everything beforehand."""
+"""Errors from untrusted keys and tokens, which PyJWT does not validate completely."""
 
-# What the thumbprint of a key is made of (RFC 7638, 3.2; RFC 8037, 2).
+# The members of a key's thumbprint (RFC 7638, 3.2; RFC 8037, 2).
 THUMBPRINT_MEMBERS: Final = {
     "EC": ("crv", "kty", "x", "y"),
     "RSA": ("e", "kty", "n"),
@@ -52,7 +53,7 @@ def base64url(data: bytes) -> str:
 def thumbprint(jwk: dict[str, Any]) -> str:
     """
     Raises:
-        KeyError: this is no public key of a kind we know.
+        KeyError: This is not a public key of a known type.
     """
     members = {name: jwk[name] for name in THUMBPRINT_MEMBERS[jwk["kty"]]}
     canonical = json.dumps(members, sort_keys=True, separators=(",", ":"))
@@ -86,20 +87,20 @@ class SigningKey(NamedTuple):
 
 
 def public_jwk(algorithm: str, private: Any) -> dict[str, Any]:
-    made: dict[str, Any] = jwt.get_algorithm_by_name(algorithm).to_jwk(private.public_key(), as_dict=True)
-    return {name: value for name, value in made.items() if name != "key_ops"}
+    jwk: dict[str, Any] = jwt.get_algorithm_by_name(algorithm).to_jwk(private.public_key(), as_dict=True)
+    return {name: value for name, value in jwk.items() if name != "key_ops"}
 
 
 def new_key(algorithm: str) -> SigningKey:
-    private = MAKERS[algorithm]()
+    private = GENERATORS[algorithm]()
     return SigningKey(thumbprint(public_jwk(algorithm, private)), algorithm, private)
 
 
 class KeyRing:
-    """Kept in the store, so that another process on the same file signs with the same key."""
+    """Stored, so that processes that share the store sign with the same key."""
 
-    def __init__(self, shelf: Shelf[StoredKey], algorithm: str, *, overlap: float, now: Now) -> None:
-        self._shelf = shelf
+    def __init__(self, table: RecordTable[StoredKey], algorithm: str, *, overlap: float, now: Now) -> None:
+        self._table = table
         self._algorithm = algorithm
         self._overlap = overlap
         self._now = now
@@ -113,25 +114,25 @@ class KeyRing:
         return self._load(kid, stored)
 
     def rotate(self) -> SigningKey:
-        """Sign with a new key from now on. Those before stay known until what they signed has expired."""
-        before = self._signing()
-        made = self._add()
+        """Switch to a new key. Retired keys stay published until the tokens that they signed expire."""
+        retiring = self._signing()
+        current = self._add()
         until = self._now() + self._overlap
-        for kid, stored in before:
-            retired = StoredKey(algorithm=stored.algorithm, pem=stored.pem, made=stored.made, retired=True)
-            self._shelf.put(kid, retired, until)
-        return made
+        for kid, stored in retiring:
+            retired = msgspec.structs.replace(stored, retired=True)
+            self._table.put(kid, retired, until)
+        return current
 
     def jwks(self) -> dict[str, Any]:
-        return {"keys": [self._load(kid, stored).jwk() for kid, stored in self._shelf.all()]}
+        return {"keys": [self._load(kid, stored).jwk() for kid, stored in self._table.all()]}
 
     def _signing(self) -> list[tuple[str, StoredKey]]:
-        return [(kid, stored) for kid, stored in self._shelf.all() if not stored.retired]
+        return [(kid, stored) for kid, stored in self._table.all() if not stored.retired]
 
     def _add(self) -> SigningKey:
         key = new_key(self._algorithm)
-        stored = StoredKey(algorithm=key.algorithm, pem=key.private_pem(), made=self._now())
-        self._shelf.put(key.kid, stored, inf)
+        stored = StoredKey(algorithm=key.algorithm, pem=key.private_pem(), created=self._now())
+        self._table.put(key.kid, stored, inf)
         self._loaded[key.kid] = key
         return key
 

@@ -1,4 +1,4 @@
-"""Records in memory: gone when the process ends."""
+"""Records in memory, which do not outlive the process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from .store import BOUND, Full, Now
 
 
-class Kept(NamedTuple):
+class Entry(NamedTuple):
     value: bytes
     expires: float
 
@@ -17,17 +17,17 @@ class MemoryStore:
     def __init__(self, *, bound: int = BOUND, now: Now = time.time) -> None:
         self._bound = bound
         self._now = now
-        self._kinds: dict[str, dict[str, Kept]] = {}
+        self._kinds: dict[str, dict[str, Entry]] = {}
 
     def put(self, kind: str, key: str, value: bytes, expires: float) -> None:
         records = self._kinds.setdefault(kind, {})
         if key not in records and len(records) >= self._bound:
             self._make_room(kind)
-        self._kinds[kind][key] = Kept(value, expires)
+        self._kinds[kind][key] = Entry(value, expires)
 
     def _make_room(self, kind: str) -> None:
         now = self._now()
-        alive = {key: kept for key, kept in self._kinds[kind].items() if kept.expires > now}
+        alive = {key: entry for key, entry in self._kinds[kind].items() if entry.expires > now}
         self._kinds[kind] = alive
         if len(alive) >= self._bound:
             raise Full(kind)
@@ -39,8 +39,8 @@ class MemoryStore:
         return True
 
     def get(self, kind: str, key: str) -> bytes | None:
-        kept = self._kinds.get(kind, {}).get(key)
-        return None if kept is None or kept.expires <= self._now() else kept.value
+        entry = self._kinds.get(kind, {}).get(key)
+        return None if entry is None or entry.expires <= self._now() else entry.value
 
     def swap(self, kind: str, key: str, old: bytes, new: bytes) -> bool:
         if self.get(kind, key) != old:
@@ -54,7 +54,7 @@ class MemoryStore:
 
     def all(self, kind: str) -> list[tuple[str, bytes]]:
         now = self._now()
-        return [(key, kept.value) for key, kept in self._kinds.get(kind, {}).items() if kept.expires > now]
+        return [(key, entry.value) for key, entry in self._kinds.get(kind, {}).items() if entry.expires > now]
 
     def close(self) -> None:
         self._kinds.clear()

@@ -1,4 +1,4 @@
-"""What an authority says about itself: the documents of RFC 8414 and of OpenID Connect Discovery."""
+"""The authority's metadata (RFC 8414 and OpenID Connect Discovery)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OAUTH: Final = "/.well-known/oauth-authorization-server"
 OIDC: Final = "/.well-known/openid-configuration"
 
 
-# Which documents a fault hides.
+# The documents that a fault hides.
 HIDING: Final = {
     "metadata-404-oauth": {"oauth"},
     "metadata-404-oidc": {"oidc", "appended"},
@@ -26,14 +26,14 @@ HIDING: Final = {
 
 
 def places(path: str, faults: Faults) -> set[str]:
-    """Where clients find a document, for an issuer with that path."""
+    """The paths of the metadata, for an issuer with this path."""
     kinds = {f"{OAUTH}{path}": "oauth", f"{OIDC}{path}": "oidc", f"{path}{OIDC}": "appended"}
     hidden = set[str]().union(*(kinds for fault, kinds in HIDING.items() if fault in faults))
     return {place for place, kind in kinds.items() if kind not in hidden}
 
 
 def metadata(authority: Authority) -> dict[str, Any]:
-    """One document for both readers: neither minds what only the other needs."""
+    """One document for both specifications, which ignore each other's members."""
     settings, url = authority.settings, authority.settings.url
     document: dict[str, Any] = {
         "issuer": settings.issuer,
@@ -63,5 +63,7 @@ def metadata(authority: Authority) -> dict[str, Any]:
     }
     if settings.registration:
         document["registration_endpoint"] = url("/register")
-    told = {name: value for name, value in {**document, **settings.metadata}.items() if value is not None}
-    return authority.faults.spoil("metadata", told)
+    published = {
+        name: value for name, value in {**document, **settings.metadata}.items() if value is not None
+    }
+    return authority.faults.apply("metadata", published)

@@ -1,4 +1,4 @@
-"""What an authority remembers. Secrets are kept as digests only, signing keys aside."""
+"""The authority's records. Secrets are stored as digests, except signing keys."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from msgspec import Struct, field
 SECRET_BYTES: Final = 32
 SECRET_METHODS: Final = ("client_secret_basic", "client_secret_post")
 METHODS: Final = ("none", *SECRET_METHODS, "private_key_jwt")
-"""How clients authenticate."""
+"""Methods of client authentication."""
 GRANTS: Final = ("authorization_code", "refresh_token", "client_credentials")
-"""What clients exchange for tokens, unless somebody decides otherwise."""
+"""The default grant types."""
 TOKEN_EXCHANGE: Final = "urn:ietf:params:oauth:grant-type:token-exchange"
 JWT_BEARER: Final = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 EVERY_GRANT: Final = (*GRANTS, TOKEN_EXCHANGE, JWT_BEARER)
@@ -25,41 +25,42 @@ def new_secret() -> str:
 
 
 def digest(secret: str) -> str:
-    """What is kept instead of a secret. Ours are long and random, so one round is enough; one that came by
-    the command line is known to this machine anyway."""
-    # JSON can have halves of characters in it, which have no UTF-8.
+    """What is stored in place of a secret. One round is enough: ours are long and random, and one from the
+    command
+    line is known on this machine anyway."""
+    # A JSON string may hold a lone surrogate, which UTF-8 cannot encode.
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def is_secret(given: str, kept: str) -> bool:
-    return hmac.compare_digest(digest(given).encode(), kept.encode())
+def matches_digest(secret: str, stored: str) -> bool:
+    return hmac.compare_digest(digest(secret).encode(), stored.encode())
 
 
 class Client(Struct, frozen=True, kw_only=True):
-    """An application that asks for tokens."""
+    """An OAuth client."""
 
     id: str
     secret: str = ""
-    """The digest; empty for a client without one."""
+    """A digest; empty for a client without a secret."""
     methods: tuple[str, ...] = ("none",)
-    """How it may authenticate."""
+    """How the client may authenticate."""
     name: str = ""
     redirects: tuple[str, ...] = ()
     grants: tuple[str, ...] = ("authorization_code",)
     scopes: tuple[str, ...] | None = None
-    """What it may ask for; none: whatever the authority has."""
+    """The scopes that it may request; `None`: any."""
     jwks: dict[str, Any] | None = None
     jwks_uri: str | None = None
     dpop: bool = False
-    """All its tokens are bound to a key."""
+    """Whether all its tokens are bound to a key."""
     id_elsewhere: str = ""
-    """How other authorities know it, to which it brings what it gets here; empty: by the same id."""
+    """Its id at other authorities, for the grants that it obtains here; empty: the same id."""
     trusted: bool = False
-    """Named by whoever runs the authority: it may look into anybody's tokens."""
+    """Whether it was preregistered and may introspect the tokens of any client."""
 
 
-class Wish(Struct, frozen=True, kw_only=True):
-    """A valid authorization request, on its way to a person."""
+class AuthorizationRequest(Struct, frozen=True, kw_only=True):
+    """A validated authorization request."""
 
     client_id: str
     redirect: str
@@ -69,25 +70,25 @@ class Wish(Struct, frozen=True, kw_only=True):
     state: str | None = None
     nonce: str | None = None
     thumbprint: str | None = None
-    """Of the key that the code is bound to (RFC 9449, 10)."""
+    """Thumbprint of the key that the code is bound to (RFC 9449, 10)."""
 
 
 class Ticket(Struct, frozen=True, kw_only=True):
-    """A consent page that waits for its click. `browser` is the digest of the cookie it was shown with."""
+    """A consent page that waits for a decision. `browser` is the digest of the cookie sent with the page."""
 
-    wish: Wish
+    authorization: AuthorizationRequest = field(name="wish")
     browser: str
 
 
 class Code(Struct, frozen=True, kw_only=True):
-    wish: Wish
+    authorization: AuthorizationRequest = field(name="wish")
     subject: str
     grant: str = ""
-    """What came of it; empty until it is used."""
+    """The id of the grant that it was exchanged for; empty until then."""
 
 
 class Grant(Struct, frozen=True, kw_only=True):
-    """What a person allowed a client, and the family of tokens that comes of it."""
+    """What a person allowed a client; its tokens are revoked together."""
 
     id: str
     client_id: str
@@ -96,9 +97,9 @@ class Grant(Struct, frozen=True, kw_only=True):
     resources: tuple[str, ...]
     expires: float
     thumbprint: str | None = None
-    """Refresh tokens work with this key only."""
+    """Refresh tokens are bound to this key."""
     current: str = ""
-    """Digest of the one refresh token that is still good."""
+    """Digest of the valid refresh token; others were rotated."""
 
 
 class Refresh(Struct, frozen=True, kw_only=True):
@@ -106,26 +107,26 @@ class Refresh(Struct, frozen=True, kw_only=True):
 
 
 class Access(Struct, frozen=True, kw_only=True):
-    """An access token that was given out."""
+    """An issued access token."""
 
     claims: dict[str, Any]
     client_id: str = ""
     grant: str = ""
-    """Its family; empty for a token without one."""
+    """The id of its grant; empty for a token without one."""
 
 
-class Once(Struct, frozen=True):
-    """Something that may be seen only one time."""
+class UseMarker(Struct, frozen=True):
+    """Marks a proof or assertion that may be used only once."""
 
 
 class StoredKey(Struct, frozen=True, kw_only=True):
     algorithm: str
     pem: str
-    made: float
+    created: float = field(name="made")
     retired: bool = False
 
 
 class Document(Struct, frozen=True, kw_only=True):
-    """What was fetched about a client."""
+    """A fetched document about a client."""
 
     content: dict[str, Any] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Records in a file, so that clients and tokens outlive the process."""
+"""Records in an SQLite file, which outlive the process."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ ALL: Final = "SELECT key, value FROM records WHERE kind = ? AND expires > ? ORDE
 
 
 def _make_private(path: str | Path) -> None:
-    """Also where the file was there before.
+    """Restrict the file to its owner, even if it exists.
 
     Raises:
-        OSError: it cannot be, such as a file of somebody else.
+        OSError: That is not possible, such as for another user's file.
     """
     opened = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -39,13 +39,13 @@ def _make_private(path: str | Path) -> None:
 
 
 class SqliteStore:
-    """The file holds signing keys: only its owner may read it."""
+    """The file holds signing keys, so only its owner may read it."""
 
     def __init__(self, path: str | Path, *, bound: int = BOUND, now: Now = time.time) -> None:
         self._bound = bound
         self._now = now
         _make_private(path)
-        # Served by one event loop, which need not run in the thread that opened the file.
+        # One event loop uses it, possibly in another thread than the one that opened it.
         self._file = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=5.0)
         self._file.execute("PRAGMA journal_mode = WAL")
         self._file.execute(TABLE)

@@ -1,4 +1,4 @@
-"""Where an authority keeps its records: a port, and typed shelves on top of it."""
+"""Storage of an authority's records: a port, and typed tables on top of it."""
 
 from __future__ import annotations
 
@@ -7,37 +7,37 @@ from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
-from .refusal import Refused
+from .error import OAuthError
 
 Record = TypeVar("Record")
 Now = Callable[[], float]
 BOUND = 50_000
-"""Records of one kind."""
+"""Most records of one kind."""
 
 
-class Full(Refused):
-    """Nothing more of this kind can be kept. Forgetting others instead could forget what was revoked."""
+class Full(OAuthError):
+    """No more records of this kind fit. To evict others could forget what was revoked or used."""
 
     def __init__(self, kind: str) -> None:
         super().__init__("temporarily_unavailable", f"too many records: {kind}", status=503)
 
 
 class Store(Protocol):
-    """Bytes by kind and key, each with its end. Contract tests run over every implementation."""
+    """Bytes by kind and key, each with an expiry time. Contract tests cover every implementation."""
 
     def put(self, kind: str, key: str, value: bytes, expires: float) -> None:
         """
         Raises:
-            Full: there are too many of this kind.
+            Full: There are too many records of this kind.
         """
 
     def add(self, kind: str, key: str, value: bytes, expires: float) -> bool:
-        """The same, unless there is one already: false then."""
+        """Put, unless the key exists; returns whether it did."""
 
     def get(self, kind: str, key: str) -> bytes | None: ...
 
     def swap(self, kind: str, key: str, old: bytes, new: bytes) -> bool:
-        """Put `new` where `old` is, in one step; false where it is not."""
+        """Replace `old` with `new` atomically; returns whether it did."""
 
     def drop(self, kind: str, key: str) -> None: ...
 
@@ -47,7 +47,7 @@ class Store(Protocol):
     def close(self) -> None: ...
 
 
-class Shelf(Generic[Record]):
+class RecordTable(Generic[Record]):
     """The records of one type."""
 
     def __init__(self, store: Store, kind: str, record: type[Record]) -> None:

@@ -1,4 +1,4 @@
-"""Making tokens: claims, then a signature by one of several hands, only one of them honest."""
+"""Build tokens: claims, then a signature by one of several signers, of which only one is correct."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from msgspec import Struct
 from .keys import SigningKey, base64url, new_key
 
 
-class Unsigned(Struct, frozen=True, kw_only=True):
-    """A token before it is signed. `hand` is a row of `HANDS`."""
+class UnsignedToken(Struct, frozen=True, kw_only=True):
+    """A token before it is signed. `signer` is a key of `SIGNERS`."""
 
     header: dict[str, Any]
     claims: dict[str, Any]
-    hand: str = "own"
+    signer: str = "own"
 
-    def claiming(self, **claims: Any) -> Unsigned:
-        """With these claims changed; none removes one."""
+    def with_claims(self, **claims: Any) -> UnsignedToken:
+        """Change these claims; `None` removes one."""
         changed = {name: value for name, value in {**self.claims, **claims}.items() if value is not None}
         return msgspec.structs.replace(self, claims=changed)
 
-    def headed(self, **header: Any) -> Unsigned:
+    def with_header(self, **header: Any) -> UnsignedToken:
         changed = {name: value for name, value in {**self.header, **header}.items() if value is not None}
         return msgspec.structs.replace(self, header=changed)
 
-    def signed_by(self, hand: str) -> Unsigned:
-        return msgspec.structs.replace(self, hand=hand)
+    def signed_by(self, signer: str) -> UnsignedToken:
+        return msgspec.structs.replace(self, signer=signer)
 
 
-def unsigned(key: SigningKey, claims: dict[str, Any], kind: str) -> Unsigned:
-    return Unsigned(header={"alg": key.algorithm, "typ": kind, "kid": key.kid}, claims=claims)
+def unsigned(key: SigningKey, claims: dict[str, Any], kind: str) -> UnsignedToken:
+    return UnsignedToken(header={"alg": key.algorithm, "typ": kind, "kid": key.kid}, claims=claims)
 
 
-def serialize(token: Unsigned, key: SigningKey) -> str:
+def serialize(token: UnsignedToken, key: SigningKey) -> str:
     parts = (base64url(msgspec.json.encode(part)) for part in (token.header, token.claims))
     message = ".".join(parts).encode()
-    return f"{message.decode()}.{base64url(HANDS[token.hand](key, message))}"
+    return f"{message.decode()}.{base64url(SIGNERS[token.signer](key, message))}"
 
 
 def _stranger(key: SigningKey, message: bytes) -> bytes:
@@ -55,9 +55,9 @@ def _other_claims(key: SigningKey, message: bytes) -> bytes:
     return key.sign(message + b"A")
 
 
-HANDS: Final[dict[str, Callable[[SigningKey, bytes], bytes]]] = {
+SIGNERS: Final[dict[str, Callable[[SigningKey, bytes], bytes]]] = {
     "own": SigningKey.sign,
-    "nobody": lambda key, message: b"",
+    "none": lambda key, message: b"",
     "stranger": _stranger,
     "public-as-secret": _public_as_secret,
     "other-claims": _other_claims,

@@ -240,7 +240,7 @@ def refuse_openness(options: argparse.Namespace) -> None:
 
 
 def client_of(text: str, options: argparse.Namespace) -> Client:
-    from assay.authority.description import redirect_problem
+    from assay.authority.client_metadata import redirect_problem
     from assay.authority.record import GRANTS, SECRET_METHODS, Client, digest
 
     client_id, colon, secret = text.partition(":")

@@ -15,10 +15,10 @@ from typing import Any, Final, NoReturn
 import msgspec
 from msgspec import Struct
 
-from assay.authority.afterwards import access_of
 from assay.authority.app import AuthorityApp
 from assay.authority.authority import Authority
 from assay.authority.fetch import NotFetched
+from assay.authority.issued_token import access_of
 from assay.authority.settings import Settings
 from assay.lab.harness.links.http_text import JSON
 from assay.lab.harness.scripted_server.answer import Answer, Json

@@ -1,11 +1,11 @@
-"""Registration: which clients are taken in, and what they are told."""
+"""Registration: which clients are accepted, and the response to them."""
 
 import base64
 from typing import Any
 
 import pytest
 
-from tests.authority.walk import REDIRECT, Walk, error_of, present
+from tests.authority.flow import REDIRECT, OAuthFlow, error_of, present
 
 PLAIN: dict[str, Any] = {"redirect_uris": [REDIRECT], "client_name": "Plain"}
 BAD_METADATA: list[Any] = [
@@ -66,46 +66,50 @@ GOOD: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("described", GOOD)
 async def test_a_client_is_taken_in_and_told_what_it_is(described: dict[str, Any]) -> None:
-    response = await Walk().http.post("/register", json=described)
-    told = response.json()
+    response = await OAuthFlow().http.post("/register", json=described)
+    registered = response.json()
     assert response.status_code == 201
     assert response.headers["cache-control"] == "no-store"
-    assert {name: told[name] for name in described if name != "unknown_member"}.items() <= described.items()
-    method = told["token_endpoint_auth_method"]
-    assert ("client_secret" in told) is method.startswith("client_secret")
-    assert ("client_secret_expires_at" in told) is ("client_secret" in told)
+    assert {
+        name: registered[name] for name in described if name != "unknown_member"
+    }.items() <= described.items()
+    method = registered["token_endpoint_auth_method"]
+    assert ("client_secret" in registered) is method.startswith("client_secret")
+    assert ("client_secret_expires_at" in registered) is ("client_secret" in registered)
 
 
 @pytest.mark.parametrize("described", BAD_METADATA)
 async def test_a_client_that_cannot_be_is_refused(described: Any) -> None:
-    assert error_of(await Walk().http.post("/register", json=described)) == "400 invalid_client_metadata"
+    assert error_of(await OAuthFlow().http.post("/register", json=described)) == "400 invalid_client_metadata"
 
 
 @pytest.mark.parametrize("described", BAD_REDIRECTS)
 async def test_a_redirect_address_that_is_not_safe_is_refused(described: dict[str, Any]) -> None:
-    assert error_of(await Walk().http.post("/register", json=described)) == "400 invalid_redirect_uri"
+    assert error_of(await OAuthFlow().http.post("/register", json=described)) == "400 invalid_redirect_uri"
 
 
 async def test_a_registered_secret_works_and_no_other() -> None:
-    walk = Walk()
-    told = (await walk.http.post("/register", json={"grant_types": ["client_credentials"]})).json()
+    flow = OAuthFlow()
+    registered = (await flow.http.post("/register", json={"grant_types": ["client_credentials"]})).json()
     form = {"grant_type": "client_credentials"}
-    good = await walk.http.post("/token", data=form, auth=(told["client_id"], told["client_secret"]))
-    bad = await walk.http.post("/token", data=form, auth=(told["client_id"], "wrong"))
+    good = await flow.http.post(
+        "/token", data=form, auth=(registered["client_id"], registered["client_secret"])
+    )
+    bad = await flow.http.post("/token", data=form, auth=(registered["client_id"], "wrong"))
     assert (good.status_code, error_of(bad)) == (200, "401 invalid_client")
 
 
-@pytest.mark.parametrize("asked", ["none", "client_secret_basic", "client_secret_post", None])
+@pytest.mark.parametrize("requested", ["none", "client_secret_basic", "client_secret_post", None])
 @pytest.mark.parametrize("offered", ["none", "client_secret_basic", "client_secret_post"])
 async def test_a_client_is_told_the_one_method_that_there_is_and_no_other_works(
-    offered: str, asked: str | None
+    offered: str, requested: str | None
 ) -> None:
-    walk = Walk(methods=(offered,))
-    told = (
-        await walk.http.post("/register", json=present({**PLAIN, "token_endpoint_auth_method": asked}))
+    flow = OAuthFlow(methods=(offered,))
+    registered = (
+        await flow.http.post("/register", json=present({**PLAIN, "token_endpoint_auth_method": requested}))
     ).json()
-    assert told["token_endpoint_auth_method"] == offered
-    client, secret = told["client_id"], told.get("client_secret", "made up")
+    assert registered["token_endpoint_auth_method"] == offered
+    client, secret = registered["client_id"], registered.get("client_secret", "made up")
     basic = base64.b64encode(f"{client}:{secret}".encode()).decode()
     ways: dict[str, dict[str, Any]] = {
         "none": {"client_id": client},
@@ -113,29 +117,29 @@ async def test_a_client_is_told_the_one_method_that_there_is_and_no_other_works(
         "client_secret_post": {"client_id": client, "client_secret": secret},
     }
     for way, form in ways.items():
-        response = await walk.exchange(await walk.code(client_id=client), **form)
+        response = await flow.exchange(await flow.code(client_id=client), **form)
         assert response.status_code == (200 if way == offered else 401), way
 
 
 async def test_grants_that_are_not_offered_are_left_out_and_there_must_be_one() -> None:
-    walk = Walk(grants=("authorization_code",))
+    flow = OAuthFlow(grants=("authorization_code",))
     both = {
         **PLAIN,
         "grant_types": ["authorization_code", "refresh_token"],
         "token_endpoint_auth_method": "none",
     }
-    told = (await walk.http.post("/register", json=both)).json()
-    assert told["grant_types"] == ["authorization_code"]
-    code = await walk.code(client_id=told["client_id"], scope="read offline_access")
-    assert "refresh_token" not in (await walk.exchange(code, client_id=told["client_id"])).json()
-    none = await walk.http.post("/register", json={"grant_types": ["client_credentials"]})
+    registered = (await flow.http.post("/register", json=both)).json()
+    assert registered["grant_types"] == ["authorization_code"]
+    code = await flow.code(client_id=registered["client_id"], scope="read offline_access")
+    assert "refresh_token" not in (await flow.exchange(code, client_id=registered["client_id"])).json()
+    none = await flow.http.post("/register", json={"grant_types": ["client_credentials"]})
     assert error_of(none) == "400 invalid_client_metadata"
 
 
 async def test_registration_can_be_switched_off() -> None:
-    walk = Walk(registration=False)
-    assert error_of(await walk.http.post("/register", json=PLAIN)) == "403 access_denied"
-    known = (await walk.http.get("/.well-known/oauth-authorization-server")).json()
+    flow = OAuthFlow(registration=False)
+    assert error_of(await flow.http.post("/register", json=PLAIN)) == "403 access_denied"
+    known = (await flow.http.get("/.well-known/oauth-authorization-server")).json()
     assert "registration_endpoint" not in known
 
 
@@ -143,4 +147,4 @@ async def test_registration_can_be_switched_off() -> None:
     "sent", [{"content": b"{", "headers": {"content-type": "application/json"}}, {"data": {"a": "b"}}]
 )
 async def test_what_is_no_json_is_refused(sent: dict[str, Any]) -> None:
-    assert error_of(await Walk().http.post("/register", **sent)) == "400 invalid_request"
+    assert error_of(await OAuthFlow().http.post("/register", **sent)) == "400 invalid_request"

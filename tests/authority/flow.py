@@ -1,4 +1,4 @@
-"""A client of the authority, on a clock that tests set: every step of a flow as one call."""
+"""A client of the authority with a manual clock: each step of an OAuth flow is one call."""
 
 from __future__ import annotations
 
@@ -46,25 +46,25 @@ class ManualClock:
         return self.now
 
 
-class Walk:
-    """An authority in this process and a client beside it."""
+class OAuthFlow:
+    """An in-process authority and a client."""
 
     def __init__(self, *, store: Store | None = None, fetch: Fetch | None = None, **settings: Any) -> None:
         self.clock = ManualClock()
-        given = {"issuer": ISSUER, "clients": (PUBLIC, CONFIDENTIAL), "auto_approve": True, **settings}
-        self.authority = Authority(Settings(**given), store=store, now=self.clock, fetch=fetch)
+        options = {"issuer": ISSUER, "clients": (PUBLIC, CONFIDENTIAL), "auto_approve": True, **settings}
+        self.authority = Authority(Settings(**options), store=store, now=self.clock, fetch=fetch)
         transport = httpx2.ASGITransport(AuthorityApp(self.authority), client=("127.0.0.1", 50_000))
-        origin = urlsplit(given["issuer"])
+        origin = urlsplit(options["issuer"])
         self.http = httpx2.AsyncClient(transport=transport, base_url=f"{origin.scheme}://{origin.netloc}")
 
     def url(self, place: str) -> str:
         return self.authority.settings.url(place)
 
     async def authorize(self, **changes: Any) -> httpx2.Response:
-        """The authorization request of the public client; none removes a parameter."""
-        return await self.http.get(self.url("/authorize"), params=self.wish(**changes))
+        """Send the authorization request of the public client; `None` removes a parameter."""
+        return await self.http.get(self.url("/authorize"), params=self.request(**changes))
 
-    def wish(self, **changes: Any) -> dict[str, Any]:
+    def request(self, **changes: Any) -> dict[str, Any]:
         parameters = {
             "response_type": "code",
             "client_id": "public",
@@ -100,36 +100,36 @@ class Walk:
         return await self.token(**form)
 
     async def tokens(self, **changes: Any) -> dict[str, Any]:
-        """All that comes of a consent."""
+        """The tokens of a new consent."""
         response = await self.exchange(await self.code(**changes))
         assert response.status_code == 200, response.text
-        given: dict[str, Any] = response.json()
-        return given
+        tokens: dict[str, Any] = response.json()
+        return tokens
 
     async def introspect(self, token: str) -> dict[str, Any]:
         response = await self.http.post(
             self.url("/introspect"), data={"token": token}, auth=("confidential", "s3cret")
         )
         assert response.status_code == 200, response.text
-        told: dict[str, Any] = response.json()
-        return told
+        claims: dict[str, Any] = response.json()
+        return claims
 
     def claims(self, token: str, **options: Any) -> dict[str, Any]:
         """The claims of a token that a resource server would accept.
 
         Raises:
-            jwt.PyJWTError: it would not.
+            jwt.PyJWTError: A resource server would refuse the token.
         """
         keys = jwt.PyJWKSet.from_dict(self.authority.jwks())
         key = keys[jwt.get_unverified_header(token)["kid"]]
-        given: Any = {
+        checks: Any = {
             "verify_exp": False,
             "verify_iat": False,
             "verify_nbf": False,
             "require": ["exp", "sub"],
         }
         expected = {"audience": RESOURCE, "issuer": self.authority.issuer, **options}
-        claims = jwt.decode(token, key, algorithms=["ES256"], options=given, **expected)
+        claims = jwt.decode(token, key, algorithms=["ES256"], options=checks, **expected)
         if not claims["iat"] <= self.clock() < claims["exp"] or claims.get("nbf", 0) > self.clock():
             raise jwt.ExpiredSignatureError("not valid now")
         return claims
@@ -140,7 +140,7 @@ def present(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def answered(response: httpx2.Response) -> dict[str, str]:
-    """The parameters that came back to the client by way of the browser."""
+    """The parameters of the redirect back to the client."""
     assert response.status_code == 303, response.text
     query = parse_qs(urlsplit(response.headers["location"]).query, keep_blank_values=True)
     assert all(len(values) == 1 for values in query.values())

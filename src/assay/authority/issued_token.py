@@ -1,11 +1,11 @@
-"""What can be done with a token that was given out: look into it (RFC 7662), or take it back (RFC 7009)."""
+"""Issued tokens: introspection (RFC 7662) and revocation (RFC 7009)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .error import invalid_client
 from .record import Access, Client, Grant, digest
-from .refusal import unknown_client
 
 if TYPE_CHECKING:
     from .authority import Authority
@@ -14,18 +14,19 @@ if TYPE_CHECKING:
 def introspect(authority: Authority, client: Client, token: str) -> dict[str, Any]:
     """
     Raises:
-        Refused: whoever cannot prove who it is learns nothing about tokens.
+        OAuthError: The client cannot authenticate; introspection would let anyone test guessed tokens.
     """
     if "none" in client.methods:
-        raise unknown_client("introspection needs a client that can authenticate")
-    found = access_of(authority, token) or _refresh(authority, token)
-    if found is None or not (client.trusted or found.get("client_id") == client.id):
+        raise invalid_client("introspection requires a client that can authenticate")
+    claims = access_of(authority, token) or _refresh(authority, token)
+    # Another client's token looks inactive: its claims are none of this client's concern (RFC 7662, 4).
+    if claims is None or not (client.trusted or claims.get("client_id") == client.id):
         return {"active": False}
-    return {"active": True, **found}
+    return {"active": True, **claims}
 
 
 def access_of(authority: Authority, token: str) -> dict[str, Any] | None:
-    """What an access token that was given out is good for; none for one that is not, or no longer."""
+    """The claims of an issued access token; `None` if it is unknown, expired or revoked."""
     record = authority.accesses.get(digest(token))
     if record is None or not _is_alive(authority, record):
         return None
@@ -34,7 +35,7 @@ def access_of(authority: Authority, token: str) -> dict[str, Any] | None:
 
 
 def _is_alive(authority: Authority, record: Access) -> bool:
-    """A token goes with its family."""
+    """A revoked grant invalidates all its tokens (RFC 7009, 2.1)."""
     return not record.grant or authority.grants.get(record.grant) is not None
 
 
@@ -57,7 +58,7 @@ def _grant_of(authority: Authority, token: str) -> Grant | None:
 
 
 def revoke(authority: Authority, client: Client, token: str) -> None:
-    """Take back what was this client's; anything else is left as it is, without a word (RFC 7009, 2.2)."""
+    """Revoke a token of this client. Any other is ignored without an error (RFC 7009, 2.2)."""
     grant = _grant_of(authority, token)
     if grant is not None and grant.client_id == client.id:
         authority.grants.drop(grant.id)
