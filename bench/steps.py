@@ -15,8 +15,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
-from assay.transport.http1.connection import Connection
-from assay.transport.http1.house import House
+from assay.transport.http1.connection import HttpConnection
+from assay.transport.http1.server_state import ServerState
 
 from .peers.assay_async import server
 from .request import HANDSHAKE_WIRE, PER_REQUEST_WIRE, Wire
@@ -55,7 +55,11 @@ def request(wire: Wire) -> bytes:
 
 async def count(wire: Wire) -> Counter[str]:
     """Instructions of one call, by part; the same call has been served before, as most calls have."""
-    connection, transport, data = Connection(House(server.asgi(), server.limits)), Sink(), request(wire)
+    connection, transport, data = (
+        HttpConnection(ServerState(server.asgi(), server.limits)),
+        Sink(),
+        request(wire),
+    )
     connection.connection_made(transport)
     for _ in range(WARM):
         await serve(connection, transport, data)
@@ -75,7 +79,7 @@ async def count(wire: Wire) -> Counter[str]:
     return counted
 
 
-async def serve(connection: Connection, transport: Sink, data: bytes) -> None:
+async def serve(connection: HttpConnection, transport: Sink, data: bytes) -> None:
     before = transport.answers
     connection.data_received(data)
     while transport.answers == before:

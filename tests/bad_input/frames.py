@@ -77,7 +77,7 @@ UPGRADES = [
     asking(
         "another path",
         "GET /mcp/socket",
-        turned_away(404, "no WebSocket here"),
+        turned_away(404, "no WebSocket endpoint at"),
         "nothing is there",
         "/mcp/socket",
     ),

@@ -268,7 +268,7 @@ TARGETS = [
     to("POST", "http://evil.example/mcp", refused(421), "the target counts, not the Host header"),
     to("POST", "ftp://localhost/mcp", refused(400, "target", after=After.CLOSED), "no target of HTTP"),
     to("OPTIONS", "*", NOWHERE, "nothing is offered for the server as a whole"),
-    to("CONNECT", "localhost:443", refused(501, "proxies", after=After.CLOSED), "no proxy"),
+    to("CONNECT", "localhost:443", refused(501, "not a proxy", after=After.CLOSED), "no proxy"),
 ]
 
 SECTIONS: dict[str, list[Row]] = {

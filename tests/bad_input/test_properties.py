@@ -15,7 +15,7 @@ from assay import Limits, Server
 from assay.model.scope import Scope
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Revision
-from assay.transport.stdio import Connection
+from assay.transport.stdio import StdioConnection
 from tests.bad_input.table import TABLE
 from tests.driving.messages import call, initialize, notification, request
 
@@ -71,7 +71,7 @@ async def turn() -> None:
 
 async def replies_to(chunks: list[bytes]) -> list[bytes]:
     lines = Lines()
-    connection = Connection(server, lines)  # type: ignore[arg-type]
+    connection = StdioConnection(server, lines)  # type: ignore[arg-type]
     for number, chunk in enumerate(chunks):
         connection.feed(chunk)
         if number % 2:

@@ -126,7 +126,7 @@ def test_all_faults_are_listed(capsys: Output) -> None:
         (["--client", "id", "--redirect-uri", "http://a.example/"], "--redirect-uri http://a.example/"),
         (["--scope", "a b"], "not an OAuth scope"),
         (["--access-lifetime", "-5"], "--access-lifetime"),
-        (["--tls-key", "missing.pem"], "without a certificate"),
+        (["--tls-key", "missing.pem"], "needs a server certificate"),
         (["--tls-cert", "missing.pem"], "missing.pem"),
         (["--store", "/"], "cannot keep records in /"),
         (["--host", "0.0.0.0", "--auto-approve"], "--auto-approve would give tokens to everyone"),

@@ -74,7 +74,7 @@ def test_a_websocket_is_announced_as_wss(tmp_path: Path) -> None:
     ("options", "problem"),
     [
         (["--tls-cert", "none.pem"], "certificate none.pem: No such file or directory"),
-        (["--tls-key", "none.key"], "a key or an authority for clients is of no use without a certificate"),
+        (["--tls-key", "none.key"], "a key or a client authority needs a server certificate"),
     ],
 )
 def test_what_cannot_be_used_gets_a_line_and_a_hint(

@@ -10,7 +10,14 @@ from typing import Any, Protocol
 
 from assay.server.server import Server
 from assay.transport.memory import MemoryConnection
-from assay.transport.stdio import Connection, Reader, ThreadReader, Writer, open_writer, start_reading
+from assay.transport.stdio import (
+    PipeReader,
+    StdioConnection,
+    StdioWriter,
+    ThreadReader,
+    open_writer,
+    start_reading,
+)
 from tests.driving.asgi import AsgiPeer
 from tests.driving.process import StdioProcess
 from tests.driving.sockets import SocketPeer
@@ -90,9 +97,9 @@ class PipeLink:
 
     _input: int
     _descriptors: list[int]
-    _writer: Writer
-    _connection: Connection
-    _reading: Reader | ThreadReader
+    _writer: StdioWriter
+    _connection: StdioConnection
+    _reading: PipeReader | ThreadReader
     _transport: asyncio.ReadTransport
     _receiving: asyncio.Task[None]
     _ended: asyncio.Event
@@ -104,7 +111,7 @@ class PipeLink:
         output, sink = os.pipe()
         self._descriptors = [source, sink]
         self._writer = await open_writer(sink)
-        self._connection = Connection(server, self._writer)
+        self._connection = StdioConnection(server, self._writer)
         self._ended = asyncio.Event()
         self._reading = await start_reading(source, self._connection, self._ended)
         lines = asyncio.StreamReader(limit=1 << 23)

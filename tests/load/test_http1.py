@@ -17,12 +17,12 @@ from tests.driving.answer import PATIENCE
 from tests.driving.hosts import on_assay
 from tests.driving.messages import call
 from tests.load.gauge import Held, returned_to, tracing, until
-from tests.transport.http1.visit import get, post
+from tests.transport.http1.memory_client import get, post
 
 # Much work: on a busy machine it takes its time, and each wait has a guard of its own.
 pytestmark = [pytest.mark.long, pytest.mark.timeout(120)]
 CONNECTIONS = 250
-AT_ONCE = 25
+CONCURRENT_MESSAGES = 25
 MESSAGE_BYTES = 200_000
 TYPES = (b"accept: application/json, text/event-stream", b"content-type: application/json")
 
@@ -36,7 +36,7 @@ def traced() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the house look often: patience is short here."""
-    monkeypatch.setattr("assay.transport.http1.house.GLANCE", 0.05)
+    monkeypatch.setattr("assay.transport.http1.server_state.SWEEP_INTERVAL", 0.05)
     monkeypatch.setattr("assay.transport.http1.channel.LINGER", 0.05)
 
 
@@ -187,14 +187,14 @@ WAYS: tuple[Callable[[Client], Any], ...] = (
 
 
 async def come_and_go(subject: Subject, port: int, count: int) -> None:
-    places = asyncio.Semaphore(AT_ONCE)
+    places = asyncio.Semaphore(CONCURRENT_MESSAGES)
     subject.door.clear()
 
-    async def visit(number: int) -> None:
+    async def client(number: int) -> None:
         async with places:
             await WAYS[number % len(WAYS)](Client(*await asyncio.open_connection("127.0.0.1", port)))
 
-    await asyncio.gather(*(visit(number) for number in range(count)))
+    await asyncio.gather(*(client(number) for number in range(count)))
     assert subject.waiting == count // len(WAYS)
     subject.door.set()
     await until(lambda: subject.waiting == 0)

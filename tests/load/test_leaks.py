@@ -15,7 +15,7 @@ import pytest
 from assay import Context, Limits, Server
 from assay.revisions.registry import HANDSHAKE
 from assay.store.memory import MemoryEvents, MemorySessions
-from assay.transport.stdio import Connection, open_writer, start_reading
+from assay.transport.stdio import StdioConnection, open_writer, start_reading
 from tests.driving.asgi import BOTH, AsgiPeer
 from tests.driving.hosts import Host, on_assay
 from tests.driving.messages import call, initialize, notification
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(120)]
 NEWEST = HANDSHAKE[-1]
 SESSIONS = 500
 STREAMS = 250
-AT_ONCE = 25
+CONCURRENT_MESSAGES = 25
 CHUNK = "x" * 50_000
 EMPTY_TABLES = 150_000
 """What dictionaries and sets keep that have held 500 entries; the entries come to twenty times that."""
@@ -183,7 +183,7 @@ async def cut(port: int, data: bytes, places: asyncio.Semaphore) -> None:
 
 
 async def cut_streams(subject: Subject, port: int, count: int) -> None:
-    places = asyncio.Semaphore(AT_ONCE)
+    places = asyncio.Semaphore(CONCURRENT_MESSAGES)
     sessions = [await open_session(port) for _ in range(10)]
     asked = [
         http("POST", session, call("pour", number, chunks=2)) if number % 2 else http("GET", session)
@@ -249,7 +249,7 @@ class Pipes:
         self.client_out, self.sink = os.pipe()
         os.set_blocking(self.client_in, False)
         self.writer = await open_writer(self.sink)
-        self.connection = Connection(server, self.writer)
+        self.connection = StdioConnection(server, self.writer)
         self.ended = asyncio.Event()
         self.reading = await start_reading(self.source, self.connection, self.ended)
         return self

@@ -20,7 +20,7 @@ from tests.load.gauge import Held, returned_to, tracing, until, until_still
 # Much work: on a busy machine it takes its time, and each wait has a guard of its own.
 pytestmark = [pytest.mark.long, pytest.mark.timeout(120)]
 CONNECTIONS = 250
-AT_ONCE = 25
+CONCURRENT_MESSAGES = 25
 MESSAGE_BYTES = 200_000
 CHUNK = "x" * 50_000
 SMALL = 16_384
@@ -68,7 +68,7 @@ class Subject:
     @property
     def held(self) -> tuple[int, int]:
         """Connections of the application, sessions of the server."""
-        return len(self.app._sockets), len(self.server.notifier)
+        return len(self.app._websockets), len(self.server.notifier)
 
 
 async def connect(port: int, window: int | None = None) -> RawSocket:
@@ -120,13 +120,13 @@ LEAVING: tuple[Callable[[RawSocket], Any], ...] = (
 
 
 async def come_and_go(subject: Subject, port: int, count: int) -> None:
-    places = asyncio.Semaphore(AT_ONCE)
+    places = asyncio.Semaphore(CONCURRENT_MESSAGES)
 
-    async def visit(number: int) -> None:
+    async def client(number: int) -> None:
         async with places:
             await LEAVING[number % len(LEAVING)](await connect(port))
 
-    await asyncio.gather(*(visit(number) for number in range(count)))
+    await asyncio.gather(*(client(number) for number in range(count)))
     await until(lambda: subject.held == (0, 0))
 
 

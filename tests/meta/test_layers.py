@@ -25,7 +25,7 @@ MAY_IMPORT: dict[str, Set[str]] = {
         "protocol.codec",
         "protocol.framing",
         "protocol.http",
-        "protocol.stepping",
+        "protocol.coroutine",
         "store.port",
     },
     "store": {"model"},

@@ -14,7 +14,7 @@ from websockets.asyncio.server import ServerConnection, serve
 
 from assay import Limits
 from assay.model.error import MissingExtra
-from assay.transport.websocket_client import ConnectionEnded, ConnectionFailed, Ending, WebSocketClient
+from assay.transport.websocket_client import CloseStatus, ConnectionEnded, ConnectionFailed, WebSocketClient
 from tests.driving.answer import PATIENCE
 
 Behaviour = Callable[[ServerConnection], Awaitable[None]]
@@ -77,7 +77,7 @@ async def test_iteration_ends_with_the_connection_and_the_reason_is_kept() -> No
     async with serving(part) as url:
         client = await WebSocketClient.connect(url)
         assert [message async for message in client] == [b"last"]
-        assert client.ended == Ending(1001, "the server is stopping")
+        assert client.ended == CloseStatus(1001, "the server is stopping")
         for attempt in (client.send(b"{}"), client.ping()):
             with pytest.raises(ConnectionEnded, match=r"the server is stopping \(1001\)"):
                 await attempt
@@ -91,7 +91,7 @@ async def test_server_that_vanishes_leaves_the_code_for_that() -> None:
     async with serving(vanish) as url:
         client = await WebSocketClient.connect(url)
         assert [message async for message in client] == []
-        assert client.ended == Ending(1006, "")
+        assert client.ended == CloseStatus(1006, "")
 
 
 async def test_closing_tells_the_server_why() -> None:
@@ -105,7 +105,7 @@ async def test_closing_tells_the_server_why() -> None:
         client = await WebSocketClient.connect(url)
         await client.close(4000, "enough")
         assert await told == (4000, "enough")
-        assert client.ended == Ending(4000, "enough")
+        assert client.ended == CloseStatus(4000, "enough")
 
 
 async def test_message_over_the_limit_ends_the_connection() -> None:
@@ -125,7 +125,7 @@ async def test_binary_message_ends_the_connection() -> None:
     async with serving(speak_binary) as url:
         client = await WebSocketClient.connect(url)
         assert [message async for message in client] == []
-        assert client.ended == Ending(1003, "messages are text")
+        assert client.ended == CloseStatus(1003, "messages are text")
 
 
 async def test_refusal_names_its_status() -> None:

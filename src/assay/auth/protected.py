@@ -11,7 +11,7 @@ import msgspec
 
 from assay.model.scope import Scope
 from assay.protocol.http.asgi import Application, AsgiScope, Receive, Transmit
-from assay.protocol.http.gate import Gate, Refusal, cors
+from assay.protocol.http.head_policy import HeadPolicy, Refusal, cors
 from assay.protocol.http.policy import HttpPolicy
 
 from .certificate import client_certificate
@@ -45,7 +45,7 @@ class Protected:
         self._app = app
         self._guard = guard
         self._auth = guard.auth
-        self._gate = Gate(app.policy)
+        self._head_policy = HeadPolicy(app.policy)
         self._metadata_at = address_of_metadata(self._auth.address)
         self._paths = paths_of_metadata(self._auth.address, app.policy.path)
         self._metadata = msgspec.json.encode(self._auth.metadata())
@@ -98,7 +98,7 @@ class Protected:
     def _problem_of_source(self, headers: Headers) -> Refusal | None:
         """Requests with a disallowed Host or Origin get no answer about tokens."""
         by_name = dict(headers)
-        return self._gate.judge_source(by_name.get(b"host"), by_name.get(b"origin"))
+        return self._head_policy.check_source(by_name.get(b"host"), by_name.get(b"origin"))
 
     def _request_info(self, scope: AsgiScope, headers: SplitHeaders) -> RequestInfo:
         below = path_here(scope).removeprefix(self.policy.path or "")
@@ -153,7 +153,7 @@ class Protected:
 
     async def _serve_metadata(self, path: str, scope: AsgiScope, receive: Receive, send: Transmit) -> None:
         """Serve the metadata, which is public and readable from any origin."""
-        problem = self._gate.judge_source(dict(scope["headers"]).get(b"host"), None)
+        problem = self._head_policy.check_source(dict(scope["headers"]).get(b"host"), None)
         if problem is None and (scope["type"] != "http" or path.rstrip("/") not in self._paths):
             problem = Refusal(404, "not found")
         if problem is not None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from assay.protocol.http.asgi import AsgiScope, Receive, Transmit
-from assay.protocol.http.gate import JSON, Refusal
+from assay.protocol.http.head_policy import JSON, Refusal
 
 Pairs = Iterable[tuple[bytes, bytes]]
 

@@ -265,12 +265,12 @@ async def until_stopped(
     app: Any, bound: socket.socket, rotate_every: float | None, tls: SSLContext | None
 ) -> int:
     from assay.transport.http1.server import serve as serve_app
-    from assay.transport.http1.stop import Stop
+    from assay.transport.http1.stop_signal import StopSignal
 
     rotating = asyncio.create_task(rotation(app.authority, rotate_every))
-    with Stop() as stop:
+    with StopSignal() as stop:
         try:
-            await serve_app(app, bound, stop.wished, limits=Limits(), tls=tls)
+            await serve_app(app, bound, stop.wait, limits=Limits(), tls=tls)
         except asyncio.CancelledError:
             if not stop.interrupted:
                 raise

@@ -7,7 +7,7 @@ from typing import Final
 
 from assay.model.scope import Scope
 from assay.protocol.http.asgi import Application, AsgiScope, Receive, Transmit
-from assay.protocol.http.gate import JSON, Gate, Refusal
+from assay.protocol.http.head_policy import JSON, HeadPolicy, Refusal
 from assay.protocol.http.policy import HttpPolicy
 
 from .manifests import Manifests, etag
@@ -36,7 +36,7 @@ class Published:
     def __init__(self, app: Application, manifests: Manifests) -> None:
         self._app = app
         self._manifests = manifests
-        self._gate = Gate(app.policy)
+        self._head_policy = HeadPolicy(app.policy)
 
     @property
     def policy(self) -> HttpPolicy:
@@ -62,7 +62,7 @@ class Published:
 
     async def _answer(self, kind: str, scope: AsgiScope) -> tuple[int, Pairs, bytes]:
         headers = dict(scope["headers"])
-        problem = self._gate.judge_source(headers.get(b"host"), headers.get(b"origin"))
+        problem = self._head_policy.check_source(headers.get(b"host"), headers.get(b"origin"))
         if problem is None and scope["method"] == "OPTIONS":
             return 204, PREFLIGHT, b""
         problem = problem or self._problem(kind, scope)

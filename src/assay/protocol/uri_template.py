@@ -258,7 +258,7 @@ def _merge_queries(parts: Sequence[Part]) -> list[Part]:
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class Terminator:
     """Where an expression ends; `first` is empty when nothing stands between it and the next variable."""
 
     literal: str
@@ -286,14 +286,14 @@ def _pattern(parts: Sequence[Part]) -> str:
     return rest
 
 
-def _stop(parts: Sequence[Part], index: int) -> Stop:
+def _stop(parts: Sequence[Part], index: int) -> Terminator:
     literal = next((part for part in parts[index + 1 : index + 2] if isinstance(part, str)), "")
     follower = next((part for part in parts[index + 1 :] if isinstance(part, Expression)), None)
     if follower is None:
-        return Stop(literal, literal[:1], re.escape(literal) + r"\Z")
+        return Terminator(literal, literal[:1], re.escape(literal) + r"\Z")
     first = follower.operator.first
     ending = rf"(?:[{re.escape(first)}/?#]|\Z)" if first else ""
-    return Stop(literal, (literal + first)[:1], re.escape(literal) + ending)
+    return Terminator(literal, (literal + first)[:1], re.escape(literal) + ending)
 
 
 def _restart(parts: Sequence[Part], broad: int, index: int) -> str:
@@ -307,7 +307,7 @@ def _restart(parts: Sequence[Part], broad: int, index: int) -> str:
     return _stop(parts, broad).first if same_segment else ""
 
 
-def _expression_pattern(expression: Expression, index: int, stop: Stop, excluded: str) -> str:
+def _expression_pattern(expression: Expression, index: int, stop: Terminator, excluded: str) -> str:
     operator = expression.operator
     # `{/a}/edit` given `/edit`: the optional part must not take what the literal needs.
     guard = f"(?!{stop.pattern})" if operator.first and stop.literal.startswith(operator.first) else ""
@@ -337,7 +337,7 @@ def _without(characters: str, excluded: str) -> str:
     return characters.replace(excluded, "") if excluded else characters
 
 
-def _run(admits: str, stop: Stop) -> str:
+def _run(admits: str, stop: Terminator) -> str:
     character = f"[{re.escape(admits)}]"
     if not stop.first or stop.first not in admits:
         return f"{character}++"

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from types import CoroutineType
 from typing import Any
 
-from assay.protocol.stepping import Resumed
+from assay.protocol.coroutine import SuspendedCoroutine
 
 from .call import Call
 from .concurrency import ConcurrencyLimit
@@ -64,7 +64,7 @@ class Invocable:
             waiting_for = coroutine.send(None)
         except StopIteration as returned:
             return returned.value
-        return Pending(call.supervise(self._hold_limits(Resumed(coroutine, waiting_for))))
+        return Pending(call.supervise(self._hold_limits(SuspendedCoroutine(coroutine, waiting_for))))
 
     def _run_in_thread(self, arguments: dict[str, Any], call: Call) -> asyncio.Future[Any]:
         """The places that were taken are given back by the thread, when it is really through."""

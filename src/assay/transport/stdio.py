@@ -45,7 +45,7 @@ def serve_stdio(endpoint: Endpoint) -> None:
 async def _serve(endpoint: Endpoint, source: int, sink: int) -> signal.Signals | None:
     """Serve, and return the signal that ended it, if one did."""
     writer = await open_writer(sink)
-    connection = Connection(endpoint, writer)
+    connection = StdioConnection(endpoint, writer)
     stop = asyncio.Event()
     received = _stop_on_signals(stop)
     reading = await start_reading(source, connection, stop)
@@ -70,10 +70,10 @@ def _stop_on_signals(stop: asyncio.Event) -> list[signal.Signals]:
     return received
 
 
-class Connection:
+class StdioConnection:
     """One client: cuts its bytes into messages and serves each in a task of its own."""
 
-    def __init__(self, endpoint: Endpoint, writer: Writer) -> None:
+    def __init__(self, endpoint: Endpoint, writer: StdioWriter) -> None:
         self._endpoint = endpoint
         self._writer = writer
         self._framer = LineFramer(endpoint.limits.message_bytes)
@@ -125,7 +125,7 @@ class Connection:
             await asyncio.wait(self._tasks, timeout=1.0)
 
 
-class Writer(asyncio.BaseProtocol):
+class StdioWriter(asyncio.BaseProtocol):
     """The sending side. A client that is gone, or never reads, fails no handler."""
 
     def __init__(self) -> None:
@@ -180,8 +180,8 @@ class Writer(asyncio.BaseProtocol):
                         await self._resumed.wait()
 
 
-async def open_writer(descriptor: int) -> Writer:
-    writer = Writer()
+async def open_writer(descriptor: int) -> StdioWriter:
+    writer = StdioWriter()
     loop = asyncio.get_running_loop()
     try:
         await loop.connect_write_pipe(lambda: writer, os.fdopen(descriptor, "wb", buffering=0, closefd=False))
@@ -190,14 +190,14 @@ async def open_writer(descriptor: int) -> Writer:
     return writer
 
 
-class Reader:
+class PipeReader:
     """The receiving side on a pipe; holds back input while too much is in progress.
 
     It reads by itself instead of through asyncio's pipe transport, whose buffer of 256 KiB is large
     enough that getting and giving it back can cost more than the message.
     """
 
-    def __init__(self, descriptor: int, connection: Connection, ended: asyncio.Event) -> None:
+    def __init__(self, descriptor: int, connection: StdioConnection, ended: asyncio.Event) -> None:
         self._descriptor = descriptor
         self._connection = connection
         self._ended = ended
@@ -238,7 +238,7 @@ class Reader:
 class ThreadReader:
     """The receiving side where the event loop cannot watch the input, such as a regular file."""
 
-    def __init__(self, descriptor: int, connection: Connection, ended: asyncio.Event) -> None:
+    def __init__(self, descriptor: int, connection: StdioConnection, ended: asyncio.Event) -> None:
         self._descriptor = descriptor
         self._connection = connection
         self._ended = ended
@@ -263,12 +263,12 @@ class ThreadReader:
 
 
 async def start_reading(
-    descriptor: int, connection: Connection, ended: asyncio.Event
-) -> Reader | ThreadReader:
+    descriptor: int, connection: StdioConnection, ended: asyncio.Event
+) -> PipeReader | ThreadReader:
     if not _can_be_watched(descriptor):
         return ThreadReader(descriptor, connection, ended)
     try:
-        return Reader(descriptor, connection, ended)
+        return PipeReader(descriptor, connection, ended)
     except (OSError, NotImplementedError):
         return ThreadReader(descriptor, connection, ended)
 

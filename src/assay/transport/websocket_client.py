@@ -43,7 +43,7 @@ class ConnectionEnded(AssayError, ConnectionError):
         return f"the connection has ended: {self.reason or 'no reason given'} ({self.code})"
 
 
-class Ending(NamedTuple):
+class CloseStatus(NamedTuple):
     """How a connection ended: the close code, which is 1006 when there was no close frame, and its reason."""
 
     code: int
@@ -109,14 +109,14 @@ class WebSocketClient:
         return self._connection.subprotocol
 
     @property
-    def ended(self) -> Ending | None:
+    def ended(self) -> CloseStatus | None:
         """How the connection ended; none while it is open."""
         if self._connection.close_code is None:
             return None
         error = self._connection.protocol.close_exc
         # When the fault was the server's, only our own close frame tells what it was.
         frame = error.rcvd or error.sent
-        return Ending(LOST, "") if frame is None else Ending(int(frame.code), frame.reason)
+        return CloseStatus(LOST, "") if frame is None else CloseStatus(int(frame.code), frame.reason)
 
     async def send(self, message: bytes) -> None:
         """Send one message; waits while the server does not read.
@@ -170,4 +170,4 @@ class WebSocketClient:
         await self.close()
 
     def _ended(self) -> ConnectionEnded:
-        return ConnectionEnded(*(self.ended or Ending(LOST, "")))
+        return ConnectionEnded(*(self.ended or CloseStatus(LOST, "")))

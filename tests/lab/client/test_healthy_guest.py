@@ -17,7 +17,7 @@ SUITE = suite_named("client")
 # What one test has played, others look at: `make test` keeps a file in one process.
 pytestmark = pytest.mark.long
 TRANSPORTS = (Transport.HTTP, Transport.STDIO, Transport.WEBSOCKET)
-AT_ONCE = 8
+CONCURRENT_MESSAGES = 8
 LIMIT = 30.0
 
 
@@ -44,7 +44,7 @@ async def visits_of(area: str) -> list[ClientRun]:
 
 
 async def visit_all(cells: list[Cell]) -> list[ClientRun]:
-    gate = asyncio.Semaphore(AT_ONCE)
+    gate = asyncio.Semaphore(CONCURRENT_MESSAGES)
 
     async def one(cell: Cell) -> ClientRun:
         async with gate:

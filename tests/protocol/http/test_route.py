@@ -1,4 +1,4 @@
-"""Routes: where a posted message goes."""
+"""Routes: where a payload message goes."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from msgspec import Raw
 
 from assay.model.error import INVALID_PARAMS, INVALID_REQUEST, MalformedMessage
 from assay.model.jsonrpc import Envelope
-from assay.protocol.http.gate import Admission, Refusal
+from assay.protocol.http.head_policy import Admission, Refusal
 from assay.protocol.http.policy import Sessions
-from assay.protocol.http.route import ALONE, InSession, OpenSession, route, session_gone
+from assay.protocol.http.route import SESSIONLESS, InSession, OpenSession, route, session_gone
 from assay.revisions.registry import ASSUMED, BY_DATE, DATES
 
 REQUEST = Envelope("2.0", id=7, method="tools/list")
@@ -28,36 +28,36 @@ OPTIONAL, REQUIRED, OFF = Sessions.OPTIONAL, Sessions.REQUIRED, Sessions.OFF
 
 
 @pytest.mark.parametrize(
-    ("posted", "admission", "header", "sessions", "expected"),
+    ("payload", "admission", "header", "sessions", "expected"),
     [
         (INITIALIZE, ABSENT, None, OPTIONAL, OpenSession()),
         (INITIALIZE, ABSENT, None, REQUIRED, OpenSession()),
-        (INITIALIZE, ABSENT, None, OFF, ALONE[ASSUMED]),
+        (INITIALIZE, ABSENT, None, OFF, SESSIONLESS[ASSUMED]),
         (INITIALIZE, NEWEST, None, OPTIONAL, OpenSession()),
         # A client of the future names its own revision and learns ours from the answer.
         (INITIALIZE, UNKNOWN, None, OPTIONAL, OpenSession()),
-        (INITIALIZE, UNKNOWN, None, OFF, ALONE[ASSUMED]),
+        (INITIALIZE, UNKNOWN, None, OFF, SESSIONLESS[ASSUMED]),
         (INITIALIZE, PER_REQUEST, None, OPTIONAL, OpenSession()),
         (INITIALIZE, ABSENT, b"s1", OPTIONAL, InSession("s1")),
         (REQUEST, NEWEST, b"s1", OPTIONAL, InSession("s1")),
         (REQUEST, ABSENT, b"s1", REQUIRED, InSession("s1")),
-        (REQUEST, NEWEST, b"s1", OFF, ALONE[NEWEST.revision]),
-        (REQUEST, NEWEST, None, OPTIONAL, ALONE[NEWEST.revision]),
-        (REQUEST, FIRST, None, OPTIONAL, ALONE[FIRST.revision]),
-        (REQUEST, ABSENT, None, OPTIONAL, ALONE[ASSUMED]),
-        (REQUEST, ABSENT, None, OFF, ALONE[ASSUMED]),
+        (REQUEST, NEWEST, b"s1", OFF, SESSIONLESS[NEWEST.revision]),
+        (REQUEST, NEWEST, None, OPTIONAL, SESSIONLESS[NEWEST.revision]),
+        (REQUEST, FIRST, None, OPTIONAL, SESSIONLESS[FIRST.revision]),
+        (REQUEST, ABSENT, None, OPTIONAL, SESSIONLESS[ASSUMED]),
+        (REQUEST, ABSENT, None, OFF, SESSIONLESS[ASSUMED]),
         (BATCH, NEWEST, b"s1", OPTIONAL, InSession("s1")),
-        (BATCH, BATCHING, None, OPTIONAL, ALONE[BATCHING.revision]),
-        (BATCH, BATCHING, None, OFF, ALONE[BATCHING.revision]),
+        (BATCH, BATCHING, None, OPTIONAL, SESSIONLESS[BATCHING.revision]),
+        (BATCH, BATCHING, None, OFF, SESSIONLESS[BATCHING.revision]),
         # A notification has no headers that it could contradict; a response is refused where it arrives.
-        (NOTE, PER_REQUEST, b"s1", REQUIRED, ALONE[PER_REQUEST.revision]),
-        (RESPONSE, PER_REQUEST, b"s1", REQUIRED, ALONE[PER_REQUEST.revision]),
+        (NOTE, PER_REQUEST, b"s1", REQUIRED, SESSIONLESS[PER_REQUEST.revision]),
+        (RESPONSE, PER_REQUEST, b"s1", REQUIRED, SESSIONLESS[PER_REQUEST.revision]),
     ],
 )
 def test_route(
-    posted: Any, admission: Admission, header: bytes | None, sessions: Sessions, expected: Any
+    payload: Any, admission: Admission, header: bytes | None, sessions: Sessions, expected: Any
 ) -> None:
-    assert route(posted, admission, session_header(header), sessions) == expected
+    assert route(payload, admission, session_header(header), sessions) == expected
 
 
 def session_header(value: bytes | None) -> dict[bytes, bytes]:
@@ -65,7 +65,7 @@ def session_header(value: bytes | None) -> dict[bytes, bytes]:
 
 
 @pytest.mark.parametrize(
-    ("posted", "admission", "header", "sessions", "request_id"),
+    ("payload", "admission", "header", "sessions", "request_id"),
     [
         (REQUEST, ABSENT, None, REQUIRED, 7),
         (REQUEST, NEWEST, None, REQUIRED, 7),
@@ -78,15 +78,15 @@ def session_header(value: bytes | None) -> dict[bytes, bytes]:
     ],
 )
 def test_refusal(
-    posted: Any, admission: Admission, header: bytes | None, sessions: Sessions, request_id: int | None
+    payload: Any, admission: Admission, header: bytes | None, sessions: Sessions, request_id: int | None
 ) -> None:
-    refusal = route(posted, admission, session_header(header), sessions)
+    refusal = route(payload, admission, session_header(header), sessions)
     assert isinstance(refusal, Refusal)
     assert (refusal.status, refusal.code, refusal.request_id) == (400, INVALID_REQUEST, request_id)
 
 
 @pytest.mark.parametrize(
-    ("posted", "admission", "header"),
+    ("payload", "admission", "header"),
     [
         (REQUEST, UNKNOWN, None),
         (REQUEST, UNKNOWN, b"s1"),
@@ -97,10 +97,10 @@ def test_refusal(
     ],
 )
 def test_request_that_must_describe_itself_is_told_what_is_missing(
-    posted: Envelope, admission: Admission, header: bytes | None
+    payload: Envelope, admission: Admission, header: bytes | None
 ) -> None:
     prefix = "io.modelcontextprotocol/"
-    assert route(posted, admission, session_header(header), OPTIONAL) == Refusal(
+    assert route(payload, admission, session_header(header), OPTIONAL) == Refusal(
         400,
         f"_meta needs {prefix}protocolVersion and {prefix}clientCapabilities",
         code=INVALID_PARAMS,

@@ -10,7 +10,7 @@ from websockets.datastructures import Headers as OracleHeaders
 from websockets.http11 import Response
 from websockets.uri import parse_uri
 
-from assay.protocol.http.gate import Headers, Refusal
+from assay.protocol.http.head_policy import Headers, Refusal
 from assay.protocol.http.upgrade import Upgrade, accept_key, choose_subprotocol, read_upgrade, wants_upgrade
 
 KEY = b"dGhlIHNhbXBsZSBub25jZQ=="

@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.protocol.http.asgi import AsgiScope, Receive, Transmit
-from assay.transport.http1.turn import BUFFERED
-from tests.transport.http1.visit import (
+from assay.transport.http1.request_cycle import BUFFERED
+from tests.transport.http1.memory_client import (
     READ,
     App,
-    Visit,
+    MemoryClient,
     chunked,
     echo,
     echo_at_once,
@@ -28,6 +28,7 @@ from tests.transport.http1.visit import (
     read_body,
     settle,
     start,
+    whole_send,
 )
 
 H2C = (b"Connection: Upgrade, HTTP2-Settings", b"Upgrade: h2c", b"HTTP2-Settings: AAMAAABk")
@@ -35,11 +36,11 @@ H2C = (b"Connection: Upgrade, HTTP2-Settings", b"Upgrade: h2c", b"HTTP2-Settings
 
 async def describe(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
     """Answers with what it has got, in the manner that the path names."""
-    whole = cast(Any, send).whole if scope["path"] == "/at-once" else None
+    whole = whole_send(send).take_whole_body() if scope["path"] == "/at-once" else None
     body = await read_body(receive) if whole is None else whole
     said = b"%b %b %b" % (scope["method"].encode(), scope["query_string"], body)
     if scope["path"] == "/at-once":
-        return cast(Any, send).answer(200, (), said)
+        return whole_send(send).respond(200, (), said)
     await send(start(200, *([length(len(said))] if scope["path"] == "/length" else [])))
     await send(part(said[:7], more=True))
     await send(part(said[7:]))
@@ -83,16 +84,16 @@ def cut_up(data: bytes, cuts: Sequence[int]) -> list[bytes]:
 )
 def test_any_cutting_gives_the_same_answers_in_order(sent: list[Sent], cuts: list[int], wait: bool) -> None:
     async def main() -> None:
-        visit = Visit(describe)
+        client = MemoryClient(describe)
         for piece in cut_up(b"".join(each.data for each in sent), cuts):
-            visit.wire.deliver(piece)
+            client.wire.deliver(piece)
             if wait:
                 await settle()
-        await visit.all_taken()
-        answers = visit.answers(*(each.method for each in sent))
+        await client.all_taken()
+        answers = client.answers(*(each.method for each in sent))
         assert [each.said for each in sent] == [each.body for each in answers]
-        assert not visit.wire.ended
-        await visit.leave()
+        assert not client.wire.ended
+        await client.leave()
 
     asyncio.run(main())
 
@@ -102,10 +103,10 @@ def test_any_bytes_are_waited_for_or_refused(data: bytes, cuts: list[int], good:
     """Whatever comes, the server answers properly or not at all, and goes on living."""
 
     async def main() -> None:
-        visit = await Visit(echo).send(*cut_up((get() if good else b"") + data, cuts))
-        for each in visit.answers("POST", "POST", "POST"):
+        client = await MemoryClient(echo).send(*cut_up((get() if good else b"") + data, cuts))
+        for each in client.answers("POST", "POST", "POST"):
             assert each.status in (200, 400, 501, 505)
-        await visit.leave()
+        await client.leave()
 
     asyncio.run(main())
 
@@ -114,29 +115,29 @@ def test_any_bytes_are_waited_for_or_refused(data: bytes, cuts: list[int], good:
 
 
 async def test_connection_is_kept_until_the_client_ends_it() -> None:
-    visit = await Visit(echo).send(get(), get())
-    await visit.send(get())
-    assert len(visit.answers("GET", "GET", "GET")) == 3
-    assert b"connection" not in visit.answers("GET", "GET", "GET")[0].headers
-    assert not visit.wire.ended
-    await visit.leave()
+    client = await MemoryClient(echo).send(get(), get())
+    await client.send(get())
+    assert len(client.answers("GET", "GET", "GET")) == 3
+    assert b"connection" not in client.answers("GET", "GET", "GET")[0].headers
+    assert not client.wire.ended
+    await client.leave()
 
 
 @pytest.mark.parametrize("value", [b"close", b"Close", b"keep-alive, close"])
 async def test_client_may_end_the_connection_with_a_request(value: bytes) -> None:
-    visit = await Visit(echo).send(get(b"/", b"Connection: " + value))
-    (answer,) = visit.answers("GET")
+    client = await MemoryClient(echo).send(get(b"/", b"Connection: " + value))
+    (answer,) = client.answers("GET")
     assert answer.headers[b"connection"] == b"close"
-    assert visit.wire.ended == "close"
-    await visit.leave()
+    assert client.wire.ended == "close"
+    await client.leave()
 
 
 async def test_nothing_is_served_after_a_request_that_ends_the_connection() -> None:
     """RFC 9112, 9.6; and what still comes is heard out, or a reset might overtake the answer."""
-    visit = await Visit(echo).send(post(b"one", b"connection: close") + post(b"two"))
-    assert [each.body for each in visit.answers("POST", "POST")] == [b"one"]
-    assert (visit.wire.ended, visit.wire.reading) == ("eof", True)
-    await visit.leave()
+    client = await MemoryClient(echo).send(post(b"one", b"connection: close") + post(b"two"))
+    assert [each.body for each in client.answers("POST", "POST")] == [b"one"]
+    assert (client.wire.ended, client.wire.reading) == ("eof", True)
+    await client.leave()
 
 
 async def test_answers_wait_for_those_before_them() -> None:
@@ -146,17 +147,17 @@ async def test_answers_wait_for_those_before_them() -> None:
     async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
         reached.append(scope["path"])
         await doors[scope["path"]].wait()
-        cast(Any, send).answer(200, (), scope["path"].encode())
+        whole_send(send).respond(200, (), scope["path"].encode())
 
-    visit = await Visit(app).send(get(b"/slow") + get(b"/fast"), get(b"/slow"))
+    client = await MemoryClient(app).send(get(b"/slow") + get(b"/fast"), get(b"/slow"))
     doors["/fast"].set()
     await settle()
-    assert (reached, visit.wire.written, visit.wire.reading) == (["/slow"], b"", False)
+    assert (reached, client.wire.written, client.wire.reading) == (["/slow"], b"", False)
     doors["/slow"].set()
     await settle()
-    assert [each.body for each in visit.answers("GET", "GET", "GET")] == [b"/slow", b"/fast", b"/slow"]
-    assert visit.wire.reading
-    await visit.leave()
+    assert [each.body for each in client.answers("GET", "GET", "GET")] == [b"/slow", b"/fast", b"/slow"]
+    assert client.wire.reading
+    await client.leave()
 
 
 # More than anybody wants
@@ -170,29 +171,29 @@ async def test_body_that_nobody_takes_stops_the_reading() -> None:
         await echo(scope, receive, send)
 
     body = b"x" * (20 * BUFFERED)
-    visit = await Visit(app).send(post(body))
-    assert not visit.wire.reading
-    assert visit.wire.owed > len(body) - 3 * max(READ, BUFFERED)
+    client = await MemoryClient(app).send(post(body))
+    assert not client.wire.reading
+    assert client.wire.owed > len(body) - 3 * max(READ, BUFFERED)
     taken.set()
-    await visit.all_taken()
-    assert (visit.answer.body == body, visit.wire.reading, visit.wire.owed) == (True, True, 0)
-    await visit.leave()
+    await client.all_taken()
+    assert (client.answer.body == body, client.wire.reading, client.wire.owed) == (True, True, 0)
+    await client.leave()
 
 
 @pytest.mark.parametrize("app", [echo, echo_at_once])
 async def test_client_that_reads_no_answers_gets_no_further_ones(app: App) -> None:
     """Else it could fill the memory with answers, one small request after the other."""
-    visit = Visit(app)
-    visit.wire.stop_reading()
+    client = MemoryClient(app)
+    client.wire.stop_reading()
     one = post(b"x" * 1000)
-    await visit.send(one * 1000)
-    assert not visit.wire.reading
-    assert visit.wire.get_write_buffer_size() < 2 * 64 * 1024
-    assert visit.wire.owed > 0
-    visit.wire.read()
-    await visit.all_taken()
-    assert len(visit.answers(*["POST"] * 1000)) == 1000
-    await visit.leave()
+    await client.send(one * 1000)
+    assert not client.wire.reading
+    assert client.wire.get_write_buffer_size() < 2 * 64 * 1024
+    assert client.wire.owed > 0
+    client.wire.read()
+    await client.all_taken()
+    assert len(client.answers(*["POST"] * 1000)) == 1000
+    await client.leave()
 
 
 async def test_request_after_an_unread_answer_waits_for_its_turn() -> None:
@@ -200,16 +201,16 @@ async def test_request_after_an_unread_answer_waits_for_its_turn() -> None:
 
     async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
         seen.append(scope["path"])
-        cast(Any, send).answer(200, (), b"x" * 100_000)
+        whole_send(send).respond(200, (), b"x" * 100_000)
 
-    visit = Visit(app)
-    visit.wire.stop_reading()
-    await visit.send(get(b"/one") + get(b"/two"), get(b"/three"))
-    assert (seen, visit.wire.reading) == (["/one"], False)
-    visit.wire.read()
+    client = MemoryClient(app)
+    client.wire.stop_reading()
+    await client.send(get(b"/one") + get(b"/two"), get(b"/three"))
+    assert (seen, client.wire.reading) == (["/one"], False)
+    client.wire.read()
     await settle()
-    assert (seen, visit.wire.reading) == (["/one", "/two", "/three"], True)
-    await visit.leave()
+    assert (seen, client.wire.reading) == (["/one", "/two", "/three"], True)
+    await client.leave()
 
 
 # Answers that come early
@@ -223,71 +224,73 @@ async def refuse_at_once(scope: AsgiScope, receive: Receive, send: Transmit) -> 
 @pytest.mark.parametrize("half_closes", [True, False], ids=["tcp", "tls"])
 async def test_early_answer_reaches_a_client_that_is_still_sending(half_closes: bool) -> None:
     """RFC 9112, 9.6: first only our half is closed, and what still comes is read and thrown away."""
-    visit = Visit(refuse_at_once, half_closes=half_closes)
-    await visit.send(post(b"x" * 500_000)[:300_000])
-    assert (visit.answer.status, visit.answer.body) == (413, b"too large")
-    assert visit.answer.headers[b"connection"] == b"close"
-    assert (visit.wire.ended, visit.wire.lost) == ("eof" if half_closes else "", False)
-    await visit.send(b"x" * 200_000, get())
-    assert (visit.wire.owed, len(visit.answers("POST"))) == (0, 1)
-    await visit.pass_time(3)
-    assert (visit.wire.ended, visit.wire.lost) == ("close", True)
-    await visit.leave()
+    client = MemoryClient(refuse_at_once, half_closes=half_closes)
+    await client.send(post(b"x" * 500_000)[:300_000])
+    assert (client.answer.status, client.answer.body) == (413, b"too large")
+    assert client.answer.headers[b"connection"] == b"close"
+    assert (client.wire.ended, client.wire.lost) == ("eof" if half_closes else "", False)
+    await client.send(b"x" * 200_000, get())
+    assert (client.wire.owed, len(client.answers("POST"))) == (0, 1)
+    await client.pass_time(3)
+    assert (client.wire.ended, client.wire.lost) == ("close", True)
+    await client.leave()
 
 
 async def test_early_answer_that_is_long_is_not_cut_short() -> None:
     """Hearing the client out has an end, but not before it has read the answer."""
 
     async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
-        cast(Any, send).answer(403, (), b"x" * 500_000)
+        whole_send(send).respond(403, (), b"x" * 500_000)
 
-    visit = Visit(app, write_timeout=30.0)
-    visit.wire.stop_reading()
-    await visit.send(post(b"x" * 500_000)[:300_000])
-    await visit.pass_time(20)
-    assert (visit.wire.ended, visit.wire.lost) == ("eof", False)
-    visit.wire.read()
-    await visit.pass_time(1)
-    assert not visit.wire.lost
-    await visit.pass_time(2)
-    assert (visit.wire.ended, visit.wire.lost) == ("close", True)
-    await visit.leave()
+    client = MemoryClient(app, write_timeout=30.0)
+    client.wire.stop_reading()
+    await client.send(post(b"x" * 500_000)[:300_000])
+    await client.pass_time(20)
+    assert (client.wire.ended, client.wire.lost) == ("eof", False)
+    client.wire.read()
+    await client.pass_time(1)
+    assert not client.wire.lost
+    await client.pass_time(2)
+    assert (client.wire.ended, client.wire.lost) == ("close", True)
+    await client.leave()
 
 
 # What is no HTTP
 
 
 async def test_garbage_before_any_request() -> None:
-    visit = await Visit(not_reached).send(b"hello\r\n\r\n")
-    assert (visit.answer.status, visit.wire.ended) == (400, "eof")
-    assert b"not a valid HTTP request" in visit.answer.body
-    await visit.send(get())
-    assert len(visit.answers("POST")) == 1
-    await visit.leave()
+    client = await MemoryClient(not_reached).send(b"hello\r\n\r\n")
+    assert (client.answer.status, client.wire.ended) == (400, "eof")
+    assert b"not a valid HTTP request" in client.answer.body
+    await client.send(get())
+    assert len(client.answers("POST")) == 1
+    await client.leave()
 
 
 @pytest.mark.parametrize("cuts", [[], [1000], list(range(1000))], ids=["at once", "in two", "byte by byte"])
 async def test_garbage_is_refused_after_all_requests_before_it_are_answered(cuts: list[int]) -> None:
-    visit = await Visit(describe).send(*cut_up(get(b"/length?a") * 10 + b"hello\r\n\r\n" + get(), cuts))
-    await visit.all_taken()
-    assert [each.status for each in visit.answers(*["GET"] * 12)] == [200] * 10 + [400]
-    assert visit.wire.ended == "eof"
-    await visit.leave()
+    client = await MemoryClient(describe).send(
+        *cut_up(get(b"/length?a") * 10 + b"hello\r\n\r\n" + get(), cuts)
+    )
+    await client.all_taken()
+    assert [each.status for each in client.answers(*["GET"] * 12)] == [200] * 10 + [400]
+    assert client.wire.ended == "eof"
+    await client.leave()
 
 
 async def test_garbage_behind_an_answer_that_is_not_read_waits_for_that() -> None:
     async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
-        cast(Any, send).answer(200, (), b"x" * 100_000)
+        whole_send(send).respond(200, (), b"x" * 100_000)
 
-    visit = Visit(app)
-    visit.wire.stop_reading()
-    await visit.send(get() + b"hello\r\n\r\n")
-    assert (len(visit.answers("GET", "GET")), visit.wire.ended) == (1, "")
-    visit.wire.read()
+    client = MemoryClient(app)
+    client.wire.stop_reading()
+    await client.send(get() + b"hello\r\n\r\n")
+    assert (len(client.answers("GET", "GET")), client.wire.ended) == (1, "")
+    client.wire.read()
     await settle()
-    assert [each.status for each in visit.answers("GET", "GET")] == [200, 400]
-    assert visit.wire.ended == "eof"
-    await visit.leave()
+    assert [each.status for each in client.answers("GET", "GET")] == [200, 400]
+    assert client.wire.ended == "eof"
+    await client.leave()
 
 
 BAD_CHUNK = get(b"/", b"transfer-encoding: chunked", method=b"POST") + b"1\r\nx\r\nforty\r\n"
@@ -295,19 +298,19 @@ BAD_CHUNK = get(b"/", b"transfer-encoding: chunked", method=b"POST") + b"1\r\nx\
 
 @pytest.mark.parametrize("app", [echo, echo_at_once])
 async def test_garbage_instead_of_a_body_is_refused(app: App, caplog: pytest.LogCaptureFixture) -> None:
-    visit = await Visit(_forgiving(app)).send(*cut_up(BAD_CHUNK, [len(BAD_CHUNK) - 7]))
-    assert (visit.answer.status, visit.wire.ended) == (400, "eof")
+    client = await MemoryClient(_forgiving(app)).send(*cut_up(BAD_CHUNK, [len(BAD_CHUNK) - 7]))
+    assert (client.answer.status, client.wire.ended) == (400, "eof")
     assert caplog.records == []
-    await visit.leave()
+    await client.leave()
 
 
 async def test_garbage_in_the_piece_that_begins_a_request() -> None:
-    visit = await Visit(not_reached).send(BAD_CHUNK)
-    assert (visit.answer.status, visit.wire.ended) == (400, "eof")
-    await visit.leave()
-    visit = await Visit(echo).send(get() + BAD_CHUNK)
-    assert [each.status for each in visit.answers("GET", "POST")] == [200, 400]
-    await visit.leave()
+    client = await MemoryClient(not_reached).send(BAD_CHUNK)
+    assert (client.answer.status, client.wire.ended) == (400, "eof")
+    await client.leave()
+    client = await MemoryClient(echo).send(get() + BAD_CHUNK)
+    assert [each.status for each in client.answers("GET", "POST")] == [200, 400]
+    await client.leave()
 
 
 async def test_garbage_after_the_answer_has_begun_ends_it_as_a_client_that_leaves() -> None:
@@ -317,9 +320,9 @@ async def test_garbage_after_the_answer_has_begun_ends_it_as_a_client_that_leave
             pass
         await send(part(b"that is all"))
 
-    visit = await Visit(app).send(*cut_up(BAD_CHUNK, [len(BAD_CHUNK) - 7]))
-    assert (visit.answer.status, visit.answer.body, visit.wire.ended) == (200, b"that is all", "eof")
-    await visit.leave()
+    client = await MemoryClient(app).send(*cut_up(BAD_CHUNK, [len(BAD_CHUNK) - 7]))
+    assert (client.answer.status, client.answer.body, client.wire.ended) == (200, b"that is all", "eof")
+    await client.leave()
 
 
 def _forgiving(app: App) -> App:
@@ -341,12 +344,12 @@ def _forgiving(app: App) -> App:
 
 
 async def test_fault_of_our_own_is_not_blamed_on_the_client(monkeypatch: pytest.MonkeyPatch) -> None:
-    visit = Visit(not_reached)
-    monkeypatch.setattr(visit.connection, "_addresses", None)
+    client = MemoryClient(not_reached)
+    monkeypatch.setattr(client.connection, "_addresses", None)
     with pytest.raises(TypeError):
-        visit.connection.data_received(get())
-    assert visit.wire.written == b""
-    await visit.leave()
+        client.connection.data_received(get())
+    assert client.wire.written == b""
+    await client.leave()
 
 
 # Other protocols
@@ -361,32 +364,32 @@ async def test_wish_for_a_protocol_that_is_not_offered_is_ignored(version: bytes
         seen.append(scope)
         await echo(scope, receive, send)
 
-    visit = await Visit(app).send(
+    client = await MemoryClient(app).send(
         post(b"one", *H2C, version=version), b"" if version == b"1.0" else post(b"two")
     )
-    bodies = [each.body for each in visit.answers("POST", "POST")]
+    bodies = [each.body for each in client.answers("POST", "POST")]
     assert bodies == ([b"one"] if version == b"1.0" else [b"one", b"two"])
     assert {name for name, _ in seen[0]["headers"]} == {b"host", b"content-length", b"connection"}
     assert seen[0]["http_version"] == version.decode()
-    await visit.leave()
+    await client.leave()
 
 
 async def test_thousands_of_such_wishes_at_once() -> None:
     """Regression: each one was handled inside the one before it."""
-    visit = await Visit(echo_at_once).send(get(b"/", *H2C) * 2000)
-    await visit.all_taken()
-    assert len(visit.answers(*["GET"] * 2000)) == 2000
-    await visit.leave()
+    client = await MemoryClient(echo_at_once).send(get(b"/", *H2C) * 2000)
+    await client.all_taken()
+    assert len(client.answers(*["GET"] * 2000)) == 2000
+    await client.leave()
 
 
 @pytest.mark.parametrize("before", [b"", get()])
 async def test_connect_is_refused(before: bytes) -> None:
     """Regression: it was taken for a wish, and parsed again without end."""
-    visit = await Visit(echo).send(before)
-    await visit.send(get(b"localhost:443", method=b"CONNECT") + b"\x16\x03\x01")
-    *_, answer = visit.answers(*["GET"] * (2 if before else 1))
-    assert (answer.status, visit.wire.ended) == (501, "eof")
-    await visit.leave()
+    client = await MemoryClient(echo).send(before)
+    await client.send(get(b"localhost:443", method=b"CONNECT") + b"\x16\x03\x01")
+    *_, answer = client.answers(*["GET"] * (2 if before else 1))
+    assert (answer.status, client.wire.ended) == (501, "eof")
+    await client.leave()
 
 
 @pytest.mark.parametrize(
@@ -399,18 +402,18 @@ async def test_connect_is_refused(before: bytes) -> None:
     ],
 )
 async def test_wish_for_a_websocket_that_is_not_proper_is_refused(request_: bytes, status: int) -> None:
-    visit = await Visit(not_reached).send(request_)
-    assert (visit.answer.status, visit.wire.ended) == (status, "eof")
-    await visit.leave()
+    client = await MemoryClient(not_reached).send(request_)
+    assert (client.answer.status, client.wire.ended) == (status, "eof")
+    await client.leave()
 
 
 async def test_wish_for_a_websocket_behind_another_request_is_ignored() -> None:
     """RFC 9110, 7.8: a server may; this connection is taken."""
-    visit = await Visit(describe).send(
+    client = await MemoryClient(describe).send(
         get(b"/length?a") + get(b"/length?b", b"connection: upgrade", b"upgrade: websocket")
     )
-    assert [each.body for each in visit.answers("GET", "GET")] == [b"GET a ", b"GET b "]
-    await visit.leave()
+    assert [each.body for each in client.answers("GET", "GET")] == [b"GET a ", b"GET b "]
+    await client.leave()
 
 
 @pytest.mark.parametrize("target", [b"http://localhost/mcp?a", b"HTTP://localhost/mcp?a"])
@@ -421,10 +424,10 @@ async def test_absolute_target_names_host_and_path(target: bytes) -> None:
         seen.append(scope)
         await echo(scope, receive, send)
 
-    visit = await Visit(app).send(
+    client = await MemoryClient(app).send(
         get(target).replace(b"host: localhost", b"host: evil.example\r\nhost: twice")
     )
     (scope,) = seen
     assert (scope["path"], scope["query_string"]) == ("/mcp", b"a")
     assert scope["headers"] == [(b"host", b"localhost")]
-    await visit.leave()
+    await client.leave()

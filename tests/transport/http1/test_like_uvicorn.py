@@ -32,7 +32,7 @@ from starlette.staticfiles import StaticFiles
 
 from tests.driving.answer import PATIENCE
 from tests.driving.hosts import Host, on_assay, on_uvicorn
-from tests.transport.http1.visit import Answered, Hosted, chunked, get, post, read_answers
+from tests.transport.http1.memory_client import Answered, Hosted, chunked, get, post, read_answers
 
 # The applications
 
@@ -245,7 +245,7 @@ CASES = [
     Case("another method", get(b"/unknown", method=b"TRACE"), "TRACE"),
     Case("method not allowed", get(b"/describe/x", method=b"DELETE"), "DELETE"),
     Case("HEAD", get(b"/describe", method=b"HEAD"), "HEAD"),
-    Case("HEAD of a file", get(b"/files/visit.py", method=b"HEAD"), "HEAD"),
+    Case("HEAD of a file", get(b"/files/client.py", method=b"HEAD"), "HEAD"),
     Case("HEAD of a stream", get(b"/count", method=b"HEAD"), "HEAD"),
     Case("closed by the application", get(b"/close")),
     Case("closed by the client", get(b"/describe", b"connection: close")),
@@ -254,8 +254,8 @@ CASES = [
     Case("file", get(b"/own_file")),
     Case("part of a file", get(b"/own_file", b"range: bytes=2-9")),
     Case("several parts of a file", get(b"/own_file", b"range: bytes=0-1,4-5")),
-    Case("static file", get(b"/files/visit.py")),
-    Case("static file out of reach", get(b"/files/%2e%2e/visit.py")),
+    Case("static file", get(b"/files/client.py")),
+    Case("static file out of reach", get(b"/files/%2e%2e/client.py")),
     Case(
         "preflight",
         get(

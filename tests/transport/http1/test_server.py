@@ -23,9 +23,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from assay import Server
 from assay.model.limits import Limits
 from assay.protocol.http.asgi import AsgiScope, Receive, Transmit
-from assay.transport.http1.server import _shown, listen, serve, serve_http
+from assay.transport.http1.server import _display_host, listen, serve, serve_http
 from tests.driving.answer import PATIENCE
-from tests.transport.http1.visit import (
+from tests.transport.http1.memory_client import (
     Answered,
     App,
     Hosted,
@@ -38,6 +38,7 @@ from tests.transport.http1.visit import (
     post,
     read_answers,
     start,
+    whole_send,
 )
 
 BIG = 8_000_000
@@ -156,7 +157,7 @@ def way(request: pytest.FixtureRequest, keys: Keys) -> Way:
 @pytest.fixture
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the house look at its connections often, so that small limits are kept."""
-    monkeypatch.setattr("assay.transport.http1.house.GLANCE", 0.05)
+    monkeypatch.setattr("assay.transport.http1.server_state.SWEEP_INTERVAL", 0.05)
     monkeypatch.setattr("assay.transport.http1.channel.LINGER", 0.2)
 
 
@@ -254,7 +255,7 @@ def test_half_an_answer_does_not_look_whole(way: Way, caplog: pytest.LogCaptureF
             assert not data.endswith(b"0\r\n\r\n")
 
     way.run(main())
-    assert "half" in caplog.text
+    assert "without a complete response" in caplog.text
 
 
 def test_client_that_leaves_is_noticed(way: Way) -> None:
@@ -309,7 +310,7 @@ def test_client_that_asks_without_reading_is_cut_off(way: Way, hurry: None) -> N
         async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
             nonlocal served
             served += 1
-            cast(Any, send).answer(200, (), b"x" * 10_000)
+            whole_send(send).respond(200, (), b"x" * 10_000)
 
         async with way.serving(app, write_timeout=0.2) as site, site.client(limit=1024) as client:
             cast(asyncio.Transport, client.writer.transport).pause_reading()
@@ -417,7 +418,7 @@ def test_what_is_stuck_is_cut(way: Way) -> None:
     ],
 )
 def test_url_is_one_that_a_client_can_use(host: str, shown: str) -> None:
-    assert _shown(host) == shown
+    assert _display_host(host) == shown
 
 
 def test_address_in_use_is_an_error_that_leaves_nothing_open() -> None:

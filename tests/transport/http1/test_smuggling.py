@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from assay.protocol.http.asgi import AsgiScope, Receive, Transmit
-from tests.transport.http1.visit import Visit, echo_at_once, get
+from tests.transport.http1.memory_client import MemoryClient, echo_at_once, get
 
 INNER = b"GET /inner HTTP/1.1\r\nhost: localhost\r\n\r\n"
 LAST = b"0\r\n\r\n"
@@ -106,12 +106,12 @@ async def test_refused_and_the_connection_with_it(name: str, cut: int) -> None:
             pass
 
     data = REFUSED[name]
-    visit = await Visit(app).send(*(data[place : place + cut] for place in range(0, len(data), cut)))
-    assert visit.answer.status in (400, 505)
-    assert visit.wire.ended == "eof"
+    client = await MemoryClient(app).send(*(data[place : place + cut] for place in range(0, len(data), cut)))
+    assert client.answer.status in (400, 505)
+    assert client.wire.ended == "eof"
     # The outer one may have begun while its body was still to come.
     assert served in ([], ["/outer"])
-    await visit.leave()
+    await client.leave()
 
 
 @pytest.mark.parametrize("cut", [1, 7, 10_000])
@@ -124,9 +124,9 @@ async def test_read_in_the_only_way_there_is(name: str, cut: int) -> None:
         await echo_at_once(scope, receive, send)
 
     data = HARMLESS[name]
-    visit = await Visit(app).send(*(data[place : place + cut] for place in range(0, len(data), cut)))
+    client = await MemoryClient(app).send(*(data[place : place + cut] for place in range(0, len(data), cut)))
     assert served == ["/outer"]
-    assert visit.answer.status == 200
-    assert visit.answer.body in (INNER, b"")
-    assert (visit.answer.body == INNER) or visit.wire.ended
-    await visit.leave()
+    assert client.answer.status == 200
+    assert client.answer.body in (INNER, b"")
+    assert (client.answer.body == INNER) or client.wire.ended
+    await client.leave()

@@ -27,8 +27,8 @@ from assay.protocol.framing.websocket import (
     read_close,
 )
 from assay.protocol.http.upgrade import Upgrade
-from assay.transport.http1.house import House
-from assay.transport.http1.websocket import PARTING, WAITING, WebSocketConnection
+from assay.transport.http1.server_state import ServerState
+from assay.transport.http1.websocket import CLOSE_TIMEOUT, QUEUE_BYTES, WebSocketConnection
 from tests.driving.answer import PATIENCE
 
 MASK = b"mask"
@@ -80,12 +80,12 @@ class Party:
 
     def __init__(self, *, rest: bytes = b"", half_closes: bool = True, **limits: Any) -> None:
         self.time = 0.0
-        self.house = House(cast(Any, self._app), Limits(**limits))
-        self.house.clock.now = lambda: self.time
+        self.server = ServerState(cast(Any, self._app), Limits(**limits))
+        self.server.clock.now = lambda: self.time
         self.wire = Wire(half_closes=half_closes)
-        self.connection = WebSocketConnection(self.house, self.wire, SCOPE, UPGRADE, rest)
+        self.connection = WebSocketConnection(self.server, self.wire, SCOPE, UPGRADE, rest)
         self.wire.protocol = self.connection
-        self.house.admit(self.connection)
+        self.server.admit(self.connection)
         self.scope: Any = None
         self.receive: Callable[[], Awaitable[Any]]
         self.send: Callable[[Any], Awaitable[None]]
@@ -128,7 +128,7 @@ class Party:
 
     def pass_time(self, seconds: float) -> None:
         self.time += seconds
-        if self.connection.due <= self.time:
+        if self.connection.deadline <= self.time:
             self.connection.expire()
 
     async def end(self) -> None:
@@ -137,7 +137,7 @@ class Party:
             self.outcome.set_result(None)
         assert self.connection._task is not None
         await asyncio.wait([self.connection._task])
-        self.house._glance.cancel()
+        self.server._sweep_timer.cancel()
 
 
 async def test_application_lets_the_client_in() -> None:
@@ -191,7 +191,7 @@ async def test_refused_client_gets_the_applications_response() -> None:
     assert (party.wire.ended, party.wire.reading) == ("eof", True)
     party.connection.data_received(b"nobody listens")
     await party.end()
-    party.pass_time(PARTING)
+    party.pass_time(CLOSE_TIMEOUT)
     assert party.wire.ended == "abort"
 
 
@@ -277,7 +277,7 @@ async def test_messages_that_nobody_takes_stop_the_reading() -> None:
     while party.wire.reading:
         party.feed(TEXT, b"x" * 1000)
         fed += 1
-        assert fed * 1000 < 2 * WAITING
+        assert fed * 1000 < 2 * QUEUE_BYTES
     for _ in range(fed):
         assert not party.wire.reading
         assert (await party.receive())["text"] == "x" * 1000
@@ -287,7 +287,7 @@ async def test_messages_that_nobody_takes_stop_the_reading() -> None:
 
 async def test_empty_messages_stop_the_reading_as_well() -> None:
     party = await Party().opened()
-    for _ in range(WAITING // 100):
+    for _ in range(QUEUE_BYTES // 100):
         party.feed(TEXT)
     assert not party.wire.reading
     await party.end()
@@ -349,7 +349,7 @@ async def test_servers_close_waits_for_the_answer() -> None:
 async def test_client_that_does_not_answer_a_close_is_cut_off() -> None:
     party = await Party().opened()
     await party.send({"type": "websocket.close"})
-    party.pass_time(PARTING - 1)
+    party.pass_time(CLOSE_TIMEOUT - 1)
     assert not party.wire.ended
     party.pass_time(1)
     assert party.wire.ended == "abort"
@@ -377,7 +377,7 @@ async def test_client_that_breaks_the_rules_is_told_which(data: bytes, code: int
     assert party.wire.ended == ("eof" if half_closes else "close")
     assert (await party.receive())["code"] == code
     party.connection.data_received(b"ignored")
-    party.pass_time(PARTING)
+    party.pass_time(CLOSE_TIMEOUT)
     assert party.wire.ended == "abort"
     await party.end()
 
@@ -390,7 +390,7 @@ async def test_connection_that_breaks_is_told_to_the_application() -> None:
     assert await waiting == {"type": "websocket.disconnect", "code": 1006, "reason": ""}
     with pytest.raises(OSError):
         await party.send({"type": "websocket.send", "text": "x"})
-    assert not party.house._connections
+    assert not party.server._connections
     await party.end()
 
 
@@ -454,15 +454,15 @@ async def test_send_waits_while_the_client_does_not_read() -> None:
 
 async def test_message_is_said_at_once_or_not_at_all() -> None:
     party = await Party().begun()
-    assert not party.connection.say(b"not yet")
+    assert not party.connection.try_send_text(b"not yet")
     await party.send(ACCEPT)
     party.wire.written = b""
-    assert party.connection.say(b"now")
+    assert party.connection.try_send_text(b"now")
     party.connection.pause_writing()
-    assert not party.connection.say(b"not now")
+    assert not party.connection.try_send_text(b"not now")
     assert party.frames() == [Frame(TEXT, b"now")]
     party.connection.connection_lost(None)
-    assert not party.connection.say(b"no more")
+    assert not party.connection.try_send_text(b"no more")
     await party.end()
 
 
@@ -492,7 +492,7 @@ async def test_last_words_do_not_wait_for_a_client_that_does_not_read() -> None:
     party.connection.pause_writing()
     await party.send({"type": "websocket.close", "code": 1008, "reason": "slow"})
     assert party.closing() == Close(1008, "slow")
-    party.pass_time(PARTING)
+    party.pass_time(CLOSE_TIMEOUT)
     assert party.wire.ended == "abort"
     await party.end()
 

@@ -106,7 +106,7 @@ class Frame(NamedTuple):
     mask: bytes | None = None
 
 
-class Head(NamedTuple):
+class FrameHead(NamedTuple):
     """What is known of a frame before its payload has come."""
 
     fin: bool
@@ -146,7 +146,7 @@ Received = str | bytes | Ping | Pong | Close | Violation
 """A text message, a binary message, or what controls the connection."""
 
 
-def read_head(data: bytes | bytearray, start: int = 0) -> Head | None:
+def read_head(data: bytes | bytearray, start: int = 0) -> FrameHead | None:
     """The head that begins at `start`; none while it has not all come."""
     if len(data) < start + 2:
         return None
@@ -158,10 +158,10 @@ def read_head(data: bytes | bytearray, start: int = 0) -> Head | None:
         return None
     length = int.from_bytes(data[start + 2 : start + 2 + wide], "big") if wide else short
     shortest = length >= _TWO_BYTES if wide == 2 else length >= 1 << 16 if wide else True
-    return Head(first >= _FIN, first >> 4 & 7, first & 0xF, is_masked, length, shortest, size)
+    return FrameHead(first >= _FIN, first >> 4 & 7, first & 0xF, is_masked, length, shortest, size)
 
 
-Judge = Callable[[Head], Violation | None]
+Judge = Callable[[FrameHead], Violation | None]
 """Decides whether a frame may come, before any of its payload is kept. Asked once for each frame."""
 
 
@@ -173,7 +173,7 @@ class FrameReader:
         self._judge = judge or self._bound
         self._buffer = bytearray()
         self._start = 0
-        self._head: Head | None = None
+        self._head: FrameHead | None = None
         self._failed = False
 
     @property
@@ -215,7 +215,7 @@ class FrameReader:
         mask = bytes(self._buffer[begin - 4 : begin])
         return Frame(head.opcode, masked(payload, mask), head.fin, head.rsv, mask)
 
-    def _bound(self, head: Head) -> Violation | None:
+    def _bound(self, head: FrameHead) -> Violation | None:
         return None if head.length <= self._limit else too_big(self._limit)
 
 
@@ -223,7 +223,7 @@ def too_big(limit: int) -> Violation:
     return Violation(TOO_BIG, f"message too big: limit {limit} bytes")
 
 
-class Rules:
+class FrameRules:
     """Which frame may come next (RFC 6455, 5.1, 5.2, 5.4 and 5.5), by the heads of those before."""
 
     def __init__(self, limit: int, *, masked: bool) -> None:
@@ -233,7 +233,7 @@ class Rules:
         """Bytes of the message in progress."""
         self.in_message = False
 
-    def judge(self, head: Head) -> Violation | None:
+    def judge(self, head: FrameHead) -> Violation | None:
         problem = self._problem(head)
         if problem is not None:
             return Violation(PROTOCOL_ERROR, problem)
@@ -244,7 +244,7 @@ class Rules:
                 return too_big(self._limit)
         return None
 
-    def _problem(self, head: Head) -> str | None:
+    def _problem(self, head: FrameHead) -> str | None:
         if head.rsv:
             return "reserved bit set: no extension was agreed on"
         if head.opcode not in DATA and head.opcode not in CONTROL:
@@ -272,7 +272,7 @@ class MessageReader:
     def __init__(self, limit: int, *, masked: bool) -> None:
         self._limit = limit
         self._masked = masked
-        self._rules = Rules(limit, masked=masked)
+        self._rules = FrameRules(limit, masked=masked)
         self._frames = FrameReader(limit, self._rules.judge)
         self._opcode = TEXT
         self._parts = bytearray()

@@ -1,4 +1,4 @@
-"""Where a posted message goes: the decision order for POST once the body is decoded."""
+"""Where a payload message goes: the decision order for POST once the body is decoded."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from assay.protocol.session import STATELESS, Peer
 from assay.revisions.registry import ASSUMED, BY_DATE, DATES, PER_REQUEST, REVISIONS
 from assay.revisions.revision import Batching, Revision
 
-from .gate import Admission, Refusal
+from .head_policy import Admission, Refusal
 from .mirror import check_mirrors
 from .policy import Sessions
 
-Posted = Envelope | list[Envelope | MalformedMessage]
+Payload = Envelope | list[Envelope | MalformedMessage]
 
 
 class OpenSession(Struct, frozen=True):
@@ -32,7 +32,7 @@ class InSession(Struct, frozen=True):
     session_id: str
 
 
-class Alone(Struct, frozen=True):
+class Sessionless(Struct, frozen=True):
     """A message that is served by itself, for a client that it describes or that nothing is known of."""
 
     revision: Revision
@@ -41,33 +41,35 @@ class Alone(Struct, frozen=True):
     """Headers that have yet to be compared with the name that the message's parameters hold."""
 
 
-ALONE = {revision: Alone(revision, STATELESS[revision]) for revision in REVISIONS}
+SESSIONLESS = {revision: Sessionless(revision, STATELESS[revision]) for revision in REVISIONS}
 OPEN_SESSION = OpenSession()
 
-Route = OpenSession | InSession | Alone | Refusal
+Route = OpenSession | InSession | Sessionless | Refusal
 
 
-def route(posted: Posted, admission: Admission, headers: Mapping[bytes, bytes], sessions: Sessions) -> Route:
-    if isinstance(posted, list):
-        return _route_batch(posted, admission, headers, sessions)
-    if posted.decoded_params is not UNSET and posted.id is not UNSET:
-        peer = remembered_peer(posted)
+def route(
+    payload: Payload, admission: Admission, headers: Mapping[bytes, bytes], sessions: Sessions
+) -> Route:
+    if isinstance(payload, list):
+        return _route_batch(payload, admission, headers, sessions)
+    if payload.decoded_params is not UNSET and payload.id is not UNSET:
+        peer = remembered_peer(payload)
         if peer is not None:
-            return _route_described(posted, peer, headers)
+            return _route_described(payload, peer, headers)
     # Without an id it is a notification, and those open nothing.
-    opening = posted.method == "initialize" and posted.id is not UNSET
-    if _is_per_request(posted, admission, opening=opening):
-        return _route_per_request(posted, admission, headers)
+    opening = payload.method == "initialize" and payload.id is not UNSET
+    if _is_per_request(payload, admission, opening=opening):
+        return _route_per_request(payload, admission, headers)
     if admission.revision is None and admission.strictness.version_header and not opening:
-        return _version_required(posted)
+        return _version_required(payload)
     session = headers.get(b"mcp-session-id")
     if session is not None and sessions is not Sessions.OFF:
         return InSession(session.decode("latin-1"))
     if opening:
-        return OPEN_SESSION if sessions is not Sessions.OFF else ALONE[ASSUMED]
+        return OPEN_SESSION if sessions is not Sessions.OFF else SESSIONLESS[ASSUMED]
     if sessions is Sessions.REQUIRED:
-        return _session_required(posted)
-    return ALONE[admission.revision or ASSUMED]
+        return _session_required(payload)
+    return SESSIONLESS[admission.revision or ASSUMED]
 
 
 def _is_per_request(message: Envelope, admission: Admission, *, opening: bool) -> bool:
@@ -84,14 +86,14 @@ def _route_described(message: Envelope, peer: Peer, headers: Mapping[bytes, byte
         check_mirrors(message, peer.revision.date, headers, None)
     except RpcError as error:
         return Refusal(400, error.message, code=error.code, request_id=known_id(message), data=error.data)
-    return Alone(peer.revision, peer, headers)
+    return Sessionless(peer.revision, peer, headers)
 
 
 def _route_per_request(message: Envelope, admission: Admission, headers: Mapping[bytes, bytes]) -> Route:
     if known_id(message) is None or message.method is UNSET:
         # Headers of notifications are not defined; there is nothing that they could contradict.
         # Responses answer nothing here, and are refused where they arrive.
-        return ALONE[PER_REQUEST[-1]]
+        return SESSIONLESS[PER_REQUEST[-1]]
     try:
         declared = read_declaration(message)
         version = str(declared.protocol_version)
@@ -100,25 +102,25 @@ def _route_per_request(message: Envelope, admission: Admission, headers: Mapping
         peer = declared_peer(declared)
     except RpcError as error:
         return Refusal(400, error.message, code=error.code, request_id=known_id(message), data=error.data)
-    return Alone(peer.revision, peer)
+    return Sessionless(peer.revision, peer)
 
 
 def _route_batch(
-    posted: list[Any], admission: Admission, headers: Mapping[bytes, bytes], sessions: Sessions
+    payload: list[Any], admission: Admission, headers: Mapping[bytes, bytes], sessions: Sessions
 ) -> Route:
     if admission.unknown_version is not None:
         return unsupported_version(admission.unknown_version)
     if admission.revision is None and admission.strictness.version_header:
-        return _version_required(posted)
+        return _version_required(payload)
     session = headers.get(b"mcp-session-id")
     if session is not None and sessions is not Sessions.OFF:
         return InSession(session.decode("latin-1"))
     if sessions is Sessions.REQUIRED:
-        return _session_required(posted)
+        return _session_required(payload)
     # Without a session only an explicit header shows that the client speaks a revision with batches.
     if admission.revision is None or admission.revision.batching is Batching.REFUSED:
         return batch_refused()
-    return ALONE[admission.revision]
+    return SESSIONLESS[admission.revision]
 
 
 def batch_refused() -> Refusal:
@@ -129,27 +131,27 @@ def unsupported_version(version: str) -> Refusal:
     return Refusal(400, f"unsupported protocol version: {version}; supported: {', '.join(DATES)}")
 
 
-def session_gone(posted: Posted) -> Refusal:
-    return _refuse(posted, "session not found: it ended or expired; send initialize again", status=404)
+def session_gone(payload: Payload) -> Refusal:
+    return _refuse(payload, "session not found: it ended or expired; send initialize again", status=404)
 
 
-def version_problem(admission: Admission, agreed: Revision, posted: Posted | None = None) -> Refusal | None:
+def version_problem(admission: Admission, agreed: Revision, payload: Payload | None = None) -> Refusal | None:
     """What is wrong with the version header of a request in a session, where one is insisted on."""
     if not admission.strictness.version_header or admission.revision is agreed:
         return None
     if admission.revision is None:
-        return _version_required(posted)
-    return _refuse(posted, f"MCP-Protocol-Version is {admission.revision}: this session agreed on {agreed}")
+        return _version_required(payload)
+    return _refuse(payload, f"MCP-Protocol-Version is {admission.revision}: this session agreed on {agreed}")
 
 
-def _version_required(posted: Posted | None) -> Refusal:
-    return _refuse(posted, "MCP-Protocol-Version required: send the version that was agreed on")
+def _version_required(payload: Payload | None) -> Refusal:
+    return _refuse(payload, "MCP-Protocol-Version required: send the version that was agreed on")
 
 
-def _session_required(posted: Posted) -> Refusal:
-    return _refuse(posted, "session required: send initialize first, then its Mcp-Session-Id")
+def _session_required(payload: Payload) -> Refusal:
+    return _refuse(payload, "session required: send initialize first, then its Mcp-Session-Id")
 
 
-def _refuse(posted: Posted | None, reason: str, *, status: int = 400) -> Refusal:
-    request_id = known_id(posted) if isinstance(posted, Envelope) else None
+def _refuse(payload: Payload | None, reason: str, *, status: int = 400) -> Refusal:
+    request_id = known_id(payload) if isinstance(payload, Envelope) else None
     return Refusal(status, reason, code=INVALID_REQUEST, request_id=request_id)

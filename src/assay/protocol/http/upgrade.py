@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha1
 from typing import Final, NamedTuple
 
-from .gate import Headers, Refusal
+from .head_policy import Headers, Refusal
 
 GUID: Final = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 VERSION: Final = b"13"

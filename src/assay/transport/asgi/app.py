@@ -1,4 +1,5 @@
-"""The ASGI application: takes a request apart, asks the rules where it goes, and sends it there."""
+"""The ASGI application: checks a request by the rules of `protocol.http` and hands its message to the
+endpoint."""
 
 from __future__ import annotations
 
@@ -11,13 +12,21 @@ from assay.model.jsonrpc import Envelope, Outcome, Reply
 from assay.model.scope import Scope
 from assay.protocol.codec import decode, encode_outcome, known_id
 from assay.protocol.http.asgi import AsgiScope, Message, Receive, Transmit
-from assay.protocol.http.gate import JSON, Admission, Gate, Headers, HeadTooLarge, Refusal, merge_headers
+from assay.protocol.http.head_policy import (
+    JSON,
+    Admission,
+    Headers,
+    HeadPolicy,
+    HeadTooLarge,
+    Refusal,
+    merge_headers,
+)
 from assay.protocol.http.policy import HttpPolicy, Sessions
 from assay.protocol.http.route import (
-    Alone,
     InSession,
-    Posted,
+    Payload,
     Route,
+    Sessionless,
     batch_refused,
     route,
     session_gone,
@@ -27,17 +36,18 @@ from assay.revisions.registry import ASSUMED
 from assay.revisions.revision import Batching, Revision
 from assay.transport.port import Endpoint
 
-from .body import ClientGone, at_hand, read_body
-from .certified import scope_of_certificate
+from .body import IncompleteBody, body_or_first_part, read_body
 from .challenge import KEY as CHALLENGE
-from .exchange import Exchange, Pace, refuse, respond
-from .follow import Follower, locate
+from .client_certificate import scope_of_certificate
+from .exchange import Exchange, StreamTiming, refuse, respond
+from .follower import Follower, find_position
+from .send import WholeResponseSend
 from .sessions import HttpSession, HttpSessions
 from .websocket import WebSockets
 
 
-class Incoming:
-    """One HTTP request: what ASGI gave us, its headers, and the verdict on them."""
+class HttpRequest:
+    """One HTTP request: its ASGI scope and callables, its headers, and the verdict on them."""
 
     _exchange: Exchange | None = None
 
@@ -48,26 +58,27 @@ class Incoming:
         admission: Admission,
         receive: Receive,
         transmit: Transmit,
-        pace: Pace,
+        timing: StreamTiming,
     ) -> None:
+        self.whole_send = transmit if isinstance(transmit, WholeResponseSend) else None
         self.asgi = asgi
         self.headers = headers
         self.admission = admission
         self.receive = receive
         self.transmit = transmit
-        self.pace = pace
+        self.timing = timing
 
     @property
     def exchange(self) -> Exchange:
-        """The answering side, made when something has to be said that is not one plain answer."""
+        """The sending side, created only when the answer is more than one plain JSON object."""
         if self._exchange is None:
             challenge = self.asgi.get(CHALLENGE)
-            self._exchange = Exchange(self.transmit, self.admission, self.pace, challenge)
+            self._exchange = Exchange(self.transmit, self.whole_send, self.admission, self.timing, challenge)
         return self._exchange
 
     @property
     def is_plain(self) -> bool:
-        """Whether the answer is all that will be said, as one JSON object."""
+        """Whether the answer is one JSON object: no message preceded it, and the client prefers no stream."""
         return self._exchange is None and not self.admission.prefers_stream
 
     async def send(self, data: bytes) -> None:
@@ -78,45 +89,50 @@ class Incoming:
         return list(self.admission.cors)
 
     async def departure(self) -> None:
-        """Return when the client has hung up."""
+        """Return when the client has disconnected."""
         while (await self.receive())["type"] != "http.disconnect":
             pass
 
     async def end(self) -> None:
-        """Return when the client has hung up, or may no longer be here."""
-        given: Scope | None = self.asgi.get("assay")
-        left = None if given is None or given.expires is None else given.expires - time()
+        """Return when the client has disconnected or its authorization has expired."""
+        host_scope: Scope | None = self.asgi.get("assay")
+        remaining = None if host_scope is None or host_scope.expires is None else host_scope.expires - time()
         try:
-            async with asyncio.timeout(left):
+            async with asyncio.timeout(remaining):
                 await self.departure()
         except TimeoutError:
             pass
 
-    def scope(self, where: Alone | None = None) -> Scope:
-        """What the handlers will see of this request; the host may have put a scope of its own here."""
-        given: Scope | None = self.asgi.get("assay")
-        if given is None and "extensions" in self.asgi:
-            given = scope_of_certificate(self.asgi["extensions"])
-        if where is None:
+    def scope(self, target: Sessionless | None = None) -> Scope:
+        """What handlers see of this request. The principal comes from the host's scope, else from a client
+        certificate."""
+        host_scope: Scope | None = self.asgi.get("assay")
+        if host_scope is None and "extensions" in self.asgi:
+            host_scope = scope_of_certificate(self.asgi["extensions"])
+        if target is None:
             scope = Scope(transport="http", raw_headers=self.asgi["headers"])
         else:
-            leaves = self.departure if where.revision.http.disconnect_cancels else None
+            departure = self.departure if target.revision.http.disconnect_cancels else None
             scope = Scope(
                 transport="http",
                 raw_headers=self.asgi["headers"],
-                revision=where.revision,
-                peer=where.peer,
-                mirrors=where.mirrors,
-                departure=leaves,
+                revision=target.revision,
+                peer=target.peer,
+                mirrors=target.mirrors,
+                departure=departure,
             )
-        if given is not None:
-            scope.principal, scope.scopes, scope.state = given.principal, given.scopes, given.state
-            scope.expires = given.expires
+        if host_scope is not None:
+            scope.principal, scope.scopes, scope.state = (
+                host_scope.principal,
+                host_scope.scopes,
+                host_scope.state,
+            )
+            scope.expires = host_scope.expires
         return scope
 
 
 class AsgiApp:
-    """Made by `Server.asgi`. A host that knows who is asking puts a `Scope` under `"assay"` into the
+    """Created by `Server.asgi`. A host that authenticates callers puts a `Scope` under `"assay"` into the
     ASGI scope before it calls this application."""
 
     def __init__(
@@ -131,10 +147,10 @@ class AsgiApp:
         self.policy = policy
         self._endpoint = endpoint
         self._sessions = sessions
-        self._gate = Gate(policy)
-        self._pace = Pace(heartbeat, retry)
-        self._sockets = WebSockets(endpoint, self._gate, self._is_socket_here)
-        self._methods: dict[str, Callable[[Incoming], Awaitable[None]]] = {
+        self._head_policy = HeadPolicy(policy)
+        self._timing = StreamTiming(heartbeat, retry)
+        self._websockets = WebSockets(endpoint, self._head_policy, self._is_socket_here)
+        self._methods: dict[str, Callable[[HttpRequest], Awaitable[None]]] = {
             "POST": self._post,
             "GET": self._get,
             "DELETE": self._delete,
@@ -147,23 +163,23 @@ class AsgiApp:
         headers = dict(scope["headers"])
         verdict = self._judge(scope, headers)
         if not isinstance(verdict, Admission):
-            return await self._turn_away(verdict, send)
-        incoming = Incoming(scope, headers, verdict, receive, send, self._pace)
-        return await self._methods[scope["method"]](incoming)
+            return await self._reject(verdict, send)
+        request = HttpRequest(scope, headers, verdict, receive, send, self._timing)
+        return await self._methods[scope["method"]](request)
 
     def start(self) -> None:
-        """Begin what goes on beside the requests, before the first of them."""
+        """Start background work; call this before the first request."""
         self._endpoint.start()
 
     async def close(self) -> None:
         """End all sessions and streams, so that the HTTP server can stop."""
         self._endpoint.end_listening()
-        await self._sockets.close()
+        await self._websockets.close()
         await self._sessions.close()
         await self._endpoint.stop()
 
     def _judge(self, asgi: AsgiScope, headers: dict[bytes, bytes]) -> Admission | Refusal | None:
-        """The verdict on a request's path and head; none when it is not for this endpoint."""
+        """The verdict on a request's path and head; none when the path is not this endpoint's."""
         if asgi["path"] != self.policy.path and not self._is_here(asgi):
             return None
         if len(headers) != len(asgi["headers"]):
@@ -180,11 +196,11 @@ class AsgiApp:
             get(b"mcp-protocol-version"),
         )
         try:
-            return self._gate.judge(head)
+            return self._head_policy.judge(head)
         except HeadTooLarge as error:
             return error.refusal
 
-    async def _turn_away(self, refusal: Refusal | None, send: Transmit) -> None:
+    async def _reject(self, refusal: Refusal | None, send: Transmit) -> None:
         if refusal is None:
             return await respond(send, 404, [])
         return await refuse(send, refusal, [])
@@ -192,7 +208,7 @@ class AsgiApp:
     async def _not_http(self, asgi: AsgiScope, receive: Receive, send: Transmit) -> None:
         if asgi["type"] == "lifespan":
             return await self._lifespan(receive, send)
-        return await self._sockets.serve(asgi, receive, send)
+        return await self._websockets.serve(asgi, receive, send)
 
     def _is_socket_here(self, asgi: AsgiScope) -> bool:
         path = asgi["path"].rstrip("/").removesuffix("/ws")
@@ -207,63 +223,67 @@ class AsgiApp:
             (self.policy.path, "") if mounted_at else (self.policy.path,)
         )
 
-    async def _post(self, incoming: Incoming) -> None:
+    async def _post(self, request: HttpRequest) -> None:
         endpoint = self._endpoint
-        # The way of most requests is in this function alone, without a call more than it needs.
-        part = at_hand(incoming.transmit, incoming.receive, incoming.headers, endpoint.limits)
-        body = part if isinstance(part, bytes) else await self._read(part, incoming)
+        # The fast path. Most requests are a single message whose body has arrived, served without a session
+        # and answered with one JSON object: they are handled in this function, with as few calls as possible.
+        whole_send = request.whole_send
+        part = body_or_first_part(whole_send, request.receive, request.headers, endpoint.limits)
+        body = part if isinstance(part, bytes) else await self._read(part, request)
         if type(body) is not bytes:
             return None
         try:
-            posted = decode(body, endpoint.limits)
+            payload = decode(body, endpoint.limits)
         except MalformedMessage as error:
-            return await refuse(incoming.transmit, _malformed(error), incoming.cors)
-        where = route(posted, incoming.admission, incoming.headers, self.policy.sessions)
-        if type(where) is not Alone or type(posted) is not Envelope:
-            return await self._post_otherwise(posted, where, incoming)
+            return await refuse(request.transmit, _malformed(error), request.cors)
+        target = route(payload, request.admission, request.headers, self.policy.sessions)
+        if type(target) is not Sessionless or type(payload) is not Envelope:
+            return await self._post_slow_path(payload, target, request)
         try:
-            send = incoming.send if self.policy.streaming else None
-            outcome = await endpoint.dispatch(posted, send, incoming.scope(where))
+            send = request.send if self.policy.streaming else None
+            outcome = await endpoint.dispatch(payload, send, request.scope(target))
         except RpcError as error:
-            return await refuse(incoming.transmit, _unacceptable(error), incoming.cors)
-        if type(outcome) is Reply and incoming.is_plain:
-            headers = (JSON, *incoming.admission.cors)
-            return await respond(incoming.transmit, 200, headers, encode_outcome(outcome))
-        return await _answer(posted, outcome, incoming.exchange, where.revision)
+            return await refuse(request.transmit, _unacceptable(error), request.cors)
+        if type(outcome) is Reply and request.is_plain:
+            headers = (JSON, *request.admission.cors)
+            if whole_send is not None:
+                return whole_send.respond(200, headers, encode_outcome(outcome))
+            return await respond(request.transmit, 200, headers, encode_outcome(outcome))
+        return await _answer(payload, outcome, request.exchange, target.revision)
 
-    async def _read(self, part: Message | Awaitable[Message], incoming: Incoming) -> bytes | None:
-        """The body, from its first part on; none when the request has ended with it."""
-        length = incoming.headers.get(b"content-length", b"")
+    async def _read(self, part: Message | Awaitable[Message], request: HttpRequest) -> bytes | None:
+        """Read the body from its first part on; none when the request was refused or the client is gone."""
+        length = request.headers.get(b"content-length", b"")
         try:
-            body = await read_body(part, incoming.receive, length, self._endpoint.limits)
-        except ClientGone:
+            body = await read_body(part, request.receive, length, self._endpoint.limits)
+        except IncompleteBody:
             return None
         if not isinstance(body, Refusal):
             return body
-        await refuse(incoming.transmit, body, incoming.cors)
+        await refuse(request.transmit, body, request.cors)
         return None
 
-    async def _post_otherwise(self, posted: Posted, where: Route, incoming: Incoming) -> None:
-        if isinstance(where, Refusal):
-            return await refuse(incoming.transmit, where, incoming.cors)
-        if isinstance(where, InSession):
-            return await self._post_in_session(posted, incoming, where.session_id)
-        if isinstance(posted, list):
-            assert isinstance(where, Alone)
-            return await self._serve_batch(posted, incoming, incoming.scope(where), where.revision)
-        return await self._open(posted, incoming)
+    async def _post_slow_path(self, payload: Payload, target: Route, request: HttpRequest) -> None:
+        if isinstance(target, Refusal):
+            return await refuse(request.transmit, target, request.cors)
+        if isinstance(target, InSession):
+            return await self._post_in_session(payload, request, target.session_id)
+        if isinstance(payload, list):
+            assert isinstance(target, Sessionless)
+            return await self._serve_batch(payload, request, request.scope(target), target.revision)
+        return await self._open(payload, request)
 
-    async def _open(self, message: Envelope, incoming: Incoming) -> None:
-        """Serve an `initialize`; the session exists for others only once it has succeeded."""
-        scope = incoming.scope()
+    async def _open(self, message: Envelope, request: HttpRequest) -> None:
+        """Serve an `initialize`. The session is stored only once that has succeeded."""
+        scope = request.scope()
         live = self._sessions.open(scope.principal)
         scope.session = live.session
-        exchange = incoming.exchange
+        exchange = request.exchange
         try:
             outcome = await self._endpoint.dispatch(message, None, scope)
         except RpcError as error:
             self._sessions.drop(live)
-            return await refuse(incoming.transmit, _unacceptable(error), incoming.cors)
+            return await refuse(request.transmit, _unacceptable(error), request.cors)
         if isinstance(outcome, Reply):
             await self._sessions.keep(live)
             exchange.headers.append((b"mcp-session-id", live.id.encode()))
@@ -271,83 +291,85 @@ class AsgiApp:
             self._sessions.drop(live)
         return await exchange.answer(outcome, live.session.peer.revision)
 
-    async def _post_in_session(self, posted: Posted, incoming: Incoming, session_id: str) -> None:
-        scope = incoming.scope()
+    async def _post_in_session(self, payload: Payload, request: HttpRequest, session_id: str) -> None:
+        scope = request.scope()
         live = await self._sessions.find(session_id, scope.principal)
         if live is None:
-            return await refuse(incoming.transmit, session_gone(posted), incoming.cors)
-        problem = version_problem(incoming.admission, live.session.peer.revision, posted)
+            return await refuse(request.transmit, session_gone(payload), request.cors)
+        problem = version_problem(request.admission, live.session.peer.revision, payload)
         if problem is not None:
-            return await refuse(incoming.transmit, problem, incoming.cors)
+            return await refuse(request.transmit, problem, request.cors)
         scope.session = live.session
-        exchange = incoming.exchange
-        exchange.belong_to(live)
+        exchange = request.exchange
+        exchange.bind_session(live)
         scope.detach = exchange.detach
         revision = live.session.peer.revision
-        if isinstance(posted, list):
-            await self._serve_batch(posted, incoming, scope, revision)
+        if isinstance(payload, list):
+            await self._serve_batch(payload, request, scope, revision)
             return await self._sessions.update(live)
         try:
-            outcome = await self._endpoint.dispatch(posted, exchange.send, scope)
+            outcome = await self._endpoint.dispatch(payload, exchange.send, scope)
         except RpcError as error:
-            return await refuse(incoming.transmit, _unacceptable(error), incoming.cors)
-        await _answer(posted, outcome, exchange, revision)
+            return await refuse(request.transmit, _unacceptable(error), request.cors)
+        await _answer(payload, outcome, exchange, revision)
         return await self._sessions.update(live)
 
     async def _serve_batch(
         self,
         members: list[Envelope | MalformedMessage],
-        incoming: Incoming,
+        request: HttpRequest,
         scope: Scope,
         revision: Revision,
     ) -> None:
         if revision.batching is Batching.REFUSED:
-            return await refuse(incoming.transmit, batch_refused(), incoming.cors)
-        exchange = incoming.exchange
+            return await refuse(request.transmit, batch_refused(), request.cors)
+        exchange = request.exchange
         send = exchange.send if self.policy.streaming else None
         try:
             outcomes = await self._endpoint.dispatch_batch(members, send, scope)
         except RpcError as error:
-            return await refuse(incoming.transmit, _unacceptable(error), incoming.cors)
+            return await refuse(request.transmit, _unacceptable(error), request.cors)
         if not outcomes:
             return await exchange.accept()
         return await exchange.answer_batch(outcomes)
 
-    async def _get(self, incoming: Incoming) -> None:
-        live = await self._session_of(incoming)
+    async def _get(self, request: HttpRequest) -> None:
+        live = await self._session_of(request)
         if isinstance(live, Refusal):
-            return await refuse(incoming.transmit, live, incoming.cors)
-        position = await locate(live, incoming.headers.get(b"last-event-id"))
+            return await refuse(request.transmit, live, request.cors)
+        position = await find_position(live, request.headers.get(b"last-event-id"))
         if isinstance(position, Refusal):
-            return await refuse(incoming.transmit, position, incoming.cors)
-        follower = Follower(live, position, incoming.transmit, self._pace.heartbeat, self._sessions.touch)
-        return await follower.run(incoming.end, incoming.cors)
+            return await refuse(request.transmit, position, request.cors)
+        follower = Follower(live, position, request.transmit, self._timing.heartbeat, self._sessions.touch)
+        return await follower.run(request.end, request.cors)
 
-    async def _delete(self, incoming: Incoming) -> None:
-        live = await self._session_of(incoming)
+    async def _delete(self, request: HttpRequest) -> None:
+        live = await self._session_of(request)
         if isinstance(live, Refusal):
-            return await refuse(incoming.transmit, live, incoming.cors)
+            return await refuse(request.transmit, live, request.cors)
         await self._sessions.end(live)
-        return await respond(incoming.transmit, 204, incoming.cors)
+        return await respond(request.transmit, 204, request.cors)
 
-    async def _session_of(self, incoming: Incoming) -> HttpSession | Refusal:
-        """The session that a GET or DELETE speaks of."""
-        session_id = incoming.headers.get(b"mcp-session-id")
-        if incoming.admission.unknown_version is not None:
-            return Refusal(400, f"unsupported protocol version: {incoming.admission.unknown_version}")
+    async def _session_of(self, request: HttpRequest) -> HttpSession | Refusal:
+        """The session of a GET or DELETE."""
+        session_id = request.headers.get(b"mcp-session-id")
+        if request.admission.unknown_version is not None:
+            return Refusal(400, f"unsupported protocol version: {request.admission.unknown_version}")
         if self.policy.sessions is Sessions.OFF or (
             session_id is None and self.policy.sessions is Sessions.OPTIONAL
         ):
-            return Refusal(405, "without a session only POST is offered", ((b"allow", b"POST, OPTIONS"),))
+            return Refusal(
+                405, "method not allowed without a session: use POST", ((b"allow", b"POST, OPTIONS"),)
+            )
         if session_id is None:
             return Refusal(400, "session required: send its Mcp-Session-Id")
-        live = await self._sessions.find(session_id.decode("latin-1"), incoming.scope().principal)
+        live = await self._sessions.find(session_id.decode("latin-1"), request.scope().principal)
         if live is None:
             return Refusal(404, "session not found: it ended or expired; send initialize again")
-        return version_problem(incoming.admission, live.session.peer.revision) or live
+        return version_problem(request.admission, live.session.peer.revision) or live
 
-    async def _options(self, incoming: Incoming) -> None:
-        await respond(incoming.transmit, 204, self._gate.preflight(incoming.headers))
+    async def _options(self, request: HttpRequest) -> None:
+        await respond(request.transmit, 204, self._head_policy.preflight(request.headers))
 
     async def _lifespan(self, receive: Receive, send: Transmit) -> None:
         while True:
@@ -362,9 +384,9 @@ class AsgiApp:
 
 
 def _answer(
-    posted: Envelope, outcome: Outcome | None, exchange: Exchange, revision: Revision
+    payload: Envelope, outcome: Outcome | None, exchange: Exchange, revision: Revision
 ) -> Awaitable[None]:
-    if outcome is None and (known_id(posted) is None or not isinstance(posted.method, str)):
+    if outcome is None and (known_id(payload) is None or not isinstance(payload.method, str)):
         return exchange.accept()
     return exchange.answer(outcome, revision)
 

@@ -1,4 +1,4 @@
-"""Reading a request's body, within its limits."""
+"""Read the body of a request, within its limits."""
 
 from __future__ import annotations
 
@@ -8,54 +8,58 @@ from types import CoroutineType
 from typing import Any, Final
 
 from assay.model.limits import Limits
-from assay.protocol.http.asgi import Message, Receive, Transmit
-from assay.protocol.http.gate import Refusal
-from assay.protocol.stepping import Resumed
+from assay.protocol.coroutine import SuspendedCoroutine
+from assay.protocol.http.asgi import Message, Receive
+from assay.protocol.http.head_policy import Refusal
+
+from .send import WholeResponseSend
 
 
-class ClientGone(Exception):
-    """The client hung up before it had sent its whole request."""
+class IncompleteBody(Exception):
+    """The client disconnected before it had sent its whole request."""
 
 
-def at_hand(
-    transmit: Transmit, receive: Receive, headers: dict[bytes, bytes], limits: Limits
+def body_or_first_part(
+    whole_send: WholeResponseSend | None, receive: Receive, headers: dict[bytes, bytes], limits: Limits
 ) -> bytes | Message | Awaitable[Message]:
-    """The body if it is here as a whole and within its limit, as it nearly always is; else its first
-    part, or what to await for that."""
-    whole: bytes | None = None
-    if getattr(receive, "__self__", None) is transmit:  # else somebody between changes what is received
-        whole = getattr(transmit, "whole", None)  # see `Direct`
-    if whole is None:
+    """The body, if all of it has arrived and it is within the limit, as it nearly always is. Otherwise its
+    first part, or an awaitable of that, for `read_body`."""
+    body: bytes | None = None
+    # A middleware that replaces `receive` changes the body: then it must be read through that.
+    if whole_send is not None and receive == whole_send.receive:
+        body = whole_send.take_whole_body()
+    if body is None:
         first = _first_part(receive)
-        # Seven digits are under 10 MB; a longer number is looked at by `read_body`.
+        # Seven digits are less than 10 MB; `read_body` checks longer numbers.
         huge = len(headers.get(b"content-length", b"")) > 7
         if type(first) is not dict or huge or first.get("more_body") or "body" not in first:
             return first
-        whole = first["body"]
-    return whole if len(whole) <= limits.message_bytes else {"type": "http.request", "body": whole}
+        body = first["body"]
+    return body if len(body) <= limits.message_bytes else {"type": "http.request", "body": body}
 
 
 def _first_part(receive: Receive) -> Message | Awaitable[Message]:
-    arriving: Any = receive()
-    if type(arriving) is CoroutineType:
+    """Call `receive` and take one step by hand: if the part has arrived, no timeout has to be set up."""
+    receiving: Any = receive()
+    if type(receiving) is CoroutineType:
         try:
-            return Resumed(arriving, arriving.send(None))
-        except StopIteration as arrived:
-            message: Message = arrived.value
+            return SuspendedCoroutine(receiving, receiving.send(None))
+        except StopIteration as returned:
+            message: Message = returned.value
             return message
-    awaited: Awaitable[Message] = arriving
-    return awaited
+    awaitable: Awaitable[Message] = receiving
+    return awaitable
 
 
 async def read_body(
     first: Message | Awaitable[Message], receive: Receive, declared: bytes, limits: Limits
 ) -> bytes | Refusal:
-    """The whole body, from its first part on.
+    """Read the whole body, from its first part on.
 
     Raises:
-        ClientGone: there is nobody left to answer.
+        IncompleteBody: the client has disconnected.
     """
-    # Only so many digits are read: `int` refuses thousands of them.
+    # `int` raises for thousands of digits, so only the first ones are read.
     if declared.isdigit() and int(declared[:20]) > limits.message_bytes:
         return _too_large(limits)
     if not isinstance(first, dict):
@@ -66,7 +70,7 @@ async def read_body(
             return _too_slow(limits)
     message: Message = first  # type: ignore[assignment]
     if message["type"] == "http.disconnect":
-        raise ClientGone
+        raise IncompleteBody
     body: bytes = message.get("body", b"")
     if message.get("more_body", False):
         return await _read_rest(receive, body, limits)
@@ -80,7 +84,7 @@ async def _read_rest(receive: Receive, first: bytes, limits: Limits) -> bytes | 
             while more:
                 message = await receive()
                 if message["type"] == "http.disconnect":
-                    raise ClientGone
+                    raise IncompleteBody
                 chunk: bytes = message.get("body", b"")
                 chunks.append(chunk)
                 size += len(chunk)
@@ -92,7 +96,7 @@ async def _read_rest(receive: Receive, first: bytes, limits: Limits) -> bytes | 
     return b"".join(chunks)
 
 
-# What is still to come of a body would be in the way of the next request (RFC 9110, 15.5.9 and 15.5.14).
+# The unread rest of the body would be taken for the next request (RFC 9110, 15.5.9 and 15.5.14).
 CLOSE: Final = ((b"connection", b"close"),)
 
 

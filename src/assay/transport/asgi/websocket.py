@@ -1,6 +1,6 @@
-"""WebSocket: a session for as long as a connection lasts, one message in each text frame.
+"""MCP over WebSocket: one session per connection, one message per text frame.
 
-It behaves as stdio does. The rules of who may connect are those of HTTP.
+Messages are served as on stdio; Host and Origin are checked as for HTTP.
 """
 
 from __future__ import annotations
@@ -13,91 +13,91 @@ from secrets import token_urlsafe
 from typing import Any, Final, NamedTuple
 
 from assay.model.scope import Scope
+from assay.protocol.coroutine import SuspendedCoroutine
 from assay.protocol.framing.websocket import GOING_AWAY, INTERNAL, POLICY, TOO_BIG, UNSUPPORTED
 from assay.protocol.http.asgi import AsgiScope, Message, Receive, Transmit
-from assay.protocol.http.gate import JSON, Gate, Refusal, merge_headers
+from assay.protocol.http.head_policy import JSON, HeadPolicy, Refusal, merge_headers
 from assay.protocol.http.upgrade import choose_subprotocol
-from assay.protocol.stepping import Resumed
 from assay.transport.port import Endpoint
 
-from .certified import scope_of_certificate
-from .websocket_writer import Writer
+from .client_certificate import scope_of_certificate
+from .websocket_writer import WebSocketWriter
 
 logger = logging.getLogger("assay")
 
-AT_ONCE: Final = 1024
-"""Messages of one client in progress, beyond which no more are read until some have been served."""
-FAREWELL: Final = 1.0
-"""Seconds for what ends early, and for the last words to the client."""
+CONCURRENT_MESSAGES: Final = 1024
+"""Messages of one client in progress before reading pauses."""
+CLOSE_TIMEOUT: Final = 1.0
+"""Seconds that cancelled handlers have to end, and then the close frame to be written."""
 
 
-class Ending(NamedTuple):
-    """Why a connection ends; without a code when the client has left and there is nobody to tell."""
+class CloseReason(NamedTuple):
+    """Why a connection ends. Without a code, no close frame is sent: the client has disconnected."""
 
     code: int | None
     reason: str = ""
 
 
-LEFT: Final = Ending(None)
-STOPPING: Final = Ending(GOING_AWAY, "the server is stopping")
-BINARY: Final = Ending(UNSUPPORTED, "messages are text: binary frames have no meaning here")
-TOO_SLOW: Final = Ending(POLICY, "too much is waiting to be read")
-FAILED: Final = Ending(INTERNAL, "internal error")
+DISCONNECTED: Final = CloseReason(None)
+STOPPING: Final = CloseReason(GOING_AWAY, "the server is stopping")
+BINARY: Final = CloseReason(UNSUPPORTED, "binary frames are not supported: send text")
+TOO_SLOW: Final = CloseReason(POLICY, "the client does not read fast enough")
+FAILED: Final = CloseReason(INTERNAL, "internal error")
 
 
-class Link:
-    """One client. Whichever task takes a message stays with it until it is served.
+class WebSocketSession:
+    """One client. The task that receives a message also serves it.
 
-    When that takes time, another task goes on taking messages: so those that are served at once, as most
-    are, need no task of their own.
+    Only if that has to wait does another task take over receiving. So a message that is served at once, as
+    most are, needs no task of its own.
     """
 
     def __init__(self, endpoint: Endpoint, asgi: AsgiScope, receive: Receive, transmit: Transmit) -> None:
         self._endpoint = endpoint
         self._receive = receive
-        self._writer = Writer(transmit, endpoint.limits, self._spawn, lambda: self.end(TOO_SLOW))
+        self._writer = WebSocketWriter(transmit, endpoint.limits, self._spawn, lambda: self.end(TOO_SLOW))
         self._scope = Scope(transport="websocket", raw_headers=asgi["headers"])
-        given: Scope | None = asgi.get("assay")
-        if given is None and "extensions" in asgi:
-            given = scope_of_certificate(asgi["extensions"])
-        if given is not None:
-            self._scope.principal, self._scope.scopes = given.principal, given.scopes
-            self._scope.state = given.state
+        host_scope: Scope | None = asgi.get("assay")
+        if host_scope is None and "extensions" in asgi:
+            host_scope = scope_of_certificate(asgi["extensions"])
+        if host_scope is not None:
+            self._scope.principal, self._scope.scopes = host_scope.principal, host_scope.scopes
+            self._scope.state = host_scope.state
         self._scope.session = endpoint.open_session(
             self._writer.post, session_id=token_urlsafe(24), principal=self._scope.principal
         )
         self._loop = asyncio.get_running_loop()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._taker: asyncio.Task[None] | None = None
-        self._taking = True
-        self._ended: asyncio.Future[Ending] = self._loop.create_future()
+        self._receiver_task: asyncio.Task[None] | None = None
+        self._receiving = True
+        self._ended: asyncio.Future[CloseReason] = self._loop.create_future()
         self.finished = asyncio.Event()
 
     async def run(self) -> None:
-        """Serve until one side ends the connection."""
-        self._go_on_taking()
+        """Serve until either side ends the connection."""
+        self._ensure_receiver()
         try:
             ending = await self._ended
             if ending is STOPPING:
                 await self._drain()
-            self._let_go()
-            await self._part(ending)
+            self._close_session()
+            await self._send_close(ending)
         finally:
-            self._let_go()  # whatever has happened, be it that the host has cancelled us
-            self._abandon()
+            self._close_session()  # in case the host has cancelled this task
+            self._cancel_tasks()
             self.finished.set()
 
-    def end(self, ending: Ending) -> None:
-        """End the connection; whoever says so first decides what the client is told."""
+    def end(self, ending: CloseReason) -> None:
+        """End the connection. The first reason given is the one sent to the client."""
         if not self._ended.done():
             self._ended.set_result(ending)
         if ending is not STOPPING:
-            self._let_go()
+            self._close_session()
             self._writer.stop()
 
-    def _go_on_taking(self) -> None:
-        if self._taker is None and self._taking and len(self._tasks) < AT_ONCE:
-            self._taker = self._spawn(self._take())
+    def _ensure_receiver(self) -> None:
+        if self._receiver_task is None and self._receiving and len(self._tasks) < CONCURRENT_MESSAGES:
+            self._receiver_task = self._spawn(self._receive_messages())
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = self._loop.create_task(work)
@@ -105,24 +105,25 @@ class Link:
         task.add_done_callback(self._finished)
         return task
 
-    async def _take(self) -> None:
-        """Take messages and serve them, up to the first that cannot be served at once."""
+    async def _receive_messages(self) -> None:
+        """Receive messages and serve them, up to the first that cannot be served at once."""
         limit = self._endpoint.limits.message_bytes
-        while self._taking:
+        while self._receiving:
             message = await self._receive()
             text = message.get("text")
-            if text is None or size_of(text) > limit:
+            if text is None or utf8_size(text) > limit:
                 return self.end(ending_of(message, limit))
-            # A context of its own, as if it had a task of its own.
+            # Context variables that a handler sets must not leak into the next message, as if each had its
+            # own task.
             context = copy_context()
             serving = self._serve(text)
             try:
                 waiting_for = context.run(serving.send, None)
             except StopIteration:
                 continue
-            self._taker = None
-            self._go_on_taking()
-            await Resumed(serving, waiting_for, context)
+            self._receiver_task = None
+            self._ensure_receiver()
+            await SuspendedCoroutine(serving, waiting_for, context)
             return
 
     async def _serve(self, text: str) -> None:
@@ -135,94 +136,96 @@ class Link:
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.error("WebSocket connection failed", exc_info=error)
             self.end(FAILED)
-        self._go_on_taking()
+        self._ensure_receiver()
 
     async def _drain(self) -> None:
-        """Let what runs finish, for a while."""
+        """Wait for messages in progress, up to the limit."""
         if running := self._running():
             await asyncio.wait(running, timeout=self._endpoint.limits.drain)
 
-    def _let_go(self) -> None:
-        """Take nothing more, and end the session, which cancels what runs. Twice is harmless."""
-        self._taking = False
+    def _close_session(self) -> None:
+        """Stop receiving and end the session, which cancels its handlers. Idempotent."""
+        self._receiving = False
         self._endpoint.close_session(self._scope.session)
 
-    async def _part(self, ending: Ending) -> None:
+    async def _send_close(self, ending: CloseReason) -> None:
         if running := self._running():
-            await asyncio.wait(running, timeout=FAREWELL)
+            await asyncio.wait(running, timeout=CLOSE_TIMEOUT)
         if ending.code is not None:
-            await self._writer.close(ending.code, ending.reason, FAREWELL)
+            await self._writer.close(ending.code, ending.reason, CLOSE_TIMEOUT)
 
     def _running(self) -> set[asyncio.Task[None]]:
-        """The tasks that are with a message."""
-        return {task for task in self._tasks if task is not self._taker}
+        """The tasks that serve a message."""
+        return {task for task in self._tasks if task is not self._receiver_task}
 
-    def _abandon(self) -> None:
-        """Cancel whoever waits for messages, and what did not end with its session."""
+    def _cancel_tasks(self) -> None:
+        """Cancel the receiver, and handlers that did not end with the session."""
         for task in self._tasks:
             task.cancel()
 
 
-def size_of(text: str) -> int:
-    """In bytes."""
+def utf8_size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-def ending_of(message: Message, limit: int) -> Ending:
-    """What it means that this is no message that can be served."""
+def ending_of(message: Message, limit: int) -> CloseReason:
+    """Why an event that is not an acceptable text message ends the connection."""
     if message["type"] == "websocket.disconnect":
-        return LEFT
+        return DISCONNECTED
     if message.get("text") is None:
         return BINARY
-    return Ending(TOO_BIG, f"message too big: limit {limit} bytes")
+    return CloseReason(TOO_BIG, f"message too big: limit {limit} bytes")
 
 
 class WebSockets:
-    """The WebSocket side of an application."""
+    """All WebSocket connections of an application."""
 
-    def __init__(self, endpoint: Endpoint, gate: Gate, is_here: Callable[[AsgiScope], bool]) -> None:
+    def __init__(
+        self, endpoint: Endpoint, head_policy: HeadPolicy, is_here: Callable[[AsgiScope], bool]
+    ) -> None:
         self._endpoint = endpoint
-        self._gate = gate
+        self._head_policy = head_policy
         self._is_here = is_here
-        self._links: set[Link] = set()
+        self._sessions: set[WebSocketSession] = set()
 
     def __len__(self) -> int:
-        return len(self._links)
+        return len(self._sessions)
 
     async def serve(self, asgi: AsgiScope, receive: Receive, transmit: Transmit) -> None:
         if (await receive())["type"] != "websocket.connect":
             return
         refusal = self._refusal(asgi)
-        chosen = choose_subprotocol(asgi.get("subprotocols") or ()) if refusal is None else refusal
-        if isinstance(chosen, Refusal):
-            return await turn_away(asgi, chosen, transmit)
-        await transmit({"type": "websocket.accept", "subprotocol": chosen, "headers": []})
-        link = Link(self._endpoint, asgi, receive, transmit)
-        self._links.add(link)
+        subprotocol = choose_subprotocol(asgi.get("subprotocols") or ()) if refusal is None else refusal
+        if isinstance(subprotocol, Refusal):
+            return await reject(asgi, subprotocol, transmit)
+        await transmit({"type": "websocket.accept", "subprotocol": subprotocol, "headers": []})
+        session = WebSocketSession(self._endpoint, asgi, receive, transmit)
+        self._sessions.add(session)
         try:
-            await link.run()
+            await session.run()
         finally:
-            self._links.discard(link)
+            self._sessions.discard(session)
 
     def _refusal(self, asgi: AsgiScope) -> Refusal | None:
         if not self._is_here(asgi):
-            return Refusal(404, f"no WebSocket here: {asgi['path']}")
+            return Refusal(404, f"no WebSocket endpoint at {asgi['path']}")
         headers = dict(asgi["headers"])
-        return merge_headers(asgi["headers"], headers) or self._gate.judge_source(
+        return merge_headers(asgi["headers"], headers) or self._head_policy.check_source(
             headers.get(b"host"), headers.get(b"origin")
         )
 
     async def close(self) -> None:
-        """Tell every client that the server is stopping, and wait until what runs for them has ended."""
-        links = list(self._links)
-        for link in links:
-            link.end(STOPPING)
-        for link in links:
-            await link.finished.wait()
+        """Close every connection, and wait for the messages in progress."""
+        sessions = list(self._sessions)
+        for session in sessions:
+            session.end(STOPPING)
+        for session in sessions:
+            await session.finished.wait()
 
 
-async def turn_away(asgi: AsgiScope, refusal: Refusal, transmit: Transmit) -> None:
-    """Refuse to connect: with an HTTP response where the server can carry one, else it makes a bare 403."""
+async def reject(asgi: AsgiScope, refusal: Refusal, transmit: Transmit) -> None:
+    """Refuse a connection, with an HTTP response where the server supports that; others answer with a bare
+    403."""
     if "websocket.http.response" not in (asgi.get("extensions") or {}):
         return await transmit({"type": "websocket.close", "code": POLICY, "reason": refusal.reason})
     body = refusal.body()

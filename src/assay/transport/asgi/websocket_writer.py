@@ -9,13 +9,15 @@ from types import CoroutineType
 from typing import Any
 
 from assay.model.limits import Limits
+from assay.protocol.coroutine import SuspendedCoroutine
 from assay.protocol.http.asgi import Transmit
-from assay.protocol.stepping import Resumed
+
+from .send import ImmediateTextSend
 
 
-class Writer:
-    """Messages leave one at a time. A client that does not read makes the rest wait, and is given up when
-    too much waits, or the same message for too long."""
+class WebSocketWriter:
+    """Sends one message at a time. While a client does not read, further messages queue up; `give_up` is
+    called when the queue is too large, or one message takes longer than `write_timeout`."""
 
     def __init__(
         self,
@@ -25,50 +27,53 @@ class Writer:
         give_up: Callable[[], None],
     ) -> None:
         self._transmit = transmit
-        self._say: Callable[[bytes], bool] = getattr(transmit, "say", _cannot_say)  # see `DirectSocket`
+        # Our own server can send a text message without being awaited; see `ImmediateTextSend`.
+        self._try_send: Callable[[bytes], bool] = (
+            transmit.try_send_text if isinstance(transmit, ImmediateTextSend) else _cannot_send_now
+        )
         self._limits = limits
         self._spawn = spawn
         self._give_up = give_up
         self._loop = asyncio.get_running_loop()
         self._busy = False
-        self._waiting: deque[tuple[bytes, asyncio.Future[None] | None]] = deque()
-        self._waiting_bytes = 0
+        self._queue: deque[tuple[bytes, asyncio.Future[None] | None]] = deque()
+        self._queued_bytes = 0
         self._stopped = False
 
     async def send(self, message: bytes) -> None:
-        """Send, and return when the message has left; or at once when nobody is there any more."""
+        """Send, and return when the message is written, or at once after `stop`."""
         if self._busy:
-            turn = self._loop.create_future()
-            self._line_up(message, turn)
+            written = self._loop.create_future()
+            self._enqueue(message, written)
             if not self._stopped:
-                await turn
-        elif not self._stopped and not self._say(message):
+                await written
+        elif not self._stopped and not self._try_send(message):
             self._busy = True
             try:
-                await self._put(message)
+                await self._write(message)
             finally:
-                self._go_on()
+                self._continue()
 
     def post(self, message: bytes) -> None:
-        """Send what nobody waits for."""
-        if not self._busy and not self._stopped and self._say(message):
+        """Send a message without waiting for it."""
+        if not self._busy and not self._stopped and self._try_send(message):
             return
-        self._line_up(message, None)
-        if not self._busy and self._waiting:
+        self._enqueue(message, None)
+        if not self._busy and self._queue:
             self._busy = True
-            self._go_on()
+            self._continue()
 
     def stop(self) -> None:
-        """Send nothing more; whoever waits for its turn goes on."""
+        """Discard the queue and send nothing more; pending calls of `send` return."""
         self._stopped = True
-        self._waiting_bytes = 0
-        while self._waiting:
-            _, turn = self._waiting.popleft()
-            if turn is not None and not turn.done():
-                turn.set_result(None)
+        self._queued_bytes = 0
+        while self._queue:
+            _, written = self._queue.popleft()
+            if written is not None and not written.done():
+                written.set_result(None)
 
     async def close(self, code: int, reason: str, timeout: float) -> None:
-        """Send the last words, to a client that may no longer read or be there."""
+        """Send a close frame, to a client that may no longer read or be connected."""
         self.stop()
         try:
             async with asyncio.timeout(timeout):
@@ -76,46 +81,47 @@ class Writer:
         except (TimeoutError, OSError):
             pass
 
-    def _line_up(self, message: bytes, turn: asyncio.Future[None] | None) -> None:
+    def _enqueue(self, message: bytes, written: asyncio.Future[None] | None) -> None:
         if self._stopped:
             return
-        self._waiting.append((message, turn))
-        self._waiting_bytes += len(message)
-        if self._waiting_bytes > self._limits.unread_bytes:
+        self._queue.append((message, written))
+        self._queued_bytes += len(message)
+        if self._queued_bytes > self._limits.unread_bytes:
             self._give_up()
 
-    def _go_on(self) -> None:
-        if self._waiting:
-            self._spawn(self._empty())
+    def _continue(self) -> None:
+        if self._queue:
+            self._spawn(self._write_queue())
         else:
             self._busy = False
 
-    async def _empty(self) -> None:
-        while self._waiting:
-            message, turn = self._waiting.popleft()
-            self._waiting_bytes -= len(message)
-            await self._put(message)
-            if turn is not None and not turn.done():
-                turn.set_result(None)
+    async def _write_queue(self) -> None:
+        while self._queue:
+            message, written = self._queue.popleft()
+            self._queued_bytes -= len(message)
+            await self._write(message)
+            if written is not None and not written.done():
+                written.set_result(None)
         self._busy = False
 
-    async def _put(self, message: bytes) -> None:
-        leaving: Any = self._transmit({"type": "websocket.send", "text": message.decode()})
-        overdue: asyncio.TimerHandle | None = None
+    async def _write(self, message: bytes) -> None:
+        sending: Any = self._transmit({"type": "websocket.send", "text": message.decode()})
+        timeout: asyncio.TimerHandle | None = None
         try:
-            if type(leaving) is CoroutineType:
+            if type(sending) is CoroutineType:
+                # Step it by hand: a message that is written at once needs no timer.
                 try:
-                    leaving = Resumed(leaving, leaving.send(None))
+                    sending = SuspendedCoroutine(sending, sending.send(None))
                 except StopIteration:
                     return
-            overdue = self._loop.call_later(self._limits.write_timeout, self._give_up)
-            await leaving
+            timeout = self._loop.call_later(self._limits.write_timeout, self._give_up)
+            await sending
         except OSError:
-            self.stop()  # the client is gone, and whoever receives will hear of it
+            self.stop()  # the client is gone; the reading side gets the disconnect event
         finally:
-            if overdue is not None:
-                overdue.cancel()
+            if timeout is not None:
+                timeout.cancel()
 
 
-def _cannot_say(text: bytes) -> bool:
+def _cannot_send_now(text: bytes) -> bool:
     return False

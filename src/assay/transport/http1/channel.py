@@ -1,7 +1,7 @@
-"""One client's socket: when it is read, when it can be written to, and how long we wait for the client.
+"""The socket of one client: flow control in both directions, deadlines, and an orderly close.
 
-Whatever ends, ends in steps, so that the client gets what was written: our half of the connection first, then
-the connection, and only with a client that does not read everything at once.
+Closing happens in steps, so that the client receives everything that was written: first our half of the
+connection, then the connection itself. Only a client that stops reading is cut off.
 """
 
 from __future__ import annotations
@@ -13,39 +13,38 @@ from typing import TYPE_CHECKING, Final, cast
 from assay.model.limits import Limits
 
 if TYPE_CHECKING:
-    from .house import Clock, House
+    from .server_state import Clock, ServerState
 
 LINGER: Final = 2.0
-"""Seconds to read on after an early answer: closing at once would reset the connection, and the
-client might never see what it was told (RFC 9112, 9.6)."""
+"""Seconds to keep reading after an early response. Closing at once would reset the connection, and the
+client might lose the response (RFC 9112, 9.6)."""
 
 PROGRESS: Final = 16 * 1024
-"""Bytes that a client must take within `write_timeout`, or it counts as one that does not read: less may
-be what the kernel still found room for."""
+"""Bytes that a client must read within `write_timeout` to count as reading. Fewer may only have gone into
+the kernel's buffers."""
 
 
 class Channel(asyncio.Protocol):
-    """The part of a connection that knows nothing of what is said."""
+    """The part of a connection that does not depend on the protocol spoken."""
 
     # Defaults on the class: a connection sets only what differs.
     lost = False
     congested = False
-    due = inf
-    """When patience with this client ends; the house looks now and then."""
+    deadline = inf
+    """When `expire` is called; the server state checks it once per sweep."""
     _writable: asyncio.Future[None] | None = None
     _reading = True
-    _deaf = False
-    """What still comes is read and thrown away."""
-    _silent = False
-    """Nothing more will be said."""
-    _ended = False
-    """The connection closes when all that was written has left."""
+    _discarding = False
+    """Input is read and thrown away."""
+    _write_closed = False
+    _closed = False
+    """The connection closes when the write buffer is empty."""
     _unsent = 0
 
-    def __init__(self, house: House) -> None:
-        self.loop = house.loop
-        self.clock: Clock = house.clock
-        self.limits: Limits = house.limits
+    def __init__(self, server: ServerState) -> None:
+        self.loop = server.loop
+        self.clock: Clock = server.clock
+        self.limits: Limits = server.limits
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -54,20 +53,20 @@ class Channel(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         self.congested = True
-        self._watch()
+        self._watch_writes()
 
     def resume_writing(self) -> None:
-        self._let_write()
-        if self._silent:
-            self.due = self._patient(LINGER)
+        self._release_writers()
+        if self._write_closed:
+            self.deadline = self._deadline_in(LINGER)
         else:
-            self._relieved()
+            self._on_writable()
 
-    def _relieved(self) -> None:
+    def _on_writable(self) -> None:
         """The client reads again."""
         raise NotImplementedError
 
-    def _let_write(self) -> None:
+    def _release_writers(self) -> None:
         self.congested = False
         writable, self._writable = self._writable, None
         if writable is not None and not writable.done():
@@ -80,42 +79,42 @@ class Channel(asyncio.Protocol):
                 self._writable = self.loop.create_future()
             await asyncio.shield(self._writable)
 
-    def read_on(self) -> None:
+    def resume_reading(self) -> None:
         if not self._reading and not self.lost:
             self._reading = True
             self._transport.resume_reading()
 
-    def _read_no_more(self) -> None:
+    def _pause_reading(self) -> None:
         if self._reading:
             self._reading = False
             self._transport.pause_reading()
 
-    def _patient(self, seconds: float) -> float:
+    def _deadline_in(self, seconds: float) -> float:
         return self.clock.now() + seconds
 
-    def _watch(self) -> None:
-        """See to it that the client goes on reading."""
+    def _watch_writes(self) -> None:
+        """Start the deadline for the client to read `PROGRESS` bytes."""
         self._unsent = self._transport.get_write_buffer_size()
-        self.due = self._patient(self.limits.write_timeout)
+        self.deadline = self._deadline_in(self.limits.write_timeout)
 
-    def _give_up(self) -> None:
-        """Unless it reads after all: a long answer may take its time on a thin line."""
+    def _abort_if_stalled(self) -> None:
+        """Cut a client that has stopped reading. A slow one that makes progress gets another period."""
         before = self._unsent
-        self._watch()
+        self._watch_writes()
         if self._unsent > before - PROGRESS:
             self.abort()
 
     def _linger(self) -> None:
-        """Say nothing more, and hear the client out."""
-        self._deaf = self._silent = True
-        self.read_on()
+        """Close our half of the connection, and discard what the client still sends."""
+        self._discarding = self._write_closed = True
+        self.resume_reading()
         if not self.congested:
-            self.due = self._patient(LINGER)
+            self.deadline = self._deadline_in(LINGER)
         if self._transport.can_write_eof():
             self._transport.write_eof()
 
-    def _end(self) -> None:
-        """Close, once all that was written has left."""
-        self._silent = self._ended = True
+    def _close(self) -> None:
+        """Close once the write buffer is empty."""
+        self._write_closed = self._closed = True
         self._transport.close()
-        self._watch()
+        self._watch_writes()

@@ -1,4 +1,4 @@
-"""One client's connection: requests come one after the other, and each has its turn."""
+"""An HTTP/1.1 connection: the requests of one client, served one after the other."""
 
 from __future__ import annotations
 
@@ -10,51 +10,60 @@ from typing import TYPE_CHECKING, Any, Final
 import httptools
 
 from assay.protocol.http.asgi import AsgiScope
-from assay.protocol.http.gate import JSON, Headers, Refusal
+from assay.protocol.http.head_policy import JSON, Headers, Refusal
 from assay.protocol.http.upgrade import read_upgrade, wants_upgrade
 
 from .channel import Channel
-from .head import CLOSE, lines
-from .request import Unserved, addressed_to, expects_continue, head_without_wish, read_target, size_of_head
-from .tls import tell_of_tls
-from .turn import Turn
+from .request_cycle import RequestCycle
+from .request_head import (
+    RequestRefused,
+    expects_continue,
+    head_without_upgrade,
+    read_target,
+    size_of_head,
+    with_host,
+)
+from .response_head import CLOSE, head_lines
+from .tls import tls_extension
 from .websocket import WebSocketConnection
 
 if TYPE_CHECKING:
-    from .house import House
+    from .server_state import ServerState
 
-CROWD: Final = 100
-"""Connections beyond the limit that are told so; more of them are cut without a word."""
+REFUSED_CONNECTIONS: Final = 100
+"""Connections beyond the limit that get a 503 response; any more are cut without one."""
 ASGI: Final = {"version": "3.0", "spec_version": "2.4"}
 
 
-class Connection(Channel):
-    """Speaks HTTP/1.1 on one side and ASGI on the other."""
+class HttpConnection(Channel):
+    """Speaks HTTP/1.1 to the client and ASGI to the application."""
 
     closing = False
-    """The next answer is the last."""
-    _turn: Turn | None = None
-    _arriving: Turn | None = None
-    """The request whose body is not all here."""
+    """The next response is the last."""
+    _cycle: RequestCycle | None = None
+    """The request being served."""
+    _arriving: RequestCycle | None = None
+    """The request whose body is still incomplete."""
     _previous: asyncio.Task[None] | None = None
-    _parting: Refusal | None = None
-    """What is said last, when all requests before it have been answered."""
+    _last_refusal: Refusal | None = None
+    """Sent when all requests before it have been answered; the connection closes after it."""
     _latest = 0
-    """Bytes that came last."""
-    _fruitless = 0
-    """Bytes that have come without completing anything: an endless head, or trailer."""
+    """Bytes of the latest read."""
+    _unparsed = 0
+    """Bytes received since the parser last completed anything. They bound a head or a trailer that never
+    ends."""
     _url = b""
 
-    def __init__(self, house: House) -> None:
-        super().__init__(house)
-        self._house = house
-        self.app = house.app
-        self._head_bytes = house.limits.head_bytes
-        self._waiting: deque[Turn] = deque()
+    def __init__(self, server: ServerState) -> None:
+        super().__init__(server)
+        self._server = server
+        self.app = server.app
+        self._head_bytes = server.limits.head_bytes
+        self._waiting: deque[RequestCycle] = deque()
         self._headers: Headers = []
         self._parser: Any = httptools.HttpRequestParser(self)
 
-    # What the event loop calls
+    # Called by the event loop
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
@@ -62,55 +71,56 @@ class Connection(Channel):
             "server": _address(transport, "sockname"),
             "client": _address(transport, "peername"),
             "scheme": "http" if transport.get_extra_info("sslcontext") is None else "https",
-            **tell_of_tls(transport),
+            **tls_extension(transport),
         }
-        self.due = self._patient(self.limits.head_timeout)
-        surplus = self._house.admit(self)
-        if surplus > CROWD:
+        self.deadline = self._deadline_in(self.limits.head_timeout)
+        surplus = self._server.admit(self)
+        if surplus > REFUSED_CONNECTIONS:
             self.abort()
         elif surplus > 0:
             self._refuse(Refusal(503, "too many connections; try again later"))
 
     def connection_lost(self, error: Exception | None) -> None:
         self.lost = True
-        for turn in (self._turn, self._arriving):
-            if turn is not None:
-                turn.wake()
-        # What was begun may go on without its client.
-        self._house.keep(self._previous)
-        self._house.keep(None if self._turn is None else self._turn.task)
-        self._house.forget(self)
-        self._let_write()
-        # The parser holds this connection, and would keep it in a circle.
-        self._parser = self._turn = self._arriving = None
+        for cycle in (self._cycle, self._arriving):
+            if cycle is not None:
+                cycle.wake()
+        # A request in progress may continue without its client.
+        self._server.keep_task(self._previous)
+        self._server.keep_task(None if self._cycle is None else self._cycle.task)
+        self._server.remove(self)
+        self._release_writers()
+        # The parser refers to this connection: break the reference cycle.
+        self._parser = self._cycle = self._arriving = None
         self._waiting.clear()
 
     def data_received(self, data: bytes) -> None:
-        if self._deaf:
+        if self._discarding:
             return
         self._latest = len(data)
-        self._fruitless += self._latest
+        self._unparsed += self._latest
         while data:
             try:
-                data = self._parser.feed_data(data)  # nothing is left over
+                data = self._parser.feed_data(data)  # returns None
             except httptools.HttpParserUpgrade as upgrade:
                 data = self._upgrade(data[upgrade.args[0] :])
             except httptools.HttpParserError as error:
-                return self._refuse(_fault(error))
-        if self._arriving is not None or self._fruitless:
-            self._go_on()
+                return self._refuse(_refusal_for(error))
+        if self._arriving is not None or self._unparsed:
+            self._on_incomplete()
 
-    def _go_on(self) -> None:
-        """A request is not all here: it begins with what there is, once it has a head."""
-        turn = self._arriving
-        if turn is not None and turn is self._turn and turn.task is None:
-            self._begin(turn)
-        if turn is None and self._turn is None and self._fruitless:
-            self.due = min(self.due, self._patient(self.limits.head_timeout))
-        if self._fruitless > self._head_bytes:
+    def _on_incomplete(self) -> None:
+        """A request has not fully arrived. It is served as soon as its head is complete."""
+        cycle = self._arriving
+        if cycle is not None and cycle is self._cycle and cycle.task is None:
+            self._begin(cycle)
+        if cycle is None and self._cycle is None and self._unparsed:
+            # A client that sends its head byte by byte must not hold the connection open (Slowloris).
+            self.deadline = min(self.deadline, self._deadline_in(self.limits.head_timeout))
+        if self._unparsed > self._head_bytes:
             self._refuse(self._head_too_large().refusal)
 
-    # What the parser calls
+    # Called by the parser
 
     def on_url(self, url: bytes) -> None:
         self._url += url
@@ -119,58 +129,60 @@ class Connection(Channel):
         self._headers.append((name.lower(), value.rstrip()))
 
     def on_headers_complete(self) -> None:
-        if self._fruitless + self._latest > self._head_bytes:
-            self._measure_head()
-        self._fruitless = 0
+        if self._unparsed + self._latest > self._head_bytes:
+            self._check_head_size()
+        self._unparsed = 0
         parser = self._parser
         if parser.should_upgrade():
             return
-        turn = Turn(self, self._scope(), parser.should_keep_alive())
-        # A field after the body is no part of the head, and goes where nobody looks (RFC 9110, 6.5.1).
+        cycle = RequestCycle(self, self._scope(), parser.should_keep_alive())
+        # The parser reports trailer fields like headers. A new list keeps them out of the request's head,
+        # where they must not be merged (RFC 9110, 6.5.1).
         self._url, self._headers = b"", []
-        self._arriving = turn
-        if self._turn is None:
-            self._turn = turn
+        self._arriving = cycle
+        if self._cycle is None:
+            self._cycle = cycle
         else:
-            self._waiting.append(turn)
-            self._read_no_more()
+            # Pipelined: it waits for its turn, and reading pauses until then.
+            self._waiting.append(cycle)
+            self._pause_reading()
 
     def on_body(self, part: bytes) -> None:
-        self._fruitless = 0
-        turn = self._arriving
-        if turn is not None and not turn.take(part):
-            self._read_no_more()
+        self._unparsed = 0
+        cycle = self._arriving
+        if cycle is not None and not cycle.take(part):
+            self._pause_reading()
 
     def on_message_complete(self) -> None:
-        self._fruitless = 0
-        turn = self._arriving
-        if turn is not None:
+        self._unparsed = 0
+        cycle = self._arriving
+        if cycle is not None:
             self._arriving = None
             self._headers.clear()
-            turn.complete()
-            if turn is self._turn and turn.task is None:
-                self._begin(turn)
+            cycle.complete()
+            if cycle is self._cycle and cycle.task is None:
+                self._begin(cycle)
 
-    def _measure_head(self) -> None:
-        """So that it does not matter in how many parts it came."""
+    def _check_head_size(self) -> None:
+        """Measure the head itself, so that the limit does not depend on how the input was split."""
         if size_of_head(self._url, self._headers) > self._head_bytes:
             raise self._head_too_large()
 
-    def _head_too_large(self) -> Unserved:
-        return Unserved(431, f"headers too large: limit {self._head_bytes} bytes")
+    def _head_too_large(self) -> RequestRefused:
+        return RequestRefused(431, f"headers too large: limit {self._head_bytes} bytes")
 
     def _scope(self) -> AsgiScope:
         """
         Raises:
-            Unserved: no application could do with this head.
+            RequestRefused: the target or the HTTP version is not supported.
         """
         path, raw_path, query, authority = read_target(self._url)
         if authority is not None:
-            self._headers = addressed_to(authority, self._headers)
+            self._headers = with_host(authority, self._headers)
         parser = self._parser
         version = parser.get_http_version()
         if version != "1.1":
-            self._bear_with(version)
+            self._accept_old_version(version)
         return {
             "type": "http",
             "asgi": ASGI,
@@ -184,104 +196,109 @@ class Connection(Channel):
             **self._addresses,
         }
 
-    def _bear_with(self, version: str) -> None:
+    def _accept_old_version(self, version: str) -> None:
         if version != "1.0":
-            raise Unserved(505, f"HTTP version not supported: {version}; send 1.1")
-        # A client that would stay expects to hear so, in a header of that time: it is not worth it.
+            raise RequestRefused(505, f"HTTP version not supported: {version}; send 1.1")
+        # Persistent connections in HTTP/1.0 need a `Connection: keep-alive` response header. Closing is
+        # simpler.
         self.closing = True
 
-    # Turns
+    # The order of requests
 
-    def _begin(self, turn: Turn) -> None:
-        self.due = inf
+    def _begin(self, cycle: RequestCycle) -> None:
+        self.deadline = inf
         if self._previous is not None and not self._previous.done():
-            self._house.keep(self._previous)
-        if not turn.arrived and expects_continue(turn.scope["http_version"], turn.scope["headers"]):
-            turn.expect_continue()
-        turn.task = self.loop.create_task(turn.run())
+            self._server.keep_task(self._previous)
+        if not cycle.arrived and expects_continue(cycle.scope["http_version"], cycle.scope["headers"]):
+            cycle.expect_continue()
+        cycle.task = self.loop.create_task(cycle.run())
 
-    def turn_ended(self, turn: Turn) -> None:
-        """The response is written: the next request has its turn, or the connection has ended."""
-        # The application may have something left to do, and the event loop would not hold it.
-        self._previous = turn.task
-        self._turn = None
-        if not turn.keep_alive or self.closing:
-            heard_out = turn.arrived and self._reading and not self._deaf
-            return self._end() if heard_out else self._linger()
+    def cycle_ended(self, cycle: RequestCycle) -> None:
+        """The response is written: serve the next request, or close."""
+        # The application may still be running, and the event loop holds no reference to its task.
+        self._previous = cycle.task
+        self._cycle = None
+        if not cycle.keep_alive or self.closing:
+            fully_read = cycle.arrived and self._reading and not self._discarding
+            return self._close() if fully_read else self._linger()
         if self.congested:
-            # Whoever does not read its answers gets no further ones.
-            return self._read_no_more()
+            # A client that does not read its responses gets no further ones.
+            return self._pause_reading()
         return self._next()
 
     def _next(self) -> None:
         if self._waiting:
-            self._turn = self._waiting.popleft()
-            if self._turn.arrived and not self._waiting:
-                self.read_on()
-            return self._begin(self._turn)
-        if self._parting is not None:
-            return self.dismiss(self._parting)
-        self.due = self.clock.time + self.limits.keep_alive
-        return None if self._reading else self.read_on()
+            self._cycle = self._waiting.popleft()
+            if self._cycle.arrived and not self._waiting:
+                self.resume_reading()
+            return self._begin(self._cycle)
+        if self._last_refusal is not None:
+            return self.refuse_and_close(self._last_refusal)
+        self.deadline = self.clock.time + self.limits.keep_alive
+        return None if self._reading else self.resume_reading()
 
-    def _relieved(self) -> None:
-        if self._turn is None:
+    def _on_writable(self) -> None:
+        if self._cycle is None:
             self._next()
         else:
-            self.due = inf
+            self.deadline = inf
 
-    # For turns and for the house
+    # Called by request cycles and the server state
 
     def finish(self) -> None:
-        """Close as soon as nothing is under way."""
+        """Close as soon as no request is in progress."""
         self.closing = True
-        if self._turn is None and not self._silent:
-            self._end()
+        if self._cycle is None and not self._write_closed:
+            self._close()
 
     def expire(self) -> None:
-        """Patience has ended: with a silent client quietly, with one that stops half-way by telling it."""
-        if self.congested or self._ended:
-            self._give_up()
-        elif self._fruitless and not self._deaf:
+        """The deadline has passed. A client that stopped in the middle of a head gets a 408; an idle one is
+        closed without a response."""
+        if self.congested or self._closed:
+            self._abort_if_stalled()
+        elif self._unparsed and not self._discarding:
             self._refuse(Refusal(408, f"headers did not arrive within {self.limits.head_timeout:g} s"))
         else:
-            self._end()
+            self._close()
 
     def _refuse(self, refusal: Refusal) -> None:
-        """What came is no request that the application could see: say so, and end the connection."""
-        self._deaf = True
+        """Refuse input that the application cannot be called with, and close the connection."""
+        self._discarding = True
         arriving = self._arriving
         if arriving is not None and arriving.task is not None:
-            return arriving.spoil(refusal)
-        if arriving is not None and arriving is not self._turn:
+            return arriving.abandon_body(refusal)
+        if arriving is not None and arriving is not self._cycle:
             self._waiting.pop()
-        elif arriving is not None or (self._turn is None and not self._waiting):
-            return self.dismiss(refusal)
-        # Others came first.
-        self._parting = refusal
+        elif arriving is not None or (self._cycle is None and not self._waiting):
+            return self.refuse_and_close(refusal)
+        # Responses are sent in the order of requests (RFC 9112, 9.3.2), and earlier ones are still due.
+        self._last_refusal = refusal
         return None
 
-    def dismiss(self, refusal: Refusal) -> None:
+    def refuse_and_close(self, refusal: Refusal) -> None:
         body = refusal.body()
-        head = lines(refusal.status, [JSON, (b"content-length", b"%d" % len(body)), *refusal.headers])
+        head = head_lines(refusal.status, [JSON, (b"content-length", b"%d" % len(body)), *refusal.headers])
         self.write(head + CLOSE + self.clock.date_and_end + body)
-        self._turn = None
+        self._cycle = None
         self._linger()
 
     def _upgrade(self, rest: bytes) -> bytes:
-        """Another protocol is asked for. One that is not offered, or not now, is ignored (RFC 9110, 7.8):
-        a new parser gets the same request without the wish, and what followed. Returns what it gets."""
+        """Switch to WebSocket, or serve the request over HTTP.
+
+        A server may ignore an upgrade that it does not offer (RFC 9110, 7.8): a new parser then gets the same
+        head without the upgrade headers, and what followed. Returns the input for that parser.
+        """
         parser = self._parser
         if parser.get_method() == b"CONNECT":
-            self._refuse(Refusal(501, "CONNECT is for proxies, and this is none"))
+            self._refuse(Refusal(501, "CONNECT not supported: this server is not a proxy"))
             return b""
-        if wants_upgrade(self._headers) and self._turn is None:
+        if wants_upgrade(self._headers) and self._cycle is None:
             try:
                 self._become_websocket(rest)
-            except Unserved as error:
+            except RequestRefused as error:
                 self._refuse(error.refusal)
             return b""
-        head = head_without_wish(parser.get_method(), self._url, parser.get_http_version(), self._headers)
+        head = head_without_upgrade(parser.get_method(), self._url, parser.get_http_version(), self._headers)
         self._url, self._headers = b"", []
         self._parser = httptools.HttpRequestParser(self)
         return head + rest
@@ -291,22 +308,23 @@ class Connection(Channel):
         upgrade = read_upgrade(scope["method"], scope["http_version"], self._headers)
         if isinstance(upgrade, Refusal):
             return self._refuse(upgrade)
-        socket = WebSocketConnection(self._house, self._transport, scope, upgrade, rest)
-        self._house.replace(self, socket)
+        socket = WebSocketConnection(self._server, self._transport, scope, upgrade, rest)
+        self._server.replace(self, socket)
         self._transport.set_protocol(socket)
-        # The parser holds this connection, and would keep it in a circle.
+        # The parser refers to this connection: break the reference cycle.
         self._parser = None
         return socket.begin()
 
 
-def _fault(error: Exception) -> Refusal:
-    """What to tell the client. What our own callbacks raise, comes as the context of the parser's error.
+def _refusal_for(error: Exception) -> Refusal:
+    """The response to a request that the parser rejects. An exception from one of our callbacks is the
+    context of the parser's error.
 
     Raises:
-        Exception: the fault is ours.
+        Exception: a callback has a bug.
     """
     cause = error.__context__
-    if isinstance(cause, Unserved):
+    if isinstance(cause, RequestRefused):
         return cause.refusal
     if cause is not None and isinstance(error, httptools.HttpParserCallbackError):
         raise cause
@@ -314,5 +332,5 @@ def _fault(error: Exception) -> Refusal:
 
 
 def _address(transport: asyncio.BaseTransport, which: str) -> tuple[str, int] | None:
-    found: Any = transport.get_extra_info(which)
-    return (str(found[0]), int(found[1])) if isinstance(found, tuple) else None
+    address: Any = transport.get_extra_info(which)
+    return (str(address[0]), int(address[1])) if isinstance(address, tuple) else None

@@ -1,4 +1,4 @@
-"""Serving an application on a socket, until the process is told to stop."""
+"""Serve an application on a socket until the process is asked to stop."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from assay.model.error import MissingExtra
 from assay.model.limits import Limits
 from assay.protocol.http.asgi import Application as Endpoint
 
-from .house import Application, House
-from .stop import Stop
+from .server_state import Application, ServerState
+from .stop_signal import StopSignal
 
 
 def serve_http(
@@ -25,25 +25,25 @@ def serve_http(
     announce: Callable[[str], None] | None = None,
     tls: ssl.SSLContext | None = None,
 ) -> None:
-    """Serve until the process is told to stop. `announce` gets the endpoint's URL once it listens.
+    """Serve until SIGINT or SIGTERM. `announce` is called with the endpoint's URL once the socket listens.
 
     Raises:
         MissingExtra: httptools is not installed.
-        OSError: the address cannot be listened on.
+        OSError: the address cannot be used.
         SystemExit: with code 130, after Ctrl-C.
     """
-    _need_parser()
+    _require_parser()
     bound = listen(host, port)
     scheme = "http" if tls is None else "https"
-    url = f"{scheme}://{_shown(host)}:{bound.getsockname()[1]}{app.policy.path or '/'}"
+    url = f"{scheme}://{_display_host(host)}:{bound.getsockname()[1]}{app.policy.path or '/'}"
 
     async def main() -> bool:
-        with Stop() as stop:
+        with StopSignal() as stop:
             app.start()
             if announce is not None:
                 announce(url)
             try:
-                await serve(app, bound, stop.wished, limits=limits, tls=tls)
+                await serve(app, bound, stop.wait, limits=limits, tls=tls)
             except asyncio.CancelledError:
                 if not stop.interrupted:
                     raise
@@ -65,25 +65,29 @@ async def serve(
     limits: Limits,
     tls: ssl.SSLContext | None = None,
 ) -> None:
-    """Serve on a listening socket until something happens; then end what is open, in order."""
-    from .connection import Connection
+    """Serve on a listening socket until `until` returns, then close all connections in an orderly way."""
+    from .connection import HttpConnection
 
-    house = House(app, limits)
-    # Until its handshake is done a client is nobody's guest: it gets as much patience as for a head.
-    patience = None if tls is None else limits.head_timeout
-    listening = await house.loop.create_server(
-        lambda: Connection(house), sock=bound, backlog=2048, ssl=tls, ssl_handshake_timeout=patience
+    server = ServerState(app, limits)
+    # The server state manages a connection only after its TLS handshake, so asyncio has to limit that.
+    handshake_timeout = None if tls is None else limits.head_timeout
+    listening = await server.loop.create_server(
+        lambda: HttpConnection(server),
+        sock=bound,
+        backlog=2048,
+        ssl=tls,
+        ssl_handshake_timeout=handshake_timeout,
     )
     try:
         await until()
     finally:
         listening.close()
-        await house.close(limits.drain)
+        await server.close(limits.drain)
 
 
 def listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Named TCP, or asyncio would not know it for that and leave small messages to wait for each other.
+    # The protocol is named because asyncio sets TCP_NODELAY only on sockets that say they are TCP.
     bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -95,14 +99,14 @@ def listen(host: str, port: int) -> socket.socket:
     return bound
 
 
-def _shown(host: str) -> str:
-    """The name by which a local client reaches the server, as a URL writes it."""
+def _display_host(host: str) -> str:
+    """The name by which a local client reaches the server, as written in a URL."""
     if ":" in host and host not in ("::", "::1"):
         return f"[{host}]"
     return "localhost" if host in ("127.0.0.1", "localhost", "0.0.0.0", "::", "::1") else host
 
 
-def _need_parser() -> None:
+def _require_parser() -> None:
     try:
         import httptools  # noqa: F401
     except ImportError:

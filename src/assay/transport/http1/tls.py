@@ -1,4 +1,4 @@
-"""TLS: a context from files, and what a connection tells of the certificate that its client has shown."""
+"""TLS: a server context from files, and ASGI's TLS extension with the client's certificate."""
 
 from __future__ import annotations
 
@@ -25,81 +25,82 @@ SHORT: Final = {
 }
 """Attributes that RFC 4514 gives a short name; others keep their long one."""
 Name = Sequence[Sequence[tuple[str, str]]]
-"""A subject, as the `ssl` module takes it apart: from the country to the person."""
+"""A subject as the `ssl` module represents it: the most general part, such as the country, first."""
 
 
 def make_context(cert: File | None, key: File | None, client_ca: File | None) -> ssl.SSLContext | None:
-    """What our server needs; none if no file is given. With `client_ca`, who has no certificate of these
-    authorities is not let in.
+    """A context for our server; none without a certificate. With `client_ca`, clients must present a
+    certificate issued by one of these authorities.
 
     Raises:
-        TlsError: a file cannot be used; it says which, and why.
+        TlsError: a file cannot be used; the message names the file and the reason.
     """
     if cert is None:
         if key is not None or client_ca is not None:
-            raise TlsError("a key or an authority for clients is of no use without a certificate of our own")
+            raise TlsError("a key or a client authority needs a server certificate: give one")
         return None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])
-    _trust(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), cert, "certificate")  # for what it raises
+    # Loading a chain reports a bad certificate and a bad key alike, so the certificate is checked first.
+    _trust(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), cert, "certificate")
     _identify(context, cert, cert if key is None else key)
     if client_ca is not None:
-        _trust(context, client_ca, "authority for clients")
+        _trust(context, client_ca, "client authority")
         context.verify_mode = ssl.CERT_REQUIRED
     return context
 
 
-def _trust(context: ssl.SSLContext, file: File, what: str) -> None:
+def _trust(context: ssl.SSLContext, file: File, kind: str) -> None:
     try:
-        context.load_verify_locations(cadata=_read(file, what))
+        context.load_verify_locations(cadata=_read(file, kind))
     except ssl.SSLError as error:
-        raise TlsError(f"{what} {fspath(file)}: no certificate in PEM can be read from it") from error
+        raise TlsError(f"{kind} {fspath(file)} contains no readable PEM certificate") from error
 
 
 def _identify(context: ssl.SSLContext, cert: File, key: File) -> None:
     def ask_for_passphrase() -> NoReturn:
-        raise TlsError(f"key {fspath(key)}: it is encrypted; give one that needs no passphrase")
+        raise TlsError(f"key {fspath(key)} is encrypted: give one without a passphrase")
 
     _read(key, "key")
     try:
         context.load_cert_chain(cert, key, ask_for_passphrase)
     except ssl.SSLError as error:
         if error.reason == "KEY_VALUES_MISMATCH":
-            raise TlsError(f"key {fspath(key)}: it does not belong to certificate {fspath(cert)}") from error
+            raise TlsError(f"key {fspath(key)} does not belong to certificate {fspath(cert)}") from error
         reason = f" ({error.reason})" if error.reason else ""
-        raise TlsError(f"key {fspath(key)}: no private key in PEM can be used from it{reason}") from error
+        raise TlsError(f"key {fspath(key)} contains no usable PEM private key{reason}") from error
 
 
-def _read(file: File, what: str) -> str:
+def _read(file: File, kind: str) -> str:
     try:
-        # What is not ASCII is a comment, and the `ssl` module takes none of those.
-        with open(file, encoding="ascii", errors="ignore") as opened:
-            return opened.read()
+        # Anything outside ASCII is in a comment, and the `ssl` module accepts ASCII only.
+        with open(file, encoding="ascii", errors="ignore") as stream:
+            return stream.read()
     except OSError as error:
-        raise TlsError(f"{what} {fspath(file)}: {error.strerror or error}") from error
+        raise TlsError(f"{kind} {fspath(file)}: {error.strerror or error}") from error
 
 
-def tell_of_tls(transport: BaseTransport) -> dict[str, Any]:
-    """What ASGI's TLS extension says of a connection; nothing where there is no TLS."""
+def tls_extension(transport: BaseTransport) -> dict[str, Any]:
+    """The `extensions` entry of ASGI's TLS extension; empty without TLS."""
     connection: ssl.SSLObject | None = transport.get_extra_info("ssl_object")
     if connection is None:
         return {}
-    shown = connection.getpeercert(binary_form=True)
+    certificate = connection.getpeercert(binary_form=True)
     verified: Any = connection.getpeercert() or {}
-    told = {
+    details = {
         "server_cert": None,
-        "client_cert_chain": () if shown is None else (ssl.DER_cert_to_PEM_cert(shown),),
+        "client_cert_chain": () if certificate is None else (ssl.DER_cert_to_PEM_cert(certificate),),
         "client_cert_name": distinguished_name(verified["subject"]) if verified else None,
         "client_cert_error": None,
         "tls_version": VERSIONS.get(connection.version() or ""),
         "cipher_suite": None,
     }
-    return {"extensions": {"tls": told}}
+    return {"extensions": {"tls": details}}
 
 
 def distinguished_name(subject: Name) -> str:
-    """As RFC 4514 writes it: from the person to the country."""
+    """A subject in the form of RFC 4514: the most specific part first."""
     parts = (
         "+".join(f"{SHORT.get(attribute, attribute)}={_escaped(value)}" for attribute, value in part)
         for part in reversed(subject)
@@ -108,8 +109,9 @@ def distinguished_name(subject: Name) -> str:
 
 
 def _escaped(value: str) -> str:
-    plain = "".join(f"\\{letter}" if letter in ',+"\\<>;' else letter for letter in value)
-    plain = plain.replace("\0", "\\00")
-    if plain.startswith(("#", " ")):
-        plain = f"\\{plain}"
-    return f"{plain[:-1]}\\ " if len(value) > 1 and value.endswith(" ") else plain
+    """Escape by RFC 4514, 2.4, so that no value can add another attribute."""
+    escaped = "".join(f"\\{letter}" if letter in ',+"\\<>;' else letter for letter in value)
+    escaped = escaped.replace("\0", "\\00")
+    if escaped.startswith(("#", " ")):
+        escaped = f"\\{escaped}"
+    return f"{escaped[:-1]}\\ " if len(value) > 1 and value.endswith(" ") else escaped

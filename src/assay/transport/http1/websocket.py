@@ -1,7 +1,7 @@
-"""One client's WebSocket: frames on one side, ASGI on the other.
+"""A WebSocket connection: frames to the client, ASGI to the application.
 
-It takes a connection over from HTTP once its upgrade was found proper. Whether the client gets its WebSocket
-is for the application to say; until then nothing is read.
+It takes over from the HTTP connection after a valid upgrade request. The application decides whether to
+accept the client; nothing is read until then.
 """
 
 from __future__ import annotations
@@ -34,76 +34,84 @@ from assay.protocol.framing.websocket import (
 )
 from assay.protocol.http.asgi import AsgiScope, Message
 from assay.protocol.http.upgrade import Upgrade, accept_key
+from assay.transport.asgi.send import ImmediateTextSend
 
-from .head import CLOSE as END_OF_CONNECTION
-from .head import lines
-from .turn import ClientLeft
+from .request_cycle import ClientDisconnected
+from .response_head import CLOSE as CONNECTION_CLOSE
+from .response_head import head_lines
 
 if TYPE_CHECKING:
-    from .house import House
+    from .server_state import ServerState
 
 log: Final = logging.getLogger("assay.http")
 
-WAITING: Final = 64 * 1024
-"""Size of the messages that wait for the application, beyond which nothing more is read."""
-ENTRY: Final = 256
-"""What a message costs beside its text: a million empty ones are not for free."""
-PARTING: Final = 5.0
-"""Seconds that a client has to answer a close frame, or to stop sending what nobody reads."""
+QUEUE_BYTES: Final = 64 * 1024
+"""Size of the messages that may wait for the application before reading pauses."""
+ENTRY_BYTES: Final = 256
+"""Memory that a queued message takes besides its text: a million empty messages must count, too."""
+CLOSE_TIMEOUT: Final = 5.0
+"""Seconds that a client has to answer a close frame, or to close the connection after it was refused."""
 SCHEMES: Final = {"http": "ws", "https": "wss"}
 
 
-class State(Enum):
+class SocketState(Enum):
     REQUESTED = "requested"
-    """The application has yet to say whether the client may connect."""
+    """The application has not accepted or refused the client yet."""
     REFUSING = "refusing"
     OPEN = "open"
     CLOSING = "closing"
-    """We have sent a close frame; the client has yet to answer."""
-    OVER = "over"
-    """Nothing more is sent, and what comes is ignored."""
+    """We have sent a close frame; the client's is outstanding."""
+    CLOSED = "closed"
+    """Nothing more is sent, and input is ignored."""
 
 
-class WebSocketConnection(asyncio.Protocol):
-    """Made by the HTTP connection that it takes over from; `begin` follows at once."""
+class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
+    """Created by the HTTP connection that it replaces, which then calls `begin`. The object itself is ASGI's
+    `send`."""
 
     def __init__(
-        self, house: House, transport: asyncio.Transport, scope: AsgiScope, upgrade: Upgrade, rest: bytes
+        self,
+        server: ServerState,
+        transport: asyncio.Transport,
+        scope: AsgiScope,
+        upgrade: Upgrade,
+        rest: bytes,
     ) -> None:
-        self._house = house
+        self._server = server
         self._transport = transport
-        self._loop = house.loop
-        self._limits = house.limits
-        self.due = inf
-        """When patience with this client ends; the house looks now and then."""
+        self._loop = server.loop
+        self._limits = server.limits
+        self.deadline = inf
+        """When `expire` is called; the server state checks it once per sweep."""
         self._scope = websocket_scope(scope, upgrade)
         self._key = upgrade.key
         self._rest = rest
-        self._state = State.REQUESTED
-        self._reader = MessageReader(house.limits.message_bytes, masked=True)
-        self._arrived: deque[Message] = deque([{"type": "websocket.connect"}])
-        self._arrived_size = 0
+        self._state = SocketState.REQUESTED
+        self._reader = MessageReader(server.limits.message_bytes, masked=True)
+        self._queue: deque[Message] = deque([{"type": "websocket.connect"}])
+        self._queued_bytes = 0
         self._receiver: asyncio.Future[Message] | None = None
         self._disconnected: Message | None = None
         self._reading = True
         self._congested = False
         self._writable: asyncio.Future[None] | None = None
         self._unanswered: bytes | None = None
-        """The latest ping that the client could not be answered, because it does not read."""
-        self._heard = False
+        """Payload of the latest ping whose pong waits, because the client does not read."""
+        self._active = False
+        """Something was received since the ping timer started."""
         self._pinged = False
         self._task: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
-        self._read_no_more()
+        self._pause_reading()
         self._task = self._loop.create_task(self._run())
 
     async def _run(self) -> None:
-        """Let the application serve; whatever it leaves undone is made good here."""
+        """Call the application, and close the connection if it does not."""
         code = NORMAL
         try:
-            await self._house.app(self._scope, self.receive, self)
-        except ClientLeft:
+            await self._server.app(self._scope, self.receive, self)
+        except ClientDisconnected:
             pass
         except Exception:
             log.exception("the application failed")
@@ -111,20 +119,20 @@ class WebSocketConnection(asyncio.Protocol):
         except asyncio.CancelledError:
             self.abort()
             raise
-        if self._state is State.REQUESTED:
+        if self._state is SocketState.REQUESTED:
             self._respond(500, [])
             self._linger()
-        elif self._state is State.REFUSING:
-            self.abort()  # half an answer cannot be taken back
-        elif self._state is State.OPEN:
+        elif self._state is SocketState.REFUSING:
+            self.abort()  # part of the response is sent, and cannot be taken back
+        elif self._state is SocketState.OPEN:
             self._close(code, "")
 
-    # What the event loop calls
+    # Called by the event loop
 
     def data_received(self, data: bytes) -> None:
-        if self._state is State.OVER:
+        if self._state is SocketState.CLOSED:
             return
-        self._heard = True
+        self._active = True
         for received in self._reader.feed(data):
             if type(received) is str:
                 self._deliver({"type": "websocket.receive", "text": received}, len(received))
@@ -138,21 +146,21 @@ class WebSocketConnection(asyncio.Protocol):
                 self._fail(received)
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._state = State.OVER
-        self._house.forget(self)
-        self._house.keep(self._task)
+        self._state = SocketState.CLOSED
+        self._server.remove(self)
+        self._server.keep_task(self._task)
         self._disconnect(LOST, "")
         self.resume_writing()
 
     def pause_writing(self) -> None:
         self._congested = True
-        if self._state is State.OPEN:
-            self.due = self._house.clock.now() + self._limits.write_timeout
+        if self._state is SocketState.OPEN:
+            self.deadline = self._server.clock.now() + self._limits.write_timeout
 
     def resume_writing(self) -> None:
         self._congested = False
-        if self._state is State.OPEN:
-            self._await_silence()
+        if self._state is SocketState.OPEN:
+            self._restart_ping_timer()
             if self._unanswered is not None:
                 self._pong(self._unanswered)
         writable, self._writable = self._writable, None
@@ -162,63 +170,62 @@ class WebSocketConnection(asyncio.Protocol):
     # From the client
 
     def _deliver(self, event: Message, size: int) -> None:
-        if self._state is not State.OPEN:
-            return  # we have said goodbye
+        if self._state is not SocketState.OPEN:
+            return  # we have sent a close frame
         receiver = self._receiver
         if receiver is not None and not receiver.done():
             receiver.set_result(event)
             return
-        self._arrived.append(event)
-        self._arrived_size += size + ENTRY
-        if self._arrived_size > WAITING:
-            self._read_no_more()
+        self._queue.append(event)
+        self._queued_bytes += size + ENTRY_BYTES
+        if self._queued_bytes > QUEUE_BYTES:
+            self._pause_reading()
 
     def _pong(self, payload: bytes) -> None:
-        # To a client that does not read, answers would pile up: it gets one, to its latest ping, which is
-        # enough (RFC 6455, 5.5.3).
+        # Pongs to a client that does not read would pile up. Answering its latest ping is enough
+        # (RFC 6455, 5.5.3).
         self._unanswered = payload
-        if self._state is State.OPEN and not self._congested:
+        if self._state is SocketState.OPEN and not self._congested:
             self._unanswered = None
             self._transport.write(frame(PONG, payload))
 
     def _answer_close(self, close: Close) -> None:
-        if self._state is State.OPEN:
-            # An answer repeats the code.
+        if self._state is SocketState.OPEN:
+            # The answer usually echoes the code (RFC 6455, 5.5.1).
             self._transport.write(frame(CLOSE, b"") if close.code == NO_CODE else close_frame(close.code))
         self._disconnect(close.code, close.reason)
-        self._leave()
+        self._close_transport()
 
     def _fail(self, violation: Violation) -> None:
-        if self._state is State.OPEN:
+        if self._state is SocketState.OPEN:
             self._transport.write(close_frame(*violation))
         self._disconnect(*violation)
         self._linger()
 
     def _disconnect(self, code: int, reason: str) -> None:
-        """Tell the application, after all that came before."""
+        """Queue the disconnect event behind all messages."""
         if self._disconnected is None:
             self._disconnected = {"type": "websocket.disconnect", "code": code, "reason": reason}
             if self._receiver is not None and not self._receiver.done():
                 self._receiver.set_result(self._disconnected)
 
-    # For the application
+    # Called by the application
 
     async def receive(self) -> Message:
-        if self._arrived:
-            event = self._arrived.popleft()
-            if not self._arrived:
-                self._arrived_size = 0
-                if not self._reading and self._state is not State.REQUESTED:
-                    self._read_on()
+        if self._queue:
+            event = self._queue.popleft()
+            if not self._queue:
+                self._queued_bytes = 0
+                if not self._reading and self._state is not SocketState.REQUESTED:
+                    self._resume_reading()
             return event
         if self._disconnected is not None:
             return self._disconnected
         self._receiver = self._loop.create_future()
         return await self._receiver
 
-    def say(self, text: bytes) -> bool:
-        """Send a text message, if that can be done at once; see `DirectSocket`."""
-        if self._congested or self._state is not State.OPEN:
+    def try_send_text(self, text: bytes) -> bool:
+        if self._congested or self._state is not SocketState.OPEN:
             return False
         self._transport.write(text_frame(text))
         return True
@@ -226,16 +233,16 @@ class WebSocketConnection(asyncio.Protocol):
     async def __call__(self, message: Message) -> None:
         """ASGI's `send`."""
         kind = message["type"]
-        # Last words do not wait: whoever does not read will not hear them, and is cut off soon.
+        # A close frame does not wait: a client that does not read is cut off soon anyway.
         if self._congested and kind != "websocket.close":
             await self._drained()
-        if kind == "websocket.send" and self._state is State.OPEN:
+        if kind == "websocket.send" and self._state is SocketState.OPEN:
             text = message.get("text")
             data = frame(BINARY, message["bytes"]) if text is None else text_frame(text.encode())
             self._transport.write(data)
             return
-        if self._state in (State.CLOSING, State.OVER):
-            raise ClientLeft("the client has left")
+        if self._state in (SocketState.CLOSING, SocketState.CLOSED):
+            raise ClientDisconnected("the client has disconnected")
         step = STEPS.get((self._state, kind))
         if step is None:
             raise RuntimeError(f"out of order: {kind}")
@@ -251,11 +258,11 @@ class WebSocketConnection(asyncio.Protocol):
         headers = [(b"upgrade", b"websocket"), (b"sec-websocket-accept", accept_key(self._key))]
         if message.get("subprotocol") is not None:
             headers.append((b"sec-websocket-protocol", message["subprotocol"].encode("ascii")))
-        head = lines(101, [*headers, *message.get("headers", ())])
+        head = head_lines(101, [*headers, *message.get("headers", ())])
         self._transport.write(head + b"connection: Upgrade\r\n\r\n")
-        self._state = State.OPEN
-        self._await_silence()
-        self._read_on()
+        self._state = SocketState.OPEN
+        self._restart_ping_timer()
+        self._resume_reading()
         if self._rest:
             self.data_received(self._rest)
 
@@ -266,7 +273,7 @@ class WebSocketConnection(asyncio.Protocol):
     def start_response(self, message: Message) -> None:
         self._respond(message["status"], message.get("headers", ()))
 
-    def go_on_responding(self, message: Message) -> None:
+    def continue_response(self, message: Message) -> None:
         self._transport.write(message.get("body", b""))
         if not message.get("more_body", False):
             self._linger()
@@ -275,86 +282,88 @@ class WebSocketConnection(asyncio.Protocol):
         self._close(message.get("code", NORMAL), message.get("reason") or "")
 
     def _respond(self, status: int, headers: Any) -> None:
-        self._state = State.REFUSING
+        self._state = SocketState.REFUSING
         self._transport.write(
-            lines(status, list(headers)) + END_OF_CONNECTION + self._house.clock.date_and_end
+            head_lines(status, list(headers)) + CONNECTION_CLOSE + self._server.clock.date_and_end
         )
 
     def _close(self, code: int, reason: str) -> None:
         self._transport.write(close_frame(code, reason))
-        self._state = State.CLOSING
+        self._state = SocketState.CLOSING
         self._disconnect(code, reason)
-        self._arrived.clear()
-        self._read_on()
-        self.due = self._house.clock.now() + PARTING
+        self._queue.clear()
+        self._resume_reading()
+        self.deadline = self._server.clock.now() + CLOSE_TIMEOUT
 
-    # For the house
+    # Called by the server state
 
     def expire(self) -> None:
-        """Patience has ended: with a client that does not read or does not part, or with a silent one."""
-        if self._congested or self._state is not State.OPEN or (self._pinged and not self._heard):
+        """The deadline has passed: cut a client that does not read, close or answer a ping; ping a silent
+        one."""
+        if self._congested or self._state is not SocketState.OPEN or (self._pinged and not self._active):
             return self.abort()
-        if self._heard or self._pinged:
-            return self._await_silence()
+        if self._active or self._pinged:
+            return self._restart_ping_timer()
         self._pinged = True
         self._transport.write(frame(PING, b""))
-        self.due = self._house.clock.now() + self._limits.ping_timeout
+        self.deadline = self._server.clock.now() + self._limits.ping_timeout
 
     def finish(self) -> None:
-        """The application has been told to end, and has: what is left is cut soon."""
-        if self._state is State.OPEN:
+        """Close a connection that the application has left open although the server is stopping."""
+        if self._state is SocketState.OPEN:
             self._close(GOING_AWAY, "the server is stopping")
 
     def abort(self) -> None:
-        self.due = inf
+        self.deadline = inf
         self._transport.abort()
 
-    def _await_silence(self) -> None:
-        self._heard = self._pinged = False
+    def _restart_ping_timer(self) -> None:
+        self._active = self._pinged = False
         interval = self._limits.ping_interval
-        self.due = inf if interval is None else self._house.clock.now() + interval
+        self.deadline = inf if interval is None else self._server.clock.now() + interval
 
-    def _read_on(self) -> None:
+    def _resume_reading(self) -> None:
         if not self._reading:
             self._reading = True
             self._transport.resume_reading()
 
-    def _read_no_more(self) -> None:
+    def _pause_reading(self) -> None:
         if self._reading:
             self._reading = False
             self._transport.pause_reading()
 
-    def _leave(self) -> None:
-        """Close, and do not wait for ever until the last words have left."""
-        self._state = State.OVER
-        self.due = self._house.clock.now() + PARTING
+    def _close_transport(self) -> None:
+        """Close once the write buffer is empty, or at the deadline."""
+        self._state = SocketState.CLOSED
+        self.deadline = self._server.clock.now() + CLOSE_TIMEOUT
         self._transport.close()
 
     def _linger(self) -> None:
-        """Let the client finish speaking before the connection ends: a reset might overtake our words."""
-        self._state = State.OVER
-        self.due = self._house.clock.now() + PARTING
-        self._read_on()
+        """Close our half and read on: closing at once could reset the connection before the client has read
+        our last frame or response (RFC 9112, 9.6)."""
+        self._state = SocketState.CLOSED
+        self.deadline = self._server.clock.now() + CLOSE_TIMEOUT
+        self._resume_reading()
         if self._transport.can_write_eof():
             self._transport.write_eof()
         else:
             self._transport.close()
 
 
-STEPS: Final[dict[tuple[State, str], Callable[[WebSocketConnection, Message], None]]] = {
-    (State.REQUESTED, "websocket.accept"): WebSocketConnection.accept,
-    (State.REQUESTED, "websocket.close"): WebSocketConnection.decline,
-    (State.REQUESTED, "websocket.http.response.start"): WebSocketConnection.start_response,
-    (State.REFUSING, "websocket.http.response.body"): WebSocketConnection.go_on_responding,
-    (State.OPEN, "websocket.close"): WebSocketConnection.close,
+STEPS: Final[dict[tuple[SocketState, str], Callable[[WebSocketConnection, Message], None]]] = {
+    (SocketState.REQUESTED, "websocket.accept"): WebSocketConnection.accept,
+    (SocketState.REQUESTED, "websocket.close"): WebSocketConnection.decline,
+    (SocketState.REQUESTED, "websocket.http.response.start"): WebSocketConnection.start_response,
+    (SocketState.REFUSING, "websocket.http.response.body"): WebSocketConnection.continue_response,
+    (SocketState.OPEN, "websocket.close"): WebSocketConnection.close,
 }
-"""What the application may send when, besides messages."""
+"""What the application may send in which state, besides messages."""
 
 
 def websocket_scope(scope: AsgiScope, upgrade: Upgrade) -> AsgiScope:
-    given = {name: value for name, value in scope.items() if name != "method"}
+    shared = {name: value for name, value in scope.items() if name != "method"}
     return {
-        **given,
+        **shared,
         "type": "websocket",
         "scheme": SCHEMES[scope["scheme"]],
         "subprotocols": list(upgrade.subprotocols),

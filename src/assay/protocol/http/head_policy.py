@@ -30,7 +30,8 @@ ALLOWED_HEADERS: Final = (
 )
 PARAMETER: Final = b"mcp-param-"
 HEAD_BYTES: Final = 64 * 1024
-"""What the values of one `Head` may come to; HTTP servers differ in whether they set a bound at all."""
+"""What the values of one `RequestHead` may come to; HTTP servers differ in whether they set a bound at
+all."""
 READ_ONCE: Final = frozenset(
     {
         b"host",
@@ -46,7 +47,7 @@ READ_ONCE: Final = frozenset(
 """Headers that decide something here: a second value of one of them would make that ambiguous."""
 
 
-class Head(NamedTuple):
+class RequestHead(NamedTuple):
     """The header values that a verdict depends on."""
 
     method: str
@@ -96,7 +97,7 @@ class Admission:
     strictness: Strictness = LENIENT
 
 
-class Gate:
+class HeadPolicy:
     """Judges heads for one endpoint."""
 
     def __init__(self, policy: HttpPolicy) -> None:
@@ -109,10 +110,10 @@ class Gate:
         Raises:
             HeadTooLarge: these values are not worth remembering.
         """
-        head = Head(*values)
+        head = RequestHead(*values)
         if sum(len(value) for value in head if value is not None) > HEAD_BYTES:
             raise HeadTooLarge
-        refusal = self.judge_source(head.host, head.origin) or self._check_method(head)
+        refusal = self.check_source(head.host, head.origin) or self._check_method(head)
         if refusal is not None:
             return refusal
         version = None if head.version is None else head.version.decode("latin-1").strip()
@@ -121,7 +122,7 @@ class Gate:
         streams = self.policy.streaming and prefers_stream(head.accept)
         return Admission(revision, unknown, cors(head.origin), streams, self.policy.strictness)
 
-    def judge_source(self, given_host: bytes | None, given_origin: bytes | None) -> Refusal | None:
+    def check_source(self, given_host: bytes | None, given_origin: bytes | None) -> Refusal | None:
         """Whether a client may come by this name of ours, and from this origin."""
         host = (given_host or b"").decode("latin-1")
         if not self.policy.admits_host(host):
@@ -131,7 +132,7 @@ class Gate:
             return Refusal(403, f"origin not allowed: {origin}; add it to allowed_origins")
         return None
 
-    def _check_method(self, head: Head) -> Refusal | None:
+    def _check_method(self, head: RequestHead) -> Refusal | None:
         if head.method == "POST":
             return self._check_post(head)
         if head.method == "GET" and self.policy.streaming:
@@ -143,7 +144,7 @@ class Gate:
             return None
         return Refusal(405, f"method not allowed: {head.method}", ((b"allow", self.methods),))
 
-    def _check_post(self, head: Head) -> Refusal | None:
+    def _check_post(self, head: RequestHead) -> Refusal | None:
         problem = content_type_problem(head.content_type)
         if problem:
             return Refusal(415, problem)

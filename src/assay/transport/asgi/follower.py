@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from assay.model.error import INVALID_REQUEST
 from assay.protocol.framing import sse
 from assay.protocol.http.asgi import Transmit
-from assay.protocol.http.gate import Headers, Refusal
+from assay.protocol.http.head_policy import Headers, Refusal
 from assay.store.port import Event
 
 from .exchange import EVENT_STREAM
@@ -28,7 +28,7 @@ class Position:
         self.number = number
 
 
-async def locate(live: HttpSession, last_event_id: bytes | None) -> Position | Refusal:
+async def find_position(live: HttpSession, last_event_id: bytes | None) -> Position | Refusal:
     """Where a GET begins."""
     if last_event_id is None:
         return Position(live.standalone, live.delivered)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.transport.http1.head import chunk, lines, lines_again, make_head
+from assay.transport.http1.response_head import cached_head_lines, chunk, head_lines, make_head
 
 
 @pytest.mark.parametrize("status", [status for status in HTTPStatus if status >= 200])
@@ -116,7 +116,7 @@ def test_a_head_has_as_many_lines_as_headers_or_is_refused(headers: list[tuple[b
     assert len(written.splitlines()) == written.count(b"\r\n") == 1 + len(headers) - len(ours)
 
 
-@pytest.mark.parametrize("make", [lines, lines_again])
+@pytest.mark.parametrize("make", [head_lines, cached_head_lines])
 def test_short_way_to_a_head_breaks_no_line_either(make: Any) -> None:
     assert make(200, ((b"x", b"1"),)) == b"HTTP/1.1 200 OK\r\nx: 1\r\n"
     for value in (b"1\n", b"1\r", b"1\r\n", b"1\r\ny: 2"):

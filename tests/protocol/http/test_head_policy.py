@@ -1,4 +1,4 @@
-"""The gate: what a request's head alone decides."""
+"""The head_policy: what a request's head alone decides."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from assay.protocol.http.gate import (
+from assay.protocol.http.head_policy import (
     ALLOWED_HEADERS,
     EXPOSED,
     Admission,
-    Gate,
-    Head,
+    HeadPolicy,
     Refusal,
+    RequestHead,
     content_type_problem,
     merge_headers,
     missing_types,
@@ -22,7 +22,7 @@ from assay.protocol.http.gate import (
 from assay.protocol.http.policy import HttpPolicy
 from assay.revisions.registry import BY_DATE, REVISIONS
 
-POST = Head(
+POST = RequestHead(
     "POST",
     b"localhost:3000",
     None,
@@ -34,7 +34,7 @@ STREAMING, PLAIN = HttpPolicy(), HttpPolicy(streaming=False)
 
 
 def judge(policy: HttpPolicy = STREAMING, /, **changes: Any) -> Admission | Refusal:
-    return Gate(policy).judge(POST._replace(**changes))
+    return HeadPolicy(policy).judge(POST._replace(**changes))
 
 
 def status(policy: HttpPolicy = STREAMING, /, **changes: Any) -> int:
@@ -130,7 +130,7 @@ def test_page_of_an_allowed_origin_may_read_the_answer() -> None:
 
 
 def test_preflight_allows_what_clients_send() -> None:
-    assert dict(Gate(STREAMING).preflight({b"origin": b"http://localhost"})) == {
+    assert dict(HeadPolicy(STREAMING).preflight({b"origin": b"http://localhost"})) == {
         b"access-control-allow-origin": b"http://localhost",
         b"access-control-expose-headers": EXPOSED,
         b"vary": b"origin",
@@ -143,13 +143,13 @@ def test_preflight_allows_what_clients_send() -> None:
 
 def test_preflight_allows_the_headers_of_tool_parameters_that_it_is_asked_for() -> None:
     asked = {b"access-control-request-headers": b"content-type, Mcp-Param-Region,mcp-param-b, x-other"}
-    allowed = dict(Gate(STREAMING).preflight(asked))[b"access-control-allow-headers"]
+    allowed = dict(HeadPolicy(STREAMING).preflight(asked))[b"access-control-allow-headers"]
     assert allowed == ALLOWED_HEADERS + b", mcp-param-region, mcp-param-b"
 
 
 def test_verdict_on_the_same_head_is_remembered() -> None:
-    gate = Gate(STREAMING)
-    assert gate.judge(POST) is gate.judge(Head(*POST))
+    head_policy = HeadPolicy(STREAMING)
+    assert head_policy.judge(POST) is head_policy.judge(RequestHead(*POST))
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,18 @@
-"""A visit to our HTTP server: the test plays the client, the socket between, and the clock."""
+"""A client to our HTTP server: the test plays the client, the socket between, and the clock."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import h11
 
 from assay.model.limits import Limits
 from assay.protocol.http.asgi import AsgiScope, Message, Receive, Transmit
-from assay.transport.http1.connection import Connection
-from assay.transport.http1.house import House
+from assay.transport.asgi.send import WholeResponseSend
+from assay.transport.http1.connection import HttpConnection
+from assay.transport.http1.server_state import ServerState
 from tests.driving.answer import PATIENCE
 
 App = Callable[[AsgiScope, Receive, Transmit], Awaitable[None]]
@@ -140,22 +141,22 @@ class Answered(NamedTuple):
     interim: tuple[int, ...] = ()
 
 
-class Visit:
+class MemoryClient:
     def __init__(self, app: App, *, half_closes: bool = True, tls: bool = False, **limits: Any) -> None:
         self.time = 1000.0
-        self.house = House(Hosted(app), Limits(**limits))
-        self.house.clock.now = lambda: self.time
-        self.house.clock.tick()
+        self.server = ServerState(Hosted(app), Limits(**limits))
+        self.server.clock.now = lambda: self.time
+        self.server.clock.tick()
         self.wire, self.connection = self.connect(half_closes=half_closes, tls=tls)
 
-    def connect(self, **options: Any) -> tuple[Wire, Connection]:
+    def connect(self, **options: Any) -> tuple[Wire, HttpConnection]:
         """Another connection to the same house."""
-        wire, connection = Wire(**options), Connection(self.house)
+        wire, connection = Wire(**options), HttpConnection(self.server)
         wire.protocol = connection
         connection.connection_made(wire)
         return wire, connection
 
-    async def send(self, *pieces: bytes) -> Visit:
+    async def send(self, *pieces: bytes) -> MemoryClient:
         """Send, and let the server do all that it can do now."""
         for piece in pieces:
             self.wire.deliver(piece)
@@ -172,8 +173,8 @@ class Visit:
     async def pass_time(self, seconds: float) -> None:
         """In one step: the house looks only afterwards."""
         self.time += seconds
-        self.house._glance.cancel()
-        self.house._look()
+        self.server._sweep_timer.cancel()
+        self.server._sweep()
         await settle()
 
     def answers(self, *methods: str) -> list[Answered]:
@@ -189,9 +190,9 @@ class Visit:
         """Hang up, and see that nothing is left behind."""
         self.wire.hang_up()
         async with asyncio.timeout(PATIENCE):
-            await self.house.close(1.0)
-        assert not self.house._connections
-        assert not self.house._tasks
+            await self.server.close(1.0)
+        assert not self.server._connections
+        assert not self.server._tasks
 
 
 async def settle() -> None:
@@ -294,11 +295,17 @@ async def echo_in_parts(scope: AsgiScope, receive: Receive, send: Transmit) -> N
     await send(part())
 
 
+def whole_send(send: Transmit) -> WholeResponseSend:
+    """The `send` of our own server, which does more than ASGI asks."""
+    assert isinstance(send, WholeResponseSend)
+    return send
+
+
 async def echo_at_once(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
     """As Assay's own application does."""
-    ours = cast(Any, send)
-    whole = ours.whole
-    ours.answer(200, (), await read_body(receive) if whole is None else whole)
+    ours = whole_send(send)
+    whole = ours.take_whole_body()
+    ours.respond(200, (), await read_body(receive) if whole is None else whole)
 
 
 async def not_reached(scope: AsgiScope, receive: Receive, send: Transmit) -> None:

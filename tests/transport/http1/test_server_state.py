@@ -8,10 +8,10 @@ from typing import Any, cast
 import pytest
 
 from assay.protocol.http.asgi import AsgiScope, Receive, Transmit
-from assay.transport.http1.connection import CROWD
-from assay.transport.http1.house import GLANCE, Guest
-from tests.transport.http1.visit import (
-    Visit,
+from assay.transport.http1.connection import REFUSED_CONNECTIONS
+from assay.transport.http1.server_state import SWEEP_INTERVAL, ManagedConnection
+from tests.transport.http1.memory_client import (
+    MemoryClient,
     echo,
     get,
     length,
@@ -51,39 +51,39 @@ def status_of(written: bytes) -> int:
 
 
 async def test_connections_beyond_the_limit_are_told_so() -> None:
-    visit = Visit(echo, connections=2)
-    second, _ = visit.connect()
-    third, _ = visit.connect()
+    client = MemoryClient(echo, connections=2)
+    second, _ = client.connect()
+    third, _ = client.connect()
     assert (second.written, status_of(third.written), third.ended) == (b"", 503, "eof")
     third.deliver(get())  # is not even looked at
-    await visit.send(get())
-    assert visit.answer.status == 200
-    await visit.pass_time(3)
+    await client.send(get())
+    assert client.answer.status == 200
+    await client.pass_time(3)
     assert third.lost
-    await visit.leave()
+    await client.leave()
 
 
 async def test_crowd_beyond_the_limit_is_not_even_told() -> None:
-    visit = Visit(echo, connections=1)
-    crowd = [visit.connect()[0] for _ in range(CROWD + 50)]
-    assert [each.ended for each in crowd] == ["eof"] * CROWD + ["abort"] * 50
+    client = MemoryClient(echo, connections=1)
+    crowd = [client.connect()[0] for _ in range(REFUSED_CONNECTIONS + 50)]
+    assert [each.ended for each in crowd] == ["eof"] * REFUSED_CONNECTIONS + ["abort"] * 50
     await settle()
-    assert len(visit.house._connections) == CROWD + 1
-    await visit.pass_time(3)
-    assert visit.house._connections == {visit.connection}
-    await visit.leave()
+    assert len(client.server._connections) == REFUSED_CONNECTIONS + 1
+    await client.pass_time(3)
+    assert client.server._connections == {client.connection}
+    await client.leave()
 
 
 async def test_whoever_leaves_makes_room() -> None:
-    visit = Visit(echo, connections=2)
-    second, _ = visit.connect()
+    client = MemoryClient(echo, connections=2)
+    second, _ = client.connect()
     second.hang_up()
     await settle()
-    third, _ = visit.connect()
+    third, _ = client.connect()
     third.deliver(get())
     await settle()
     assert status_of(third.written) == 200
-    await visit.leave()
+    await client.leave()
 
 
 # Time
@@ -92,21 +92,21 @@ async def test_whoever_leaves_makes_room() -> None:
 async def test_date_moves_with_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr("time.time", lambda: now[0])
-    visit = Visit(echo)
-    await visit.pass_time(1)
-    await visit.send(get())
+    client = MemoryClient(echo)
+    await client.pass_time(1)
+    await client.send(get())
     now[0] = 3600.0
-    await visit.pass_time(1)
-    await visit.send(get())
-    dates = [each.headers[b"date"] for each in visit.answers("GET", "GET")]
+    await client.pass_time(1)
+    await client.send(get())
+    dates = [each.headers[b"date"] for each in client.answers("GET", "GET")]
     assert dates == [b"Thu, 01 Jan 1970 00:00:00 GMT", b"Thu, 01 Jan 1970 01:00:00 GMT"]
-    await visit.leave()
+    await client.leave()
 
 
 class Clumsy:
-    """A guest that fails when its time has come."""
+    """A connection whose `expire` raises."""
 
-    due = 0.0
+    deadline = 0.0
     expired = 0
 
     def expire(self) -> None:
@@ -119,66 +119,66 @@ class Clumsy:
 
 
 async def test_one_that_fails_does_not_stop_the_looking() -> None:
-    visit = Visit(echo)
-    clumsy: Guest = Clumsy()
-    visit.house.admit(clumsy)
+    client = MemoryClient(echo)
+    clumsy: ManagedConnection = Clumsy()
+    client.server.admit(clumsy)
     for _ in range(2):
-        before = visit.house._glance
+        before = client.server._sweep_timer
         with pytest.raises(RuntimeError):
-            visit.house._look()
-        assert visit.house._glance is not before
-        assert not visit.house._glance.cancelled()
+            client.server._sweep()
+        assert client.server._sweep_timer is not before
+        assert not client.server._sweep_timer.cancelled()
         before.cancel()
     assert cast(Clumsy, clumsy).expired == 2
-    visit.house.forget(clumsy)
-    await visit.leave()
+    client.server.remove(clumsy)
+    await client.leave()
 
 
 async def test_house_looks_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.transport.http1.house.GLANCE", GLANCE / 100)
-    visit = Visit(not_reached, head_timeout=10.0)
-    visit.time += 10
+    monkeypatch.setattr("assay.transport.http1.server_state.SWEEP_INTERVAL", SWEEP_INTERVAL / 100)
+    client = MemoryClient(not_reached, head_timeout=10.0)
+    client.time += 10
     async with asyncio.timeout(5):
-        while not visit.wire.lost:
+        while not client.wire.lost:
             await settle()
-    await visit.leave()
+    await client.leave()
 
 
 # The end
 
 
 async def test_idle_connections_are_closed_at_once() -> None:
-    visit = await Visit(echo).send(get())
-    fresh, _ = visit.connect()
-    half, _ = visit.connect()
+    client = await MemoryClient(echo).send(get())
+    fresh, _ = client.connect()
+    half, _ = client.connect()
     half.deliver(get()[:-1])
-    await visit.house.close(patience=60.0)
-    assert [each.ended for each in (visit.wire, fresh, half)] == ["close"] * 3
-    assert cast(Any, visit.house.app).closed == 1
-    assert not visit.house._connections
+    await client.server.close(patience=60.0)
+    assert [each.ended for each in (client.wire, fresh, half)] == ["close"] * 3
+    assert cast(Any, client.server.app).closed == 1
+    assert not client.server._connections
 
 
 async def test_busy_connections_may_finish_and_say_that_they_close() -> None:
     doors = Doors()
-    visit = await Visit(doors).send(get(b"/busy"))
-    closing = asyncio.ensure_future(visit.house.close(patience=60.0))
+    client = await MemoryClient(doors).send(get(b"/busy"))
+    closing = asyncio.ensure_future(client.server.close(patience=60.0))
     await settle()
-    assert (visit.wire.ended, closing.done()) == ("", False)
+    assert (client.wire.ended, closing.done()) == ("", False)
     doors.events["/busy"].set()
     await closing
-    assert (visit.answer.body, visit.answer.headers[b"connection"]) == (b"/busy", b"close")
-    assert visit.wire.ended == "close"
+    assert (client.answer.body, client.answer.headers[b"connection"]) == (b"/busy", b"close")
+    assert client.wire.ended == "close"
 
 
 async def test_requests_in_line_are_not_begun_any_more() -> None:
     doors = Doors()
-    visit = await Visit(doors).send(get(b"/busy"), get(b"/never"))
-    closing = asyncio.ensure_future(visit.house.close(patience=60.0))
+    client = await MemoryClient(doors).send(get(b"/busy"), get(b"/never"))
+    closing = asyncio.ensure_future(client.server.close(patience=60.0))
     await settle()
     doors.events["/busy"].set()
     await settle()
-    assert ([each.body for each in visit.answers("GET", "GET")], visit.wire.ended) == ([b"/busy"], "eof")
-    visit.wire.hang_up()
+    assert ([each.body for each in client.answers("GET", "GET")], client.wire.ended) == ([b"/busy"], "eof")
+    client.wire.hang_up()
     await closing
     assert [*doors.events] == ["/busy"]
 
@@ -192,20 +192,20 @@ async def test_answer_that_has_begun_is_finished() -> None:
         await gate.wait()
         await send(part(b"two"))
 
-    visit = await Visit(app).send(get())
-    closing = asyncio.ensure_future(visit.house.close(patience=60.0))
+    client = await MemoryClient(app).send(get())
+    closing = asyncio.ensure_future(client.server.close(patience=60.0))
     await settle()
     gate.set()
     await closing
-    assert (visit.answer.body, visit.wire.ended) == (b"one two", "close")
+    assert (client.answer.body, client.wire.ended) == (b"one two", "close")
 
 
 async def test_connection_that_comes_while_closing_is_sent_away() -> None:
     doors = Doors()
-    visit = await Visit(doors).send(get(b"/busy"))
-    closing = asyncio.ensure_future(visit.house.close(patience=60.0))
+    client = await MemoryClient(doors).send(get(b"/busy"))
+    closing = asyncio.ensure_future(client.server.close(patience=60.0))
     await settle()
-    late, _ = visit.connect()
+    late, _ = client.connect()
     assert (late.ended, late.written) == ("close", b"")
     doors.events["/busy"].set()
     await closing
@@ -213,33 +213,33 @@ async def test_connection_that_comes_while_closing_is_sent_away() -> None:
 
 async def test_what_is_stuck_is_cut_and_cancelled() -> None:
     doors = Doors()
-    visit = await Visit(doors).send(get(b"/stuck"))
-    left, _ = visit.connect()
+    client = await MemoryClient(doors).send(get(b"/stuck"))
+    left, _ = client.connect()
     left.deliver(get(b"/left"))
     await settle()
     left.hang_up()
     await settle()
-    await visit.house.close(patience=0.01)
+    await client.server.close(patience=0.01)
     assert sorted(doors.cancelled) == ["/left", "/stuck"]
-    assert (visit.wire.ended, visit.wire.written) == ("abort", b"")
-    assert not visit.house._connections
-    assert not visit.house._tasks
+    assert (client.wire.ended, client.wire.written) == ("abort", b"")
+    assert not client.server._connections
+    assert not client.server._tasks
 
 
 async def test_client_that_does_not_read_its_answer_is_cut() -> None:
-    visit = Visit(echo)
-    visit.wire.stop_reading()
-    await visit.send(post(b"x" * 1000))
-    await visit.house.close(patience=0.01)
-    assert visit.wire.ended == "abort"
+    client = MemoryClient(echo)
+    client.wire.stop_reading()
+    await client.send(post(b"x" * 1000))
+    await client.server.close(patience=0.01)
+    assert client.wire.ended == "abort"
 
 
 async def test_work_without_a_client_is_waited_for() -> None:
     doors = Doors()
-    visit = await Visit(doors).send(get(b"/orphan"))
-    visit.wire.hang_up()
+    client = await MemoryClient(doors).send(get(b"/orphan"))
+    client.wire.hang_up()
     await settle()
-    closing = asyncio.ensure_future(visit.house.close(patience=60.0))
+    closing = asyncio.ensure_future(client.server.close(patience=60.0))
     await settle()
     assert not closing.done()
     doors.events["/orphan"].set()
@@ -248,7 +248,7 @@ async def test_work_without_a_client_is_waited_for() -> None:
 
 
 async def test_application_that_resists_does_not_hold_up_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.transport.http1.house.GLANCE", GLANCE / 100)
+    monkeypatch.setattr("assay.transport.http1.server_state.SWEEP_INTERVAL", SWEEP_INTERVAL / 100)
     resisted, release = asyncio.Event(), asyncio.Event()
 
     async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
@@ -258,24 +258,28 @@ async def test_application_that_resists_does_not_hold_up_the_end(monkeypatch: py
             resisted.set()
             await release.wait()
 
-    visit = await Visit(app).send(get())
-    await visit.house.close(patience=0.01)
+    client = await MemoryClient(app).send(get())
+    await client.server.close(patience=0.01)
     assert resisted.is_set()
     release.set()
     await settle()
-    assert not visit.house._tasks
+    assert not client.server._tasks
 
 
 async def test_impatience_cuts_at_once() -> None:
     """The second Ctrl-C cancels the closing."""
     doors = Doors()
-    visit = await Visit(doors).send(get(b"/stuck"))
-    closing = asyncio.ensure_future(visit.house.close(patience=60.0))
+    client = await MemoryClient(doors).send(get(b"/stuck"))
+    closing = asyncio.ensure_future(client.server.close(patience=60.0))
     await settle()
     closing.cancel()
     await asyncio.wait([closing])
     await settle()
-    assert (closing.cancelled(), visit.wire.ended, visit.house._glance.cancelled()) == (True, "abort", True)
-    for task in list(visit.house._tasks):
+    assert (closing.cancelled(), client.wire.ended, client.server._sweep_timer.cancelled()) == (
+        True,
+        "abort",
+        True,
+    )
+    for task in list(client.server._tasks):
         task.cancel()
     await settle()

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.transport.http1.request import (
-    Unserved,
-    addressed_to,
+from assay.transport.http1.request_head import (
+    RequestRefused,
     expects_continue,
-    head_without_wish,
+    head_without_upgrade,
     read_target,
     size_of_head,
+    with_host,
 )
 
 
@@ -45,7 +45,7 @@ def test_target(target: bytes, path: str, raw_path: bytes, query: bytes, authori
     "target", [b"", b"mcp", b"ftp://host/", b"http:///a", b"http:/a", b"host:443", b"?a"]
 )
 def test_target_that_names_nothing_here(target: bytes) -> None:
-    with pytest.raises(Unserved) as refused:
+    with pytest.raises(RequestRefused) as refused:
         read_target(target)
     assert refused.value.refusal.status == 400
 
@@ -54,7 +54,7 @@ def test_target_that_names_nothing_here(target: bytes) -> None:
 def test_any_target_is_read_or_refused(target: bytes) -> None:
     try:
         path, raw_path, *_ = read_target(target)
-    except Unserved as error:
+    except RequestRefused as error:
         assert error.refusal.status == 400
     else:
         assert path[:1] in ("/", "*")
@@ -63,7 +63,7 @@ def test_any_target_is_read_or_refused(target: bytes) -> None:
 
 def test_authority_takes_the_place_of_every_host_header() -> None:
     headers = [(b"host", b"a"), (b"x", b"1"), (b"host", b"b")]
-    assert addressed_to(b"c", headers) == [(b"host", b"c"), (b"x", b"1")]
+    assert with_host(b"c", headers) == [(b"host", b"c"), (b"x", b"1")]
 
 
 def test_size_counts_what_is_on_the_wire() -> None:
@@ -73,7 +73,7 @@ def test_size_counts_what_is_on_the_wire() -> None:
 def test_head_without_its_wish_is_the_same_otherwise() -> None:
     headers = [(b"host", b"a"), (b"upgrade", b"h2c"), (b"http2-settings", b"AAMAAABk"), (b"x", b"1")]
     assert (
-        head_without_wish(b"POST", b"/a?b", "1.0", headers)
+        head_without_upgrade(b"POST", b"/a?b", "1.0", headers)
         == b"POST /a?b HTTP/1.0\r\nhost: a\r\nx: 1\r\n\r\n"
     )
 

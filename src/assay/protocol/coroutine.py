@@ -2,7 +2,7 @@
 
 Most coroutines on the way of a call finish in their first step. Whoever steps them by hand learns
 that before anything is set up for a wait: no timer, no registration. One that did suspend goes on
-inside `Resumed`.
+inside `SuspendedCoroutine`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from contextvars import Context
 from typing import Any
 
 
-class Resumed:
+class SuspendedCoroutine:
     """The rest of a coroutine that was stepped by hand and suspended; await it for the outcome.
 
     Await it in the task that took the first step: a coroutine may have asked which one that was. If that

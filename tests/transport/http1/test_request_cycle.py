@@ -11,10 +11,10 @@ from typing import Any, cast
 import pytest
 
 from assay.protocol.http.asgi import AsgiScope, Message, Receive, Transmit
-from assay.transport.http1.turn import BUFFERED, ClientLeft, is_departure
-from tests.transport.http1.visit import (
+from assay.transport.http1.request_cycle import BUFFERED, ClientDisconnected, is_disconnect
+from tests.transport.http1.memory_client import (
     App,
-    Visit,
+    MemoryClient,
     chunked,
     echo,
     echo_at_once,
@@ -27,6 +27,7 @@ from tests.transport.http1.visit import (
     read_body,
     settle,
     start,
+    whole_send,
 )
 
 each_echo = pytest.mark.parametrize("app", [echo, echo_in_parts, echo_at_once], ids=lambda app: app.__name__)
@@ -69,7 +70,7 @@ class Held:
 
 async def test_scope_tells_all_there_is_to_know() -> None:
     held = Held()
-    visit = await Visit(held, tls=True).send(get(b"/a%20b?c=d", b"X-Mixed: Value", b"x-mixed: two"))
+    client = await MemoryClient(held, tls=True).send(get(b"/a%20b?c=d", b"X-Mixed: Value", b"x-mixed: two"))
     assert held.scope == {
         "type": "http",
         "asgi": {"version": "3.0", "spec_version": "2.4"},
@@ -85,87 +86,87 @@ async def test_scope_tells_all_there_is_to_know() -> None:
         "client": ("10.0.0.1", 50000),
     }
     held.outcome.set_result(None)
-    await visit.leave()
+    await client.leave()
 
 
 async def test_spaces_around_a_value_are_no_part_of_it() -> None:
     """RFC 9110, 5.5."""
     held = Held()
-    visit = await Visit(held).send(get(b"/", b"x:  \t one two \t "))
+    client = await MemoryClient(held).send(get(b"/", b"x:  \t one two \t "))
     assert held.scope["headers"][1] == (b"x", b"one two")
     held.outcome.set_result(None)
-    await visit.leave()
+    await client.leave()
 
 
 @each_echo
 @pytest.mark.parametrize("body", [b"", b"hello", b"x" * (3 * BUFFERED)], ids=["none", "short", "long"])
 async def test_body_arrives_however_it_was_framed(app: App, body: bytes) -> None:
     for framed in (post(body), chunked(*filter(None, (body[:1], body[1:])))):
-        visit = await Visit(app).send(framed)
-        assert (visit.answer.status, visit.answer.body) == (200, body)
-        await visit.leave()
+        client = await MemoryClient(app).send(framed)
+        assert (client.answer.status, client.answer.body) == (200, body)
+        await client.leave()
 
 
 async def test_trailer_never_becomes_a_header() -> None:
     held = Held()
     evil = [b"x-user: root", b"host: evil.example", b"authorization: Bearer x"]
-    visit = await Visit(held).send(chunked(b"hello", trailers=evil))
+    client = await MemoryClient(held).send(chunked(b"hello", trailers=evil))
     assert held.scope["headers"] == [(b"host", b"localhost"), (b"transfer-encoding", b"chunked")]
     await held.send(start(200, length(0)))
     await held.send(part())
     # Nor one of the next request.
-    await visit.send(get())
+    await client.send(get())
     assert (held.calls, held.scope["headers"]) == (2, [(b"host", b"localhost")])
     held.outcome.set_result(None)
-    await visit.leave()
+    await client.leave()
 
 
 async def test_whole_body_counts_as_received() -> None:
     held = Held()
-    visit = await Visit(held).send(post(b"hello"))
-    ours = cast(Any, held.send)
-    assert (ours.whole, ours.whole) == (b"hello", None)
+    client = await MemoryClient(held).send(post(b"hello"))
+    ours = whole_send(held.send)
+    assert (ours.take_whole_body(), ours.take_whole_body()) == (b"hello", None)
     waiting = asyncio.ensure_future(held.receive())
     await settle()
     assert not waiting.done()
-    ours.answer(200, (), b"")
+    ours.respond(200, (), b"")
     assert await waiting == {"type": "http.disconnect"}
     held.outcome.set_result(None)
-    await visit.leave()
+    await client.leave()
 
 
 async def test_rest_of_a_body_does_not_pass_for_the_whole() -> None:
     held = Held()
-    visit = await Visit(held).send(post(b"hello")[:-2])
-    assert cast(Any, held.send).whole is None
+    client = await MemoryClient(held).send(post(b"hello")[:-2])
+    assert whole_send(held.send).take_whole_body() is None
     assert await held.receive() == {"type": "http.request", "body": b"hel", "more_body": True}
-    await visit.send(b"lo")
-    assert cast(Any, held.send).whole is None
+    await client.send(b"lo")
+    assert whole_send(held.send).take_whole_body() is None
     assert await held.receive() == {"type": "http.request", "body": b"lo", "more_body": False}
     held.outcome.set_result(None)
-    await visit.leave()
+    await client.leave()
 
 
 async def test_body_in_tiny_chunks_is_joined_without_copying_it_again_and_again() -> None:
     """Each copy of all that came before would make this take minutes."""
-    visit = Visit(echo)
-    await visit.send(chunked(*[b"x"] * 200_000))
-    assert visit.answer.body == b"x" * 200_000
-    await visit.leave()
+    client = MemoryClient(echo)
+    await client.send(chunked(*[b"x"] * 200_000))
+    assert client.answer.body == b"x" * 200_000
+    await client.leave()
 
 
 async def test_several_may_wait_for_the_same_body() -> None:
     held = Held()
-    visit = await Visit(held).send(post(b"hello")[:-5])
+    client = await MemoryClient(held).send(post(b"hello")[:-5])
     first, second = asyncio.ensure_future(held.receive()), asyncio.ensure_future(held.receive())
     await settle()
-    await visit.send(b"hello")
+    await client.send(b"hello")
     assert (await first)["body"] == b"hello"
     assert not second.done()
     held.outcome.set_result(None)
     await settle()
     assert (await second)["type"] == "http.disconnect"
-    await visit.leave()
+    await client.leave()
 
 
 # Being asked to go on
@@ -173,133 +174,135 @@ async def test_several_may_wait_for_the_same_body() -> None:
 
 async def test_client_that_waits_is_asked_to_go_on_when_the_body_is_wanted() -> None:
     held = Held()
-    visit = await Visit(held).send(post(b"hello", b"Expect: 100-continue")[:-5])
-    assert visit.wire.written == b""
+    client = await MemoryClient(held).send(post(b"hello", b"Expect: 100-continue")[:-5])
+    assert client.wire.written == b""
     reading = asyncio.ensure_future(read_body(held.receive))
     await settle()
-    assert visit.wire.written == b"HTTP/1.1 100 Continue\r\n\r\n"
-    await visit.send(b"he", b"llo")
+    assert client.wire.written == b"HTTP/1.1 100 Continue\r\n\r\n"
+    await client.send(b"he", b"llo")
     assert await reading == b"hello"
     await held.send(start(200, length(0)))
     await held.send(part())
-    assert visit.answer[:3:2] == (200, b"")
-    assert visit.answer.interim == (100,)
-    assert not visit.wire.ended
+    assert client.answer[:3:2] == (200, b"")
+    assert client.answer.interim == (100,)
+    assert not client.wire.ended
     held.outcome.set_result(None)
-    await visit.leave()
+    await client.leave()
 
 
 @pytest.mark.parametrize("direct", [True, False])
 async def test_client_that_waits_may_be_refused_instead(direct: bool) -> None:
     held = Held()
-    visit = await Visit(held).send(post(b"hello", b"Expect: 100-continue")[:-5])
+    client = await MemoryClient(held).send(post(b"hello", b"Expect: 100-continue")[:-5])
     if direct:
-        cast(Any, held.send).answer(413, (), b"")
+        whole_send(held.send).respond(413, (), b"")
     else:
         await held.send(start(413, length(0)))
         await held.send(part())
     assert await held.receive() == {"type": "http.disconnect"}
-    assert (visit.answer.status, visit.answer.interim) == (413, ())
-    assert visit.answer.headers[b"connection"] == b"close"
+    assert (client.answer.status, client.answer.interim) == (413, ())
+    assert client.answer.headers[b"connection"] == b"close"
     held.outcome.set_result(None)
-    await visit.leave()
+    await client.leave()
 
 
 async def test_client_that_does_not_wait_is_not_asked() -> None:
-    visit = await Visit(echo).send(post(b"hello", b"Expect: 100-continue"))
-    assert (visit.answer.body, visit.answer.interim) == (b"hello", ())
-    await visit.leave()
+    client = await MemoryClient(echo).send(post(b"hello", b"Expect: 100-continue"))
+    assert (client.answer.body, client.answer.interim) == (b"hello", ())
+    await client.leave()
 
 
 async def test_client_that_waits_is_asked_by_an_application_that_answers_while_it_reads() -> None:
-    visit = await Visit(echo_in_parts).send(post(b"hello", b"Expect: 100-continue")[:-5])
-    assert visit.wire.written == b"HTTP/1.1 100 Continue\r\n\r\n"
-    await visit.send(b"he", b"llo")
-    assert (visit.answer.body, visit.answer.interim) == (b"hello", (100,))
-    await visit.leave()
+    client = await MemoryClient(echo_in_parts).send(post(b"hello", b"Expect: 100-continue")[:-5])
+    assert client.wire.written == b"HTTP/1.1 100 Continue\r\n\r\n"
+    await client.send(b"he", b"llo")
+    assert (client.answer.body, client.answer.interim) == (b"hello", (100,))
+    await client.leave()
 
 
 async def test_body_that_came_meanwhile_is_not_asked_for() -> None:
     held = Held()
-    visit = await Visit(held).send(post(b"hello", b"Expect: 100-continue")[:-5])
-    await visit.send(b"hello")
+    client = await MemoryClient(held).send(post(b"hello", b"Expect: 100-continue")[:-5])
+    await client.send(b"hello")
     assert (await held.receive())["body"] == b"hello"
-    assert visit.wire.written == b""
+    assert client.wire.written == b""
     held.outcome.set_result(None)
-    await visit.leave()
+    await client.leave()
 
 
 async def test_client_of_http_1_0_is_not_asked() -> None:
-    visit = await Visit(echo).send(post(b"hello", b"Expect: 100-continue", version=b"1.0")[:-5], b"hello")
-    assert (visit.answer.body, visit.answer.interim) == (b"hello", ())
-    await visit.leave()
+    client = await MemoryClient(echo).send(
+        post(b"hello", b"Expect: 100-continue", version=b"1.0")[:-5], b"hello"
+    )
+    assert (client.answer.body, client.answer.interim) == (b"hello", ())
+    await client.leave()
 
 
 # What the client sees
 
 
 async def test_date_is_now_and_told_once() -> None:
-    visit = await Visit(echo).send(get())
-    assert parsedate_to_datetime(visit.answer.headers[b"date"].decode()).tzinfo is not None
-    await visit.leave()
+    client = await MemoryClient(echo).send(get())
+    assert parsedate_to_datetime(client.answer.headers[b"date"].decode()).tzinfo is not None
+    await client.leave()
     theirs = b"Thu, 01 Jan 1970 00:00:00 GMT"
-    visit = await Visit(sending(start(200, length(0), (b"Date", theirs)), part())).send(get())
-    assert visit.answer.headers[b"date"] == theirs
-    await visit.leave()
+    client = await MemoryClient(sending(start(200, length(0), (b"Date", theirs)), part())).send(get())
+    assert client.answer.headers[b"date"] == theirs
+    await client.leave()
 
 
 async def test_head_leaves_with_the_first_part_of_its_body() -> None:
     """ASGI: not before; so it can still be taken back, and takes no packet of its own."""
     held = Held()
-    visit = await Visit(held).send(get())
+    client = await MemoryClient(held).send(get())
     await held.send(start())
-    assert visit.wire.written == b""
+    assert client.wire.written == b""
     await held.send(part(b"", more=True))
-    assert visit.wire.written.startswith(b"HTTP/1.1 200 OK\r\n")
-    assert visit.wire.written.endswith(b"\r\n\r\n")
+    assert client.wire.written.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert client.wire.written.endswith(b"\r\n\r\n")
     held.outcome.set_result(None)
-    await visit.leave()
+    await client.leave()
 
 
 async def test_body_without_a_length_goes_in_chunks() -> None:
     app = sending(start(), part(b"one ", more=True), part(b"", more=True), part(b"two"))
-    visit = await Visit(app).send(get())
-    assert visit.answer.headers[b"transfer-encoding"] == b"chunked"
-    assert (visit.answer.body, visit.wire.ended) == (b"one two", "")
-    await visit.leave()
+    client = await MemoryClient(app).send(get())
+    assert client.answer.headers[b"transfer-encoding"] == b"chunked"
+    assert (client.answer.body, client.wire.ended) == (b"one two", "")
+    await client.leave()
 
 
 async def test_part_may_be_any_kind_of_bytes() -> None:
     app = sending(
         start(), part(cast(bytes, memoryview(b"one ")), more=True), part(cast(bytes, bytearray(b"two")))
     )
-    visit = await Visit(app).send(get())
-    assert visit.answer.body == b"one two"
-    await visit.leave()
+    client = await MemoryClient(app).send(get())
+    assert client.answer.body == b"one two"
+    await client.leave()
 
 
 @pytest.mark.parametrize("size", [None, 5])
 async def test_client_of_http_1_0_gets_no_chunks_and_a_closed_connection(size: int | None) -> None:
     headers = [] if size is None else [length(size)]
     app = sending(start(200, *headers), part(b"he", more=True), part(b"llo"))
-    visit = await Visit(app).send(get(version=b"1.0"))
-    (answer,) = visit.answers("GET")
+    client = await MemoryClient(app).send(get(version=b"1.0"))
+    (answer,) = client.answers("GET")
     assert (answer.body, answer.headers[b"connection"]) == (b"hello", b"close")
     assert b"transfer-encoding" not in answer.headers
-    assert visit.wire.ended == "close"
-    await visit.leave()
+    assert client.wire.ended == "close"
+    await client.leave()
 
 
 async def test_client_of_http_1_0_is_not_kept_even_if_it_asks() -> None:
     """It would wait for a header of its time to say so, and for the end if that is missing."""
-    visit = await Visit(echo).send(get(b"/", b"connection: keep-alive", version=b"1.0"))
-    assert visit.answers("GET")[0].headers[b"connection"] == b"close"
-    assert visit.wire.ended == "close"
-    await visit.leave()
+    client = await MemoryClient(echo).send(get(b"/", b"connection: keep-alive", version=b"1.0"))
+    assert client.answers("GET")[0].headers[b"connection"] == b"close"
+    assert client.wire.ended == "close"
+    await client.leave()
 
 
 async def direct_hello(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
-    cast(Any, send).answer(200, ((b"x", b"1"),), b"hello")
+    whole_send(send).respond(200, ((b"x", b"1"),), b"hello")
 
 
 @pytest.mark.parametrize(
@@ -311,27 +314,27 @@ async def direct_hello(scope: AsgiScope, receive: Receive, send: Transmit) -> No
     ],
 )
 async def test_head_has_no_body(app: App, size: bytes | None) -> None:
-    visit = await Visit(app).send(get(method=b"HEAD"), get())
-    head, after = visit.answers("HEAD", "GET")
+    client = await MemoryClient(app).send(get(method=b"HEAD"), get())
+    head, after = client.answers("HEAD", "GET")
     assert (head.status, head.body, head.headers.get(b"content-length")) == (200, b"", size)
     assert after.body == b"hello"
-    await visit.leave()
+    await client.leave()
 
 
 @pytest.mark.parametrize("status", [204, 304])
 async def test_status_without_a_body_has_none_whatever_is_sent(status: int) -> None:
     app = sending(start(status), part(b"not ", more=True), part(b"this"))
-    visit = await Visit(app).send(get(), get())
-    assert [(each.status, each.body) for each in visit.answers("GET", "GET")] == [(status, b"")] * 2
-    assert not re.search(rb"not |transfer-encoding", visit.wire.written)
-    await visit.leave()
+    client = await MemoryClient(app).send(get(), get())
+    assert [(each.status, each.body) for each in client.answers("GET", "GET")] == [(status, b"")] * 2
+    assert not re.search(rb"not |transfer-encoding", client.wire.written)
+    await client.leave()
 
 
 async def test_application_may_end_the_connection() -> None:
-    visit = await Visit(sending(start(200, length(0), (b"connection", b"close")), part())).send(get())
-    assert visit.answer.headers[b"connection"] == b"close"
-    assert visit.wire.ended == "close"
-    await visit.leave()
+    client = await MemoryClient(sending(start(200, length(0), (b"connection", b"close")), part())).send(get())
+    assert client.answer.headers[b"connection"] == b"close"
+    assert client.wire.ended == "close"
+    await client.leave()
 
 
 # When the application does wrong
@@ -349,13 +352,13 @@ async def idle(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
     ("app", "why"),
     [
         (failing, "ours"),
-        (idle, "without an answer"),
+        (idle, "without a complete response"),
         (sending(part(b"no head")), "out of order: http.response.body"),
         (sending({"type": "http.response.trailers"}), "out of order"),
         (sending(start(200, (b"x", b"1\r\ny: 2"))), "not a valid response header"),
         (sending(start(200, (b"content-length", b"x"))), "not a content-length"),
         (sending(start(101)), "not the status of a response"),
-        (sending(start()), "half of one"),
+        (sending(start()), "without a complete response"),
         (sending(start(), start()), "out of order"),
         (sending(start(200, length(5)), part(b"hell")), "content-length"),
         (sending(start(200, length(5)), part(b"hello!", more=True)), "content-length"),
@@ -364,17 +367,17 @@ async def idle(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
 async def test_application_that_has_said_nothing_is_answered_for(
     app: App, why: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    visit = await Visit(app).send(post(b"hello"), get())
-    assert [(each.status, each.body) for each in visit.answers("POST", "GET")] == [(500, b"")] * 2
+    client = await MemoryClient(app).send(post(b"hello"), get())
+    assert [(each.status, each.body) for each in client.answers("POST", "GET")] == [(500, b"")] * 2
     assert why in caplog.text
-    await visit.leave()
+    await client.leave()
 
 
 @pytest.mark.parametrize(
     ("messages", "written", "why"),
     [
-        ([start(), part(b"hello", more=True)], b"5\r\nhello\r\n", "half of one"),
-        ([start(200, length(5)), part(b"hell", more=True)], b"hell", "half of one"),
+        ([start(), part(b"hello", more=True)], b"5\r\nhello\r\n", "without a complete response"),
+        ([start(200, length(5)), part(b"hell", more=True)], b"hell", "without a complete response"),
         ([start(200, length(5)), part(b"hello", more=True), part(b"!")], b"hello", "content-length"),
         ([start(), part(b"hello", more=True), start()], b"5\r\nhello\r\n", "out of order"),
     ],
@@ -383,43 +386,43 @@ async def test_half_an_answer_is_cut_off(
     messages: list[Message], written: bytes, why: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The client must see that it is not whole: no last chunk, no length, no orderly end."""
-    visit = await Visit(sending(*messages)).send(get(), get())
-    assert visit.wire.written.partition(b"\r\n\r\n")[2] == written
-    assert (visit.wire.ended, "the application" in caplog.text, why in caplog.text) == ("abort", True, True)
-    await visit.leave()
+    client = await MemoryClient(sending(*messages)).send(get(), get())
+    assert client.wire.written.partition(b"\r\n\r\n")[2] == written
+    assert (client.wire.ended, "the application" in caplog.text, why in caplog.text) == ("abort", True, True)
+    await client.leave()
 
 
 async def test_whole_answer_stands_whatever_follows(caplog: pytest.LogCaptureFixture) -> None:
     whole = [start(200, length(5)), part(b"hello")]
     for more in (part(b"!"), start()):
-        visit = await Visit(sending(*whole, more)).send(get(), get())
-        assert [each.body for each in visit.answers("GET", "GET")] == [b"hello", b"hello"]
-        await visit.leave()
+        client = await MemoryClient(sending(*whole, more)).send(get(), get())
+        assert [each.body for each in client.answers("GET", "GET")] == [b"hello", b"hello"]
+        await client.leave()
     assert "already complete" in caplog.text
     assert "out of order" in caplog.text
 
 
 async def test_answer_is_given_once() -> None:
     held = Held()
-    visit = await Visit(held).send(get())
-    cast(Any, held.send).answer(200, (), b"one")
+    client = await MemoryClient(held).send(get())
+    whole_send(held.send).respond(200, (), b"one")
     with pytest.raises(RuntimeError, match="already begun"):
-        cast(Any, held.send).answer(200, (), b"two")
-    assert visit.answer.body == b"one"
+        whole_send(held.send).respond(200, (), b"two")
+    assert client.answer.body == b"one"
     held.outcome.set_result(None)
-    await visit.leave()
+    await client.leave()
 
 
 @pytest.mark.parametrize("begun", [True, False])
 async def test_cancelled_application_ends_the_connection(begun: bool) -> None:
     held = Held()
-    visit = await Visit(held).send(get())
+    client = await MemoryClient(held).send(get())
     if begun:
         await held.send(start())
     held.outcome.cancel()
     await settle()
-    assert visit.wire.ended == "abort"
-    await visit.leave()
+    assert client.wire.ended == "abort"
+    await client.leave()
 
 
 # When the client leaves
@@ -427,73 +430,73 @@ async def test_cancelled_application_ends_the_connection(begun: bool) -> None:
 
 async def test_client_that_leaves_is_told_to_whoever_receives() -> None:
     held = Held()
-    visit = await Visit(held).send(post(b"hello"))
+    client = await MemoryClient(held).send(post(b"hello"))
     assert (await held.receive())["body"] == b"hello"
     waiting = asyncio.ensure_future(held.receive())
     await settle()
-    visit.wire.hang_up()
+    client.wire.hang_up()
     assert await waiting == await held.receive() == {"type": "http.disconnect"}
     held.outcome.set_result(None)
-    await visit.leave()
+    await client.leave()
 
 
 async def test_client_that_leaves_in_its_body_is_told_to_whoever_receives() -> None:
     held = Held()
-    visit = await Visit(held).send(post(b"hello", b"expect: 100-continue")[:-5])
-    visit.wire.hang_up()
+    client = await MemoryClient(held).send(post(b"hello", b"expect: 100-continue")[:-5])
+    client.wire.hang_up()
     await settle()
     assert await held.receive() == {"type": "http.disconnect"}
-    assert visit.wire.written == b""
+    assert client.wire.written == b""
     held.outcome.set_result(None)
-    await visit.leave()
+    await client.leave()
 
 
 async def test_nobody_can_be_sent_to_who_has_left() -> None:
     held = Held()
-    visit = await Visit(held).send(get())
-    visit.wire.hang_up()
+    client = await MemoryClient(held).send(get())
+    client.wire.hang_up()
     await settle()
     for message in (start(), part()):
         with pytest.raises(OSError):
             await held.send(message)
     with pytest.raises(OSError):
-        cast(Any, held.send).answer(200, (), b"")
+        whole_send(held.send).respond(200, (), b"")
     held.outcome.set_result(None)
-    await visit.leave()
+    await client.leave()
 
 
 async def test_work_goes_on_without_its_client_and_is_held_until_done() -> None:
     held = Held()
-    visit = await Visit(held).send(get())
-    visit.wire.hang_up()
+    client = await MemoryClient(held).send(get())
+    client.wire.hang_up()
     await settle()
-    (task,) = visit.house._tasks
+    (task,) = client.server._tasks
     assert (held.ended, task.done()) == (0, False)
     held.outcome.set_result(None)
     await settle()
-    assert (held.ended, task.done(), visit.house._tasks) == (1, True, set())
-    await visit.leave()
+    assert (held.ended, task.done(), client.server._tasks) == (1, True, set())
+    await client.leave()
 
 
 async def test_work_after_the_answer_is_held_until_done() -> None:
     held = Held()
-    visit = await Visit(held).send(get())
+    client = await MemoryClient(held).send(get())
     await held.send(start(200, length(0)))
     await held.send(part())
     first = held.outcome
     held.outcome = asyncio.get_running_loop().create_future()
-    await visit.send(get())
-    assert (held.calls, len(visit.house._tasks)) == (2, 1)
+    await client.send(get())
+    assert (held.calls, len(client.server._tasks)) == (2, 1)
     await held.send(start(200, length(0)))
     await held.send(part())
-    visit.wire.hang_up()
+    client.wire.hang_up()
     await settle()
-    assert len(visit.house._tasks) == 2
+    assert len(client.server._tasks) == 2
     first.set_result(None)
     held.outcome.set_result(None)
     await settle()
-    assert (held.ended, visit.house._tasks) == (2, set())
-    await visit.leave()
+    assert (held.ended, client.server._tasks) == (2, set())
+    await client.leave()
 
 
 class Wrapped(Exception):
@@ -510,25 +513,25 @@ async def test_failing_because_the_client_left_is_no_error(caplog: pytest.LogCap
         except OSError:
             raise Wrapped from None
 
-    visit = await Visit(app).send(get())
-    visit.wire.hang_up()
+    client = await MemoryClient(app).send(get())
+    client.wire.hang_up()
     await settle()
     with caplog.at_level(logging.DEBUG, "assay.http"):
         gone.set()
         await settle()
     assert [record.levelname for record in caplog.records if record.name == "assay.http"] == ["DEBUG"]
-    await visit.leave()
+    await client.leave()
 
 
 def test_departure_is_known_in_any_wrapping() -> None:
-    left, bug = ClientLeft("left"), ValueError("bug")
+    left, bug = ClientDisconnected("left"), ValueError("bug")
     caused, during = Wrapped(), Wrapped()
     caused.__cause__, during.__context__ = left, left
-    assert all(map(is_departure, [left, caused, during, ExceptionGroup("both", [left, caused])]))
-    assert not any(map(is_departure, [None, bug, ExceptionGroup("both", [left, bug]), ConnectionError()]))
+    assert all(map(is_disconnect, [left, caused, during, ExceptionGroup("both", [left, caused])]))
+    assert not any(map(is_disconnect, [None, bug, ExceptionGroup("both", [left, bug]), ConnectionError()]))
 
 
 async def test_nothing_is_reached_by_a_client_that_only_connects() -> None:
-    visit = await Visit(not_reached).send()
-    assert visit.wire.written == b""
-    await visit.leave()
+    client = await MemoryClient(not_reached).send()
+    assert client.wire.written == b""
+    await client.leave()

@@ -1,4 +1,5 @@
-"""What the connections of one server share: the application, the clock, and somebody who looks after them."""
+"""State that the connections of one server share: the application, the clock, and the connections
+themselves."""
 
 from __future__ import annotations
 
@@ -10,23 +11,24 @@ from typing import Final, Protocol
 from assay.model.limits import Limits
 from assay.protocol.http.asgi import AsgiScope, Receive, Transmit
 
-GLANCE: Final = 1.0
-"""Seconds between two looks at the connections, and the precision of their timeouts."""
+SWEEP_INTERVAL: Final = 1.0
+"""Seconds between two checks for expired connections, and so the precision of their timeouts. One timer for
+all of them costs less than one per request."""
 
 
 class Application(Protocol):
-    """An ASGI application that can be told to end its streams."""
+    """An ASGI application that can end its streams."""
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Transmit) -> None: ...
 
     async def close(self) -> None: ...
 
 
-class Guest(Protocol):
-    """A connection, as far as the house looks after it."""
+class ManagedConnection(Protocol):
+    """What the server state needs of a connection."""
 
-    due: float
-    """When patience with its client ends."""
+    deadline: float
+    """When `expire` is due, on the loop's clock."""
 
     def expire(self) -> None: ...
 
@@ -36,7 +38,7 @@ class Guest(Protocol):
 
 
 class Clock:
-    """The loop's time, and the line that tells it."""
+    """The loop's time, and the current `Date` header. Both are refreshed at every sweep."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.now = loop.time
@@ -44,70 +46,71 @@ class Clock:
 
     def tick(self) -> None:
         self.time = self.now()
-        """As of the last glance: near enough where patience is long."""
+        """The time of the last sweep: precise enough for long timeouts."""
         self.date_and_end = f"date: {formatdate(time.time(), usegmt=True)}\r\n\r\n".encode()
 
 
-class House:
-    """Everything that the connections of one server share."""
-
+class ServerState:
     def __init__(self, app: Application, limits: Limits) -> None:
         self.app = app
         self.limits = limits
         self.loop = asyncio.get_running_loop()
         self.clock = Clock(self.loop)
-        self._connections: set[Guest] = set()
+        self._connections: set[ManagedConnection] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._empty = asyncio.Event()
         self._closing = False
-        self._glance = self.loop.call_later(GLANCE, self._look)
+        self._sweep_timer = self.loop.call_later(SWEEP_INTERVAL, self._sweep)
 
-    def admit(self, connection: Guest) -> int:
-        """How many there are beyond the limit; they are looked after as well, until they have left."""
+    def admit(self, connection: ManagedConnection) -> int:
+        """Add a connection. Returns how far the number of connections exceeds the limit; a surplus
+        connection is managed as well, until it has been refused and closed."""
         self._connections.add(connection)
         if self._closing:
             connection.finish()
         return len(self._connections) - self.limits.connections
 
-    def replace(self, connection: Guest, successor: Guest) -> None:
-        """The same client goes on in another protocol."""
+    def replace(self, connection: ManagedConnection, successor: ManagedConnection) -> None:
+        """Hand a client over to another protocol."""
         self._connections.discard(connection)
         self._connections.add(successor)
 
-    def forget(self, connection: Guest) -> None:
+    def remove(self, connection: ManagedConnection) -> None:
         self._connections.discard(connection)
         if not self._connections:
             self._empty.set()
 
-    def keep(self, task: asyncio.Task[None] | None) -> None:
-        """Hold on to work that has lost its connection, until it is done."""
+    def keep_task(self, task: asyncio.Task[None] | None) -> None:
+        """Hold a reference to a task that has lost its connection, until it is done: the event loop holds
+        none."""
         if task is not None and not task.done():
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    def _look(self) -> None:
-        self._glance = self.loop.call_later(GLANCE, self._look)
+    def _sweep(self) -> None:
+        self._sweep_timer = self.loop.call_later(SWEEP_INTERVAL, self._sweep)
         self.clock.tick()
         now = self.clock.now()
-        for connection in [each for each in self._connections if each.due <= now]:
+        for connection in [each for each in self._connections if each.deadline <= now]:
             connection.expire()
 
     async def close(self, patience: float) -> None:
-        """End streams and idle connections, wait for what is under way, then cut what is left."""
+        """End streams and idle connections, wait up to `patience` seconds for requests in progress, then
+        cut what remains."""
         self._closing = True
         try:
             await self.app.close()
             for connection in list(self._connections):
                 connection.finish()
-            await self._leave(patience)
+            await self._wait_until_idle(patience)
         finally:
-            self._glance.cancel()
+            self._sweep_timer.cancel()
             for connection in list(self._connections):
                 connection.abort()
-        await self._leave(GLANCE, cancel=True)
+        await self._wait_until_idle(SWEEP_INTERVAL, cancel=True)
 
-    async def _leave(self, patience: float, *, cancel: bool = False) -> None:
-        """Wait until everybody has left, and what they left behind is done; but not for ever."""
+    async def _wait_until_idle(self, patience: float, *, cancel: bool = False) -> None:
+        """Wait for all connections to close and all tasks to finish, up to a timeout."""
         try:
             async with asyncio.timeout(patience):
                 while self._connections:

@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from assay.transport.http1.stop import SIGNALS, Stop
+from assay.transport.http1.stop_signal import SIGNALS, StopSignal
 from tests.driving.answer import PATIENCE
 from tests.driving.process import ROOT, environment
-from tests.transport.http1.visit import get, post, settle
+from tests.transport.http1.memory_client import get, post, settle
 
 STUCK = """
 import asyncio, sys
@@ -39,8 +39,8 @@ TYPES = (b"accept: application/json, text/event-stream", b"content-type: applica
 @pytest.mark.parametrize(("number", "interrupted"), [(signal.SIGTERM, False), (signal.SIGINT, True)])
 async def test_signal_is_a_wish_and_the_handlers_come_back(number: int, interrupted: bool) -> None:
     before = [signal.getsignal(each) for each in SIGNALS]
-    with Stop() as stop:
-        waiting = asyncio.ensure_future(stop.wished())
+    with StopSignal() as stop:
+        waiting = asyncio.ensure_future(stop.wait())
         signal.raise_signal(number)
         async with asyncio.timeout(PATIENCE):
             await waiting
@@ -58,9 +58,9 @@ async def test_signal_is_a_wish_and_the_handlers_come_back(number: int, interrup
 )
 async def test_second_ctrl_c_does_not_wait(first: int, second: int, impatient: bool) -> None:
     async def main() -> str:
-        with Stop() as stop:
+        with StopSignal() as stop:
             signal.raise_signal(first)
-            await stop.wished()
+            await stop.wait()
             signal.raise_signal(second)
             try:
                 await settle()
@@ -74,9 +74,9 @@ async def test_second_ctrl_c_does_not_wait(first: int, second: int, impatient: b
 
 
 async def test_ctrl_c_is_not_forgotten_over_another_signal() -> None:
-    with Stop() as stop:
+    with StopSignal() as stop:
         signal.raise_signal(signal.SIGINT)
-        await stop.wished()
+        await stop.wait()
         stop._task = None  # this test shall go on
         signal.raise_signal(signal.SIGTERM)
         assert stop.interrupted
@@ -87,7 +87,7 @@ def test_other_threads_hear_no_signals() -> None:
     failed: list[BaseException] = []
 
     async def main() -> None:
-        with Stop():
+        with StopSignal():
             assert [signal.getsignal(each) for each in SIGNALS] == before
 
     def run() -> None:

@@ -1,4 +1,4 @@
-"""The head of a request: where it goes, and what refuses it before the application sees it."""
+"""The head of a request: its target, and what refuses it before the application is called."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote
 
-from assay.protocol.http.gate import Headers, Refusal
+from assay.protocol.http.head_policy import Headers, Refusal
 
 ABSOLUTE: Final = re.compile(rb"https?://([^/?#]+)([^?#]*)\??([^#]*)", re.IGNORECASE)
-WISH: Final = (b"upgrade", b"http2-settings")
-"""Headers that ask for another protocol."""
+UPGRADE_HEADERS: Final = (b"upgrade", b"http2-settings")
 
 
-class Unserved(Exception):
-    """Raised where the parser calls, which ends its work."""
+class RequestRefused(Exception):
+    """Raised inside a callback of the parser, which stops it."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
@@ -23,15 +22,15 @@ class Unserved(Exception):
 
 
 Target = tuple[str, bytes, bytes, bytes | None]
-"""Path, path as it was written, query; and the authority, where a proxy names it: that counts more than the
-Host header (RFC 9112, 3.2.2). A plain tuple, because each request takes one apart."""
+"""Decoded path, raw path, query, and the authority of an absolute URL, which takes precedence over the Host
+header (RFC 9112, 3.2.2). A plain tuple, because every request unpacks one."""
 
 
 @lru_cache(maxsize=64)
 def read_target(target: bytes) -> Target:
     """
     Raises:
-        Unserved: it names nothing that a server of its own could have.
+        RequestRefused: neither a path nor an HTTP URL.
     """
     if target[:1] == b"/":
         raw_path, _, query = target.partition(b"#")[0].partition(b"?")
@@ -40,13 +39,13 @@ def read_target(target: bytes) -> Target:
         return "*", target, b"", None
     absolute = ABSOLUTE.match(target)
     if absolute is None:
-        raise Unserved(400, "the request target must be a path, or a URL of http or https")
+        raise RequestRefused(400, "the request target must be a path, or a URL of http or https")
     authority, raw_path, query = absolute.groups()
     raw_path = raw_path or b"/"
     return _decoded(raw_path), raw_path, query, authority
 
 
-def addressed_to(authority: bytes, headers: Headers) -> Headers:
+def with_host(authority: bytes, headers: Headers) -> Headers:
     return [(b"host", authority), *(pair for pair in headers if pair[0] != b"host")]
 
 
@@ -54,14 +53,14 @@ def size_of_head(target: bytes, headers: Headers) -> int:
     return len(target) + sum(len(name) + len(value) + 4 for name, value in headers)
 
 
-def head_without_wish(method: bytes, target: bytes, version: str, headers: Headers) -> bytes:
-    """The same head, but for the wish to speak another protocol."""
-    kept = [b"%b: %b\r\n" % pair for pair in headers if pair[0] not in WISH]
-    return b"%b %b HTTP/%b\r\n%b\r\n" % (method, target, version.encode(), b"".join(kept))
+def head_without_upgrade(method: bytes, target: bytes, version: str, headers: Headers) -> bytes:
+    """The same head without the request for another protocol."""
+    lines = [b"%b: %b\r\n" % pair for pair in headers if pair[0] not in UPGRADE_HEADERS]
+    return b"%b %b HTTP/%b\r\n%b\r\n" % (method, target, version.encode(), b"".join(lines))
 
 
 def expects_continue(version: str, headers: Headers) -> bool:
-    """Whether the client holds its body back until it is asked for (RFC 9110, 10.1.1)."""
+    """Whether the client waits for `100 Continue` before it sends its body (RFC 9110, 10.1.1)."""
     return version == "1.1" and any(
         name == b"expect" and value.lower() == b"100-continue" for name, value in headers
     )
