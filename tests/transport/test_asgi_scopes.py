@@ -125,7 +125,7 @@ async def test_a_handshake_that_takes_a_scope_mints_no_session() -> None:
             request("initialize", {**params, "clientInfo": {"name": "a", "version": "1"}})
         )
         assert (answer.status, "mcp-session-id" in answer.headers) == (403, False)
-        assert len(server.audience) == 0
+        assert len(server.notifier) == 0
 
 
 async def test_no_word_of_a_handler_gets_into_the_header_that_is_no_scope() -> None:

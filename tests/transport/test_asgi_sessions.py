@@ -55,7 +55,7 @@ async def test_failed_initialize_mints_none() -> None:
         answer = await client.post(request("initialize", {"protocolVersion": 5}))
         assert answer.json["error"]["code"] == -32602
         assert "mcp-session-id" not in answer.headers
-        assert len(subject.server.audience) == 0
+        assert len(subject.server.notifier) == 0
 
 
 async def test_session_keeps_its_revision_whatever_known_version_the_header_says() -> None:
@@ -133,7 +133,7 @@ async def test_deleted_session_is_gone() -> None:
         for answer in (await client.post(PING), await client.send("GET"), await client.send("DELETE")):
             assert answer.status == 404
         assert (await other.post(PING)).status == 200
-        assert len(subject.server.audience) == 1
+        assert len(subject.server.notifier) == 1
 
 
 async def test_session_belongs_to_its_principal() -> None:
@@ -176,7 +176,7 @@ async def test_unused_session_expires() -> None:
         clock.now += 61
         assert (await client.post(PING)).status == 404
         assert await listening.messages() == []
-        assert len(subject.server.audience) == 0
+        assert len(subject.server.notifier) == 0
 
 
 async def test_a_stranger_does_not_keep_a_session_alive() -> None:
@@ -212,7 +212,7 @@ async def test_number_of_sessions_is_bounded() -> None:
             assert await listening.messages() == []
             statuses = [(await each.post(PING)).status for each in (first, second, third)]
             assert statuses == [200, 404, 200]
-            assert (len(store), len(subject.server.audience)) == (2, 2)
+            assert (len(store), len(subject.server.notifier)) == (2, 2)
 
 
 async def test_store_that_is_given_is_used_although_it_is_empty() -> None:

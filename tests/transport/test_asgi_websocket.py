@@ -342,9 +342,9 @@ async def test_client_that_leaves_cancels_what_runs_for_it() -> None:
         await shake_hands(client)
         await client.send(call("hold"))
         await subject.started.wait()
-        assert (len(app._websockets), len(subject.server.audience)) == (1, 1)
+        assert (len(app._websockets), len(subject.server.notifier)) == (1, 1)
     assert subject.cancelled.is_set()
-    assert (len(app._websockets), len(subject.server.audience)) == (0, 0)
+    assert (len(app._websockets), len(subject.server.notifier)) == (0, 0)
 
 
 async def test_client_that_leaves_while_it_is_asked_fails_no_one_else() -> None:
@@ -353,7 +353,7 @@ async def test_client_that_leaves_while_it_is_asked_fails_no_one_else() -> None:
         await shake_hands(client, sampling={})
         await client.send(call("sample", prompt="?"))
         assert (await client.receive())["method"] == "sampling/createMessage"
-    assert len(subject.server.audience) == 0
+    assert len(subject.server.notifier) == 0
 
 
 async def test_server_that_stops_lets_work_finish_and_says_why() -> None:
@@ -424,7 +424,7 @@ async def test_host_that_cancels_the_application_ends_the_session() -> None:
     with pytest.raises(asyncio.CancelledError):
         await client.task
     await subject.cancelled.wait()
-    assert len(subject.server.audience) == 0
+    assert len(subject.server.notifier) == 0
 
 
 async def test_client_that_does_not_read_is_cut_off_when_too_much_waits() -> None:
@@ -436,7 +436,7 @@ async def test_client_that_does_not_read_is_cut_off_when_too_much_waits() -> Non
             await client.send(call("say", number, level="info", text="x" * 400))
         await client.send(call("hold"))
         async with asyncio.timeout(PATIENCE):
-            while len(subject.server.audience):
+            while len(subject.server.notifier):
                 await settled()
         client.reads.set()
         closed = await client.closed()
@@ -450,7 +450,7 @@ async def test_client_that_does_not_read_for_too_long_is_cut_off() -> None:
         client.reads.clear()
         await client.send(PING)
         async with asyncio.timeout(PATIENCE):
-            while len(subject.server.audience):
+            while len(subject.server.notifier):
                 await settled()
         client.reads.set()
         assert (await client.closed()).code == 1008
@@ -463,9 +463,9 @@ async def test_posts_that_nobody_reads_are_bounded_too() -> None:
         assert await client.ask(PING) == PONG
         client.reads.clear()
         for _ in range(20):
-            subject.server.audience.list_changed("tools")
+            subject.server.notifier.list_changed("tools")
             await settled()
-        assert len(subject.server.audience) == 0
+        assert len(subject.server.notifier) == 0
         client.reads.set()
         assert (await client.closed()).code == 1008
 

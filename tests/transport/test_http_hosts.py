@@ -57,7 +57,7 @@ async def test_conversation(host: str) -> None:
         *steps, result = await (await peer.begin("POST", with_progress("report")).started()).messages()
         assert [step["params"]["progress"] for step in steps] == [1, 2, 3]
         assert result["result"]["content"][0]["text"] == "done"
-        subject.server.audience.list_changed("tools")
+        subject.server.notifier.list_changed("tools")
         assert (await following.message())["method"] == "notifications/tools/list_changed"
         assert (await peer.send("DELETE")).status == 204
         assert await following.messages() == []

@@ -319,7 +319,7 @@ async def test_a_thousand_listen_streams_come_and_go_without_a_trace() -> None:
             assert (await stream.message())["method"] == "notifications/subscriptions/acknowledged"
         refused = (await streams[-1].complete()).json["error"]
         assert refused == {"code": -32603, "message": "too many listen streams: limit 1000"}
-        assert len(subject.server.audience.listeners) == 1000
+        assert len(subject.server.notifier.listeners) == 1000
         subject.server.tools.add(subject.note, name="another")
         for number, stream in enumerate(streams[:-1]):
             heard = await stream.message()
@@ -328,7 +328,7 @@ async def test_a_thousand_listen_streams_come_and_go_without_a_trace() -> None:
             stream.leave()
         async with asyncio.timeout(10):
             await asyncio.gather(*(stream.task for stream in streams))
-        assert subject.server.audience.listeners == set()
+        assert subject.server.notifier.listeners == set()
         await quiescence()
         assert len(asyncio.all_tasks()) == before
         assert (await listen(client, **LISTING).message())["params"]["notifications"] == LISTING

@@ -264,7 +264,7 @@ async def test_a_client_ends_its_stream_by_id(wired: Wired) -> None:
         await wire.cancel("a")
         await wire.ask(describe("tools/call", ADD, "after"))
         await quiescence()
-        assert subject.server.audience.listeners == set()
+        assert subject.server.notifier.listeners == set()
         subject.server.tools.add(subject.note, name="another")
         await wire.ask(describe("tools/call", ADD, "later"))
         assert len(wire.seen) == 3
@@ -284,7 +284,7 @@ async def test_the_end_of_input_ends_streams_with_their_last_words(wired: Wired)
         answer = await wire.answer(request_id)
         assert answer["result"]["_meta"][SUBSCRIPTION] == request_id
         assert wire.seen.index(ending[0]) < wire.seen.index(answer)
-    assert subject.server.audience.listeners == set()
+    assert subject.server.notifier.listeners == set()
 
 
 async def test_a_response_that_nothing_asked_for_is_ignored(wired: Wired) -> None:

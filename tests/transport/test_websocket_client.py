@@ -161,5 +161,5 @@ async def test_url_of_another_kind_is_refused(url: str) -> None:
 
 async def test_missing_library_is_named_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "websockets.asyncio.client", None)
-    with pytest.raises(MissingExtra, match=r'pip install "assay\[ws\]"'):
+    with pytest.raises(MissingExtra, match=r'pip install "assay-mcp\[ws\]"'):
         await WebSocketClient.connect("ws://localhost/")
