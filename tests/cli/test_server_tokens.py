@@ -60,7 +60,7 @@ def test_an_authority_that_is_not_there_proves_nothing(capsys: Output) -> None:
     place = f"http://127.0.0.1:{free_port()}"
     assert main(["server", "--url", f"{place}/mcp", "--authority", place]) == 3
     err = capsys.readouterr().err
-    assert f"cannot ask {place.removeprefix('http://')}" in err and "is --authority right?" in err
+    assert f"request to {place.removeprefix('http://')} failed" in err and "is --authority right?" in err
 
 
 @pytest.mark.timeout(120)

@@ -157,7 +157,8 @@ def test_closed_door_says_what_to_give(capsys: Output) -> None:
     with echoing(wanted="Bearer right") as url:
         assert main(["server", "--url", url, "--bearer", "wrong", "--scenario", "ping"]) == 3
     assert (
-        "HTTP status 401 (it wants credentials: --bearer, --authority or --header)" in capsys.readouterr().out
+        "HTTP status 401 (credentials required: use --bearer, --authority or --header)"
+        in capsys.readouterr().out
     )
 
 

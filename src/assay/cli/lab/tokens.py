@@ -11,7 +11,7 @@ from assay.cli.auth_option import SECRET
 from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.lab.harness.links.broken_off import NoToken
 from assay.lab.harness.subject.bearer import EXPIRED, FOREIGN, OTHER, USUAL, WEAK, Wallet
-from assay.lab.harness.subject.token_source import Customer, TokenSource
+from assay.lab.harness.subject.token_source import ClientCredentials, TokenSource
 from assay.lab.harness.trace.redaction import Redaction
 
 from .certificates import identity_of
@@ -68,7 +68,9 @@ def source_of(options: argparse.Namespace) -> TokenSource:
     if not secret:
         problem = f"--client-id needs its secret in the environment: {SECRET}"
         raise CommandFailed(ExitCode.USAGE, problem)
-    return TokenSource(options.authority, audience, Customer(options.client_id, secret), scopes, identity)
+    return TokenSource(
+        options.authority, audience, ClientCredentials(options.client_id, secret), scopes, identity
+    )
 
 
 async def equip(wallet: Wallet) -> None:

@@ -1,4 +1,4 @@
-"""Arguments that fit what a tool or prompt publishes, and some that do not."""
+"""Arguments that fit the definition of a tool or prompt, and some that do not."""
 
 from typing import Any
 
@@ -23,16 +23,16 @@ def test_refused_arguments_are_refused_one_fault_each() -> None:
     assert value_problem(arguments_for(tool), PAINT) is None
     refused = list(refused_arguments(tool))
     assert len(refused) == 3
-    assert all(value_problem(one, PAINT) is not None for one in refused)
-    assert all(one["region"] == "assay" for one in refused), "what has a header of its own is left alone"
+    assert all(value_problem(arguments, PAINT) is not None for arguments in refused)
+    assert all(arguments["region"] == "assay" for arguments in refused), "mirrored arguments are unchanged"
 
 
 @pytest.mark.parametrize("schema", [None, True, {}, {"type": "object"}, {"properties": [1], "required": "x"}])
-def test_nothing_is_refused_by_a_schema_that_says_nothing(schema: Any) -> None:
+def test_schema_without_constraints_refuses_nothing(schema: Any) -> None:
     assert list(refused_arguments({"inputSchema": schema})) == []
 
 
-def test_arguments_of_prompts_are_texts() -> None:
+def test_arguments_of_prompts_are_strings() -> None:
     arguments = [
         {"name": "code", "required": True},
         {"name": "resourceUri", "required": True},
@@ -40,7 +40,7 @@ def test_arguments_of_prompts_are_texts() -> None:
         {"required": True},
         7,
     ]
-    made = prompt_arguments({"arguments": arguments})
-    assert list(made) == ["code", "resourceUri"]
-    assert made["resourceUri"].startswith("https://") and made["code"]
+    values = prompt_arguments({"arguments": arguments})
+    assert list(values) == ["code", "resourceUri"]
+    assert values["resourceUri"].startswith("https://") and values["code"]
     assert prompt_arguments({"arguments": "code"}) == prompt_arguments({}) == {}

@@ -1,4 +1,4 @@
-"""Batches of the driver, and requests that a scenario writes by itself."""
+"""Batches of the driver, and requests that a scenario sends as raw bytes."""
 
 import json
 from collections.abc import AsyncIterator, Callable
@@ -24,16 +24,16 @@ REFUSED = {"jsonrpc": "2.0", "error": {"code": -32600, "message": "no"}}
 
 
 @asynccontextmanager
-async def talking_to(reply: Callable[[Any], list[Any]], patience: float = 5.0) -> AsyncIterator[Peer]:
-    """A peer whose subject answers each body with what `reply` makes of it."""
+async def peer_with(reply: Callable[[Any], list[Any]], patience: float = 5.0) -> AsyncIterator[Peer]:
+    """A peer whose subject answers each body with the messages that `reply` returns."""
 
-    async def play(conversation: Conversation, revision: Revision) -> None:
+    async def respond(conversation: Conversation, revision: Revision) -> None:
         while (message := await conversation.receive()) is not None:
-            for one in reply(message):
-                conversation.send(one)
+            for answer in reply(message):
+                conversation.send(answer)
 
     async def spawn(on_error: Callable[[bytes], None]) -> Wire:
-        return ScriptedWire(play, HANDSHAKE[-1])
+        return ScriptedWire(respond, HANDSHAKE[-1])
 
     recorder = Recorder(Header(HANDSHAKE[-1].date, "stdio", "by hand", "by-hand"))
     peer = Peer(
@@ -53,21 +53,21 @@ async def talking_to(reply: Callable[[Any], list[Any]], patience: float = 5.0) -
 @pytest.mark.parametrize(
     "answers", [[[result("b"), result("a")]], [result("a"), result("b")], [REFUSED], [[REFUSED]]]
 )
-async def test_batch_is_over_when_its_requests_are_answered_or_all_of_it_is(answers: list[Any]) -> None:
-    async with talking_to(lambda message: answers if isinstance(message, list) else [result(1)]) as peer:
+async def test_batch_ends_when_its_requests_or_the_whole_batch_are_answered(answers: list[Any]) -> None:
+    async with peer_with(lambda message: answers if isinstance(message, list) else [result(1)]) as peer:
         await peer.batch(FIRST, NOTIFICATION, SECOND)
         assert (await peer.request("ping")).is_result
 
 
-async def test_request_of_a_batch_without_an_answer_is_told() -> None:
-    async with talking_to(lambda message: [result("a")], patience=0.05) as peer:
+async def test_unanswered_request_of_a_batch_is_an_error() -> None:
+    async with peer_with(lambda message: [result("a")], patience=0.05) as peer:
         with pytest.raises(NoAnswer):
             await peer.batch(FIRST, SECOND)
 
 
-async def test_answer_to_bytes_of_the_scenario_can_be_waited_for() -> None:
-    async with talking_to(lambda message: [result(message["id"], seen=message["id"])]) as peer:
-        pending = [peer.expect("ping", name) for name in ("a", "b")]
-        await peer.stdio.write(b"".join(json.dumps(one).encode() + b"\n" for one in (FIRST, SECOND)))
-        replies = [await peer.answer(one) for one in reversed(pending)]
+async def test_scenario_can_wait_for_the_answer_to_raw_bytes() -> None:
+    async with peer_with(lambda message: [result(message["id"], seen=message["id"])]) as peer:
+        requests = [peer.expect("ping", name) for name in ("a", "b")]
+        await peer.stdio.write(b"".join(json.dumps(body).encode() + b"\n" for body in (FIRST, SECOND)))
+        replies = [await peer.answer(pending) for pending in reversed(requests)]
     assert [reply.result for reply in replies] == [{"seen": "b"}, {"seen": "a"}]

@@ -1,4 +1,4 @@
-"""Which tools, arguments and resources a scenario picks."""
+"""The tools, arguments and resources that a scenario selects."""
 
 from typing import Any
 
@@ -16,19 +16,20 @@ def tool(name: Any, description: str = "", **more: Any) -> dict[str, Any]:
 def test_tools_are_chosen_by_whole_words_of_name_and_description() -> None:
     tools = [tool("ask_user"), tool("long_task"), tool("other", "Asks the client's model"), tool(7, "asks")]
     chosen = tools_that(ASKING, Facts(DATE, tools=tools))
-    assert [one["name"] for one in chosen] == ["ask_user", "other"]
+    assert [each["name"] for each in chosen] == ["ask_user", "other"]
 
 
-def test_tools_that_destroy_are_left_alone() -> None:
+def test_destructive_tools_are_not_chosen() -> None:
     tools = [tool("editNote"), tool("update_all", annotations={"destructiveHint": True})]
-    assert [one["name"] for one in tools_that(CHANGING, Facts(DATE, tools=tools))] == ["editNote"]
+    chosen = tools_that(CHANGING, Facts(DATE, tools=tools))
+    assert [each["name"] for each in chosen] == ["editNote"]
 
 
-def test_uris_are_those_that_are_text() -> None:
+def test_only_uris_that_are_strings_are_chosen() -> None:
     assert uris_of(Facts(DATE, resources=[{"uri": "a:1"}, {"uri": 2}, {}])) == ["a:1"]
 
 
-def test_argument_sets_differ_where_a_text_is_open() -> None:
+def test_argument_sets_differ_in_unconstrained_strings() -> None:
     schema = {
         "type": "object",
         "properties": {"text": {"type": "string"}, "mode": {"type": "string", "enum": ["fast"]}},

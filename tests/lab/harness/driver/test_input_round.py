@@ -1,4 +1,4 @@
-"""A request is sent again with the driver's answers, for as long as the subject asks that way."""
+"""A request is retried with the driver's answers as long as the result is `input_required`."""
 
 import json
 from typing import Any
@@ -15,7 +15,7 @@ REVISION = PER_REQUEST[-1]
 
 
 class AskingLink:
-    """Answers every request with the next of these results, and the last of them ever after."""
+    """Answers each request with the next of these results, and repeats the last."""
 
     def __init__(self, peer: Peer, recorder: Recorder, results: list[dict[str, Any]]) -> None:
         self.sent: list[dict[str, Any]] = []
@@ -30,8 +30,8 @@ class AskingLink:
         self.sent.append(message["params"])
         self.headers.append(headers)
         result = self._results[min(len(self.sent), len(self._results)) - 1]
-        said = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}).encode()
-        self._peer.deliver(self._recorder.record(Sender.SUBJECT, "1/lines", Kind.LINE, said + b"\n"), said)
+        reply = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}).encode()
+        self._peer.deliver(self._recorder.record(Sender.SUBJECT, "1/lines", Kind.LINE, reply + b"\n"), reply)
         return Sent("1/lines")
 
     def agreed(self, head: Any, version: str) -> None: ...
@@ -46,33 +46,33 @@ def peer_with(*results: dict[str, Any]) -> tuple[Peer, AskingLink]:
         REVISION,
         name="1",
         patience=5.0,
-        connect=lambda one: AskingLink(one, recorder, list(results)),
+        connect=lambda inbox: AskingLink(inbox, recorder, list(results)),
     )
     assert isinstance(peer.link, AskingLink)
     return peer, peer.link
 
 
-def wanted(state: str, **asked: Any) -> dict[str, Any]:
-    return {"resultType": "input_required", "inputRequests": asked, "requestState": state}
+def input_required(state: str, **requests: Any) -> dict[str, Any]:
+    return {"resultType": "input_required", "inputRequests": requests, "requestState": state}
 
 
 async def test_answers_and_state_come_with_the_retry() -> None:
-    asked = {"a": {"method": ELICIT, "params": {"message": "?"}}, "b": {"method": ROOTS}}
-    peer, link = peer_with(wanted("s", **asked), {"resultType": "complete"})
-    peer.responders[ELICIT] = lambda params: {"result": {"said": params["message"]}}
+    requests = {"a": {"method": ELICIT, "params": {"message": "?"}}, "b": {"method": ROOTS}}
+    peer, link = peer_with(input_required("s", **requests), {"resultType": "complete"})
+    peer.responders[ELICIT] = lambda params: {"result": {"echo": params["message"]}}
     reply = await converse(peer, "tools/call", {"name": "x"})
     assert reply.result == {"resultType": "complete"}
-    assert link.sent[1]["inputResponses"] == {"a": {"said": "?"}, "b": {"roots": []}}
+    assert link.sent[1]["inputResponses"] == {"a": {"echo": "?"}, "b": {"roots": []}}
     assert link.sent[1]["requestState"] == "s" and link.sent[1]["name"] == "x"
 
 
-async def test_what_the_driver_does_not_answer_is_left_out() -> None:
-    peer, link = peer_with(wanted("s", a={"method": "odd"}, b=7), {"resultType": "complete"})
+async def test_question_that_the_driver_does_not_answer_is_omitted() -> None:
+    peer, link = peer_with(input_required("s", a={"method": "odd"}, b=7), {"resultType": "complete"})
     await converse(peer, "tools/call", {"name": "x"})
     assert link.sent[1]["inputResponses"] == {}
 
 
-async def test_subject_that_never_stops_asking_is_left_alone_at_last() -> None:
+async def test_retries_of_a_subject_that_never_stops_asking_are_limited() -> None:
     peer, link = peer_with({"resultType": "input_required"})
     await converse(peer, "tools/call", {"name": "x"})
     assert len(link.sent) == 1 + ROUNDS
@@ -80,7 +80,7 @@ async def test_subject_that_never_stops_asking_is_left_alone_at_last() -> None:
 
 
 async def test_retry_of_a_call_repeats_its_headers() -> None:
-    peer, link = peer_with(wanted("s"), {"resultType": "complete"})
+    peer, link = peer_with(input_required("s"), {"resultType": "complete"})
     schema = {"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}}
     await converse_with(peer, {"name": "x", "inputSchema": schema}, {"region": "north"})
     assert link.headers == [{"Mcp-Param-Region": "north"}] * 2

@@ -1,4 +1,4 @@
-"""Headers that repeat the body, arguments made from schemas, names in every spelling."""
+"""Headers that mirror the body, arguments derived from schemas, names in every spelling."""
 
 import pytest
 from hypothesis import given
@@ -13,7 +13,7 @@ from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 NEW = PER_REQUEST[-1]
 
 
-def test_headers_repeat_version_method_and_name() -> None:
+def test_headers_mirror_version_method_and_name() -> None:
     params = declared(NEW, {"name": "é"}, {})
     headers = mirror_headers(NEW, {"method": "tools/call", "params": params})
     assert headers == {
@@ -24,7 +24,7 @@ def test_headers_repeat_version_method_and_name() -> None:
 
 
 @pytest.mark.parametrize("message", [None, [], {"method": 5}, {"params": []}, {"params": {"_meta": 3}}])
-def test_odd_messages_are_mirrored_as_far_as_they_go(message: object) -> None:
+def test_malformed_messages_have_no_name_header(message: object) -> None:
     assert mirror_headers(NEW, message)["Mcp-Name"] is None
 
 
@@ -35,7 +35,7 @@ def test_declaration_is_added_changed_and_left_out() -> None:
     assert declared(NEW, [1], {}) == [1]
 
 
-@given(st.text(max_size=20).filter(lambda text: not any("\ud800" <= one <= "\udfff" for one in text)))
+@given(st.text(max_size=20).filter(lambda text: not any("\ud800" <= char <= "\udfff" for char in text)))
 def test_any_text_fits_into_a_header(text: str) -> None:
     header = as_header(text)
     assert header.isascii() and header.isprintable()
@@ -50,8 +50,8 @@ def test_marked_arguments_become_headers_at_any_depth() -> None:
             "gone": {"x-mcp-header": "Gone"},
         }
     }
-    found = param_headers({"inputSchema": schema}, {"region": 5, "deep": {"flag": True}, "gone": None})
-    assert found == {"Mcp-Param-Region": "5", "Mcp-Param-Flag": "true"}
+    headers = param_headers({"inputSchema": schema}, {"region": 5, "deep": {"flag": True}, "gone": None})
+    assert headers == {"Mcp-Param-Region": "5", "Mcp-Param-Flag": "true"}
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The driver's end of a conversation, where it ends."""
+"""The driver's side of a conversation, at its end."""
 
 import asyncio
 import json
@@ -13,24 +13,24 @@ from assay.lab.harness.trace.recorder import Recorder
 from assay.revisions.registry import HANDSHAKE
 from tests.lab.traces import request
 
-ASKED = json.dumps(request(1, "roots/list")).encode()
-FRAME = Frame(0, 0.0, Sender.SUBJECT, "1/lines", Kind.LINE, ASKED)
+REQUEST = json.dumps(request(1, "roots/list")).encode()
+FRAME = Frame(0, 0.0, Sender.SUBJECT, "1/lines", Kind.LINE, REQUEST)
 
 
-class Noting:
-    """A link that notes what is sent."""
+class RecordingLink:
+    """A link that keeps the bodies sent."""
 
     is_local = True
 
     def __init__(self) -> None:
         self.sent: list[bytes] = []
-        self.noted = asyncio.Event()
+        self.called = asyncio.Event()
 
     async def open(self) -> None: ...
 
     async def send(self, body: bytes, message: Any, headers: Mapping[str, str | None]) -> Sent:
         self.sent.append(body)
-        self.noted.set()
+        self.called.set()
         return Sent("1/lines")
 
     def agreed(self, head: Head | None, version: str) -> None: ...
@@ -40,28 +40,28 @@ class Noting:
     async def close(self) -> None: ...
 
 
-def peer_on(link: Noting) -> Peer:
+def peer_on(link: RecordingLink) -> Peer:
     recorder = Recorder(Header(HANDSHAKE[-1].date, "stdio", "by hand", "by-hand"))
     return Peer(recorder, HANDSHAKE[-1], name="1", patience=5.0, connect=lambda peer: link)
 
 
-async def test_requests_of_the_subject_are_answered_until_the_end_and_not_after() -> None:
-    link = Noting()
+async def test_requests_of_the_subject_are_answered_until_the_peer_is_closed() -> None:
+    link = RecordingLink()
     peer = peer_on(link)
-    peer.deliver(FRAME, ASKED)
-    await asyncio.wait_for(link.noted.wait(), 5)
+    peer.deliver(FRAME, REQUEST)
+    await asyncio.wait_for(link.called.wait(), 5)
     await peer.close()
     before = asyncio.all_tasks()
-    peer.deliver(FRAME, ASKED)
+    peer.deliver(FRAME, REQUEST)
     assert asyncio.all_tasks() == before
     assert len(link.sent) == 1
 
 
-async def test_a_sentinel_is_not_taken_for_answered_by_a_refusal_of_something_else() -> None:
-    link = Noting()
+async def test_an_error_about_another_message_does_not_answer_a_sentinel() -> None:
+    link = RecordingLink()
     peer = peer_on(link)
     waiting = asyncio.ensure_future(peer.sentinel())
-    await asyncio.wait_for(link.noted.wait(), 5)
+    await asyncio.wait_for(link.called.wait(), 5)
     for refusal in ({"error": {"code": -32700}}, {"id": 9001, "error": {"code": -32600}}):
         peer.deliver(FRAME, json.dumps({"jsonrpc": "2.0", **refusal}).encode())
     peer.deliver(FRAME, b'{"jsonrpc":"2.0","id":"sentinel-1-1","result":{}}')
@@ -69,11 +69,11 @@ async def test_a_sentinel_is_not_taken_for_answered_by_a_refusal_of_something_el
     await peer.close()
 
 
-async def test_a_result_with_a_wrong_id_lets_the_conversation_go_on() -> None:
-    link = Noting()
+async def test_the_conversation_continues_after_a_result_with_a_wrong_id() -> None:
+    link = RecordingLink()
     peer = peer_on(link)
     waiting = asyncio.ensure_future(peer.sentinel())
-    await asyncio.wait_for(link.noted.wait(), 5)
+    await asyncio.wait_for(link.called.wait(), 5)
     peer.deliver(FRAME, b'{"jsonrpc":"2.0","id":null,"result":{"x":1}}')
     assert (await asyncio.wait_for(waiting, 5)).result == {"x": 1}
     await peer.close()

@@ -1,4 +1,4 @@
-"""Errands are made of what a server says of itself, and of nothing that could do harm."""
+"""Safe requests use only what a server declares as harmless."""
 
 from assay.lab.harness.driver.safe_request import AN_ERRAND, OTHERS, TOOLS, SafeRequest, errands
 from assay.lab.harness.subject.facts import Facts
@@ -32,7 +32,7 @@ def test_only_read_only_tools_resources_and_prompts_without_required_arguments()
     ]
 
 
-def test_a_server_with_thousands_of_things_is_asked_for_a_few() -> None:
+def test_a_server_with_thousands_of_items_gets_few_requests() -> None:
     tools = [{"name": str(number), "annotations": READ} for number in range(100)]
     resources = [{"uri": f"a:{number}"} for number in range(100)]
     assert len(errands(Facts("any", tools=tools, resources=resources))) == TOOLS + OTHERS
@@ -46,6 +46,6 @@ def test_tools_that_need_fewer_arguments_come_first() -> None:
     assert [errand.params["name"] for errand in errands(Facts("any", tools=tools))] == ["status", "search"]
 
 
-def test_a_server_that_offers_nothing_safe_lacks_an_errand() -> None:
+def test_a_server_without_harmless_items_does_not_meet_the_need() -> None:
     assert not AN_ERRAND.met(Facts("any", tools=[{"name": "delete"}]))
     assert AN_ERRAND.met(Facts("any", resources=[{"uri": "a:b"}]))

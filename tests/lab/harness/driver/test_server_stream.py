@@ -1,4 +1,4 @@
-"""A stream whose head the server keeps until it has something to say."""
+"""A stream whose head the server sends with its first event."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ Wait = Callable[[Stage], Awaitable[Any]]
 
 @dataclass
 class Server:
-    """Answers every POST at once. To GET it says `at_once`; a request `tools/call` makes it say `later`."""
+    """Answers every POST at once. Sends `at_once` on a GET, and `later` on a request `tools/call`."""
 
     at_once: bytes = b""
     later: bytes = b""
@@ -36,16 +36,16 @@ class Server:
         head = await reader.readuntil(b"\r\n\r\n")
         if head.startswith(b"GET"):
             self.streams.append(writer)
-            self.say(self.at_once)
+            self.send(self.at_once)
             return
         length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
         message = json.loads(await reader.readexactly(length))
         if message["method"] == "tools/call":
-            self.say(self.later)
+            self.send(self.later)
         writer.write(_response(message))
         writer.close()
 
-    def say(self, data: bytes) -> None:
+    def send(self, data: bytes) -> None:
         for stream in self.streams:
             stream.write(data)
             if data.startswith(REFUSAL):
@@ -74,25 +74,25 @@ async def listening(server: Server) -> AsyncIterator[UrlSubject]:
             stream.close()
 
 
-async def played(server: Server, drive: Wait) -> Recording:
-    """With so much patience that waiting it out would fail by the time limit of the tests."""
+async def recording_of(server: Server, drive: Wait) -> Recording:
+    """With a patience far beyond the time limit of the tests, so that a wait for it would fail."""
     async with listening(server) as subject:
         return await play(
             "by hand", subject, REVISION, drive, Facts(REVISION.date), Conditions(patience=3600)
         )
 
 
-async def hear_a_change(stage: Stage) -> tuple[bool, bool]:
+async def wait_for_change(stage: Stage) -> tuple[bool, bool]:
     peer = await stage.open()
-    hears = await open_ears(stage, peer)
+    is_open = await open_ears(stage, peer)
     await peer.request("tools/call")
-    return hears, await peer.hear(CHANGED, peer.ears) is not None
+    return is_open, await peer.hear(CHANGED, peer.ears) is not None
 
 
-async def test_head_that_comes_with_the_first_event_is_not_waited_for() -> None:
-    found = await played(Server(later=STREAM + EVENT), hear_a_change)
-    assert (found.broken, found.value) == (None, (True, True))
-    (stream,) = [call for call in found.trace.calls if call.sent.method == "GET"]
+async def test_head_that_comes_with_the_first_event_is_not_awaited() -> None:
+    recording = await recording_of(Server(later=STREAM + EVENT), wait_for_change)
+    assert (recording.broken, recording.value) == (None, (True, True))
+    (stream,) = [call for call in recording.trace.calls if call.sent.method == "GET"]
     assert stream.is_stream and len(stream.messages) == 1
 
 
@@ -100,22 +100,22 @@ async def test_head_that_never_comes_leaves_the_stream_without_one() -> None:
     async def drive(stage: Stage) -> bool:
         return await open_ears(stage, await stage.open())
 
-    found = await played(Server(), drive)
-    assert (found.broken, found.value) == (None, True)
-    (stream,) = [call for call in found.trace.calls if call.sent.method == "GET"]
+    recording = await recording_of(Server(), drive)
+    assert (recording.broken, recording.value) == (None, True)
+    (stream,) = [call for call in recording.trace.calls if call.sent.method == "GET"]
     assert stream.head is None
 
 
-async def test_prompt_refusal_is_known_before_the_scenario_goes_on() -> None:
+async def test_prompt_refusal_is_known_before_the_scenario_continues() -> None:
     async def drive(stage: Stage) -> tuple[bool, int | None]:
         peer = await stage.open()
         head = await peer.taken(await peer.http.listen())
         return await open_ears(stage, peer), None if head is None else head.status
 
-    assert (await played(Server(at_once=REFUSAL), drive)).value == (False, 405)
+    assert (await recording_of(Server(at_once=REFUSAL), drive)).value == (False, 405)
 
 
-async def test_late_refusal_ends_the_waiting_without_a_mark() -> None:
-    found = await played(Server(later=REFUSAL), hear_a_change)
-    assert (found.broken, found.value) == (None, (True, False))
-    assert not list(found.trace.marks(NOT_HEARD))
+async def test_late_refusal_ends_the_wait_without_a_mark() -> None:
+    recording = await recording_of(Server(later=REFUSAL), wait_for_change)
+    assert (recording.broken, recording.value) == (None, (True, False))
+    assert not list(recording.trace.marks(NOT_HEARD))

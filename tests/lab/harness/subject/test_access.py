@@ -1,12 +1,12 @@
-"""Many look on at once; who changes something is alone."""
+"""Shared access is concurrent; exclusive access is not."""
 
 import asyncio
 
 from assay.lab.harness.subject.access import Access
 
 
-async def others_have_begun() -> None:
-    """Tasks begin in the order in which they were made: a new one is done when the earlier ones wait."""
+async def let_tasks_start() -> None:
+    """Tasks start in the order of creation: when a new one is done, the earlier ones wait."""
 
     async def nothing() -> None:
         pass
@@ -14,13 +14,13 @@ async def others_have_begun() -> None:
     await asyncio.create_task(nothing())
 
 
-async def test_those_who_look_on_do_not_wait_for_each_other() -> None:
+async def test_shared_access_does_not_wait_for_shared_access() -> None:
     access = Access()
     async with access.together(), access.together():
         pass
 
 
-async def test_who_wants_to_be_alone_waits_for_all_who_look_on() -> None:
+async def test_exclusive_access_waits_for_all_shared_access() -> None:
     access, order = Access(), list[str]()
 
     async def write() -> None:
@@ -29,37 +29,37 @@ async def test_who_wants_to_be_alone_waits_for_all_who_look_on() -> None:
 
     async with access.together():
         writing = asyncio.create_task(write())
-        await others_have_begun()
-        order.append("looked")
+        await let_tasks_start()
+        order.append("read")
     await writing
-    assert order == ["looked", "alone"]
+    assert order == ["read", "alone"]
 
 
-async def test_who_waits_to_be_alone_goes_before_those_who_come_to_look() -> None:
+async def test_waiting_exclusive_access_goes_before_new_shared_access() -> None:
     access, order = Access(), list[str]()
 
     async def write() -> None:
         async with access.alone():
             order.append("alone")
 
-    async def look() -> None:
+    async def read() -> None:
         async with access.together():
-            order.append("looked")
+            order.append("read")
 
     async with access.together():
         tasks = [asyncio.create_task(write())]
-        await others_have_begun()
-        tasks.append(asyncio.create_task(look()))
-        await others_have_begun()
+        await let_tasks_start()
+        tasks.append(asyncio.create_task(read()))
+        await let_tasks_start()
     await asyncio.gather(*tasks)
-    assert order == ["alone", "looked"]
+    assert order == ["alone", "read"]
 
 
-async def test_who_gives_up_waiting_keeps_nobody_out() -> None:
+async def test_cancelled_wait_for_exclusive_access_blocks_nothing() -> None:
     access = Access()
     async with access.together():
         waiting = asyncio.create_task(access.alone().__aenter__())
-        await others_have_begun()
+        await let_tasks_start()
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
         async with access.together():

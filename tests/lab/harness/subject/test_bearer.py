@@ -1,4 +1,4 @@
-"""Tokens of several kinds: what can be made of a good one, and how they are kept fresh."""
+"""Tokens by kind: invalid variants of a valid token, and renewal."""
 
 import base64
 import json
@@ -18,33 +18,33 @@ from assay.lab.harness.subject.bearer import (
     USUAL,
     Wallet,
     claims_of,
-    spoiled,
+    invalid_variants,
 )
 
 CLAIMS = base64.urlsafe_b64encode(b'{"sub":"one"}').rstrip(b"=").decode()
 TOKEN = f"eyJhbGciOiJFUzI1NiJ9.{CLAIMS}.AbCdEfGh"
 
 
-def test_bad_tokens_say_the_same_as_the_good_one_and_differ_in_what_proves_it() -> None:
-    made = spoiled(TOKEN)
-    assert set(made) == {MALFORMED, GARBAGE, ALTERED, UNSIGNED, FORGED}
+def test_invalid_variants_have_the_same_claims_and_another_signature() -> None:
+    variants = invalid_variants(TOKEN)
+    assert set(variants) == {MALFORMED, GARBAGE, ALTERED, UNSIGNED, FORGED}
     for kind in (ALTERED, UNSIGNED, FORGED):
-        assert claims_of(made[kind]) == {"sub": "one"}
-        assert made[kind].split(".")[2] != "AbCdEfGh"
+        assert claims_of(variants[kind]) == {"sub": "one"}
+        assert variants[kind].split(".")[2] != "AbCdEfGh"
 
 
-def test_unsigned_token_says_that_it_is() -> None:
-    head, _, signature = spoiled(TOKEN)[UNSIGNED].split(".")
+def test_unsigned_token_declares_no_algorithm() -> None:
+    head, _, signature = invalid_variants(TOKEN)[UNSIGNED].split(".")
     assert json.loads(base64.urlsafe_b64decode(head + "=="))["alg"] == "none"
     assert signature == ""
 
 
 @pytest.mark.parametrize("token", ["opaque-token", "a.b", "a.b.c", "..", f"{CLAIMS}.{CLAIMS}."])
-def test_of_a_token_that_cannot_be_read_no_token_is_made(token: str) -> None:
-    assert set(spoiled(token)) == {MALFORMED, GARBAGE}
+def test_opaque_token_has_no_variants(token: str) -> None:
+    assert set(invalid_variants(token)) == {MALFORMED, GARBAGE}
 
 
-async def test_every_token_is_told_to_whoever_must_not_keep_it() -> None:
+async def test_every_token_is_passed_to_the_redaction() -> None:
     learned: list[str] = []
 
     async def grant(scopes: object) -> str:
@@ -52,12 +52,12 @@ async def test_every_token_is_told_to_whoever_must_not_keep_it() -> None:
 
     wallet = Wallet({USUAL: TOKEN, OTHER: "another-one"}, grant=grant, learn=learned.append)
     assert await wallet.step_up(["read"])
-    assert {TOKEN, "another-one", "with-other-scopes", spoiled(TOKEN)[FORGED]} <= set(learned)
+    assert {TOKEN, "another-one", "with-other-scopes", invalid_variants(TOKEN)[FORGED]} <= set(learned)
     assert wallet.get(STEPPED) == "with-other-scopes"
 
 
 @pytest.mark.parametrize(("seconds", "fetched"), [(0.0, 3), (3600.0, 1)])
-async def test_tokens_are_got_again_when_half_their_time_is_over(seconds: float, fetched: int) -> None:
+async def test_tokens_are_renewed_after_half_their_lifetime(seconds: float, fetched: int) -> None:
     count = 0
 
     async def fetch() -> tuple[Mapping[str, str], float]:
@@ -71,7 +71,7 @@ async def test_tokens_are_got_again_when_half_their_time_is_over(seconds: float,
     assert (count, wallet.get(USUAL)) == (fetched, f"token-{fetched}")
 
 
-async def test_a_token_whose_moment_matters_is_got_when_it_is_needed() -> None:
+async def test_a_time_dependent_token_is_minted_on_demand() -> None:
     learned: list[str] = []
 
     async def mint(kind: str) -> str:
@@ -82,13 +82,13 @@ async def test_a_token_whose_moment_matters_is_got_when_it_is_needed() -> None:
     assert wallet.get(SKEWED) == learned[-1] == "a-new-token-skewed"
 
 
-async def test_without_a_mint_the_token_that_there_is_stays() -> None:
+async def test_without_a_mint_the_old_token_remains() -> None:
     wallet = Wallet({USUAL: TOKEN, SKEWED: "an-old-token"})
     assert not await wallet.renew(SKEWED)
     assert wallet.get(SKEWED) == "an-old-token"
 
 
-async def test_without_a_source_there_are_no_other_scopes_to_be_had() -> None:
+async def test_without_a_grant_no_other_scopes_are_available() -> None:
     wallet = Wallet({USUAL: TOKEN})
     assert STEPPED not in wallet.kinds
     assert not await wallet.step_up(["read"])

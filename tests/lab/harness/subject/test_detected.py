@@ -1,4 +1,4 @@
-"""A URL is found out about as the specification says: a POST first, a stream where that is refused."""
+"""The transport of a URL is detected as the specification describes: a POST first, then a GET."""
 
 import asyncio
 from pathlib import Path
@@ -38,7 +38,7 @@ async def test_stream_without_a_usable_endpoint_is_not(first: bytes) -> None:
         assert await detected(url) is Transport.HTTP
 
 
-async def test_server_that_takes_posts_is_streamable_http() -> None:
+async def test_server_that_accepts_posts_is_streamable_http() -> None:
     server = served("everything", Transport.HTTP)
     assert isinstance(server, AnnouncedSubject)
     await server.start()
@@ -48,20 +48,20 @@ async def test_server_that_takes_posts_is_streamable_http() -> None:
         await server.stop()
 
 
-async def test_closed_door_is_not_mistaken_for_the_old_transport() -> None:
+async def test_refused_credentials_are_not_mistaken_for_the_old_transport() -> None:
     with echoing(wanted="nobody") as url:
         assert await detected(url) is Transport.HTTP
 
 
 async def test_server_with_the_old_transport_alone_is_judged_there(tmp_path: Path, capsys: Output) -> None:
     options = ["--output", str(tmp_path), "--format", "json"]
-    wanted = ["--scenario", "ping", "--scenario", "tools-definitions", "--scenario", "jsonrpc-*"]
+    scenarios = ["--scenario", "ping", "--scenario", "tools-definitions", "--scenario", "jsonrpc-*"]
     async with serving(TwoEndpoints()) as url:
-        code = await asyncio.to_thread(main, ["server", "--url", url, *wanted, *options])
+        code = await asyncio.to_thread(main, ["server", "--url", url, *scenarios, *options])
     run = parse_run(capsys.readouterr().out.encode())
-    assert [(one.transport, [facts.revision for facts in one.facts]) for one in run.subjects] == [
-        ("http-sse", [OLDEST.date])
-    ]
+    (subject,) = run.subjects
+    assert subject.transport == "http-sse"
+    assert [facts.revision for facts in subject.facts] == [OLDEST.date]
     outcomes = {cell.scenario: cell.outcome for cell in run.cells}
     assert outcomes["lifecycle.ping"] == outcomes["tools.definitions"] == "passed"
     assert outcomes["jsonrpc.unknown-method"] == "passed"

@@ -1,4 +1,4 @@
-"""Getting to know a subject: a revision is spoken if the subject agrees on it, and not because it answers."""
+"""Discovery: a subject supports a revision if it agrees on it, not because it answers."""
 
 import sys
 from pathlib import Path
@@ -12,8 +12,8 @@ from assay.lab.suites import protocol_suite
 from assay.revisions.registry import DATES, HANDSHAKE, REVISIONS
 from assay.revisions.revision import Opening
 
-ALONE = next(one for one in REVISIONS if one.opening is Opening.PER_REQUEST)
-# Answers `server/discover` in any revision, as a server may that has only older ones.
+ALONE = next(revision for revision in REVISIONS if revision.opening is Opening.PER_REQUEST)
+# Answers `server/discover` in any revision, as a server that only supports older ones may.
 INFORMANT = """
 import json, sys
 for line in sys.stdin:
@@ -40,18 +40,18 @@ async def run_on(tmp_path: Path, versions: list[str]) -> Run:
     return await Runner(order, [subject], lambda event: None, keep).run()
 
 
-async def test_revision_that_discovery_does_not_list_is_not_spoken(tmp_path: Path) -> None:
+async def test_revision_that_discovery_does_not_list_is_unsupported(tmp_path: Path) -> None:
     older = [revision.date for revision in HANDSHAKE]
     run = await run_on(tmp_path, older)
     assert run.subjects[0].facts == []
     assert f"support for {', '.join(older)}" in run.subjects[0].refused[0].reason
 
 
-async def test_revision_that_discovery_lists_is_spoken(tmp_path: Path) -> None:
+async def test_revision_that_discovery_lists_is_supported(tmp_path: Path) -> None:
     run = await run_on(tmp_path, list(DATES))
     assert [facts.revision for facts in run.subjects[0].facts] == [ALONE.date]
 
 
-async def test_server_that_lists_nothing_is_told_so(tmp_path: Path) -> None:
+async def test_server_that_lists_no_version_supports_none(tmp_path: Path) -> None:
     run = await run_on(tmp_path, [])
     assert "support for no version" in run.subjects[0].refused[0].reason

@@ -1,4 +1,4 @@
-"""What changes in directories is seen, whatever it is."""
+"""Changes in directories are detected, whatever their kind."""
 
 import os
 from pathlib import Path
@@ -9,7 +9,7 @@ from assay.lab.harness.subject import disk
 from assay.lab.harness.subject.disk import Directories, Unobservable, difference
 
 
-def test_created_changed_and_removed_files_are_told_apart(tmp_path: Path) -> None:
+def test_created_changed_and_removed_files_are_distinguished(tmp_path: Path) -> None:
     watched = Directories([tmp_path])
     (tmp_path / "kept").write_text("kept")
     (tmp_path / "changed").write_text("one")
@@ -19,15 +19,15 @@ def test_created_changed_and_removed_files_are_told_apart(tmp_path: Path) -> Non
     (tmp_path / "removed").unlink()
     (tmp_path / "below").mkdir()
     (tmp_path / "below" / "created").write_text("new")
-    found = difference(before, watched.state())
+    changes = difference(before, watched.state())
     home = tmp_path.resolve()
-    assert found.created == [str(home / "below" / "created")]
-    assert found.changed == [str(home / "changed")]
-    assert found.removed == [str(home / "removed")]
-    assert len(found.paths) == 3
+    assert changes.created == [str(home / "below" / "created")]
+    assert changes.changed == [str(home / "changed")]
+    assert changes.removed == [str(home / "removed")]
+    assert len(changes.paths) == 3
 
 
-def test_content_that_keeps_its_length_and_time_is_seen_to_change(tmp_path: Path) -> None:
+def test_change_of_content_with_the_same_size_and_time_is_detected(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("one")
     os.utime(file, ns=(0, 0))
@@ -37,7 +37,7 @@ def test_content_that_keeps_its_length_and_time_is_seen_to_change(tmp_path: Path
     assert difference(before, Directories([tmp_path]).state()).changed == [str(file.resolve())]
 
 
-def test_a_large_file_is_told_by_size_and_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_file_is_compared_by_size_and_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(disk, "HASHED", 2)
     file = tmp_path / "file"
     file.write_text("large")
@@ -47,12 +47,12 @@ def test_a_large_file_is_told_by_size_and_time(tmp_path: Path, monkeypatch: pyte
     assert difference(before, Directories([tmp_path]).state()).changed == [str(file.resolve())]
 
 
-def test_a_link_is_told_by_where_it_leads_and_is_not_followed(tmp_path: Path) -> None:
+def test_a_link_is_compared_by_its_target_and_not_followed(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("/nowhere")
     assert Directories([tmp_path]).state() == {str(tmp_path.resolve() / "link"): "link:/nowhere"}
 
 
-def test_a_directory_that_is_not_there_yet_is_empty(tmp_path: Path) -> None:
+def test_a_missing_directory_counts_as_empty(tmp_path: Path) -> None:
     watched = Directories([tmp_path / "later"])
     before = watched.state()
     (tmp_path / "later").mkdir()
@@ -65,11 +65,11 @@ def test_too_many_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(disk, "MOST", 1)
     for name in ("one", "two"):
         (tmp_path / name).write_text(name)
-    with pytest.raises(Unobservable, match="more than 1 files: observe the directory"):
+    with pytest.raises(Unobservable, match="more than 1 files: observe only the directory"):
         Directories([tmp_path]).state()
 
 
-def test_a_name_that_is_no_directory_is_refused(tmp_path: Path) -> None:
+def test_a_file_in_place_of_a_directory_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(Unobservable, match="cannot look into"):
+    with pytest.raises(Unobservable, match="cannot list"):
         Directories([tmp_path / "file"]).state()

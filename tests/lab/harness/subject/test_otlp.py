@@ -1,4 +1,4 @@
-"""The receiver of spans and metrics, spoken to by the SDK's own exporters and by hand."""
+"""The receiver of spans and metrics, used by the SDK's exporters and with raw requests."""
 
 import asyncio
 import gzip
@@ -75,24 +75,24 @@ def post(
     names = {name.replace("_", "-"): value for name, value in headers.items()}
     connection.request(method, path, body, {"Content-Type": "application/json", **names})
     response = connection.getresponse()
-    answered = response.status, response.read()
+    reply = response.status, response.read()
     connection.close()
-    return answered
+    return reply
 
 
-async def say(endpoint: str, raw: bytes) -> bytes:
-    """Send bytes as they are, and hear the answer to its end."""
-    place = urlsplit(endpoint)
-    reader, writer = await asyncio.open_connection(place.hostname, place.port)
+async def send_raw(endpoint: str, raw: bytes) -> bytes:
+    """Send raw bytes and read the response to its end."""
+    url = urlsplit(endpoint)
+    reader, writer = await asyncio.open_connection(url.hostname, url.port)
     writer.write(raw)
     writer.write_eof()
-    heard = await reader.read()
+    response = await reader.read()
     writer.close()
-    return heard
+    return response
 
 
 @pytest.mark.parametrize("compression", list(Compression))
-async def test_the_sdks_exporter_is_understood(receiver: Receiver, compression: Compression) -> None:
+async def test_exports_of_the_sdk_are_received(receiver: Receiver, compression: Compression) -> None:
     trace_id = await asyncio.to_thread(export_span, receiver.endpoint, compression)
 
     (span,) = await receiver.of(trace_id, 5)
@@ -135,15 +135,15 @@ async def test_json_comes_out_in_the_same_form(receiver: Receiver, coding: str, 
 async def test_chunks_are_put_together_and_the_connection_stays(receiver: Receiver) -> None:
     body = json.dumps(BODY).encode()
     head = b"POST /v1/traces HTTP/1.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
-    chunked = b"".join(b"%x\r\n%b\r\n" % (len(one), one) for one in (body[:50], body[50:])) + b"0\r\n\r\n"
+    chunks = [b"%x\r\n%b\r\n" % (len(part), part) for part in (body[:50], body[50:])]
 
-    heard = await say(receiver.endpoint, 2 * (head + chunked))
+    response = await send_raw(receiver.endpoint, 2 * (head + b"".join(chunks) + b"0\r\n\r\n"))
 
-    assert heard.count(b"HTTP/1.1 200 OK") == 2
+    assert response.count(b"HTTP/1.1 200 OK") == 2
     assert len(await receiver.of(TRACE, 5, count=2)) == 2
 
 
-async def test_patience_ends_with_what_there_is(receiver: Receiver) -> None:
+async def test_after_the_timeout_fewer_spans_are_returned(receiver: Receiver) -> None:
     await asyncio.to_thread(post, receiver.endpoint, json.dumps(BODY).encode())
 
     assert len(await receiver.of(TRACE, 0.01, count=2)) == 1
@@ -164,19 +164,19 @@ BAD = {
 
 
 @pytest.mark.parametrize(("body", "status"), BAD.values(), ids=BAD)
-async def test_json_that_is_none_of_spans_is_refused(receiver: Receiver, body: bytes, status: int) -> None:
-    answered, why = await asyncio.to_thread(post, receiver.endpoint, body)
+async def test_json_without_valid_spans_is_rejected(receiver: Receiver, body: bytes, status: int) -> None:
+    actual, reason = await asyncio.to_thread(post, receiver.endpoint, body)
 
-    assert answered == status
-    assert json.loads(why)["message"]
+    assert actual == status
+    assert json.loads(reason)["message"]
 
 
-async def test_protobuf_that_is_none_is_refused_with_a_status_message(receiver: Receiver) -> None:
+async def test_invalid_protobuf_is_rejected_with_a_status_message(receiver: Receiver) -> None:
     kind = "application/x-protobuf"
 
-    answered, why = await asyncio.to_thread(post, receiver.endpoint, b"\xff\xff\xff", Content_Type=kind)
+    status, reason = await asyncio.to_thread(post, receiver.endpoint, b"\xff\xff\xff", Content_Type=kind)
 
-    assert (answered, why[0], why[1]) == (400, 0x12, len(why) - 2)
+    assert (status, reason[0], reason[1]) == (400, 0x12, len(reason) - 2)
 
 
 @pytest.mark.parametrize(
@@ -191,16 +191,16 @@ async def test_protobuf_that_is_none_is_refused_with_a_status_message(receiver: 
         ({"Content_Length": "many"}, 400),
     ],
 )
-async def test_what_is_asked_wrongly_gets_its_status(
+async def test_wrong_request_gets_its_status(
     receiver: Receiver, changes: dict[str, str], status: int
 ) -> None:
     changes = dict(changes)
-    answered, _ = await asyncio.to_thread(post, receiver.endpoint, b"{}", **changes)
+    actual, _ = await asyncio.to_thread(post, receiver.endpoint, b"{}", **changes)
 
-    assert answered == status
+    assert actual == status
 
 
-async def test_bodies_are_bounded_before_and_after_inflating(
+async def test_bodies_are_limited_before_and_after_decompression(
     receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(otlp_body, "LARGEST", 1000)
@@ -209,7 +209,7 @@ async def test_bodies_are_bounded_before_and_after_inflating(
     monkeypatch.setattr(otlp_http, "LARGEST", 1000)
     chunk = b"%x\r\n%b\r\n" % (600, bytes(600))
     head = b"POST /v1/traces HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
-    chunked = await say(receiver.endpoint, head + chunk + chunk)
+    chunked = await send_raw(receiver.endpoint, head + chunk + chunk)
 
     assert inflated == 413
     assert chunked.startswith(b"HTTP/1.1 413 ")
@@ -219,11 +219,13 @@ async def test_bodies_are_bounded_before_and_after_inflating(
     ("raw", "status"),
     [(b"hello\r\n\r\n", b"400"), (b"POST / HTTP/1.1\r\nX: " + bytes(100_000) + b"\r\n\r\n", b"431")],
 )
-async def test_what_is_no_request_is_refused(receiver: Receiver, raw: bytes, status: bytes) -> None:
-    assert (await say(receiver.endpoint, raw)).split(b" ")[1] == status
+async def test_bytes_that_are_not_a_request_are_rejected(
+    receiver: Receiver, raw: bytes, status: bytes
+) -> None:
+    assert (await send_raw(receiver.endpoint, raw)).split(b" ")[1] == status
 
 
-async def test_the_oldest_traces_are_forgotten(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_oldest_traces_are_dropped(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(otlp, "MOST_SPANS", 1)
     await asyncio.to_thread(post, receiver.endpoint, json.dumps(BODY).encode())
     other = json.dumps(BODY).replace(TRACE.upper(), "1" * 32).encode()

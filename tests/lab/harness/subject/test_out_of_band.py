@@ -1,4 +1,4 @@
-"""What can be seen beside the messages is known by name."""
+"""Evidence besides the messages is listed by kind."""
 
 from pathlib import Path
 
@@ -6,9 +6,9 @@ from assay.lab.harness.subject.disk import Directories
 from assay.lab.harness.subject.out_of_band import DISK, REGISTRY, OutOfBand
 
 
-def test_nothing_is_there_unless_it_is_given() -> None:
+def test_there_are_no_kinds_by_default() -> None:
     assert OutOfBand().kinds == []
 
 
-def test_what_is_given_is_named(tmp_path: Path) -> None:
+def test_available_kinds_are_listed(tmp_path: Path) -> None:
     assert OutOfBand(disk=Directories([tmp_path]), registry={}).kinds == [DISK, REGISTRY]

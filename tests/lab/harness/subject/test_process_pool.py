@@ -1,4 +1,4 @@
-"""Processes are shared only where a scenario left them as it found them, and only to pass."""
+"""Processes are reused only if a scenario left them unchanged, and only for passing outcomes."""
 
 import sys
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from assay.revisions.registry import HANDSHAKE, REVISIONS
 from tests.lab.traces import request, result, stdio_trace
 
 NEWEST = HANDSHAKE[-1]
-# Writes a letter to a file for each process. `fault` names what goes wrong.
+# Writes a letter to a file for each process. `fault` names the misbehaviour.
 SERVER = """
 import json, sys
 fault, starts = sys.argv[1:]
@@ -61,7 +61,7 @@ class Lab:
 
     @property
     def processes(self) -> int:
-        """Those that were started, the one of discovery left out."""
+        """Number of processes started, without the one for discovery."""
         return len((self._home / "starts").read_text("utf-8")) - 1
 
     async def run(self, fault: str, scenarios: Sequence[str] = SCENARIOS, **options: Any) -> Run:
@@ -94,20 +94,20 @@ async def test_scenarios_that_only_read_share_a_process(lab: Lab) -> None:
     last = lab.traces["tools.definitions"]
     (mark,) = last.marks(CONTINUED)
     assert mark.info["after"] == ("jsonrpc.unknown-method", "lifecycle.ping")
-    # The handshake is in every trace, and was before it began.
-    assert [one.method for one in last.exchanges()][:2] == ["initialize", "tools/list"]
+    # The handshake is in every trace, with times before its start.
+    assert [exchange.method for exchange in last.exchanges()][:2] == ["initialize", "tools/list"]
     assert last.frames[0].t < 0 < last.frames[-1].t
     assert [frame.n for frame in last.frames] == list(range(len(last.frames)))
 
 
-async def test_each_has_its_own_where_that_is_asked_for(lab: Lab) -> None:
+async def test_sharing_can_be_disabled(lab: Lab) -> None:
     run = await lab.run("none", shared=False)
     assert outcomes(run) == {"passed"}
     assert lab.processes == 3
     assert not any(list(trace.marks(CONTINUED)) for trace in lab.traces.values())
 
 
-async def test_what_does_not_pass_on_a_shared_process_is_played_on_its_own(lab: Lab) -> None:
+async def test_scenario_that_fails_on_a_shared_process_is_run_again_on_a_fresh_one(lab: Lab) -> None:
     run = await lab.run("tires", ["lifecycle-ping", "tools-definitions"])
     assert outcomes(run) == {"passed"}
     assert lab.processes == 2
@@ -120,27 +120,27 @@ async def test_id_is_not_used_twice_in_one_conversation(lab: Lab) -> None:
     assert lab.processes == 2
 
 
-async def test_process_that_died_meanwhile_is_not_taken(lab: Lab) -> None:
+async def test_process_that_exited_in_the_meantime_is_not_reused(lab: Lab) -> None:
     run = await lab.run("dies")
     assert outcomes(run) == {"passed"}
     assert lab.processes == 3
 
 
-async def test_process_that_speaks_unasked_does_no_harm(lab: Lab) -> None:
+async def test_process_that_sends_notifications_does_no_harm(lab: Lab) -> None:
     assert outcomes(await lab.run("mumbles")) == {"passed"}
 
 
-async def test_scenario_that_changes_something_leaves_nothing_to_share(lab: Lab) -> None:
+async def test_process_is_not_reused_after_a_scenario_with_effects(lab: Lab) -> None:
     await lab.run("none", ["jsonrpc-notifications", "jsonrpc-unknown-method"])
     assert lab.processes == 2
 
 
-def test_as_many_wait_as_there_are_revisions() -> None:
+def test_pool_has_room_for_every_revision() -> None:
     assert len(REVISIONS) <= MOST
 
 
-class Numbered:
-    """As much of a peer as the rule asks for."""
+class StubPeer:
+    """The part of a peer that the rule reads."""
 
     name = "1"
 
@@ -163,8 +163,8 @@ REFUSAL = {"jsonrpc": "2.0", "id": 2, "error": {"code": -32601, "message": "no"}
         [*READ, (">", request(2, "logging/setLevel", level="x")), ("<", REFUSAL)],
     ],
 )
-def test_reading_and_being_refused_changes_nothing(turns: list[tuple[str, Any]]) -> None:
-    assert left_as_found(stdio_trace(*turns), Numbered(), FACTS)  # type: ignore[arg-type]
+def test_reads_and_errors_change_nothing(turns: list[tuple[str, Any]]) -> None:
+    assert left_as_found(stdio_trace(*turns), StubPeer(), FACTS)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -183,4 +183,4 @@ def test_reading_and_being_refused_changes_nothing(turns: list[tuple[str, Any]])
     ],
 )
 def test_anything_else_may_have_changed_something(turns: list[tuple[str, Any]]) -> None:
-    assert not left_as_found(stdio_trace(*turns), Numbered(), FACTS)  # type: ignore[arg-type]
+    assert not left_as_found(stdio_trace(*turns), StubPeer(), FACTS)  # type: ignore[arg-type]

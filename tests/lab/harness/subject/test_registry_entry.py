@@ -1,4 +1,4 @@
-"""Entries of a registry: what they claim, and what a true one says."""
+"""Registry entries: the profile block, and the hashes in a correct entry."""
 
 import pytest
 
@@ -10,10 +10,10 @@ OTHER = {"name": "a", "inputSchema": {"type": "object", "required": ["x"]}}
 PROMPT = {"name": "review", "_meta": {"dev.assay/version": {"semver": "1.2.0", "digest": "sha256:ab"}}}
 
 
-def test_a_true_entry_counts_and_hashes_each_list() -> None:
+def test_a_correct_entry_counts_and_hashes_each_list() -> None:
     block = profile_block(entry_of({"tools": [TOOL, OTHER], "prompts": [PROMPT]}, ["x"]))
     assert block["protocolVersions"] == ["x"]
-    assert {kind: about["n"] for kind, about in block["capabilities"].items()} == {
+    assert {kind: summary["n"] for kind, summary in block["capabilities"].items()} == {
         "tools": 2,
         "resources": 0,
         "prompts": 1,
@@ -23,11 +23,11 @@ def test_a_true_entry_counts_and_hashes_each_list() -> None:
 
 
 def test_the_hash_of_tools_is_of_names_and_schemas_in_the_order_of_names() -> None:
-    told = [
+    identifiers = [
         {"name": "a", "inputSchemaHash": digest_of_json(OTHER["inputSchema"])},
         {"name": "b", "inputSchemaHash": digest_of_json(TOOL["inputSchema"])},
     ]
-    assert f"sha256:{summary('tools', [TOOL, OTHER])['sha256']}" == digest_of_json(told)
+    assert f"sha256:{summary('tools', [TOOL, OTHER])['sha256']}" == digest_of_json(identifiers)
     assert summary("tools", [TOOL, OTHER]) == summary("tools", [OTHER, TOOL])
 
 

@@ -10,7 +10,7 @@ from assay.lab.harness.subject.process import HEAD, TAIL, Process
 from assay.lab.harness.subject.subject import UrlSubject, served
 from assay.lab.harness.transport import Transport
 
-# Listens, and writes more to its standard output than any pipe holds; then calls to say that it could.
+# Listens, and writes more to standard output than a pipe holds; then connects to report success.
 TALKER = """
 import socket, sys
 listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
@@ -22,34 +22,34 @@ sys.stdin.read()
 """
 
 
-async def taken(called: asyncio.Event | None = None) -> tuple[asyncio.Server, int]:
-    """A server, and its port; the event is set when somebody connects."""
+async def listening(connected: asyncio.Event | None = None) -> tuple[asyncio.Server, int]:
+    """A server and its port; the event is set on a connection."""
 
-    def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.close()
-        if called is not None:
-            called.set()
+        if connected is not None:
+            connected.set()
 
-    server = await asyncio.start_server(greet, "127.0.0.1", 0)
+    server = await asyncio.start_server(accept, "127.0.0.1", 0)
     return server, server.sockets[0].getsockname()[1]
 
 
-async def test_server_that_was_there_before_is_not_judged_in_place_of_the_command() -> None:
-    server, port = await taken()
+async def test_running_server_is_not_judged_in_place_of_the_command() -> None:
+    server, port = await listening()
     async with server:
         subject = UrlSubject(f"http://127.0.0.1:{port}/mcp", command=[sys.executable, "-c", ""])
-        with pytest.raises(Unreachable, match="another server is there already"):
+        with pytest.raises(Unreachable, match="another server already listens"):
             await subject.start()
         await subject.stop()
 
 
-async def test_server_that_talks_on_its_standard_output_is_not_held_up() -> None:
-    server, port = await taken()
+async def test_server_that_writes_to_standard_output_is_not_blocked() -> None:
+    server, port = await listening()
     server.close()
     await server.wait_closed()
     done = asyncio.Event()
-    answering, told = await taken(done)
-    command = [sys.executable, "-c", TALKER, str(port), str(told)]
+    answering, answering_port = await listening(done)
+    command = [sys.executable, "-c", TALKER, str(port), str(answering_port)]
     subject = UrlSubject(f"http://127.0.0.1:{port}/mcp", command=command)
     async with answering, asyncio.timeout(20):
         await subject.start()
@@ -68,8 +68,8 @@ async def test_first_and_last_lines_of_standard_error_are_kept() -> None:
     assert list(process.tail) == [*first, *(str(n) for n in range(100 - (TAIL - HEAD), 100))]
 
 
-async def test_server_that_listens_is_asked_to_end_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Regression: it was waited for as one that ends with its input, which it may never read."""
+async def test_server_that_listens_is_terminated_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Regression: it got the grace period of a process that exits at the end of its input."""
     monkeypatch.setattr("assay.lab.harness.subject.process.GRACE", 600.0)
     subject = served("reference", Transport.HTTP)
     await subject.start()

@@ -1,4 +1,4 @@
-"""Tokens from a real authorization server, of as many kinds as it gives out."""
+"""Tokens from a real authorization server, of all kinds that it issues."""
 
 import asyncio
 import contextlib
@@ -27,7 +27,7 @@ from assay.lab.harness.subject.bearer import (
     WEAK,
     claims_of,
 )
-from assay.lab.harness.subject.token_source import Customer, TokenSource
+from assay.lab.harness.subject.token_source import ClientCredentials, TokenSource
 from assay.model.limits import Limits
 from assay.transport.http1.server import listen, serve
 
@@ -55,11 +55,11 @@ async def authority(**settings: Any) -> AsyncIterator[str]:
         await serving
 
 
-def said(tokens: Any, kind: str, name: str) -> Any:
+def claim(tokens: Any, kind: str, name: str) -> Any:
     return (claims_of(tokens[kind]) or {}).get(name)
 
 
-async def test_an_authority_for_development_mints_every_kind() -> None:
+async def test_a_development_authority_mints_every_kind() -> None:
     async with authority(dev_mint=True) as issuer:
         audience = f"{issuer}/mcp"
         source = TokenSource(issuer, audience, scopes=SCOPES)
@@ -68,17 +68,17 @@ async def test_an_authority_for_development_mints_every_kind() -> None:
         again = await source.mint(SKEWED)
     honest = {USUAL, OTHER, WEAK, CAPITALS}
     assert set(tokens) == {*honest, EXPIRED, FOREIGN, OTHER_ISSUER, STRANGER, *AHEAD}
-    assert said(tokens, NOT_YET, "nbf") - said(tokens, USUAL, "iat") >= 360
-    assert said({SKEWED: again}, SKEWED, "nbf") >= said(tokens, SKEWED, "nbf")
-    assert said(tokens, USUAL, "sub") != said(tokens, OTHER, "sub")
-    assert said(tokens, USUAL, "aud") == said(tokens, WEAK, "aud") == audience
-    assert (said(tokens, USUAL, "scope"), said(tokens, WEAK, "scope")) == ("read write", "")
-    assert said(tokens, FOREIGN, "aud") != audience and said(tokens, OTHER_ISSUER, "iss") != issuer
-    assert said(tokens, CAPITALS, "aud") == audience.replace("http", "HTTP")
+    assert claim(tokens, NOT_YET, "nbf") - claim(tokens, USUAL, "iat") >= 360
+    assert claim({SKEWED: again}, SKEWED, "nbf") >= claim(tokens, SKEWED, "nbf")
+    assert claim(tokens, USUAL, "sub") != claim(tokens, OTHER, "sub")
+    assert claim(tokens, USUAL, "aud") == claim(tokens, WEAK, "aud") == audience
+    assert (claim(tokens, USUAL, "scope"), claim(tokens, WEAK, "scope")) == ("read write", "")
+    assert claim(tokens, FOREIGN, "aud") != audience and claim(tokens, OTHER_ISSUER, "iss") != issuer
+    assert claim(tokens, CAPITALS, "aud") == audience.replace("http", "HTTP")
     assert stepped is not None and (claims_of(stepped) or {})["scope"] == "read"
 
 
-async def test_where_clients_can_register_there_are_two_users() -> None:
+async def test_with_registration_there_are_two_users() -> None:
     async with authority() as issuer:
         audience = f"{issuer}/mcp"
         source = TokenSource(issuer, audience, scopes=SCOPES)
@@ -86,65 +86,69 @@ async def test_where_clients_can_register_there_are_two_users() -> None:
         stepped = await source.grant(["write"])
         assert await source.mint(SKEWED) is None
     assert set(tokens) == {USUAL, OTHER, WEAK, FOREIGN, CAPITALS}
-    assert said(tokens, USUAL, "sub") != said(tokens, OTHER, "sub")
-    assert said(tokens, WEAK, "scope") == "read" and said(tokens, FOREIGN, "aud") != audience
+    assert claim(tokens, USUAL, "sub") != claim(tokens, OTHER, "sub")
+    assert claim(tokens, WEAK, "scope") == "read" and claim(tokens, FOREIGN, "aud") != audience
     assert seconds == 300
     assert stepped is not None and (claims_of(stepped) or {})["scope"] == "write"
 
 
 async def test_a_known_client_is_one_user() -> None:
     async with authority(clients=(ROBOT,), registration=False, scopes=SCOPES) as issuer:
-        tokens, _ = await TokenSource(issuer, f"{issuer}/mcp", Customer("robot", SECRET), SCOPES).fetch()
-    assert said(tokens, USUAL, "client_id") == "robot"
+        tokens, _ = await TokenSource(
+            issuer, f"{issuer}/mcp", ClientCredentials("robot", SECRET), SCOPES
+        ).fetch()
+    assert claim(tokens, USUAL, "client_id") == "robot"
     assert OTHER not in tokens
 
 
-async def test_opaque_tokens_are_not_taken_for_those_of_another_audience() -> None:
+async def test_opaque_tokens_do_not_count_as_tokens_for_another_audience() -> None:
     async with authority(opaque=True) as issuer:
         tokens, _ = await TokenSource(issuer, f"{issuer}/mcp", scopes=SCOPES).fetch()
     assert set(tokens) == {USUAL, OTHER, WEAK}
 
 
-async def test_an_issuer_that_grants_more_than_it_is_asked_for_has_no_weak_token() -> None:
+async def test_an_issuer_that_grants_all_scopes_has_no_weak_token() -> None:
     async with authority(scopes=("read",)) as issuer:
         tokens, _ = await TokenSource(issuer, f"{issuer}/mcp", scopes=("read",)).fetch()
     assert WEAK not in tokens
 
 
 @pytest.mark.parametrize(
-    ("settings", "customer", "problem"),
+    ("settings", "client", "problem"),
     [
-        ({"registration": False}, None, "registers nobody"),
-        ({"clients": (ROBOT,)}, Customer("robot", "not-the-secret"), "invalid_client"),
+        ({"registration": False}, None, "has no registration endpoint: use --client-id"),
+        ({"clients": (ROBOT,)}, ClientCredentials("robot", "not-the-secret"), "invalid_client"),
     ],
 )
-async def test_refusals_are_told_without_a_secret(
-    settings: dict[str, Any], customer: Customer | None, problem: str
+async def test_errors_do_not_contain_secrets(
+    settings: dict[str, Any], client: ClientCredentials | None, problem: str
 ) -> None:
     async with authority(**settings) as issuer:
-        with pytest.raises(NoToken) as refused:
-            await TokenSource(issuer, f"{issuer}/mcp", customer).fetch()
-    assert problem in str(refused.value) and "not-the-secret" not in str(refused.value)
+        with pytest.raises(NoToken) as error:
+            await TokenSource(issuer, f"{issuer}/mcp", client).fetch()
+    assert problem in str(error.value) and "not-the-secret" not in str(error.value)
 
 
-async def test_where_no_authorization_server_is_that_is_told() -> None:
+async def test_a_missing_authorization_server_is_reported() -> None:
     bound = listen("127.0.0.1", 0)
     place = f"http://127.0.0.1:{bound.getsockname()[1]}"
     bound.close()
-    with pytest.raises(NoToken, match="cannot ask 127"):
+    with pytest.raises(NoToken, match=r"request to 127\.0\.0\.1:.* failed"):
         await TokenSource(place, f"{place}/mcp").fetch()
 
 
-async def test_a_server_that_asks_for_a_certificate_is_shown_one_when_it_is_asked_for_scopes() -> None:
+async def test_client_certificate_is_presented_when_reading_the_resource_metadata() -> None:
     async with authority(dev_mint=True) as issuer:
-        office = TestCA("everything", "--auth", f"issuer={issuer},audience=https://localhost/mcp,scopes=read")
-        subject = office.served()
+        test_ca = TestCA(
+            "everything", "--auth", f"issuer={issuer},audience=https://localhost/mcp,scopes=read"
+        )
+        subject = test_ca.served()
         await subject.start()
         try:
-            tokens, _ = await TokenSource(issuer, subject.name, identity=office.identity).fetch()
+            tokens, _ = await TokenSource(issuer, subject.name, identity=test_ca.identity).fetch()
             with pytest.raises(NoToken, match="TLS"):
                 await TokenSource(issuer, subject.name).fetch()
         finally:
             await subject.stop()
-            office.close()
-    assert said(tokens, USUAL, "scope") == "read"
+            test_ca.close()
+    assert claim(tokens, USUAL, "scope") == "read"

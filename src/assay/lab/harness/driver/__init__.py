@@ -1,1 +1,1 @@
-"""The driver: what scenarios use to talk to a server."""
+"""The driver: the client side that scenarios use to exercise a server."""

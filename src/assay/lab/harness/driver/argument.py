@@ -1,4 +1,4 @@
-"""Arguments for a tool or prompt, made from what it publishes: small, plain and always the same."""
+"""Arguments for a tool or prompt, derived from its definition: small, plain and deterministic."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ DEEPEST: Final = 8
 def arguments_for(tool: dict[str, Any]) -> dict[str, Any]:
     """The required arguments of a tool, with values that its schema should accept."""
     schema = tool.get("inputSchema")
-    made = value_for(schema) if isinstance(schema, dict) else {}
-    return made if isinstance(made, dict) else {}
+    arguments = value_for(schema) if isinstance(schema, dict) else {}
+    return arguments if isinstance(arguments, dict) else {}
 
 
 def refused_arguments(tool: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Arguments that its schema refuses, one fault each: something is missing, of no type it allows, or
-    not among the values it offers. What a server might read as the right thing in another form is not tried,
-    nor what has a header of its own."""
-    good = arguments_for(tool)
+    """Arguments that the tool's schema rejects, with one fault each: a required argument is missing, has a
+    wrong type, or is not one of the enumerated values. Values that a server might coerce are not tried, nor
+    arguments that are mirrored in a header."""
+    valid = arguments_for(tool)
     schema = tool.get("inputSchema")
-    known = schema.get("properties") if isinstance(schema, dict) else None
-    for name in list(good)[:1]:
-        yield {key: value for key, value in good.items() if key != name}
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    for name in list(valid)[:1]:
+        yield {key: value for key, value in valid.items() if key != name}
     plain = {
         name: part
-        for name, part in (known if isinstance(known, dict) else {}).items()
+        for name, part in (properties if isinstance(properties, dict) else {}).items()
         if isinstance(part, dict) and "x-mcp-header" not in part
     }
     for name in [name for name, part in plain.items() if part.get("type") in _SCALARS][:1]:
-        yield {**good, name: {"of": "the lab"}}
-    for name in [name for name, part in plain.items() if _offers_texts(part)][:1]:
-        yield {**good, name: "not-offered-by-the-schema"}
+        yield {**valid, name: {"of": "the lab"}}
+    for name in [name for name, part in plain.items() if _is_string_enum(part)][:1]:
+        yield {**valid, name: "not-offered-by-the-schema"}
 
 
-def _offers_texts(schema: dict[str, Any]) -> bool:
-    offered = schema.get("enum")
-    return isinstance(offered, list) and all(isinstance(one, str) for one in offered)
+def _is_string_enum(schema: dict[str, Any]) -> bool:
+    values = schema.get("enum")
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
 
 
 def prompt_arguments(prompt: dict[str, Any]) -> dict[str, str]:
-    """The required arguments of a prompt. All are texts; one that is named after a URI gets one."""
+    """The required arguments of a prompt: a URI for names like `url`, a word for others."""
     names = required_names(prompt)
     return {name: _FORMATS["uri"] if _URI_LIKE.search(name) else "assay" for name in names}
 
@@ -50,14 +50,16 @@ def prompt_arguments(prompt: dict[str, Any]) -> dict[str, str]:
 def required_names(prompt: dict[str, Any]) -> list[str]:
     arguments = prompt.get("arguments")
     return [
-        one["name"]
-        for one in (arguments if isinstance(arguments, list) else [])
-        if isinstance(one, dict) and one.get("required") is True and isinstance(one.get("name"), str)
+        argument["name"]
+        for argument in (arguments if isinstance(arguments, list) else [])
+        if isinstance(argument, dict)
+        and argument.get("required") is True
+        and isinstance(argument.get("name"), str)
     ]
 
 
 def value_for(schema: Any, depth: int = 0) -> Any:
-    """A value for a schema: what it suggests itself, else the smallest of its type."""
+    """A value for a schema: its const, default, enum or example, else a minimal value of its type."""
     if not isinstance(schema, dict) or depth > DEEPEST:
         return None
     for key in ("const", "default"):

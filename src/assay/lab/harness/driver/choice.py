@@ -1,4 +1,4 @@
-"""Which of a subject's own things a scenario tries, told by what they say of themselves."""
+"""Selects tools and resources of a subject for a scenario, by their descriptions."""
 
 from __future__ import annotations
 
@@ -12,44 +12,44 @@ from .argument import arguments_for
 MOST_TOOLS: Final = 12
 MOST_RESOURCES: Final = 20
 NOWHERE: Final = "assay-lab://nowhere/no-such-resource"
-"""A URI that no server has anything at: the scheme is the lab's own."""
+"""A URI that no server has: the scheme is the lab's."""
 ASKING: Final = re.compile(r"\b(asks?|elicit\w*|sampl\w*|roots?|confirm\w*)\b", re.IGNORECASE)
 CHANGING: Final = re.compile(r"\b(add|change|edit|load|trigger|unload|update)s?\b", re.IGNORECASE)
 _BETWEEN_WORDS: Final = re.compile(r"[_\-./]|(?<=[a-z])(?=[A-Z])")
 
 
 def tools_that(speak_of: re.Pattern[str], facts: Facts) -> list[dict[str, Any]]:
-    """Tools whose name or description speaks of it; those that say they destroy something are left alone."""
-    found = [
+    """Tools whose name or description matches, without those with `destructiveHint`."""
+    tools = [
         tool
         for tool in facts.tools
         if isinstance(tool.get("name"), str)
-        and speak_of.search(_told(tool))
+        and speak_of.search(_description(tool))
         and hints(tool).get("destructiveHint") is not True
     ]
-    return found[:MOST_TOOLS]
+    return tools[:MOST_TOOLS]
 
 
-def _told(tool: dict[str, Any]) -> str:
+def _description(tool: dict[str, Any]) -> str:
     return f"{_BETWEEN_WORDS.sub(' ', tool['name'])} {tool.get('description', '')}"
 
 
 def uris_of(facts: Facts) -> list[str]:
-    """The resources that it lists, as many as a scenario reads."""
-    found = [one["uri"] for one in facts.resources if isinstance(one.get("uri"), str)]
-    return found[:MOST_RESOURCES]
+    """The URIs of listed resources, as many as a scenario reads."""
+    uris = [resource["uri"] for resource in facts.resources if isinstance(resource.get("uri"), str)]
+    return uris[:MOST_RESOURCES]
 
 
 def argument_sets(tool: dict[str, Any], other: str = "once more") -> list[dict[str, Any]]:
-    """Arguments for a tool, and others with another text where its schema leaves one open."""
+    """Arguments for a tool, and a second set with other texts for its unconstrained strings."""
     first = arguments_for(tool)
-    known = _object(_object(tool.get("inputSchema")).get("properties"))
-    open_texts = {
+    properties = _object(_object(tool.get("inputSchema")).get("properties"))
+    changed = {
         name: f"{value}, {other}"
         for name, value in first.items()
-        if isinstance(value, str) and _object(known.get(name)).keys() <= {"type", "title", "description"}
+        if isinstance(value, str) and _object(properties.get(name)).keys() <= {"type", "title", "description"}
     }
-    return [first, {**first, **open_texts}] if open_texts else [first]
+    return [first, {**first, **changed}] if changed else [first]
 
 
 def _object(value: Any) -> dict[str, Any]:

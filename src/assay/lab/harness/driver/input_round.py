@@ -1,4 +1,4 @@
-"""A request to its end, through all the questions that the subject has first."""
+"""Requests that the subject answers only after it has asked the client for input."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from .mirrored_header import param_headers
 from .peer import Peer, Reply
 
 ROUNDS: Final = 8
-"""Retries of one request: a subject that asks on is for a check to find."""
+"""Retries of one request; a check reports a subject that never stops asking."""
 
 
 async def converse(peer: Peer, method: str, params: dict[str, Any], **options: Any) -> Reply:
-    """Send a request, and again with the driver's answers for as long as they are wanted that way.
+    """Send a request, and retry it with the driver's answers as long as the result is `input_required`.
 
-    Where the subject asks by requests of its own, the peer answers them as they come.
+    In revisions where the subject asks with requests, the peer answers those as they arrive.
     """
     reply = await peer.request(method, params, **options)
     for _ in range(ROUNDS):
@@ -26,20 +26,20 @@ async def converse(peer: Peer, method: str, params: dict[str, Any], **options: A
 
 
 async def converse_with(peer: Peer, tool: Mapping[str, Any], arguments: dict[str, Any]) -> Reply:
-    """The same for a call of a tool by its definition."""
+    """Call a tool by its definition, as `converse` does."""
     headers = param_headers(dict(tool), arguments) if peer.revision.http.mirrored else {}
     return await converse(peer, "tools/call", {"name": tool["name"], "arguments": arguments}, headers=headers)
 
 
-def retry(peer: Peer, wanted: dict[str, Any]) -> dict[str, Any]:
-    """What a request is sent again with: the driver's answers, and the state that came with the questions."""
-    given: dict[str, Any] = {}
-    asked = wanted.get("inputRequests")
-    for key, question in asked.items() if isinstance(asked, dict) else ():
-        about = question if isinstance(question, dict) else {}
-        answer = peer.answer_to(str(about.get("method")), about.get("params"))
-        # A client has no way to say that it failed, except to leave an answer out.
+def retry(peer: Peer, result: dict[str, Any]) -> dict[str, Any]:
+    """The extra parameters of a retry: the driver's answers, and the request state of the result."""
+    responses: dict[str, Any] = {}
+    requests = result.get("inputRequests")
+    for key, question in requests.items() if isinstance(requests, dict) else ():
+        fields = question if isinstance(question, dict) else {}
+        answer = peer.answer_to(str(fields.get("method")), fields.get("params"))
+        # A client can only report a failure by omitting the answer.
         if answer is not None and "result" in answer:
-            given[key] = answer["result"]
-    state = {"requestState": wanted["requestState"]} if "requestState" in wanted else {}
-    return {"inputResponses": given, **state}
+            responses[key] = answer["result"]
+    state = {"requestState": result["requestState"]} if "requestState" in result else {}
+    return {"inputResponses": responses, **state}

@@ -1,7 +1,7 @@
-"""Changes that a subject's own tools make, and the notifications that must follow them.
+"""Changes that a subject's tools cause, and the notifications that must follow them.
 
-Nobody can know what a tool of an unknown server does. So what the server offers is looked at before and after
-each call: only what did change is waited for, and what changes by itself is not watched.
+The effect of an unknown tool is unknown. So the lists and resources are read before and after each call, and
+the driver waits only for notifications of actual changes. Values that change without a call are ignored.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ LISTS: Final = {
     "prompts": ("notifications/prompts/list_changed", "prompts/list", "name"),
     "resources": ("notifications/resources/list_changed", "resources/list", "uri"),
 }
-"""What announces a list's change, how it is read, what its items are told apart by."""
+"""Notification of a change, method to read the list, key of its items."""
 WATCHED: Final = 6
 """Resources that are read before and after each call."""
 
-Look = dict[tuple[str, str], Any]
-"""What was seen, by the notification that tells of its change and the URI in that."""
+Snapshot = dict[tuple[str, str], Any]
+"""Values by the notification of their change and its URI."""
 
 
 def announced_lists(facts: Facts) -> list[str]:
@@ -34,40 +34,40 @@ def announced_lists(facts: Facts) -> list[str]:
 
 
 async def provoke(peer: Peer, facts: Facts, areas: Sequence[str], uris: Sequence[str]) -> None:
-    """Call the tools that speak of changes, and wait until each change that shows is announced.
+    """Call the tools whose description suggests changes, and wait for the notification of each change.
 
-    Ends at the first that is not: a mark says so in the trace.
+    Stops at the first missing notification, which a mark records in the trace.
     """
-    first, before = await _look(peer, areas, uris), await _look(peer, areas, uris)
+    first, before = await _snapshot(peer, areas, uris), await _snapshot(peer, areas, uris)
     steady = [key for key in before if before[key] == first[key]]
     for tool in tools_that(CHANGING, facts):
         for arguments in argument_sets(tool, _new_text(peer, tool, before)):
             await peer.call(tool, arguments)
-            after = await _look(peer, areas, uris)
+            after = await _snapshot(peer, areas, uris)
             changed = [key for key in steady if after[key] != before[key]]
             before = after
-            if not all([await _heard(peer, *key) for key in changed]):
+            if not all([await _is_announced(peer, *key) for key in changed]):
                 return
 
 
-def _new_text(peer: Peer, tool: dict[str, Any], before: Look) -> str:
-    """Unlike all that is there, and unlike what others may be writing at the same time; the same for the same
+def _new_text(peer: Peer, tool: dict[str, Any], before: Snapshot) -> str:
+    """A text that differs from existing content and from concurrent writes, but is deterministic for a
     server, so that golden runs can be compared."""
     return sha256(repr((peer.revision.date, tool.get("name"), before)).encode()).hexdigest()[:8]
 
 
-async def _heard(peer: Peer, method: str, uri: str) -> bool:
-    about: dict[str, Any] = {"uri": uri} if uri else {}
-    return await peer.hear(method, peer.ears, **about) is not None
+async def _is_announced(peer: Peer, method: str, uri: str) -> bool:
+    params: dict[str, Any] = {"uri": uri} if uri else {}
+    return await peer.hear(method, peer.ears, **params) is not None
 
 
-async def _look(peer: Peer, areas: Sequence[str], uris: Sequence[str]) -> Look:
-    seen: Look = {}
+async def _snapshot(peer: Peer, areas: Sequence[str], uris: Sequence[str]) -> Snapshot:
+    values: Snapshot = {}
     for area in areas:
-        announced, method, key = LISTS[area]
+        notification, method, key = LISTS[area]
         items = await peer.pages(method, area)
-        seen[announced, ""] = [item.get(key) for item in items if isinstance(item, dict)]
+        values[notification, ""] = [item.get(key) for item in items if isinstance(item, dict)]
     for uri in uris[:WATCHED]:
         reply = await peer.request("resources/read", {"uri": uri})
-        seen[UPDATED, uri] = reply.result.get("contents")
-    return seen
+        values[UPDATED, uri] = reply.result.get("contents")
+    return values

@@ -1,4 +1,4 @@
-"""What a request says of its client, in the revisions where every request does."""
+"""Client information in `_meta`, in the revisions where every request carries it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ CLIENT: Final = {"name": "assay-lab", "version": "1"}
 
 
 def declared(revision: Revision, params: Any, capabilities: dict[str, Any]) -> Any:
-    """The parameters with the declaration that this revision wants; anything else than an object as it is."""
+    """The parameters with the client information that the revision requires. Parameters other than an object
+    are returned unchanged."""
     if revision.opening is Opening.HANDSHAKE or not isinstance(params, dict):
         return params
-    given = params.get("_meta")
-    if given is not None and not isinstance(given, dict):
+    own = params.get("_meta")
+    if own is not None and not isinstance(own, dict):
         return params
-    meta = {VERSION_KEY: revision.date, CLIENT_KEY: CLIENT, CAPABILITIES_KEY: capabilities, **(given or {})}
+    meta = {VERSION_KEY: revision.date, CLIENT_KEY: CLIENT, CAPABILITIES_KEY: capabilities, **(own or {})}
     return {**params, "_meta": {key: value for key, value in meta.items() if value is not None}}

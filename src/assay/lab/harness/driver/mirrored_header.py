@@ -1,4 +1,4 @@
-"""Headers that repeat the body, in the revisions that want them."""
+"""Headers that mirror the body, in the revisions that require them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PLAIN_FROM, PLAIN_TO = 0x20, 0x7E
 
 
 def mirror_headers(revision: Revision, message: Any) -> dict[str, str | None]:
-    """Version, method and name of a message, as headers; what it does not have is left out."""
+    """Version, method and name of a message as headers; missing values are None."""
     fields = message if isinstance(message, dict) else {}
     params = fields.get("params")
     params = params if isinstance(params, dict) else {}
@@ -30,7 +30,7 @@ def mirror_headers(revision: Revision, message: Any) -> dict[str, str | None]:
 
 
 def as_header(text: str) -> str:
-    """A value as it may stand in a header: as it is where that is safe, else in Base64."""
+    """A header value: plain if it is safe, else in Base64."""
     safe = all(PLAIN_FROM <= ord(character) <= PLAIN_TO for character in text) and text == text.strip(" ")
     if safe and not (text.startswith("=?base64?") and text.endswith("?=")):
         return text
@@ -44,7 +44,7 @@ def param_headers(tool: dict[str, Any], arguments: dict[str, Any]) -> dict[str, 
 
 
 def _marked(schema: dict[str, Any], arguments: dict[str, Any]) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
+    headers: list[tuple[str, str]] = []
     properties = schema.get("properties")
     for name, part in (properties if isinstance(properties, dict) else {}).items():
         value = arguments.get(name)
@@ -52,10 +52,10 @@ def _marked(schema: dict[str, Any], arguments: dict[str, Any]) -> list[tuple[str
             continue
         header = part.get("x-mcp-header")
         if isinstance(header, str) and header:
-            found.append((f"Mcp-Param-{header}", as_header(_text(value))))
+            headers.append((f"Mcp-Param-{header}", as_header(_text(value))))
         elif isinstance(value, dict):
-            found += _marked(part, value)
-    return found
+            headers += _marked(part, value)
+    return headers
 
 
 def _text(value: Any) -> str:

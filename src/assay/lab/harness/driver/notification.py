@@ -1,4 +1,4 @@
-"""Notifications of the subject, kept until a scenario asks for them. Each is handed out once."""
+"""Notifications of the subject, queued until a scenario waits for them. Each is delivered once."""
 
 from __future__ import annotations
 
@@ -10,41 +10,41 @@ from msgspec import Struct
 
 from assay.lab.harness.trace.message import Message
 
-KEPT: Final = 1000
-"""Notifications that wait to be asked for; older ones are only in the trace."""
+MOST: Final = 1000
+"""Queued notifications at most; older ones are only in the trace."""
 
 
-class _Wanted(Struct):
+class _Waiter(Struct):
     method: str
     params: Mapping[str, Any]
-    found: asyncio.Future[Message]
+    notification: asyncio.Future[Message]
 
-    def fits(self, message: Message) -> bool:
+    def matches(self, message: Message) -> bool:
         same = all(message.params.get(key) == value for key, value in self.params.items())
         return message.method == self.method and same
 
 
 class Notifications:
     def __init__(self) -> None:
-        self._heard: list[Message] = []
-        self._wanted: list[_Wanted] = []
+        self._queue: list[Message] = []
+        self._waiters: list[_Waiter] = []
 
     def take(self, message: Message) -> None:
-        for wanted in self._wanted:
-            if not wanted.found.done() and wanted.fits(message):
-                wanted.found.set_result(message)
+        for waiter in self._waiters:
+            if not waiter.notification.done() and waiter.matches(message):
+                waiter.notification.set_result(message)
                 return
-        self._heard = [*self._heard[1 - KEPT :], message]
+        self._queue = [*self._queue[1 - MOST :], message]
 
     async def next(self, method: str, params: Mapping[str, Any]) -> Message:
-        """The oldest of that method, with these parameters among others, that nobody asked for yet."""
-        wanted = _Wanted(method, params, asyncio.get_running_loop().create_future())
-        for message in self._heard:
-            if wanted.fits(message):
-                self._heard.remove(message)
+        """The oldest notification of the method that has at least these parameters."""
+        waiter = _Waiter(method, params, asyncio.get_running_loop().create_future())
+        for message in self._queue:
+            if waiter.matches(message):
+                self._queue.remove(message)
                 return message
-        self._wanted.append(wanted)
+        self._waiters.append(waiter)
         try:
-            return await wanted.found
+            return await waiter.notification
         finally:
-            self._wanted.remove(wanted)
+            self._waiters.remove(waiter)

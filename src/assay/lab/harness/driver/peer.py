@@ -1,6 +1,6 @@
-"""The driver's end of one conversation with the subject: sends anything, waits for answers, never for time.
+"""The driver's side of a conversation with the subject: sends anything and waits for answers, never for time.
 
-What a peer returns helps a scenario to choose its next step. It is no evidence: checks read the trace.
+Return values only help a scenario to choose its next step. They are not evidence: checks read the trace.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from .notification import Notifications
 from .responder import Responder, usual_answer
 
 PAGES: Final = 100
-"""Pages of one list that are followed: more is a server that never ends, and a check's affair."""
+"""Pages of a list to read at most; a check reports lists that never end."""
 ROUND_TRIPS: Final = 2
-"""Requests, one after the other, in whose time a server has surely seen what was sent before them."""
+"""Consecutive requests after whose answers a server has certainly read the messages sent before them."""
 encode: Final = msgspec.json.Encoder().encode
 
 
 class Reply(Struct, frozen=True):
-    """The answer to a request, as far as there was one."""
+    """The answer to a request; empty if the HTTP response held no message."""
 
     message: Message | None = None
     head: Head | None = None
@@ -60,7 +60,7 @@ class Reply(Struct, frozen=True):
 
 
 class Pending:
-    """A request that was sent and whose answer nobody has waited for yet."""
+    """A request that was sent and may still be answered."""
 
     def __init__(self, method: str, request_id: Any) -> None:
         self.method = method
@@ -87,22 +87,22 @@ class Peer:
         self.name = name
         self.patience = patience
         self.capabilities: dict[str, Any] = {}
-        """What this driver declares as a client."""
+        """Client capabilities that the driver declares."""
         self.responders: dict[str, Responder] = {}
-        """How it answers the subject's requests, where not as usual."""
+        """Answers to requests of the subject that differ from the defaults, by method."""
         self.ears: Sent | None = None
-        """The stream for what belongs to no request, where one was opened to hear something there."""
+        """The stream for messages that belong to no request, if one was opened."""
         self.link = connect(self)
         self.broken: BrokenOff | None = None
         self.greeted = False
         self.closed = False
         self._recorder = recorder
         self._pending: list[Pending] = []
-        self._notices = Notifications()
+        self._notifications = Notifications()
         self._ids = 0
-        self._named: set[str] = set()
+        self._string_ids: set[str] = set()
         self._earlier: frozenset[str] = frozenset()
-        """Ids that are words: all of them, and those of scenarios that this conversation served before."""
+        """String ids of earlier scenarios in this conversation."""
         self._sentinels = 0
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -115,7 +115,7 @@ class Peer:
             elif message.shape is Shape.REQUEST and not self.closed:
                 self._background(self._respond(message))
             elif message.shape is Shape.NOTIFICATION:
-                self._notices.take(message)
+                self._notifications.take(message)
 
     def ended(self, channel: str) -> None:
         for pending in list(self._pending):
@@ -127,31 +127,31 @@ class Peer:
         for pending in self._pending:
             if not pending.future.done():
                 pending.future.set_exception(self.broken)
-                pending.future.exception()  # nobody may wait for it: that is no error of ours
+                pending.future.exception()  # marks it as retrieved, in case nothing awaits the future
         self._pending.clear()
 
     def _settle(self, message: Message) -> None:
-        # Answers come about in the order of their requests: the search seldom goes far, also among thousands.
-        fit = next((one for one in self._pending if one.id == message.id), None)
-        if fit is not None:
-            return self._finish(fit, message)
-        # An answer with a wrong id is for a check to find. The scenario goes on as if it were the oldest's,
-        # so that one fault does not hide what follows it.
-        waiting = [one for one in self._pending if _may_be_for(message, one)]
-        strange = not isinstance(message.id, int | str) or len(self._pending) == 1
-        if waiting and strange:
-            self._finish(waiting[0], message)
+        # Answers come roughly in the order of the requests, so the search is short even among thousands.
+        match = next((pending for pending in self._pending if pending.id == message.id), None)
+        if match is not None:
+            return self._finish(match, message)
+        # A check reports an answer with a wrong id. The scenario takes it for the oldest request and
+        # continues, so that one fault does not hide later ones.
+        candidates = [pending for pending in self._pending if _may_be_for(message, pending)]
+        wrong_id = not isinstance(message.id, int | str) or len(self._pending) == 1
+        if candidates and wrong_id:
+            self._finish(candidates[0], message)
 
     def _finish(self, pending: Pending, message: Message | None) -> None:
         self._pending.remove(pending)
         if not pending.future.done():
             pending.future.set_result(message)
 
-    async def _respond(self, asked: Message) -> None:
-        answer = self.answer_to(asked.method, asked.params)
+    async def _respond(self, request: Message) -> None:
+        answer = self.answer_to(request.method, request.params)
         if answer is not None:
             with contextlib.suppress(BrokenOff):
-                await self.send({"jsonrpc": "2.0", "id": asked.id, **answer})
+                await self.send({"jsonrpc": "2.0", "id": request.id, **answer})
 
     def _background(self, work: Any) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -162,12 +162,12 @@ class Peer:
 
     @property
     def http(self) -> HttpLink:
-        assert isinstance(self.link, HttpLink), "the scenario must say `transports=HTTP_ONLY`"
+        assert isinstance(self.link, HttpLink), "the scenario must declare `transports=HTTP_ONLY`"
         return self.link
 
     @property
     def stdio(self) -> StdioLink:
-        assert isinstance(self.link, StdioLink), "the scenario must say `transports=STDIO_ONLY`"
+        assert isinstance(self.link, StdioLink), "the scenario must declare `transports=STDIO_ONLY`"
         return self.link
 
     def next_id(self) -> int:
@@ -175,37 +175,37 @@ class Peer:
         return self._ids
 
     def remembers(self, request_id: Any) -> bool:
-        """Whether it will never use that id of a past request again."""
-        return request_id in self._named or (isinstance(request_id, int) and 0 < request_id <= self._ids)
+        """Whether this id was used, and will not be used again."""
+        return request_id in self._string_ids or (isinstance(request_id, int) and 0 < request_id <= self._ids)
 
     @property
     def is_idle(self) -> bool:
-        """Whether the conversation could go on, and nothing is under way."""
+        """Whether the conversation is open, and nothing is in progress."""
         return self.broken is None and not (self.closed or self._pending or self._tasks)
 
     def move(self, recorder: Recorder, name: str) -> None:
-        """Go on in another recording, as if nothing had been said since the conversation was opened."""
+        """Continue in another recording, in the state after the opening of the conversation."""
         self.name, self._recorder = name, recorder
-        self._earlier = frozenset(self._named)
+        self._earlier = frozenset(self._string_ids)
         self.responders = {}
-        self._notices = Notifications()
+        self._notifications = Notifications()
         self.stdio.move(recorder, name)
 
     def mark(self, label: str, **info: Any) -> Frame:
         return self._recorder.mark(f"{self.name}/marks", label, **info)
 
     def answer_to(self, method: str, params: Any) -> dict[str, Any] | None:
-        """What this driver answers to a question: `{"result": …}` or `{"error": …}`; none for nothing."""
+        """The driver's answer to a request: `{"result": …}`, `{"error": …}` or None for no answer."""
         responder = self.responders.get(method)
         if responder is None:
             return usual_answer(method)
         return responder(params if isinstance(params, dict) else {})
 
     async def send(self, message: Any, *, headers: Mapping[str, str | None] | None = None) -> Sent:
-        """Send one message, or any bytes in place of one, framed as the transport does.
+        """Send a message, or raw bytes in place of one, in the transport's framing.
 
         Raises:
-            BrokenOff: the conversation is over.
+            BrokenOff: the conversation has ended.
         """
         if self.broken is not None:
             raise self.broken
@@ -213,12 +213,12 @@ class Peer:
         return await self.link.send(body, message, headers or {})
 
     async def offer(self, message: Any, *, headers: Mapping[str, str | None] | None = None) -> Head | None:
-        """Send something that need not be answered; on HTTP wait until its request is."""
+        """Send a message that needs no answer; on HTTP, wait for the response."""
         sent = await self.send(message, headers=headers)
         return await sent.settled(self.patience)
 
     async def notify(self, method: str, params: Any = None) -> Head | None:
-        return await self.offer({"jsonrpc": "2.0", "method": method, **_given(params)})
+        return await self.offer({"jsonrpc": "2.0", "method": method, **_if_any(params)})
 
     async def start(
         self,
@@ -228,21 +228,21 @@ class Peer:
         request_id: Any = None,
         headers: Mapping[str, str | None] | None = None,
     ) -> Pending:
-        """Send a request without waiting for its answer; parameters are declared as the revision wants."""
+        """Send a request, with the `_meta` that the revision requires, without waiting for its answer."""
         number = self.next_id() if request_id is None else request_id
         self._remember(number)
         pending = Pending(method, number)
         self._pending.append(pending)
         full = declared(self.revision, self._params(params), self.capabilities)
-        message = {"jsonrpc": "2.0", "id": number, "method": method, **_given(full)}
+        message = {"jsonrpc": "2.0", "id": number, "method": method, **_if_any(full)}
         pending.sent = await self.send(message, headers=headers)
         return pending
 
     def _remember(self, request_id: Any) -> None:
         if request_id in self._earlier:
-            raise BrokenOff(f"another scenario has used the id {request_id!r} in this conversation")
+            raise BrokenOff(f"another scenario has already used the id {request_id!r} in this conversation")
         if isinstance(request_id, str):
-            self._named.add(request_id)
+            self._string_ids.add(request_id)
 
     def _params(self, params: Any) -> Any:
         return {} if params is None and self.revision.opening is Opening.PER_REQUEST else params
@@ -250,8 +250,8 @@ class Peer:
     async def answer(self, pending: Pending) -> Reply:
         """
         Raises:
-            NoAnswer: none in time; a mark says so in the trace.
-            BrokenOff: the conversation is over.
+            NoAnswer: no answer in time; a mark records it in the trace.
+            BrokenOff: the conversation has ended.
         """
         try:
             async with asyncio.timeout(self.patience):
@@ -262,14 +262,14 @@ class Peer:
         return Reply(message, pending.sent.head if pending.sent else None)
 
     async def request(self, method: str, params: Any = None, **options: Any) -> Reply:
-        """Send a request and wait for its answer, or for the end of the HTTP response to it."""
+        """Send a request and wait for its answer, or for the end of its HTTP response."""
         return await self.answer(await self.start(method, params, **options))
 
     async def taken(self, sent: Sent) -> Head | None:
-        """Wait until a request for a stream is answered, or was before the subject for two round trips.
+        """Wait for the response to a request for a stream, for two round trips at most.
 
-        Many servers keep the head of a stream until its first event: none then, and a head or a refusal may
-        still come. The trace will have it.
+        Many servers send the head of a stream with its first event: the result is None then, and a head or a
+        refusal may still arrive.
         """
         for _ in range(ROUND_TRIPS):
             if not sent.is_settled:
@@ -277,12 +277,12 @@ class Peer:
         return sent.head
 
     async def hear(self, method: str, during: Pending | Sent | None = None, **params: Any) -> Message | None:
-        """Wait for a notification with these parameters; each is heard once.
+        """Wait for a notification with these parameters; each is returned once.
 
-        None if it did not come in time, which a mark says in the trace, or if what it should come during was
-        over before: a request answered, a stream refused.
+        Returns None if `during` ends first (its request is answered, or its stream refused), or on a timeout,
+        which a mark records in the trace.
         """
-        waiting = asyncio.ensure_future(self._notices.next(method, params))
+        waiting = asyncio.ensure_future(self._notifications.next(method, params))
         until: set[asyncio.Future[Any]] = {waiting} if during is None else {waiting, during.over}
         await asyncio.wait(until, timeout=self.patience, return_when=asyncio.FIRST_COMPLETED)
         if waiting.done():
@@ -294,18 +294,18 @@ class Peer:
         return None
 
     def expect(self, method: str, request_id: Any) -> Pending:
-        """Wait for the answer to a request that the scenario sends as bytes of its own."""
+        """Register a request that the scenario sends as raw bytes, to wait for its answer."""
         pending = Pending(method, request_id)
         self._pending.append(pending)
         return pending
 
     async def batch(self, *messages: dict[str, Any]) -> None:
-        """Send messages as one batch and wait until its requests are answered, one by one or as a whole.
+        """Send messages as one batch and wait until its requests are answered, individually or as a whole.
 
         Raises:
-            NoAnswer: to one of them, in time.
+            NoAnswer: a request was not answered in time.
         """
-        requests = [self.expect(one["method"], one["id"]) for one in messages if "id" in one]
+        requests = [self.expect(message["method"], message["id"]) for message in messages if "id" in message]
         sent = await self.send(list(messages))
         for pending in requests:
             pending.sent = sent
@@ -318,25 +318,25 @@ class Peer:
             self.forget(requests)
 
     def forget(self, expected: Sequence[Pending]) -> None:
-        """Wait no longer for these answers: what comes and names nothing is for others."""
-        self._pending = [one for one in self._pending if one not in expected]
+        """Stop waiting for these answers, so that answers without an id go to other requests."""
+        self._pending = [pending for pending in self._pending if pending not in expected]
 
     async def sentinel(self) -> Reply:
-        """A request that any server answers: once it has, all that was due before it has been sent."""
+        """Send a request that any server answers: after its answer, earlier replies have been sent, too."""
         self._sentinels += 1
         method = "ping" if "ping" in self.revision.requests else "server/discover"
         return await self.request(method, request_id=f"{SENTINEL}{self.name}-{self._sentinels}")
 
     @contextlib.asynccontextmanager
     async def probe(self, name: str, **info: Any) -> AsyncIterator[None]:
-        """Name an attempt for checks (`trace.probes`). It ends after an answered sentinel."""
+        """Mark an attempt for checks (`trace.probes`). It ends after the answer to a sentinel."""
         begin = self.mark(PROBE, name=name, **info)
         yield
         await self.sentinel()
         self.mark(PROBED, name=name, begin=begin.n)
 
     async def greet(self) -> Reply | None:
-        """Open the conversation as its revision does; none where there is nothing to open."""
+        """Open the conversation as the revision requires; None if it has no handshake."""
         if self.revision.opening is Opening.PER_REQUEST:
             return None
         reply = await self.initialize()
@@ -344,7 +344,7 @@ class Peer:
         return reply
 
     async def initialize(self, **changed: Any) -> Reply:
-        """Send `initialize`, with parameters changed or, where None, left out."""
+        """Send `initialize` with changed parameters; those that are None are omitted."""
         usual = {
             "protocolVersion": self.revision.date,
             "capabilities": self.capabilities,
@@ -357,13 +357,13 @@ class Peer:
         return reply
 
     async def pages(self, method: str, key: str) -> list[Any]:
-        """Every item of a paginated list."""
+        """All items of a paginated list."""
         items: list[Any] = []
         params: dict[str, Any] = {}
         for _ in range(PAGES):
             reply = await self.request(method, params)
-            found = reply.result.get(key)
-            items += found if isinstance(found, list) else []
+            page = reply.result.get(key)
+            items += page if isinstance(page, list) else []
             cursor = reply.result.get("nextCursor")
             if not isinstance(cursor, str):
                 break
@@ -371,7 +371,7 @@ class Peer:
         return items
 
     async def call(self, tool: Mapping[str, Any], arguments: dict[str, Any], **options: Any) -> Reply:
-        """Call a tool by its definition, with the headers that this revision wants for its arguments."""
+        """Call a tool by its definition, with the headers that the revision requires for its arguments."""
         headers = param_headers(dict(tool), arguments) if self.revision.http.mirrored else {}
         params = {"name": tool["name"], "arguments": arguments}
         return await self.request(
@@ -389,11 +389,11 @@ class Peer:
 
 
 def _may_be_for(message: Message, pending: Pending) -> bool:
-    """A refusal without the id of a sentinel is about something that was sent before it, as malformed bytes
-    are; the sentinel must still be waited for, or what is on its way is cut off."""
+    """Whether an answer with a wrong id may belong to a request. An error without the id of a sentinel is
+    about an earlier message, such as malformed bytes: the sentinel must still be awaited."""
     is_sentinel = isinstance(pending.id, str) and pending.id.startswith(SENTINEL)
     return not (is_sentinel and "error" in message.fields)
 
 
-def _given(params: Any) -> dict[str, Any]:
+def _if_any(params: Any) -> dict[str, Any]:
     return {} if params is None else {"params": params}

@@ -1,7 +1,7 @@
-"""What a server asks its client: in requests of its own, or inside a result that wants input first.
+"""Questions of a server to its client: in requests, or inside an `input_required` result.
 
-Where it is asked differs by revision; what may be asked does not. So checks read questions from here, and
-saboteurs spoil them here.
+The place differs by revision, the questions do not. Checks read questions, and saboteurs alter them, through
+this module.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ SAMPLE: Final = "sampling/createMessage"
 ROOTS: Final = "roots/list"
 ASKING: Final = frozenset({ELICIT, SAMPLE, ROOTS})
 ASKED_DURING: Final = ("tools/call", "prompts/get", "resources/read")
-"""Requests of a client that may lead to questions."""
+"""Client requests during which a server may ask questions."""
 URL_REQUIRED: Final = -32042
-"""The error of a request that waits until its user has opened a page."""
+"""Error code of a request that requires the user to open a URL first."""
 
 
 class Question(Struct, frozen=True):
     method: str
     params: dict[str, Any]
     capabilities: dict[str, Any]
-    """What the driver had declared when it was asked."""
+    """Capabilities that the driver had declared at that point."""
     message: Message
     key: str | None = None
-    """Its name, where the answer comes with a retry."""
+    """Key in `inputRequests`, if the answer comes with a retry."""
 
     @property
     def frames(self) -> tuple[Frame, ...]:
@@ -42,17 +42,17 @@ class Question(Struct, frozen=True):
 
     @property
     def mode(self) -> Any:
-        """Of an elicitation: form unless it says otherwise."""
+        """Mode of an elicitation; the default is form."""
         return self.params.get("mode", "form")
 
     def declared(self, capability: str) -> dict[str, Any] | None:
-        """What the driver declared under that name; none where it did not."""
-        found = self.capabilities.get(capability)
-        return found if isinstance(found, dict) else None
+        """The capability as the driver declared it, or None."""
+        value = self.capabilities.get(capability)
+        return value if isinstance(value, dict) else None
 
 
 class Round(Struct, frozen=True):
-    """A question with the driver's answer, and how the request ended that it was asked during."""
+    """A question with the driver's answer, and the outcome of the request that caused it."""
 
     question: Question
     answer: dict[str, Any]
@@ -64,29 +64,29 @@ class Round(Struct, frozen=True):
 
 
 def questions_in(message: dict[str, Any]) -> Iterator[tuple[str | None, dict[str, Any]]]:
-    """The questions in a message as it is on the wire, each `{"method": …, "params": …}` with its name."""
+    """The questions in a decoded message, each `{"method": …, "params": …}` with its key."""
     method = message.get("method")
     if "id" in message and isinstance(method, str) and method in ASKING:
         yield None, message
-    for key, asked in _object(_object(message.get("result")).get("inputRequests")).items():
-        if isinstance(asked, dict):
-            yield key, asked
+    for key, question in _object(_object(message.get("result")).get("inputRequests")).items():
+        if isinstance(question, dict):
+            yield key, question
     error = _object(message.get("error"))
     if error.get("code") == URL_REQUIRED:
-        listed = _object(error.get("data")).get("elicitations")
-        for params in listed if isinstance(listed, list) else []:
+        elicitations = _object(error.get("data")).get("elicitations")
+        for params in elicitations if isinstance(elicitations, list) else []:
             yield None, {"method": ELICIT, "params": params}
 
 
 def asked_in(message: dict[str, Any], method: str) -> Iterator[dict[str, Any]]:
-    """The parameters of the questions of one method in a message, to be changed in place."""
-    for _, asked in questions_in(message):
-        if asked.get("method") == method and isinstance(asked.get("params"), dict):
-            yield asked["params"]
+    """The parameters of the questions of a method in a message, for changes in place."""
+    for _, question in questions_in(message):
+        if question.get("method") == method and isinstance(question.get("params"), dict):
+            yield question["params"]
 
 
 def answers_in(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """A client's answers in a message of its own: a result, or the responses that come with a retry."""
+    """The answers in a client's message: a result, or the responses in a retry."""
     if "method" not in message and isinstance(message.get("result"), dict):
         yield message["result"]
     for answer in _object(_object(message.get("params")).get("inputResponses")).values():
@@ -95,7 +95,7 @@ def answers_in(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def declare_for(message: dict[str, Any], capabilities: dict[str, Any]) -> None:
-    """Let a message of a client declare these capabilities too, wherever it declares its own."""
+    """Add capabilities to a client's message, wherever it declares any."""
     params = _object(message.get("params"))
     meta = _object(params.get("_meta"))
     for place, key in ((params, "capabilities"), (meta, CAPABILITIES_KEY)):
@@ -104,77 +104,81 @@ def declare_for(message: dict[str, Any], capabilities: dict[str, Any]) -> None:
 
 
 def questions(trace: Trace, *methods: str) -> Iterator[Question]:
-    """Every question of the subject, or those of these methods, in order."""
-    declared = _Declared(trace)
+    """The questions of the subject of these methods, or all, in order."""
+    declarations = _Declarations(trace)
     for message in trace.received:
-        for key, asked in questions_in(message.fields):
-            method = asked.get("method")
+        for key, question in questions_in(message.fields):
+            method = question.get("method")
             if isinstance(method, str) and (not methods or method in methods):
-                yield Question(method, _object(asked.get("params")), declared.at(message), message, key)
+                capabilities = declarations.at(message)
+                yield Question(method, _object(question.get("params")), capabilities, message, key)
 
 
 def rounds_of(trace: Trace, *methods: str) -> Iterator[Round]:
-    """The questions that the driver answered, as far as the frames show what came of it."""
-    exchanges = [one for one in trace.exchanges(*ASKED_DURING) if one.answer is not None]
+    """The questions that the driver answered, if the frames show the outcome."""
+    exchanges = [exchange for exchange in trace.exchanges(*ASKED_DURING) if exchange.answer is not None]
     for question in questions(trace, *methods):
         find = _answered_at_once if question.key is None else _answered_by_retry
-        answered = find(question, exchanges, trace)
-        if answered is not None:
-            yield answered
+        input_round = find(question, exchanges, trace)
+        if input_round is not None:
+            yield input_round
 
 
 def _answered_at_once(question: Question, exchanges: list[Exchange], trace: Trace) -> Round | None:
-    asked = question.message
-    reply = next((one for one in trace.messages if _is_reply(one, asked)), None)
-    during = [one for one in exchanges if _spans(one, asked.frame)]
-    # With two requests open at once nothing says which of them the question belongs to.
-    if reply is None or asked.shape is not Shape.REQUEST or len(during) != 1:
+    request = question.message
+    reply = next((message for message in trace.messages if _is_reply(message, request)), None)
+    during = [exchange for exchange in exchanges if _spans(exchange, request.frame)]
+    # With two requests open at once, it is unknown to which of them the question belongs.
+    if reply is None or request.shape is not Shape.REQUEST or len(during) != 1:
         return None
     return Round(question, reply.result, during[0])
 
 
-def _is_reply(message: Message, asked: Message) -> bool:
-    here = message.frame.connection == asked.frame.connection and message.frame.n > asked.frame.n
-    return here and not message.by_subject and message.is_response and same_id(message.id, asked.id)
+def _is_reply(message: Message, request: Message) -> bool:
+    follows = message.frame.connection == request.frame.connection and message.frame.n > request.frame.n
+    return follows and not message.by_subject and message.is_response and same_id(message.id, request.id)
 
 
 def _spans(exchange: Exchange, frame: Frame) -> bool:
-    answer = exchange.answer
-    here = exchange.request.frame.connection == frame.connection
-    return here and answer is not None and exchange.request.frame.n < frame.n < answer.frame.n
+    answer, request = exchange.answer, exchange.request.frame
+    return (
+        request.connection == frame.connection and answer is not None and request.n < frame.n < answer.frame.n
+    )
 
 
 def _answered_by_retry(question: Question, exchanges: list[Exchange], trace: Trace) -> Round | None:
     for exchange in exchanges:
-        given = _object(exchange.params.get("inputResponses"))
+        responses = _object(exchange.params.get("inputResponses"))
         sent = exchange.request.frame
         later = sent.n > question.message.frame.n and sent.connection == question.message.frame.connection
-        if later and question.key in given:
-            return Round(question, _object(given[question.key]), exchange)
+        if later and question.key in responses:
+            return Round(question, _object(responses[question.key]), exchange)
     return None
 
 
-class _Declared:
-    """What the driver declared: in the handshake of a connection, or in the request that is answered."""
+class _Declarations:
+    """Capabilities that the driver declared: in the handshake of a connection, or in the answered request."""
 
     def __init__(self, trace: Trace) -> None:
-        self._asked = {id(answer): one for one in trace.exchanges() for answer in one.answers}
-        self._greetings = [
-            (one.request.frame, _object(one.params.get("capabilities")))
-            for one in trace.exchanges("initialize")
+        self._exchange_of = {
+            id(answer): exchange for exchange in trace.exchanges() for answer in exchange.answers
+        }
+        self._handshakes = [
+            (exchange.request.frame, _object(exchange.params.get("capabilities")))
+            for exchange in trace.exchanges("initialize")
         ]
 
     def at(self, message: Message) -> dict[str, Any]:
-        exchange = self._asked.get(id(message))
+        exchange = self._exchange_of.get(id(message))
         meta = _object(exchange.params.get("_meta")) if exchange is not None else {}
         if CAPABILITIES_KEY in meta:
             return _object(meta[CAPABILITIES_KEY])
-        said = [
+        earlier = [
             capabilities
-            for frame, capabilities in self._greetings
+            for frame, capabilities in self._handshakes
             if frame.connection == message.frame.connection and frame.n < message.frame.n
         ]
-        return said[-1] if said else {}
+        return earlier[-1] if earlier else {}
 
 
 def _object(value: Any) -> dict[str, Any]:

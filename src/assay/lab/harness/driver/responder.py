@@ -1,4 +1,4 @@
-"""What the driver answers when the subject asks something, unless a scenario says otherwise."""
+"""The driver's default answers to requests of the subject; a scenario may override them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 from assay.model.error import METHOD_NOT_FOUND
 
 Responder = Callable[[dict[str, Any]], dict[str, Any] | None]
-"""Parameters of the subject's request → `{"result": …}` or `{"error": …}`, or none for no answer."""
+"""Maps the parameters of a request to `{"result": …}`, `{"error": …}` or None for no answer."""
 
 SAMPLED: Final = {
     "role": "assistant",

@@ -1,4 +1,4 @@
-"""What can be asked of any server without harm: its own read-only tools, resources and prompts."""
+"""Requests that are safe with any server: its read-only tools, resources and prompts."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from msgspec import Struct
 from assay.lab.harness.need import Need
 from assay.lab.harness.subject.facts import Facts
 
-from .argument import arguments_for
+from .argument import arguments_for, required_names
 from .mirrored_header import param_headers
 from .peer import Peer, Pending, Reply
 
 TOOLS: Final = 5
 OTHERS: Final = 2
-"""Of each other kind: a server may have thousands, and each may take its time."""
+"""Requests of each other kind: a server may have thousands, and each takes time."""
 
 
 class SafeRequest(Struct, frozen=True):
     method: str
     params: dict[str, Any]
     headers: dict[str, str] = {}
-    """Those that repeat arguments, in the revisions that want them."""
+    """Headers that mirror arguments, in the revisions that require them."""
 
     async def start(self, peer: Peer, meta: dict[str, Any] | None = None) -> Pending:
-        """Ask, with this in `_meta` besides what the revision wants, and do not wait."""
+        """Send the request with extra `_meta`, without waiting for the answer."""
         params = {**self.params, "_meta": meta} if meta else self.params
         headers = self.headers if peer.revision.http.mirrored else {}
         return await peer.start(self.method, params, headers=headers)
@@ -45,11 +45,11 @@ def errands(facts: Facts) -> list[SafeRequest]:
 
 
 def _tools(facts: Facts) -> Iterator[SafeRequest]:
-    made = [
+    calls = [
         (arguments_for(tool), tool) for tool in facts.read_only_tools if isinstance(tool.get("name"), str)
     ]
-    # Arguments are guessed: tools that need fewest are the likeliest to get to work.
-    for arguments, tool in sorted(made, key=lambda one: len(one[0])):
+    # Arguments are guessed: tools with the fewest are most likely to succeed.
+    for arguments, tool in sorted(calls, key=lambda call: len(call[0])):
         params = {"name": tool["name"], "arguments": arguments}
         yield SafeRequest("tools/call", params, param_headers(tool, arguments))
 
@@ -62,15 +62,9 @@ def _resources(facts: Facts) -> Iterator[SafeRequest]:
 
 def _prompts(facts: Facts) -> Iterator[SafeRequest]:
     for prompt in facts.prompts:
-        # One that needs arguments could only be refused: what it takes is not said.
-        if isinstance(prompt.get("name"), str) and not _required(prompt):
+        # Valid arguments cannot be guessed: prompts do not publish a schema.
+        if isinstance(prompt.get("name"), str) and not required_names(prompt):
             yield SafeRequest("prompts/get", {"name": prompt["name"]})
-
-
-def _required(prompt: dict[str, Any]) -> bool:
-    arguments = prompt.get("arguments")
-    listed = arguments if isinstance(arguments, list) else []
-    return any(isinstance(one, dict) and one.get("required") is True for one in listed)
 
 
 AN_ERRAND: Final = Need(

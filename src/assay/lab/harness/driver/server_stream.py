@@ -1,4 +1,4 @@
-"""Where a server may speak besides its answers, in the revisions with a handshake."""
+"""The stream for messages of a server that belong to no request, in revisions with a handshake."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from .stage import Stage
 
 
 async def open_ears(stage: Stage, peer: Peer) -> bool:
-    """Open the stream for what belongs to no request; whether the server may be heard there.
+    """Open the stream, and return whether the server may send messages on it.
 
-    On a single channel nothing has to be opened. A server that neither opens nor refuses the stream while it
-    answers other requests is taken to keep the head until it has something to say; a refusal that comes
-    after all ends the waiting for what was to be heard there.
+    Transports with a single channel need no extra stream. A server that neither opens nor refuses the stream
+    while it answers other requests is assumed to send the head with its first message; a late refusal ends
+    the wait for messages on the stream.
     """
     if stage.transport is not Transport.HTTP or not stage.revision.http.sessions:
         return stage.transport is not Transport.HTTP

@@ -1,4 +1,4 @@
-"""Where a scenario plays: one subject, one transport, one revision, and as many connections as it wants."""
+"""The environment of a scenario: a subject on one transport and revision, with any number of connections."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .peer import Peer
 
 BESIDE: Final = "beside/notes"
 SPANS: Final = "beside/spans"
-"""Channels of what does not pass on a connection."""
+"""Channels of evidence that does not come from a connection."""
 Connect = Callable[[Peer], Link]
 
 
@@ -50,7 +50,7 @@ class Stage:
         self._peers: list[Peer] = []
         self._spares = spares
         self._openings: dict[Peer, Opening] = {}
-        """Of the conversations that another scenario might go on with."""
+        """Openings of conversations that another scenario might continue."""
 
     @property
     def plain(self) -> str:
@@ -61,9 +61,9 @@ class Stage:
         return str(len(self._peers) + 1)
 
     async def connect(self, bearer: str = USUAL, certificate: str = USUAL) -> Peer:
-        """A connection on which nothing was said yet. It is closed for you, without a sentinel.
+        """Open a connection without a handshake, closed after the scenario without a sentinel.
 
-        It shows a token and a certificate of these kinds; marks tell of any but the usual ones.
+        It uses a token and a client certificate of these kinds; marks record kinds other than the usual.
         """
         name = self._next_name()
         peer = Peer(self._recorder, self.revision, name=name, patience=self.patience, connect=self._connect)
@@ -78,24 +78,24 @@ class Stage:
         return peer
 
     async def open(self, **capabilities: Any) -> Peer:
-        """A connection whose conversation is open at this revision, with these capabilities of the client.
+        """Open a conversation at this revision, with these client capabilities.
 
-        At the end of the scenario it must still answer: a sentinel is sent on it for you.
+        At the end of the scenario the subject must still answer on it: the stage sends a sentinel.
         """
-        return await self._go_on(capabilities) or await self._begin(capabilities)
+        return await self._continue(capabilities) or await self._begin(capabilities)
 
-    async def _go_on(self, capabilities: dict[str, Any]) -> Peer | None:
+    async def _continue(self, capabilities: dict[str, Any]) -> Peer | None:
         if self._spares is None:
             return None
-        spare = await self._spares.take(self.revision, capabilities, self._recorder, self._next_name())
-        if spare is None:
+        idle = await self._spares.take(self.revision, capabilities, self._recorder, self._next_name())
+        if idle is None:
             return None
-        peer, self._openings[peer] = spare
+        peer, self._openings[peer] = idle
         self._peers.append(peer)
         return peer
 
     async def open_as(self, bearer: str, **capabilities: Any) -> Peer:
-        """The same, with a token of that kind."""
+        """Open a conversation with a token of this kind."""
         return await self._begin(capabilities, bearer)
 
     async def _begin(self, capabilities: dict[str, Any], bearer: str = USUAL) -> Peer:
@@ -103,34 +103,37 @@ class Stage:
         peer.capabilities = capabilities
         await peer.greet()
         peer.greeted = True
-        said = self._recorder.trace(closed=False).frames
-        frames = tuple(one for one in said if one.connection == peer.name)
-        self._openings[peer] = Opening(frames, self._recorder.begun)
+        frames = self._recorder.trace(closed=False).frames
+        opening = tuple(frame for frame in frames if frame.connection == peer.name)
+        self._openings[peer] = Opening(opening, self._recorder.begun)
         return peer
 
     def note(self, label: str, **info: Any) -> None:
-        """Keep what the driver sees beside the conversation."""
+        """Record an observation outside the conversations."""
         self._recorder.mark(BESIDE, label, **info)
 
     def hear_span(self, span: bytes) -> None:
-        """Keep a span that the subject exported."""
+        """Record a span that the subject exported."""
         self._recorder.record(Sender.SUBJECT, SPANS, Kind.SPAN, span)
 
     async def settle(self) -> None:
-        """See that all open conversations have sent what they had to send."""
+        """Wait until the subject has sent all due messages on all open conversations."""
         for peer in self._peers:
             if peer.greeted and not peer.closed:
                 await peer.sentinel()
 
     async def close(self, *, finished: bool = False) -> None:
-        """Hang up; where the scenario reached its end, what is as it was found waits for another."""
-        kept = await self._keep() if finished and self._spares is not None else set()
-        await asyncio.gather(*(peer.close() for peer in self._peers if peer not in kept))
+        """Close all connections. If the scenario finished, unchanged processes are kept for other
+        scenarios."""
+        reusable = await self._keep() if finished and self._spares is not None else set()
+        await asyncio.gather(*(peer.close() for peer in self._peers if peer not in reusable))
 
     async def _keep(self) -> set[Peer]:
         assert self._spares is not None
         trace = self._recorder.trace(closed=True)
-        kept = {peer for peer in self._openings if peer.is_idle and left_as_found(trace, peer, self.facts)}
-        for peer in kept:
+        reusable = {
+            peer for peer in self._openings if peer.is_idle and left_as_found(trace, peer, self.facts)
+        }
+        for peer in reusable:
             await self._spares.keep(peer, self._openings[peer], trace)
-        return kept
+        return reusable

@@ -1,4 +1,4 @@
-"""Asking to be let in, with a good token, a bad one or none. That it is refused is no end of anything."""
+"""Opens conversations with a valid token, an invalid one or none. A refusal does not abort the scenario."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .stage import Stage
 
 
 async def try_open(stage: Stage, bearer: str) -> bool:
-    """Open a conversation with a token of that kind; whether the subject let us in."""
+    """Open a conversation with a token of this kind; returns whether the subject accepted it."""
     try:
         peer = await stage.connect(bearer)
     except TurnedAway:
@@ -22,24 +22,24 @@ async def try_open(stage: Stage, bearer: str) -> bool:
 
 
 async def ask(stage: Stage, peer: Peer) -> Reply:
-    """What any conversation can begin with."""
+    """Send a request that can open any conversation."""
     if stage.revision.opening is Opening.HANDSHAKE:
         return await peer.initialize()
     return await peer.request(stage.plain)
 
 
 async def ask_by_query(stage: Stage) -> Reply:
-    """Ask with the usual token in the address, and none in the header."""
-    nobody = await stage.connect(NONE)
-    address = nobody.http.address
-    between = "&" if "?" in address.target else "?"
-    target = f"{address.target}{between}access_token={stage.wallet.get(USUAL)}"
-    nobody.http.address = msgspec.structs.replace(address, target=target)
-    return await ask(stage, nobody)
+    """Send a request with the usual token in the URL, and none in the header."""
+    peer = await stage.connect(NONE)
+    address = peer.http.address
+    separator = "&" if "?" in address.target else "?"
+    target = f"{address.target}{separator}access_token={stage.wallet.get(USUAL)}"
+    peer.http.address = msgspec.structs.replace(address, target=target)
+    return await ask(stage, peer)
 
 
 async def come_in(stage: Stage) -> Peer:
-    """The control of all that is refused: with the usual token, the subject does what it is asked."""
+    """The control experiment for refusals: with the usual token, the subject answers."""
     peer = await stage.open()
     await peer.request(stage.plain)
     return peer

@@ -1,4 +1,4 @@
-"""Who may use something at once: many who only look on, or one who changes it."""
+"""A readers-writer lock: many observers at once, or one scenario that changes the subject."""
 
 from __future__ import annotations
 
@@ -8,43 +8,44 @@ from contextlib import asynccontextmanager
 
 
 class Access:
-    """For scenarios that are played at the same time on the same subject."""
+    """For scenarios that run concurrently against the same subject."""
 
     def __init__(self) -> None:
-        self._turn = asyncio.Condition()
-        self._lookers = 0
+        self._changed = asyncio.Condition()
+        self._sharing = 0
         self._waiting = 0
-        self._taken = False
+        self._exclusive = False
 
     @asynccontextmanager
     async def together(self) -> AsyncIterator[None]:
-        """With others who look on; whoever waits to be alone goes first."""
-        async with self._turn:
-            await self._turn.wait_for(lambda: not self._taken and not self._waiting)
-            self._lookers += 1
+        """Shared access. Waiting exclusive users go first."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: not self._exclusive and not self._waiting)
+            self._sharing += 1
         try:
             yield
         finally:
-            async with self._turn:
-                self._lookers -= 1
-                self._turn.notify_all()
+            async with self._changed:
+                self._sharing -= 1
+                self._changed.notify_all()
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[None]:
-        async with self._turn:
-            await self._free()
-            self._taken = True
+        """Exclusive access."""
+        async with self._changed:
+            await self._wait_until_free()
+            self._exclusive = True
         try:
             yield
         finally:
-            async with self._turn:
-                self._taken = False
-                self._turn.notify_all()
+            async with self._changed:
+                self._exclusive = False
+                self._changed.notify_all()
 
-    async def _free(self) -> None:
+    async def _wait_until_free(self) -> None:
         self._waiting += 1
         try:
-            await self._turn.wait_for(lambda: not self._taken and not self._lookers)
+            await self._changed.wait_for(lambda: not self._exclusive and not self._sharing)
         finally:
             self._waiting -= 1
-            self._turn.notify_all()
+            self._changed.notify_all()

@@ -1,6 +1,6 @@
-"""What the driver can show to be let in: tokens of several kinds, good ones and bad.
+"""Bearer tokens of the driver, valid and invalid, by kind.
 
-Scenarios and traces know a token by its kind. The token itself is on the wire only.
+Scenarios and traces refer to a token by its kind. The token itself is only on the wire.
 """
 
 from __future__ import annotations
@@ -15,77 +15,76 @@ from typing import Final
 import msgspec
 
 BEARER: Final = "bearer"
-"""The mark of a connection that shows something else than usual; `shows` says what."""
+"""Mark of a connection with a token other than the usual one; `shows` gives its kind."""
 
 USUAL: Final = "usual"
-"""Good, and enough for all that the driver does."""
+"""Valid, with all scopes that the driver needs."""
 NONE: Final = "none"
 OTHER: Final = "other"
-"""As good, of another user."""
+"""Valid, of a second user."""
 WEAK: Final = "weak"
-"""Good, with too small a scope."""
+"""Valid, with insufficient scope."""
 EXPIRED: Final = "expired"
 FOREIGN: Final = "foreign"
-"""Good for another server."""
+"""Valid for another server."""
 OTHER_ISSUER: Final = "other-issuer"
 NOT_YET: Final = "not-yet"
-"""Good in six minutes, which is more than clocks differ by."""
+"""Valid in six minutes: more than an acceptable clock skew."""
 SKEWED: Final = "skewed"
-"""Good in twenty seconds: for a clock that is a little ahead, it is now."""
+"""Valid in twenty seconds: within an acceptable clock skew."""
 STRANGER: Final = "stranger"
-"""Signed as good ones are, with a key that the issuer does not have."""
+"""Signed with a key that is not the issuer's."""
 CAPITALS: Final = "capitals"
-"""Good: its audience is this server's address, in capitals where their size does not matter."""
+"""Valid: its audience is this server's URL, with scheme and host in upper case."""
 STEPPED: Final = "stepped-up"
-"""With just the scopes that the server asked for."""
+"""With exactly the scopes that the server asked for."""
 
 MALFORMED: Final = "malformed"
-"""Not even the form of a token."""
+"""Violates the syntax of a token."""
 GARBAGE: Final = "garbage"
 ALTERED: Final = "altered"
-"""The usual one, its signature changed."""
+"""The usual token with a modified signature."""
 UNSIGNED: Final = "unsigned"
-"""The usual one under `alg: none`, without its signature."""
+"""The usual token with `alg: none` and without signature."""
 FORGED: Final = "forged"
-"""The usual one, signed by the driver itself."""
+"""The usual token, signed by the driver."""
 
 AHEAD: Final = {NOT_YET: 360, SKEWED: 20}
-"""Seconds until such a token is good, by the clock of this machine."""
+"""Seconds until such a token is valid, by this machine's clock."""
 
-Granting = Callable[[Sequence[str]], Awaitable[str | None]]
-"""Gets a token with these scopes; none where there is none to be had."""
-Fetching = Callable[[], Awaitable[tuple[Mapping[str, str], float]]]
-"""Gets new tokens, and says for how many seconds they are good."""
-Minting = Callable[[str], Awaitable[str | None]]
-"""Gets a token of a kind of which only a new one is any good; none where there is none to be had."""
+Grant = Callable[[Sequence[str]], Awaitable[str | None]]
+"""Returns a token with these scopes, or None if the issuer grants none."""
+Fetch = Callable[[], Awaitable[tuple[Mapping[str, str], float]]]
+"""Returns new tokens and their lifetime in seconds."""
+Mint = Callable[[str], Awaitable[str | None]]
+"""Returns a fresh token of a time-dependent kind, or None if the issuer cannot mint it."""
 
 
 class Wallet:
-    """All tokens of one run, by kind."""
+    """The tokens of a run by kind."""
 
     def __init__(
         self,
         tokens: Mapping[str, str] | None = None,
         *,
-        grant: Granting | None = None,
-        fetch: Fetching | None = None,
-        mint: Minting | None = None,
+        grant: Grant | None = None,
+        fetch: Fetch | None = None,
+        mint: Mint | None = None,
         learn: Callable[[str], None] = lambda token: None,
     ) -> None:
-        """`learn` is told of every token that is shown, so that none is kept."""
+        """`learn` is called with every token, so that the recorder can redact it."""
         self._grant = grant
         self._fetch = fetch
         self._mint = mint
         self._learn = learn
         self._fetching = asyncio.Lock()
-        self._until = 0.0
-        """By the clock: when the tokens should be new."""
+        self._renew_at = 0.0
         self._tokens: dict[str, str] = {}
         self._put(tokens or {})
 
     def _put(self, tokens: Mapping[str, str]) -> None:
         usual = tokens.get(USUAL)
-        self._tokens = {**({} if usual is None else spoiled(usual)), **tokens}
+        self._tokens = {**({} if usual is None else invalid_variants(usual)), **tokens}
         for token in self._tokens.values():
             self._learn(token)
 
@@ -93,14 +92,14 @@ class Wallet:
         """Get new tokens before the old ones expire.
 
         Raises:
-            NoToken: there are none any more.
+            NoToken: the issuer no longer issues tokens.
         """
         if self._fetch is None:
             return
         async with self._fetching:
-            if time.monotonic() >= self._until:
+            if time.monotonic() >= self._renew_at:
                 tokens, seconds = await self._fetch()
-                self._until = time.monotonic() + seconds / 2
+                self._renew_at = time.monotonic() + seconds / 2
                 self._put(tokens)
 
     def get(self, kind: str) -> str | None:
@@ -111,11 +110,11 @@ class Wallet:
         return sorted({*self._tokens, *([STEPPED] if self._grant is not None else [])})
 
     async def step_up(self, scopes: Sequence[str]) -> bool:
-        """Get a token with just these scopes, as the kind `STEPPED`; false where there is none to be had."""
+        """Get a token with exactly these scopes, as the kind `STEPPED`; false if none is granted."""
         return self._keep(STEPPED, None if self._grant is None else await self._grant(scopes))
 
     async def renew(self, kind: str) -> bool:
-        """Get a token of a kind that is another a little later; false where the old one must do."""
+        """Get a fresh token of a time-dependent kind; false if the old one remains."""
         return self._keep(kind, None if self._mint is None else await self._mint(kind))
 
     def _keep(self, kind: str, token: str | None) -> bool:
@@ -125,31 +124,31 @@ class Wallet:
         return token is not None
 
 
-def spoiled(token: str) -> dict[str, str]:
-    """Bad tokens that can be made of a good one; of one that only its issuer can read, few."""
-    made = {MALFORMED: "two words, neither a token", GARBAGE: "this-is-no-token-of-anybody"}
+def invalid_variants(token: str) -> dict[str, str]:
+    """Invalid tokens derived from a valid one; few if it is not a JWT."""
+    variants = {MALFORMED: "two words, neither a token", GARBAGE: "this-is-no-token-of-anybody"}
     parts = token.split(".")
     if len(parts) != 3 or not all(parts) or claims_of(token) is None:
-        return made
+        return variants
     header, claims, signature = parts
-    kind = _encoded({"alg": "HS256", "typ": "at+jwt"})
-    by_us = hmac.digest(b"a key that nobody else has", f"{kind}.{claims}".encode(), "sha256")
+    forged_header = _encoded({"alg": "HS256", "typ": "at+jwt"})
+    forged = hmac.digest(b"a key of the driver", f"{forged_header}.{claims}".encode(), "sha256")
     return {
-        **made,
+        **variants,
         ALTERED: f"{header}.{claims}.{'B' if signature[0] == 'A' else 'A'}{signature[1:]}",
         UNSIGNED: f"{_encoded({'alg': 'none', 'typ': 'at+jwt'})}.{claims}.",
-        FORGED: f"{kind}.{claims}.{_base64url(by_us)}",
+        FORGED: f"{forged_header}.{claims}.{_base64url(forged)}",
     }
 
 
 def claims_ahead(kind: str) -> dict[str, int]:
-    """The times of a token that becomes good after a while."""
-    begins = int(time.time()) + AHEAD[kind]
-    return {"nbf": begins, "exp": begins + 600}
+    """The time claims of a token that is not valid yet."""
+    not_before = int(time.time()) + AHEAD[kind]
+    return {"nbf": not_before, "exp": not_before + 600}
 
 
 def claims_of(token: str) -> dict[str, object] | None:
-    """What a token says, unverified; none where it is no JWT."""
+    """The unverified claims of a token; None if it is not a JWT."""
     try:
         text = token.split(".")[1]
         return msgspec.json.decode(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), type=dict)

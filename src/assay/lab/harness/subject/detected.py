@@ -1,7 +1,7 @@
-"""A URL whose transport is not known: Streamable HTTP, or only the HTTP+SSE of the first revision.
+"""A URL whose transport is unknown: Streamable HTTP, or only the HTTP+SSE of the first revision.
 
-Found out as the specification tells clients to: `initialize` is posted, and where that is refused with a
-status of 4xx, a stream is opened that must begin with an `endpoint` event.
+Detection works as the specification describes it for clients: POST `initialize`; on a 4xx status, open a
+stream with GET and expect an `endpoint` event first.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class DetectedSubject(UrlSubject):
             if link.session is not None:
                 await (await link.call("DELETE", headers=link.session_headers())).settled(PATIENCE)
         except BrokenOff:
-            return False  # whatever it is, discovery meets it again and tells
+            return False  # discovery will meet the same problem and report it
         finally:
             await link.close()
         return head is not None and head.status is not None and 400 <= head.status < 500
@@ -75,12 +75,12 @@ class DetectedSubject(UrlSubject):
 
 
 def _recorder() -> Recorder:
-    """What passes here is no evidence: discovery goes the same way again, and is recorded."""
+    """This traffic is not evidence: discovery repeats and records it."""
     return Recorder(Header(FIRST.date, Transport.HTTP, "", DETECTION))
 
 
 class Ignored:
-    """An inbox for what nobody waits for."""
+    """An inbox that discards everything."""
 
     def deliver(self, frame: Frame, body: bytes) -> None: ...
 

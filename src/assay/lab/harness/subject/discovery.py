@@ -1,7 +1,7 @@
-"""What a subject is: which revisions it really speaks, what it declares, what it lists.
+"""Discovery: the revisions a subject supports, the capabilities it declares and the items it lists.
 
-Every revision is tried, not asked about: a server speaks a handshake revision if it agrees on it, and the
-others if it answers a request of theirs.
+Support is tried, not asked for: a server supports a handshake revision if it agrees on it, and a revision
+without handshake if it answers a request of that revision.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from .bearer import NONE, USUAL
 from .facts import Facts, Refusal
 
 DISCOVERY: Final = "discovery"
-"""The name of the conversation in which a subject is got to know."""
-LET_IN_HINTS: Final = {
-    401: " (it wants credentials: --bearer, --authority or --header)",
-    403: " (it does not let us in: --bearer, --authority or --header)",
+"""Scenario name in the traces of discovery."""
+CREDENTIAL_HINTS: Final = {
+    401: " (credentials required: use --bearer, --authority or --header)",
+    403: " (access denied: use --bearer, --authority or --header)",
 }
-# Capability → where its lists are, and under which key they and the facts hold them.
+# Capability, method, key of the list in the result, attribute of the facts.
 LISTS: Final = (
     ("tools", "tools/list", "tools", "tools"),
     ("resources", "resources/list", "resources", "resources"),
@@ -35,26 +35,27 @@ LISTS: Final = (
 
 
 async def discover(stage: Stage) -> Facts | Refusal:
-    """Get to know the subject at the stage's revision.
+    """Collect the facts about the subject at the stage's revision.
 
     Raises:
-        BrokenOff: it did not answer, or is not there.
+        BrokenOff: the subject did not answer, or cannot be reached.
     """
     peer = await stage.connect()
-    refusal_or_facts = await _OPENINGS[stage.revision.opening](peer)
-    if isinstance(refusal_or_facts, Facts):
-        peer.greeted = True
-        refusal_or_facts.local = peer.link.is_local
-        if stage.transport is Transport.HTTP:
-            refusal_or_facts.certificates = peer.http.certificates
-        refusal_or_facts.beside = stage.surroundings.kinds
-        await _list(peer, refusal_or_facts)
-        await _show_nothing(stage, refusal_or_facts)
-    return refusal_or_facts
+    facts = await _OPENINGS[stage.revision.opening](peer)
+    if isinstance(facts, Refusal):
+        return facts
+    peer.greeted = True
+    facts.local = peer.link.is_local
+    if stage.transport is Transport.HTTP:
+        facts.certificates = peer.http.certificates
+    facts.beside = stage.surroundings.kinds
+    await _list(peer, facts)
+    await _try_without_token(stage, facts)
+    return facts
 
 
-async def _show_nothing(stage: Stage, facts: Facts) -> None:
-    """See whether it takes a token to be let in; without one of ours, we were let in without."""
+async def _try_without_token(stage: Stage, facts: Facts) -> None:
+    """Find out whether the subject requires a token. If the driver has none, discovery worked without."""
     facts.bearers = stage.wallet.kinds
     if USUAL in facts.bearers and stage.transport in GUARDED:
         facts.protected = not await try_open(stage, NONE)
@@ -64,7 +65,7 @@ async def _by_handshake(peer: Peer) -> Facts | Refusal:
     reply = await peer.initialize()
     agreed = reply.result.get("protocolVersion")
     if agreed != peer.revision.date:
-        return Refusal(peer.revision.date, _refused("initialize", reply, agreed))
+        return Refusal(peer.revision.date, _reason("initialize", reply, agreed))
     await peer.notify("notifications/initialized")
     session = reply.head is not None and reply.head.get("mcp-session-id") is not None
     server = _object(reply.result.get("serverInfo"))
@@ -74,9 +75,9 @@ async def _by_handshake(peer: Peer) -> Facts | Refusal:
 async def _by_request(peer: Peer) -> Facts | Refusal:
     reply = await peer.request("server/discover")
     if not reply.is_result:
-        return Refusal(peer.revision.date, _refused("server/discover", reply, None))
+        return Refusal(peer.revision.date, _reason("server/discover", reply, None))
     versions = reply.result.get("supportedVersions")
-    # A server may tell whoever asks which versions it has, in the words of one that it does not have.
+    # A server may list its versions in reply to a request of a revision that it does not support.
     if isinstance(versions, list) and peer.revision.date not in versions:
         listed = ", ".join(map(str, versions)) or "no version"
         return Refusal(peer.revision.date, f"server/discover was answered with support for {listed}")
@@ -88,15 +89,15 @@ async def _by_request(peer: Peer) -> Facts | Refusal:
 _OPENINGS: Final = {Opening.HANDSHAKE: _by_handshake, Opening.PER_REQUEST: _by_request}
 
 
-def _refused(method: str, reply: Reply, agreed: Any) -> str:
+def _reason(method: str, reply: Reply, agreed: Any) -> str:
     if isinstance(agreed, str):
-        known = "" if agreed in BY_DATE else ", which is no revision"
-        return f"{method} was answered with version {agreed}{known}"
-    hint = LET_IN_HINTS.get(reply.status or 0, "")
+        unknown = "" if agreed in BY_DATE else ", which is not a known revision"
+        return f"{method} was answered with version {agreed}{unknown}"
+    hint = CREDENTIAL_HINTS.get(reply.status or 0, "")
     if reply.message is not None:
         return f"{method} was answered with {reply.message}{hint}"
-    lost = " (is the path right?)" if reply.status == 404 else hint
-    return f"{method} was answered with HTTP status {reply.status}{lost}"
+    hint = " (check the path of the URL)" if reply.status == 404 else hint
+    return f"{method} was answered with HTTP status {reply.status}{hint}"
 
 
 async def _list(peer: Peer, facts: Facts) -> None:

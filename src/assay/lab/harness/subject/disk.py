@@ -1,4 +1,4 @@
-"""What lies in directories, to see what a subject changes there."""
+"""Snapshots of directories, to find out which files a subject changes."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from .access import Access
 MOST: Final = 20_000
 """Files below the observed directories."""
 HASHED: Final = 16 * 1024 * 1024
-"""Bytes of a file up to which it is read; of a larger one, size and time tell whether it changed."""
+"""Files up to this size are hashed; larger ones are compared by size and modification time."""
 
 
 class Unobservable(BrokenOff):
-    """What lies there cannot be looked at before and after every call."""
+    """The directories cannot be read before and after every call."""
 
 
 class Directories:
-    """Directories of the subject, given by name; what is not there yet, is empty. Directories without files
-    are not seen, nor who may read a file."""
+    """Directories of the subject; a missing directory counts as empty. Empty directories and permissions are
+    not observed."""
 
     def __init__(self, directories: Sequence[Path]) -> None:
         self._directories = tuple(path.resolve() for path in directories)
@@ -36,38 +36,40 @@ class Directories:
     def state(self) -> dict[str, str]:
         """
         Raises:
-            Unobservable: they hold too many files, or one of them cannot be listed.
+            Unobservable: there are too many files, or a directory cannot be listed.
         """
-        # Counted before one is read: below `/`, some files never end.
+        # Count before reading: some files below `/` never end.
         paths = list(islice(self._files(), MOST + 1))
         if len(paths) > MOST:
-            raise Unobservable(f"more than {MOST} files: observe the directory that the server writes to")
+            raise Unobservable(
+                f"more than {MOST} files: observe only the directory that the server writes to"
+            )
         states = ((str(path), _state(path)) for path in paths)
         return {path: state for path, state in states if state is not None}
 
     def _files(self) -> Iterator[Path]:
         for directory in self._directories:
-            for place, _, names in os.walk(directory, onerror=_unless_gone):
-                yield from (Path(place, name) for name in names)
+            for folder, _, names in os.walk(directory, onerror=_raise_unless_missing):
+                yield from (Path(folder, name) for name in names)
 
 
-def _unless_gone(error: OSError) -> None:
+def _raise_unless_missing(error: OSError) -> None:
     if not isinstance(error, FileNotFoundError):
-        raise Unobservable(f"cannot look into {error.filename}: {error.strerror}") from error
+        raise Unobservable(f"cannot list {error.filename}: {error.strerror}") from error
 
 
 def _state(path: Path) -> str | None:
-    """What tells this content from another; none when it has gone meanwhile.
+    """A fingerprint of the content; None if the file was removed in the meantime.
 
     Raises:
-        Unobservable: it is there, and cannot be read.
+        Unobservable: the file cannot be read.
     """
     try:
-        about = path.lstat()
+        stat = path.lstat()
         if path.is_symlink():
             return f"link:{os.readlink(path)}"
-        if not path.is_file() or about.st_size > HASHED or not os.access(path, os.R_OK):
-            return f"stat:{about.st_size}:{about.st_mtime_ns}"
+        if not path.is_file() or stat.st_size > HASHED or not os.access(path, os.R_OK):
+            return f"stat:{stat.st_size}:{stat.st_mtime_ns}"
         return f"sha256:{sha256(path.read_bytes()).hexdigest()}"
     except FileNotFoundError:
         return None
@@ -76,7 +78,7 @@ def _state(path: Path) -> str | None:
 
 
 class Difference(Struct, frozen=True):
-    """What lies there after something that did not before, or otherwise."""
+    """Paths that were created, changed or removed between two snapshots."""
 
     created: list[str]
     changed: list[str]

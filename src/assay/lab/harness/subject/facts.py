@@ -1,4 +1,4 @@
-"""What is known of a subject on one transport and revision: declared by it, and listed by it."""
+"""Facts about a subject on one transport and revision: what it declares and lists."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ class Facts(Struct):
     revision: str
     capabilities: dict[str, Any] = {}
     server: dict[str, Any] = {}
-    """Its name and version, as it gives them."""
+    """The server's `serverInfo`."""
     tools: list[dict[str, Any]] = []
     resources: list[dict[str, Any]] = []
     templates: list[dict[str, Any]] = []
     prompts: list[dict[str, Any]] = []
     session: bool = False
-    """Whether it gave out a session id."""
+    """Whether the server assigns a session id."""
     local: bool = False
-    """Whether it is reached by a name of this machine."""
+    """Whether the host name is a loopback name."""
     protected: bool = False
-    """Whether it lets nobody in without a token."""
+    """Whether the server refuses requests without a token."""
     bearers: list[str] = []
-    """The kinds of tokens that can be shown to it; see `bearer.py`."""
+    """Kinds of tokens that the driver has; see `bearer.py`."""
     certificates: list[str] = []
-    """The kinds of certificates that can be shown to it; see `identity.py`."""
+    """Kinds of client certificates that the driver has; see `identity.py`."""
     beside: list[str] = []
-    """What can be seen of it beside its messages; see `surroundings.py`."""
+    """Kinds of evidence besides the messages; see `out_of_band.py`."""
 
     def declares(self, *path: str) -> bool:
-        """Whether a capability, or a key inside one, is there and not false."""
-        at: Any = self.capabilities
+        """Whether a capability, or a key inside one, is declared and not false."""
+        value: Any = self.capabilities
         for key in path:
-            if not isinstance(at, dict) or at.get(key) in (None, False):
+            if not isinstance(value, dict) or value.get(key) in (None, False):
                 return False
-            at = at[key]
+            value = value[key]
         return True
 
     @property
     def read_only_tools(self) -> list[dict[str, Any]]:
-        """Tools that say themselves that calling them changes nothing."""
+        """Tools with `readOnlyHint`."""
         return [tool for tool in self.tools if hints(tool).get("readOnlyHint") is True]
 
 
@@ -50,9 +50,9 @@ def hints(tool: dict[str, Any]) -> dict[str, Any]:
 
 
 class Refusal(Struct):
-    """Why a revision is not spoken."""
+    """Why a subject does not support a revision."""
 
     revision: str
     reason: str
     unanswered: bool = False
-    """Nothing came back at all: the subject is down, or does not speak the protocol."""
+    """There was no answer: the subject is down, or does not implement the protocol."""

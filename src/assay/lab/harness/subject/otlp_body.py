@@ -1,4 +1,4 @@
-"""The bodies of OTLP: protobuf or JSON, plain or compressed, as OTLP/JSON with ids in hexadecimal."""
+"""OTLP request bodies: protobuf or JSON, plain or compressed, read with the official messages."""
 
 from __future__ import annotations
 
@@ -12,84 +12,85 @@ import msgspec
 from assay.lab.harness.links.http_text import JSON
 from assay.model.error import MissingExtra
 
-from .otlp_http import PROTOBUF, Post, Refused
+from .otlp_http import PROTOBUF, ExportRejected, Post
 
 LARGEST: Final = 64 * 1024 * 1024
-"""Bytes of a body once it is inflated."""
+"""Bytes of a decompressed body."""
 IDS: Final = frozenset({"traceId", "spanId", "parentSpanId"})
-"""Written in hexadecimal by OTLP/JSON, where the JSON of protobuf has base64."""
+"""Hexadecimal in OTLP/JSON, base64 in protobuf's JSON."""
 TRACE_ID: Final = 16
 SPAN_ID: Final = 8
 _GZIP: Final = 31
-"""zlib's word for: with the head and the end of gzip."""
+"""Window bits that select the gzip format."""
 _decode: Final = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 def need_messages() -> None:
     """
     Raises:
-        MissingExtra: the messages of OTLP are not installed.
+        MissingExtra: opentelemetry-proto is not installed.
     """
     try:
         import opentelemetry.proto.collector.trace.v1.trace_service_pb2  # noqa: F401
     except ImportError:
         raise MissingExtra(
-            'receiving spans needs opentelemetry-proto: pip install "assay-mcp[certify]"'
+            'receiving spans requires opentelemetry-proto: pip install "assay-mcp[certify]"'
         ) from None
 
 
 def read_spans(post: Post) -> list[tuple[str, Any]]:
-    """Each span, as the message that it is, with the id of its trace. To write one as JSON takes longer than
-    to receive it, and few are ever looked at: `as_json` is for those.
+    """The spans as protobuf messages, each with its trace id. Converting a span to JSON takes longer than
+    receiving it and few are read, so callers convert with `as_json` on demand.
 
     Raises:
-        Refused: the body holds no spans, or one without a trace.
+        ExportRejected: the body does not contain spans, or a span has no trace id.
     """
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-    read = _read(post, ExportTraceServiceRequest())
-    scopes = [scope for resource in read.resource_spans for scope in resource.scope_spans]
+    export = _read(post, ExportTraceServiceRequest())
+    scopes = [scope for resource in export.resource_spans for scope in resource.scope_spans]
     spans = [span for scope in scopes for span in scope.spans]
-    if not all(len(one.trace_id) == TRACE_ID for one in spans):
-        raise Refused(400, "a span has no trace id of 16 bytes")
-    if not all(len(one.span_id) == SPAN_ID for one in spans):
-        raise Refused(400, "a span has no id of 8 bytes")
-    return [(one.trace_id.hex(), one) for one in spans]
+    if not all(len(span.trace_id) == TRACE_ID for span in spans):
+        raise ExportRejected(400, "a span has no trace id of 16 bytes")
+    if not all(len(span.span_id) == SPAN_ID for span in spans):
+        raise ExportRejected(400, "a span has no id of 8 bytes")
+    return [(span.trace_id.hex(), span) for span in spans]
 
 
 def read_metrics(post: Post) -> list[dict[str, Any]]:
     """
     Raises:
-        Refused: the body holds no metrics.
+        ExportRejected: the body does not contain metrics.
     """
     from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 
-    read = _read(post, ExportMetricsServiceRequest())
-    scopes = [scope for resource in read.resource_metrics for scope in resource.scope_metrics]
+    export = _read(post, ExportMetricsServiceRequest())
+    scopes = [scope for resource in export.resource_metrics for scope in resource.scope_metrics]
     return [as_json(metric) for scope in scopes for metric in scope.metrics]
 
 
 def as_json(message: Any) -> dict[str, Any]:
-    """OTLP/JSON with ids in hexadecimal, whichever way it was written before."""
+    """OTLP/JSON, with ids in hexadecimal."""
     from google.protobuf.json_format import MessageToDict  # type: ignore[import-untyped]
 
-    found: dict[str, Any] = _with_ids(MessageToDict(message, use_integers_for_enums=True), _to_hex)
-    return found
+    fields: dict[str, Any] = _with_ids(MessageToDict(message, use_integers_for_enums=True), _to_hex)
+    return fields
 
 
 def _read(post: Post, message: Any) -> Any:
-    """The message, filled with what a body holds."""
+    """Parse a body into the message."""
     from google.protobuf.json_format import ParseError
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 
     fill = _FILLS.get(post.media_type)
     if fill is None:
-        raise Refused(415, f"not a way to write OTLP: {post.media_type[:40]!r}; {' or '.join(_FILLS)}")
+        accepted = " or ".join(_FILLS)
+        raise ExportRejected(415, f"unsupported media type {post.media_type[:40]!r}: use {accepted}")
     body = _inflated(post)
     try:
         fill(message, body)
     except (DecodeError, ParseError, ValueError, TypeError, AttributeError, RecursionError):
-        raise Refused(400, f"the body is no {type(message).__name__} in {post.media_type}") from None
+        raise ExportRejected(400, f"the body is not a valid {type(message).__name__}") from None
     return message
 
 
@@ -97,16 +98,16 @@ def _inflated(post: Post) -> bytes:
     if post.coding in ("", "identity"):
         return post.body
     if post.coding not in ("gzip", "deflate"):
-        raise Refused(415, f"not a way to compress OTLP: {post.coding[:40]!r}; gzip or deflate")
-    inflating = zlib.decompressobj(_GZIP if post.coding == "gzip" else zlib.MAX_WBITS)
+        raise ExportRejected(415, f"unsupported content coding {post.coding[:40]!r}: use gzip or deflate")
+    decompressor = zlib.decompressobj(_GZIP if post.coding == "gzip" else zlib.MAX_WBITS)
     try:
-        body = inflating.decompress(post.body, LARGEST)
+        body = decompressor.decompress(post.body, LARGEST)
     except zlib.error:
-        raise Refused(400, f"the body is no {post.coding}") from None
-    if inflating.unconsumed_tail:
-        raise Refused(413, f"the body is larger than {LARGEST} bytes when inflated")
-    if not inflating.eof:
-        raise Refused(400, f"the body is {post.coding} without an end")
+        raise ExportRejected(400, f"the body is not valid {post.coding}") from None
+    if decompressor.unconsumed_tail:
+        raise ExportRejected(413, f"the decompressed body is larger than {LARGEST} bytes")
+    if not decompressor.eof:
+        raise ExportRejected(400, f"the {post.coding} body is truncated")
     return body
 
 
@@ -127,14 +128,14 @@ _FILLS: Final[dict[str, Callable[[Any, bytes], None]]] = {
 
 
 def _with_ids(value: Any, write: Callable[[str], str]) -> Any:
-    """The same, with ids written otherwise."""
+    """The value with its ids converted."""
     if isinstance(value, list):
-        return [_with_ids(one, write) for one in value]
+        return [_with_ids(item, write) for item in value]
     if not isinstance(value, dict):
         return value
     return {
-        key: write(held) if key in IDS and isinstance(held, str) else _with_ids(held, write)
-        for key, held in value.items()
+        key: write(item) if key in IDS and isinstance(item, str) else _with_ids(item, write)
+        for key, item in value.items()
     }
 
 

@@ -1,4 +1,4 @@
-"""What of a subject can be seen beside its messages, and what was said of it in advance."""
+"""Evidence besides the messages of a subject: files, spans and its registry entry."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ REGISTRY: Final = "registry"
 
 
 class Disk(Protocol):
-    """Directories that the subject may write to; `disk.py` looks at them."""
+    """Directories that the subject may write to; implemented in `disk.py`."""
 
     access: Access
-    """Who calls tools that write is alone: whatever changes meanwhile is the doing of that call."""
+    """Tools that write run with exclusive access, so that each change can be attributed to a call."""
 
     def state(self) -> dict[str, str]:
-        """Every file below them by its path, with what tells it from any other content."""
+        """Files by path, each with a fingerprint of its content."""
 
 
 class Spans(Protocol):
-    """Where the subject sends its spans; `otlp.py` receives them."""
+    """Spans that the subject exports; implemented in `otlp.py`."""
 
     async def of(self, trace_id: str, patience: float, count: int = 1) -> list[dict[str, Any]]:
-        """The spans of a trace as OTLP/JSON, as soon as there are that many; fewer when patience ends."""
+        """The spans of a trace as OTLP/JSON; waits up to `patience` seconds for `count` of them."""
 
     def every(self) -> list[dict[str, Any]]:
-        """All that came, of whatever trace."""
+        """All spans received, of any trace."""
 
 
 class OutOfBand(Struct, frozen=True):
     disk: Disk | None = None
     spans: Spans | None = None
     registry: Mapping[str, Any] | None = None
-    """Its entry in a registry: `server.json`."""
+    """The registry entry: `server.json`."""
 
     @property
     def kinds(self) -> list[str]:
-        """What of this is there."""
-        there = {DISK: self.disk, SPANS: self.spans, REGISTRY: self.registry}
-        return [kind for kind, found in there.items() if found is not None]
+        """The kinds of evidence that are available."""
+        sources = {DISK: self.disk, SPANS: self.spans, REGISTRY: self.registry}
+        return [kind for kind, source in sources.items() if source is not None]

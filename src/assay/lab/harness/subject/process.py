@@ -1,4 +1,4 @@
-"""A subject's process: in a group of its own, standard error kept, stopped gently and then for certain."""
+"""A subject's process: runs in its own process group, with standard error captured, and is always stopped."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import Final
 from assay.lab.harness.links.broken_off import Unreachable
 
 GRACE: Final = 2.0
-"""Seconds that a process has to end after its input closed, and again after SIGTERM."""
+"""Seconds to wait for the exit after the input was closed, and again after SIGTERM."""
 TAIL: Final = 20
 """Lines of standard error that a report may quote."""
 HEAD: Final = 3
-"""How many of them are the first: some commands say what is wrong, and then at length how they are used."""
+"""How many of these are the first lines: some commands print the error and then a long usage text."""
 PIECE: Final = 256 * 1024
 LONGEST: Final = 8 * 1024
-"""Bytes of one line of standard error that are kept."""
+"""Bytes of a line of standard error that are kept."""
 
 
 class Process:
@@ -28,7 +28,7 @@ class Process:
         self._inner = inner
         self._on_error = on_error
         self.tail: deque[str] = deque()
-        self._emptying: asyncio.Task[None] | None = None
+        self._discarding: asyncio.Task[None] | None = None
         self._draining = asyncio.create_task(self._drain())
 
     @classmethod
@@ -41,11 +41,11 @@ class Process:
     ) -> Process:
         """
         Raises:
-            Unreachable: there is no such command, or it cannot be run.
+            Unreachable: the command does not exist or cannot be run.
         """
         pipe = asyncio.subprocess.PIPE
         try:
-            # In a session of its own: Ctrl-C is for us, and whatever it starts can be stopped with it.
+            # In a new session, Ctrl-C does not reach it, and its children can be stopped with it.
             inner = await asyncio.create_subprocess_exec(
                 *command,
                 stdin=pipe,
@@ -66,7 +66,7 @@ class Process:
     async def write(self, data: bytes) -> None:
         """
         Raises:
-            ConnectionError: nobody reads any more.
+            ConnectionError: the process no longer reads.
         """
         assert self._inner.stdin is not None
         self._inner.stdin.write(data)
@@ -85,9 +85,9 @@ class Process:
         return status
 
     def ignore_output(self) -> None:
-        """Read and forget its standard output from now on: a full pipe would stop whoever writes to it."""
-        if self._emptying is None:
-            self._emptying = asyncio.create_task(self._empty())
+        """Discard standard output from now on: a full pipe would block the process."""
+        if self._discarding is None:
+            self._discarding = asyncio.create_task(self._discard_output())
 
     @property
     def status(self) -> int | None:
@@ -98,41 +98,41 @@ class Process:
         return self._inner.pid
 
     def kill(self) -> None:
-        """End it at once: one that hangs would only use up the time of whoever asks it to."""
+        """Kill a process that hangs, without waiting for it."""
         self._signal(signal.SIGKILL)
 
     async def stop(self, *, listens: bool = False) -> int:
-        """Close its input, then ask, then insist; returns its exit status, negative for a signal.
+        """Close the input, then send SIGTERM, then SIGKILL; returns the exit status, negative for a signal.
 
-        One that `listens` elsewhere need not read its input: it is asked at once.
+        A process that `listens` on a socket need not read its input, so it gets SIGTERM at once.
         """
         self.end_input()
         if listens:
             self._signal(signal.SIGTERM)
-        # One that is busy writing to us could not end, nor could the event loop let go of its pipe.
+        # A process that is blocked on a full pipe could not exit.
         self.ignore_output()
-        assert self._emptying is not None
+        assert self._discarding is not None
         try:
             return await self._stop((signal.SIGKILL,) if listens else (signal.SIGTERM, signal.SIGKILL))
         finally:
-            await self._emptying
+            await self._discarding
 
-    async def _empty(self) -> None:
+    async def _discard_output(self) -> None:
         while await self.read():
             pass
 
-    async def _stop(self, steps: Sequence[signal.Signals]) -> int:
-        for insist in steps:
+    async def _stop(self, signals: Sequence[signal.Signals]) -> int:
+        for number in signals:
             try:
                 async with asyncio.timeout(GRACE):
-                    return await self._ended()
+                    return await self._exit_status()
             except TimeoutError:
-                self._signal(insist)
-        return await self._ended()
+                self._signal(number)
+        return await self._exit_status()
 
-    async def _ended(self) -> int:
+    async def _exit_status(self) -> int:
         status = await self._inner.wait()
-        # Children that outlive it would keep the pipes, and with them this process, busy for ever.
+        # Children that outlive the process would keep its pipes open for ever.
         self._signal(signal.SIGKILL)
         await self._draining
         return status
@@ -143,14 +143,14 @@ class Process:
 
     async def _drain(self) -> None:
         assert self._inner.stderr is not None
-        held = b""
+        rest = b""
         while data := await self._inner.stderr.read(PIECE):
-            *lines, held = (held + data).split(b"\n")
+            *lines, rest = (rest + data).split(b"\n")
             for line in lines:
                 self._keep(line)
-            held = held[-LONGEST:]
-        if held:
-            self._keep(held)
+            rest = rest[-LONGEST:]
+        if rest:
+            self._keep(rest)
 
     def _keep(self, line: bytes) -> None:
         line = line[:LONGEST]

@@ -1,8 +1,8 @@
-"""Processes that a scenario has left as it found them, kept for the next one: starting a server takes time.
+"""Reuses processes that a scenario left unchanged, because starting a server takes time.
 
-A conversation is taken up again after its handshake, whose frames begin the new trace too. What a scenario
-leaves behind is read off what passed (`left_as_found`), not promised by the scenario. And a shared process is
-only ever good enough to pass: anything else is played again on a process of its own, and that counts.
+A conversation continues after its handshake, whose frames also begin the new trace. Whether a scenario
+changed anything is read from its trace (`left_as_found`), not declared by the scenario. A reused process can
+only lead to a pass: any other outcome is run again in a fresh process, and only that run counts.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from assay.revisions.revision import Revision
 from .facts import Facts
 
 MOST: Final = 8
-"""Processes that wait at once, over all revisions."""
+"""Idle processes at most, over all revisions."""
 CONTINUED: Final = "continued"
-"""The mark on a connection whose process has served other scenarios before."""
+"""Mark of a connection whose process has served other scenarios before."""
 READING: Final = frozenset(
     {
         "initialize",
@@ -41,47 +41,48 @@ READING: Final = frozenset(
 
 
 class Opening(Struct, frozen=True):
-    """How a conversation was opened: its frames, and when the recording that holds them began."""
+    """The frames that opened a conversation, and the start time of their recording."""
 
     frames: tuple[Frame, ...]
     begun: float
 
 
-class _Spare(Struct, frozen=True):
+class _Idle(Struct, frozen=True):
     peer: Peer
     opening: Opening
-    silence: Recorder
-    """What came while nobody was there; with anything in it, the process is not as it was left."""
+    meanwhile: Recorder
+    """Records frames between scenarios; if there are any, the process cannot be reused."""
     after: tuple[str, ...]
+    """Scenarios that the process has served."""
 
 
 class ProcessPool:
     def __init__(self) -> None:
-        self._idle: list[_Spare] = []
+        self._idle: list[_Idle] = []
 
     async def take(
         self, revision: Revision, capabilities: dict[str, Any], recorder: Recorder, name: str
     ) -> tuple[Peer, Opening] | None:
-        """A conversation that was opened like this, moved to another recording."""
-        for spare in [*self._idle]:
-            if spare.peer.revision is not revision or spare.peer.capabilities != capabilities:
+        """An idle conversation with this revision and these capabilities, moved to another recording."""
+        for idle in [*self._idle]:
+            if idle.peer.revision is not revision or idle.peer.capabilities != capabilities:
                 continue
-            self._idle.remove(spare)
-            if spare.peer.is_idle and not spare.silence.trace(closed=True).frames:
-                spare.peer.move(recorder, name)
-                recorder.recall(spare.opening.frames, spare.opening.begun, name)
-                spare.peer.mark(CONTINUED, after=spare.after)
-                return spare.peer, spare.opening
-            await spare.peer.close()
+            self._idle.remove(idle)
+            if idle.peer.is_idle and not idle.meanwhile.trace(closed=True).frames:
+                idle.peer.move(recorder, name)
+                recorder.recall(idle.opening.frames, idle.opening.begun, name)
+                idle.peer.mark(CONTINUED, after=idle.after)
+                return idle.peer, idle.opening
+            await idle.peer.close()
         return None
 
     async def keep(self, peer: Peer, opening: Opening, trace: Trace) -> None:
-        """Let a conversation wait for the next scenario."""
-        before = (one.info["after"] for one in trace.marks(CONTINUED) if one.connection == peer.name)
-        silence = Recorder(Header(trace.header.revision, trace.transport, "", "between scenarios"))
-        peer.move(silence, peer.name)
+        """Keep a conversation for the next scenario."""
+        before = (mark.info["after"] for mark in trace.marks(CONTINUED) if mark.connection == peer.name)
+        meanwhile = Recorder(Header(trace.header.revision, trace.transport, "", "between scenarios"))
+        peer.move(meanwhile, peer.name)
         after = (*next(before, ()), trace.header.scenario)
-        self._idle.append(_Spare(peer, opening, silence, after))
+        self._idle.append(_Idle(peer, opening, meanwhile, after))
         if len(self._idle) > MOST:
             await self._idle.pop(0).peer.close()
 
@@ -91,17 +92,17 @@ class ProcessPool:
 
 
 def left_as_found(trace: Trace, peer: Peer, facts: Facts) -> bool:
-    """Whether all that was said on a connection were well-formed requests that can have changed nothing."""
+    """Whether a connection carried only well-formed requests that cannot have changed anything."""
     name = peer.name
-    messages = [one for one in trace.messages if one.frame.connection == name]
-    said = [one for one in messages if not one.by_subject]
-    lines = [one for one in trace.frames if one.connection == name and one.kind is Kind.LINE]
-    exchanges = {id(one.request): one for one in trace.all_exchanges}
+    messages = [message for message in trace.messages if message.frame.connection == name]
+    sent = [message for message in messages if not message.by_subject]
+    lines = [frame for frame in trace.frames if frame.connection == name and frame.kind is Kind.LINE]
+    exchanges = {id(exchange.request): exchange for exchange in trace.all_exchanges}
     return (
-        all(one.is_response for one in messages if one.by_subject)
-        and all(one.place is None for one in messages)
-        and len(said) == sum(one.sender is Sender.DRIVER for one in lines)
-        and all(_harmless(one, exchanges.get(id(one)), peer, facts) for one in said)
+        all(message.is_response for message in messages if message.by_subject)
+        and all(message.place is None for message in messages)
+        and len(sent) == sum(line.sender is Sender.DRIVER for line in lines)
+        and all(_harmless(message, exchanges.get(id(message)), peer, facts) for message in sent)
     )
 
 

@@ -1,4 +1,4 @@
-"""A server's entry in a registry (`server.json`): the block in which its publisher claims the profile."""
+"""The profile block in a server's registry entry (`server.json`)."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ PUBLISHER: Final = "io.modelcontextprotocol.registry/publisher-provided"
 PROFILE: Final = "dev.assay/profile"
 PROFILE_ID: Final = "intelgraph/2025-10"
 VERSION: Final = "dev.assay/version"
-"""Where a prompt tells its version and digest, in `_meta`."""
+"""`_meta` key of a prompt's version and digest."""
 TRANSPORTS: Final[Mapping[Transport, str]] = {
     Transport.STDIO: "stdio",
     Transport.HTTP: "streamable-http",
 }
-"""What a registry calls them."""
+"""Names of the transports in a registry."""
 Item = dict[str, Any]
 
 
 def profile_block(entry: Any) -> dict[str, Any]:
-    """What the entry claims; empty where it claims nothing."""
+    """The profile block of an entry; empty if there is none."""
     return as_object(as_object(as_object(as_object(entry).get("_meta")).get(PUBLISHER)).get(PROFILE))
 
 
@@ -31,7 +31,7 @@ def as_object(value: Any) -> dict[str, Any]:
 
 
 def version_of(prompt: Item) -> dict[str, Any]:
-    """What a prompt, or the result of getting one, says of its version."""
+    """The version block of a prompt, or of the result of `prompts/get`."""
     return as_object(as_object(prompt.get("_meta")).get(VERSION))
 
 
@@ -47,36 +47,36 @@ def _prompt(prompt: Item) -> Item:
     return {"name": prompt.get("name"), "version": version_of(prompt).get("semver")}
 
 
-_TOLD: Final = {"tools": _tool, "resources": _resource, "prompts": _prompt}
-KINDS: Final = tuple(_TOLD)
+_IDENTIFIERS: Final = {"tools": _tool, "resources": _resource, "prompts": _prompt}
+KINDS: Final = tuple(_IDENTIFIERS)
 
 
 def summary(kind: str, items: Sequence[Item]) -> dict[str, Any]:
-    """How many there are, and the SHA-256 of the canonical list of what tells them apart, in the order of
-    their names: `[{"inputSchemaHash":…,"name":…},…]` for tools, name and uri for resources, name and version
-    for prompts."""
-    told = sorted((_TOLD[kind](item) for item in items), key=lambda one: str(one["name"]))
-    written = canonical_json(told) or b""
-    return {"n": len(items), "sha256": digest_of(written).partition(":")[2]}
+    """The number of items, and the SHA-256 of the canonical list of their identifiers sorted by name:
+    `[{"inputSchemaHash":…,"name":…},…]` for tools, name and uri for resources, name and version for
+    prompts."""
+    identifiers = sorted(map(_IDENTIFIERS[kind], items), key=lambda item: str(item["name"]))
+    digest = digest_of(canonical_json(identifiers) or b"")
+    return {"n": len(items), "sha256": digest.partition(":")[2]}
 
 
 def prompt_versions(prompts: Iterable[Item]) -> dict[str, Any]:
-    """The version and digest of each, as the entry has them."""
-    said = {str(prompt.get("name")): version_of(prompt) for prompt in prompts}
+    """Version and digest of each prompt, in the layout of the entry."""
+    blocks = {str(prompt.get("name")): version_of(prompt) for prompt in prompts}
     return {
-        "versions": {name: about.get("semver") for name, about in said.items()},
-        "digests": {name: about.get("digest") for name, about in said.items()},
+        "versions": {name: block.get("semver") for name, block in blocks.items()},
+        "digests": {name: block.get("digest") for name, block in blocks.items()},
     }
 
 
 def capabilities_block(lists: Mapping[str, Sequence[Item]]) -> dict[str, Any]:
-    """What the block says of the three lists."""
-    counted = {kind: summary(kind, lists.get(kind, ())) for kind in KINDS}
-    return {**counted, "prompts": {**counted["prompts"], **prompt_versions(lists.get("prompts", ()))}}
+    """The part of the profile block that describes the three lists."""
+    summaries = {kind: summary(kind, lists.get(kind, ())) for kind in KINDS}
+    return {**summaries, "prompts": {**summaries["prompts"], **prompt_versions(lists.get("prompts", ()))}}
 
 
 def entry_of(lists: Mapping[str, Sequence[Item]], revisions: Sequence[str]) -> dict[str, Any]:
-    """A true entry of a bundled server, for trials."""
+    """A correct entry for a bundled server, used in trials of saboteurs."""
     block = {
         "id": PROFILE_ID,
         "transports": list(TRANSPORTS.values()),
@@ -86,7 +86,7 @@ def entry_of(lists: Mapping[str, Sequence[Item]], revisions: Sequence[str]) -> d
     }
     return {
         "name": "dev.assay/reference",
-        "description": "The healthy server of trials",
+        "description": "The healthy server in trials",
         "version": "0.0.0",
         "_meta": {PUBLISHER: {PROFILE: block}},
     }

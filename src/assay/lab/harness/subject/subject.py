@@ -1,4 +1,4 @@
-"""Subjects: how the party under test is started, reached and stopped. One subject serves one transport."""
+"""Subjects: how the party under test is started, reached and stopped, on one transport each."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from .process import Process, how_it_ended
 
 ENDPOINT: Final = re.compile(rb"MCP endpoint: (\S+)")
 START: Final = 20.0
-"""Seconds that a subject has to come up."""
+"""Seconds to wait for a subject to start."""
 BETWEEN: Final = 0.05
-"""Seconds between two attempts to reach a subject that is coming up."""
+"""Seconds between two attempts to reach a subject that is starting."""
 
 
 class Subject(Protocol):
     name: str
-    """As a user would write it: a command, or a URL."""
+    """The command or URL, as on the command line."""
     transport: Transport
 
     async def start(self) -> None:
         """
         Raises:
-            Unreachable: it is not there, or did not come up.
+            Unreachable: the subject cannot be reached, or did not start.
         """
 
     async def stop(self) -> None: ...
@@ -48,11 +48,11 @@ class Subject(Protocol):
     ) -> Link: ...
 
     def last_words(self) -> tuple[str, ...]:
-        """The end of its standard error, where the lab has it."""
+        """The last lines of standard error, if the lab started the process."""
 
 
 class CommandSubject:
-    """A command that speaks on its standard streams; each connection is a process of its own."""
+    """A command that uses standard input and output; each connection starts a process."""
 
     transport = Transport.STDIO
 
@@ -79,7 +79,7 @@ class CommandSubject:
 
 
 class UrlSubject:
-    """An endpoint that is reached by its URL; the lab starts it only if it was given a command."""
+    """An endpoint at a URL; with a command, the lab starts the server."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class UrlSubject:
 
     async def start(self) -> None:
         if self._command is not None:
-            await self._expect_nobody()
+            await self._require_free_address()
             self._process = await Process.start(self._command)
             self._process.ignore_output()
         try:
@@ -109,22 +109,22 @@ class UrlSubject:
         except TimeoutError:
             raise Unreachable(f"no server at {self.name} within {START:g} s", self.last_words()) from None
 
-    async def _expect_nobody(self) -> None:
+    async def _require_free_address(self) -> None:
         """
         Raises:
-            Unreachable: somebody listens already, and would be judged in place of the command.
+            Unreachable: another server already listens, and would be judged instead of the command.
         """
         try:
             _, writer = await connect(Address.of(self.name), START, self._identity)
         except Unreachable:
             return
         writer.close()
-        raise Unreachable(f"another server is there already, so the command was not started at {self.name}")
+        raise Unreachable(f"another server already listens at {self.name}, so the command was not started")
 
     async def _reachable(self) -> bool:
         """
         Raises:
-            Unreachable: it is not there, and nothing is on its way to change that.
+            Unreachable: there is no server, and no process that may still start one.
         """
         try:
             _, writer = await connect(Address.of(self.name), START, self._identity)
@@ -143,7 +143,7 @@ class UrlSubject:
 
     @property
     def process_id(self) -> int | None:
-        """Of the process that the lab started, if it did."""
+        """Id of the process that the lab started, if any."""
         return None if self._process is None else self._process.process_id
 
     def link(
@@ -165,7 +165,7 @@ _LINKS: Final[Mapping[Transport, Callable[..., Link]]] = {
 
 
 class AnnouncedSubject(UrlSubject):
-    """A command that prints `MCP endpoint: <url>` once it listens, as `assay serve` does."""
+    """A command that prints `MCP endpoint: <url>` when it listens, as `assay serve` does."""
 
     def __init__(
         self,
@@ -176,7 +176,7 @@ class AnnouncedSubject(UrlSubject):
         identity: Identity = ANYBODY,
     ) -> None:
         super().__init__("", transport=transport, command=command, identity=identity)
-        self._shown = shlex.join(command)
+        self._command_line = shlex.join(command)
         self._environment = environment
 
     async def start(self) -> None:
@@ -184,16 +184,16 @@ class AnnouncedSubject(UrlSubject):
         self._process = await Process.start(self._command, environment=self._environment)
         try:
             async with asyncio.timeout(START):
-                self.name = await self._announced(self._process)
+                self.name = await self._read_endpoint(self._process)
         except TimeoutError:
-            raise Unreachable(f"{self._shown} announced no endpoint within {START:g} s") from None
+            raise Unreachable(f"{self._command_line} printed no endpoint within {START:g} s") from None
         self._process.ignore_output()
 
-    async def _announced(self, process: Process) -> str:
-        seen = b""
+    async def _read_endpoint(self, process: Process) -> str:
+        output = b""
         while data := await process.read():
-            seen += data
-            if match := ENDPOINT.search(seen):
+            output += data
+            if match := ENDPOINT.search(output):
                 return match[1].decode()
         raise Unreachable(how_it_ended(await process.wait()), self.last_words())
 
@@ -201,7 +201,7 @@ class AnnouncedSubject(UrlSubject):
 def served(
     target: str, transport: Transport, *options: str, environment: Mapping[str, str] | None = None
 ) -> Subject:
-    """A server in a Python file, or a bundled one, served by `assay serve` as a process of its own."""
+    """A server in a Python file, or a bundled one, run by `assay serve` in a separate process."""
     command = (sys.executable, "-m", "assay", "serve", target, *options)
     if transport is Transport.STDIO:
         return CommandSubject(command, environment)

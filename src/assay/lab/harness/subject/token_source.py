@@ -1,6 +1,6 @@
-"""Tokens from an authorization server: by client credentials, and from one for development by asking for any.
+"""Tokens from an authorization server: by client credentials, or minted by a development server.
 
-Whatever goes wrong is told without a token or a secret in it.
+Error messages never contain tokens or secrets.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from .bearer import (
 )
 
 DEVELOPMENT: Final = "assay_development_only"
-"""In the metadata of `assay authority`, which gives out any token if it was started with --dev-mint."""
+"""Metadata key of `assay authority`, which mints any token if it was started with --dev-mint."""
 ELSEWHERE: Final = "https://elsewhere.example/mcp"
 FORM: Final = "application/x-www-form-urlencoded"
 LIFETIME: Final = 300.0
-"""Seconds that a token is good for where its issuer does not say."""
-# What is minted, besides the honest ones.
+"""Assumed lifetime of a token, in seconds, if the issuer does not state it."""
+# Faults of minted tokens by kind.
 FAULTS: Final = {
     EXPIRED: "expired-token",
     FOREIGN: "token-wrong-audience",
@@ -49,8 +49,8 @@ FAULTS: Final = {
 }
 
 
-class Customer(Struct, frozen=True):
-    """A client of the authorization server; each is a user of its own."""
+class ClientCredentials(Struct, frozen=True):
+    """Credentials at the authorization server; each client is a separate user."""
 
     id: str
     secret: str
@@ -61,152 +61,147 @@ class TokenSource:
         self,
         issuer: str,
         audience: str,
-        customer: Customer | None = None,
+        client: ClientCredentials | None = None,
         scopes: Sequence[str] = (),
         identity: Identity = ANYBODY,
     ) -> None:
-        """Without a customer, the lab registers as one, and as another. `identity` is for the server that
-        tokens are for, and not for their issuer."""
+        """Without a client, the lab registers two. `identity` is used with the resource server, not with the
+        issuer."""
         self._issuer = issuer.rstrip("/")
         self._audience = audience
-        self._customers: dict[str, Customer] = {} if customer is None else {USUAL: customer}
-        self._registers = customer is None
+        self._clients: dict[str, ClientCredentials] = {} if client is None else {USUAL: client}
+        self._registers = client is None
         self._scopes = tuple(scopes)
         self._identity = identity
-        self._told: dict[str, Any] = {}
+        self._metadata: dict[str, Any] = {}
         self._mints = False
 
     async def fetch(self) -> tuple[Mapping[str, str], float]:
-        """Tokens of as many kinds as can be had, and for how many seconds they are good.
+        """Tokens of all kinds that the issuer offers, and their lifetime in seconds.
 
         Raises:
-            NoToken: there is not even a usual one.
+            NoToken: the issuer does not issue a usual token.
         """
-        if not self._told:
-            self._told = await self._metadata()
+        if not self._metadata:
+            self._metadata = await self._fetch_metadata()
             self._scopes = self._scopes or await self._scopes_of_resource()
-            self._mints = bool(self._told.get(DEVELOPMENT)) and await self._minted() is not None
-        return (await self._all_minted(), LIFETIME) if self._mints else await self._all_granted()
+            self._mints = bool(self._metadata.get(DEVELOPMENT)) and await self._mint() is not None
+        return (await self._mint_all(), LIFETIME) if self._mints else await self._request_all()
 
     async def grant(self, scopes: Sequence[str]) -> str | None:
-        """A token of the usual user with just these scopes."""
+        """A token of the usual user with exactly these scopes."""
         if self._mints:
-            return await self._minted(scopes=list(scopes))
-        found = await self._granted(USUAL, scopes)
-        token = found.get("access_token")
+            return await self._mint(scopes=list(scopes))
+        token = (await self._request(USUAL, scopes)).get("access_token")
         return token if isinstance(token, str) else None
 
     async def mint(self, kind: str) -> str | None:
-        """A new token of the usual user that becomes good after a while."""
-        return await self._minted(claims=claims_ahead(kind)) if self._mints else None
+        """A new token of the usual user that is not valid yet."""
+        return await self._mint(claims=claims_ahead(kind)) if self._mints else None
 
-    async def _metadata(self) -> dict[str, Any]:
+    async def _fetch_metadata(self) -> dict[str, Any]:
         parts = urlsplit(self._issuer)
         base = f"{parts.scheme}://{parts.netloc}"
-        for place in (
+        for url in (
             f"{base}/.well-known/oauth-authorization-server{parts.path}",
             f"{base}/.well-known/openid-configuration{parts.path}",
             f"{self._issuer}/.well-known/openid-configuration",
         ):
-            told = (await self._ask("GET", place)).object
-            if isinstance(told.get("token_endpoint"), str):
-                return told
-        raise NoToken(f"no metadata of an authorization server at {self._issuer}")
+            metadata = (await self._ask("GET", url)).object
+            if isinstance(metadata.get("token_endpoint"), str):
+                return metadata
+        raise NoToken(f"{self._issuer} publishes no authorization server metadata")
 
     async def _scopes_of_resource(self) -> tuple[str, ...]:
-        """What the server itself says that there is."""
+        """The scopes in the resource server's own metadata."""
         parts = urlsplit(self._audience)
-        place = f"{parts.scheme}://{parts.netloc}{WELL_KNOWN}{parts.path.rstrip('/')}"
-        answer = await self._ask("GET", place, identity=self._identity)
-        named = answer.object.get("scopes_supported")
-        return tuple(map(str, named)) if isinstance(named, list) else ()
+        url = f"{parts.scheme}://{parts.netloc}{WELL_KNOWN}{parts.path.rstrip('/')}"
+        answer = await self._ask("GET", url, identity=self._identity)
+        scopes = answer.object.get("scopes_supported")
+        return tuple(map(str, scopes)) if isinstance(scopes, list) else ()
 
-    async def _all_minted(self) -> dict[str, str]:
-        upper = in_capitals(self._audience)
-        wanted: dict[str, dict[str, Any]] = {
+    async def _mint_all(self) -> dict[str, str]:
+        changes_by_kind: dict[str, dict[str, Any]] = {
             USUAL: {},
             OTHER: {"subject": "assay-lab-two"},
             **({WEAK: {"scopes": []}} if self._scopes else {}),
-            CAPITALS: {"audience": upper},
+            CAPITALS: {"audience": in_capitals(self._audience)},
             **{kind: {"fault": fault} for kind, fault in FAULTS.items()},
             **{kind: {"claims": claims_ahead(kind)} for kind in AHEAD},
         }
-        found = {kind: await self._minted(**changes) for kind, changes in wanted.items()}
-        return {kind: token for kind, token in found.items() if token is not None}
+        tokens = {kind: await self._mint(**changes) for kind, changes in changes_by_kind.items()}
+        return {kind: token for kind, token in tokens.items() if token is not None}
 
-    async def _minted(self, **changes: Any) -> str | None:
-        wish = {
+    async def _mint(self, **changes: Any) -> str | None:
+        order = {
             "subject": "assay-lab-one",
             "audience": self._audience,
             "scopes": list(self._scopes),
             "lifetime": LIFETIME,
             **changes,
         }
-        answer = await self._ask("POST", f"{self._issuer}/dev/mint", JSON, msgspec.json.encode(wish))
+        answer = await self._ask("POST", f"{self._issuer}/dev/mint", JSON, msgspec.json.encode(order))
         token = answer.object.get("access_token")
         return token if isinstance(token, str) else None
 
-    async def _all_granted(self) -> tuple[dict[str, str], float]:
-        first = await self._granted(USUAL, self._scopes)
+    async def _request_all(self) -> tuple[dict[str, str], float]:
+        first = await self._request(USUAL, self._scopes)
         usual = first.get("access_token")
         if not isinstance(usual, str):
-            raise NoToken(f"{self._issuer} gives out no token by client credentials: {_why(first)}")
-        lasting = first.get("expires_in")
-        others = {
-            OTHER: await self._granted(OTHER, self._scopes) if self._registers else {},
-            WEAK: self._if_weak(await self._granted(USUAL, self._scopes[:1])),
-            FOREIGN: self._if_for(ELSEWHERE, await self._granted(USUAL, self._scopes, ELSEWHERE)),
-            CAPITALS: self._if_for(in_capitals(self._audience), await self._in_capitals()),
+            raise NoToken(f"{self._issuer} issues no token for client credentials: {_error_in(first)}")
+        lifetime = first.get("expires_in")
+        capitals = in_capitals(self._audience)
+        responses = {
+            OTHER: await self._request(OTHER, self._scopes) if self._registers else {},
+            WEAK: self._if_weak(await self._request(USUAL, self._scopes[:1])),
+            FOREIGN: self._if_for(ELSEWHERE, await self._request(USUAL, self._scopes, ELSEWHERE)),
+            CAPITALS: self._if_for(capitals, await self._request(USUAL, self._scopes, capitals)),
         }
-        found = {kind: answer.get("access_token") for kind, answer in others.items()}
-        good = {kind: token for kind, token in found.items() if isinstance(token, str)}
-        return {USUAL: usual, **good}, float(lasting) if isinstance(lasting, int) else LIFETIME
+        tokens = {kind: response.get("access_token") for kind, response in responses.items()}
+        others = {kind: token for kind, token in tokens.items() if isinstance(token, str)}
+        return {USUAL: usual, **others}, float(lifetime) if isinstance(lifetime, int) else LIFETIME
 
-    async def _in_capitals(self) -> dict[str, Any]:
-        return await self._granted(USUAL, self._scopes, in_capitals(self._audience))
-
-    def _if_weak(self, answer: dict[str, Any]) -> dict[str, Any]:
-        """An issuer may grant other scopes than it was asked for: what has all of them is not weak."""
-        granted = answer.get("scope")
+    def _if_weak(self, response: dict[str, Any]) -> dict[str, Any]:
+        """The response if a scope is missing in it: an issuer may grant more scopes than requested."""
+        granted = response.get("scope")
         missing = isinstance(granted, str) and not set(self._scopes) <= set(granted.split())
-        return answer if missing else {}
+        return response if missing else {}
 
-    def _if_for(self, audience: str, answer: dict[str, Any]) -> dict[str, Any]:
-        """An issuer may not know of audiences: what does not say that it is for another, may not be."""
-        claims = claims_of(str(answer.get("access_token"))) or {}
-        named = claims.get("aud")
-        return answer if named in (audience, [audience]) else {}
+    def _if_for(self, audience: str, response: dict[str, Any]) -> dict[str, Any]:
+        """The response if its token names the audience: an issuer may ignore the requested one."""
+        claims = claims_of(str(response.get("access_token"))) or {}
+        return response if claims.get("aud") in (audience, [audience]) else {}
 
-    async def _granted(self, user: str, scopes: Sequence[str], audience: str | None = None) -> dict[str, Any]:
-        customer = await self._customer(user)
-        if customer is None:
+    async def _request(self, user: str, scopes: Sequence[str], audience: str | None = None) -> dict[str, Any]:
+        client = await self._client(user)
+        if client is None:
             return {}
         form = {"grant_type": "client_credentials", "resource": audience or self._audience}
         body = urlencode({**form, **({"scope": " ".join(scopes)} if scopes else {})}).encode()
-        known = f"{quote(customer.id, safe='')}:{quote(customer.secret, safe='')}".encode()
-        basic = f"Basic {base64.b64encode(known).decode()}"
-        return (await self._ask("POST", self._told["token_endpoint"], FORM, body, basic)).object
+        pair = f"{quote(client.id, safe='')}:{quote(client.secret, safe='')}".encode()
+        basic = f"Basic {base64.b64encode(pair).decode()}"
+        return (await self._ask("POST", self._metadata["token_endpoint"], FORM, body, basic)).object
 
-    async def _customer(self, user: str) -> Customer | None:
-        if user not in self._customers and self._registers:
-            self._customers[user] = await self._registered()
-        return self._customers.get(user)
+    async def _client(self, user: str) -> ClientCredentials | None:
+        if user not in self._clients and self._registers:
+            self._clients[user] = await self._register()
+        return self._clients.get(user)
 
-    async def _registered(self) -> Customer:
-        place = self._told.get("registration_endpoint")
-        if not isinstance(place, str):
-            raise NoToken(f"{self._issuer} registers nobody: give --client-id")
-        wish = {
+    async def _register(self) -> ClientCredentials:
+        url = self._metadata.get("registration_endpoint")
+        if not isinstance(url, str):
+            raise NoToken(f"{self._issuer} has no registration endpoint: use --client-id")
+        metadata = {
             "client_name": f"Assay lab {secrets.token_hex(4)}",
             "grant_types": ["client_credentials"],
             "token_endpoint_auth_method": "client_secret_basic",
             "redirect_uris": [],
         }
-        said = (await self._ask("POST", place, JSON, msgspec.json.encode(wish))).object
-        match said:
+        response = (await self._ask("POST", url, JSON, msgspec.json.encode(metadata))).object
+        match response:
             case {"client_id": str(name), "client_secret": str(secret)}:
-                return Customer(name, secret)
-        raise NoToken(f"{self._issuer} does not register a client with credentials: {_why(said)}")
+                return ClientCredentials(name, secret)
+        raise NoToken(f"{self._issuer} registered no client with credentials: {_error_in(response)}")
 
     async def _ask(
         self,
@@ -218,19 +213,19 @@ class TokenSource:
         identity: Identity = ANYBODY,
     ) -> Answer:
         headers = {"Accept": JSON, "Content-Type": kind, "Authorization": credentials}
-        shown = {name: value for name, value in headers.items() if value}
+        present = {name: value for name, value in headers.items() if value}
         try:
-            return await ask(method, url, shown, body, identity)
+            return await ask(method, url, present, body, identity)
         except (BrokenOff, ValueError) as error:
-            raise NoToken(f"cannot ask {urlsplit(url).netloc}: {error}") from None
+            raise NoToken(f"request to {urlsplit(url).netloc} failed: {error}") from None
 
 
 def in_capitals(url: str) -> str:
-    """With scheme and host in capitals, which means the same."""
+    """The URL with scheme and host in upper case, which is equivalent."""
     parts = urlsplit(url)
     return f"{parts.scheme.upper()}://{parts.netloc.upper()}{parts.path}"
 
 
-def _why(answer: Mapping[str, Any]) -> str:
-    error = answer.get("error")
-    return error[:80] if isinstance(error, str) else "its answer is no token"
+def _error_in(response: Mapping[str, Any]) -> str:
+    error = response.get("error")
+    return error[:80] if isinstance(error, str) else "unexpected response"
