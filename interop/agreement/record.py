@@ -85,7 +85,8 @@ def official_said(tally: Tally) -> Said:
 
 def our_said(cell: CellResult) -> Said:
     because = sorted({f"{check.verdict} {check.id}" for check in cell.checks if check.verdict in TELLING})
-    return Said(str(cell.outcome), because or ([cell.reason] if cell.reason else []))
+    reason = f"{cell.outcome}: {cell.reason}" if cell.outcome is Outcome.NOT_APPLICABLE else cell.reason
+    return Said(str(cell.outcome), because or ([reason] if reason else []))
 
 
 def our_verdicts(run: Run, revision: str) -> dict[str, Said]:

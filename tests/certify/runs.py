@@ -5,6 +5,7 @@ from assay.certify.bundle import layout
 from assay.certify.profile_list import Profile
 from assay.certify.summary import Occasion
 from assay.certify.summary_form import Host
+from assay.lab.harness.reason import Reason, stored
 from assay.lab.harness.run.run import FORMAT, CellResult, Run, SubjectRecord, dump_run
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.verdict import CheckResult, Finding, Outcome, Verdict
@@ -23,18 +24,19 @@ OCCASION = Occasion(
 )
 
 
-def checked(name: str, verdict: Verdict, reason: str = "") -> CheckResult:
+def checked(name: str, verdict: Verdict, reason: Reason | None = None) -> CheckResult:
     level = "MUST" if verdict is Verdict.FAILURE else "SHOULD"
     broken = verdict in (Verdict.FAILURE, Verdict.WARNING)
     finding = Finding(name, level, "It must be so", "https://example.org", "this", "<that>", [3], ["3 > x"])
-    return CheckResult(name, name, verdict, {name: ""}, 1, [finding] if broken else [], reason)
+    findings = [finding] if broken else []
+    return CheckResult(name, name, verdict, {name: ""}, 1, findings, **stored(reason))
 
 
 def cell(
     *checks: CheckResult,
     transport: str = "stdio",
     scenario: str = "jrpc.ids",
-    reason: str = "",
+    reason: Reason | None = None,
     broke_off: bool = False,
 ) -> CellResult:
     return CellResult(
@@ -44,7 +46,7 @@ def cell(
         DATE,
         Outcome.PASSED if checks else Outcome.NOT_APPLICABLE,
         "2030-01-01T00:00:00.000Z",
-        reason=reason,
+        **stored(reason),
         broke_off=broke_off,
         checks=list(checks),
         trace=f"traces/{scenario}.ndjson" if checks else "",

@@ -5,6 +5,10 @@ import pytest
 
 from assay.certify.scoring import Conclusion, Evidence, Measure, Score, Unmeasured, conclude, excuses, score
 from assay.certify.unobserved import REASONS
+from assay.lab.harness.check import UNOBSERVED
+from assay.lab.harness.need import A_TOOL, AN_OBSERVED_DISK
+from assay.lab.harness.reason import Reason, ReasonKind
+from assay.lab.harness.run.recording import INTERRUPTED
 from assay.lab.harness.run.run import Run, SubjectRecord
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.verdict import Verdict
@@ -12,6 +16,7 @@ from assay.lab.suites import suite_named
 from assay.revisions.registry import HANDSHAKE
 from tests.certify.runs import FRAMING, IDS, PROFILE, cell, checked, healthy, run
 
+GONE = Reason(ReasonKind.BROKE_OFF, "gone")
 SUCCESS, FAILURE, WARNING, SKIPPED = Verdict.SUCCESS, Verdict.FAILURE, Verdict.WARNING, Verdict.SKIPPED
 
 
@@ -51,9 +56,7 @@ def test_findings_name_their_frames_in_the_bundle() -> None:
 
 
 def test_what_broke_off_is_not_measured_however_well_it_began() -> None:
-    found = scored(
-        run(cell(checked(IDS, SUCCESS)), cell(checked(IDS, SUCCESS), broke_off=True, reason="gone"))
-    )
+    found = scored(run(cell(checked(IDS, SUCCESS)), cell(checked(IDS, SUCCESS), broke_off=True, reason=GONE)))
     assert (found.measure, found.pass_) == (Measure.NOT_MEASURED, None)
     assert "broke off: gone" in found.reason
 
@@ -80,16 +83,16 @@ def test_what_is_seen_elsewhere_does_not_count_for_a_demand_of_another_transport
 @pytest.mark.parametrize(
     ("reason", "measure"),
     [
-        ("not applicable: the server was judged without --observe", Measure.NOT_MEASURED),
-        ("not applicable: the server lists no tools", Measure.NOT_APPLICABLE),
-        ("interrupted", Measure.NOT_MEASURED),
+        (AN_OBSERVED_DISK.reason, Measure.NOT_MEASURED),
+        (A_TOOL.reason, Measure.NOT_APPLICABLE),
+        (INTERRUPTED, Measure.NOT_MEASURED),
     ],
 )
-def test_an_option_that_is_missing_is_not_the_servers_lack(reason: str, measure: Measure) -> None:
+def test_an_option_that_is_missing_is_not_the_servers_lack(reason: Reason, measure: Measure) -> None:
     suite = suite_named("marketplace")
     found = run(cell(scenario="jrpc.ids", reason=reason))
     told = excuses(found, suite)
-    assert told[IDS] == Unmeasured(measure, reason.removeprefix("not applicable: "))
+    assert told[IDS] == Unmeasured(measure, reason)
     assert scored(found, IDS, told).measure is measure
 
 
@@ -103,11 +106,11 @@ def test_a_demand_whose_scenario_was_left_out_is_not_excused() -> None:
         run(), subjects=[SubjectRecord("it", "http", [Facts(HANDSHAKE[-1].date)])]
     )
     told = excuses(found, suite_named("marketplace"))["CONF-TPT-01.http.resume"]
-    assert (told.measure, "--scenario" in told.reason) == (Measure.NOT_MEASURED, True)
+    assert (told.measure, told.reason.options) == (Measure.NOT_MEASURED, ("--scenario",))
 
 
 def test_a_demand_of_which_nothing_was_seen_says_what_its_check_says() -> None:
-    found = run(cell(checked(IDS, SKIPPED, "nothing was answered")))
+    found = run(cell(checked(IDS, SKIPPED, Reason(ReasonKind.NOT_OBSERVED, "nothing was answered"))))
     told = excuses(found, suite_named("marketplace"))
     assert scored(found, IDS, told).reason == "nothing was answered"
 
@@ -160,10 +163,10 @@ def test_a_line_of_megabytes_that_repeats_a_finding_stays_in_the_trace() -> None
 
 def test_a_scenario_that_shows_nothing_of_a_demand_says_what_was_missing() -> None:
     disk = "CONF-CAP-03.tools.disk"
-    nothing = cell(*(checked(name, Verdict.SKIPPED, "not observed: nothing") for name in (IDS, disk)))
+    nothing = cell(*(checked(name, Verdict.SKIPPED, UNOBSERVED) for name in (IDS, disk)))
     found = {one.id: one for one in score(run(nothing), PROFILE, {}, {})}
-    assert (found[IDS].measure, found[IDS].reason) == (Measure.NOT_MEASURED, "not observed: nothing")
-    assert "--observe DIR" in found[disk].reason
+    assert (found[IDS].measure, found[IDS].typed_reason) == (Measure.NOT_MEASURED, UNOBSERVED)
+    assert found[disk].typed_reason == REASONS[disk]
 
 
 def test_every_reason_is_of_a_demand() -> None:

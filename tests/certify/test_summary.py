@@ -16,8 +16,8 @@ from tests.certify.runs import FRAMING, IDS, OCCASION, cell, checked, files, hea
 
 RESULTS = {"runs": [{"server": "my-server", "metrics": {"sse_latency_ms": {"p95": 12.5}, "error_rate": 0.1}}]}
 SHOWN = {
-    evidence.SBOM: Evidence(Verdict.SKIPPED, evidence.NO_PYTHON),
-    evidence.VULNERABILITIES: Evidence(Verdict.SKIPPED, evidence.NO_PYTHON),
+    evidence.SBOM: evidence.not_measured(evidence.NO_PYTHON),
+    evidence.VULNERABILITIES: evidence.not_measured(evidence.NO_PYTHON),
     evidence.SIGNATURE: Evidence(Verdict.SUCCESS, "signed with sha256:ab"),
 }
 
@@ -49,7 +49,7 @@ def test_what_was_not_measured_is_counted_apart() -> None:
 
 def test_nothing_measured_has_no_rate() -> None:
     there = files(run())
-    unsigned = {**SHOWN, evidence.SIGNATURE: Evidence(Verdict.SKIPPED, evidence.NO_KEY)}
+    unsigned = {**SHOWN, evidence.SIGNATURE: evidence.not_measured(evidence.NO_KEY)}
     assert summarise(there, OCCASION, unsigned, {}).summary.pass_rate is None
 
 

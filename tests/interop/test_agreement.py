@@ -92,7 +92,7 @@ def test_our_verdict_names_the_checks_that_found_something_or_the_reason() -> No
     failed = cell("ping", ("ping", Verdict.FAILURE), ("wire-schema-valid", Verdict.SUCCESS))
     assert our_said(failed) == Said("failed", ["FAILURE ping"])
     skipped = cell("ping", outcome=Outcome.NOT_APPLICABLE)
-    assert our_said(skipped) == Said("not applicable", ["a reason"])
+    assert our_said(skipped) == Said("not applicable", ["not applicable: a reason"])
 
 
 def test_our_verdicts_are_those_of_one_revision_under_official_names() -> None:

@@ -11,6 +11,7 @@ from packaging.utils import canonicalize_name
 
 from assay.certify.bundle.bundle_manifest import moment
 from assay.certify.bundle.environment import Environment
+from assay.lab.harness.reason import Reason, ReasonKind
 from assay.lab.harness.verdict import Verdict
 from assay.signing import dsse
 from assay.signing.dsse import Refused, Role, Trust
@@ -22,14 +23,20 @@ from .vulnerabilities import report as vulnerabilities
 SBOM: Final = "CONF-EVD-06.sbom"
 VULNERABILITIES: Final = "CONF-EVD-06.vulnerabilities"
 SIGNATURE: Final = "CONF-EVD-06.signature"
-NO_PYTHON: Final = "whose environment it is was not told: --python EXE does that"
-NO_EXPORT: Final = "no export of known vulnerabilities was given: --osv FILE does that"
-NO_KEY: Final = "the bundle is not signed: --key FILE does that"
+NO_PYTHON: Final = Reason(
+    ReasonKind.NEEDS_OPTION, "whose environment it is was not told: --python EXE does that", ("--python",)
+)
+NO_EXPORT: Final = Reason(
+    ReasonKind.NEEDS_OPTION,
+    "no export of known vulnerabilities was given: --osv FILE does that",
+    ("--osv",),
+)
+NO_KEY: Final = Reason(ReasonKind.NEEDS_OPTION, "the bundle is not signed: --key FILE does that", ("--key",))
 SHOWN: Final = 5
 
 
-def not_measured(reason: str) -> Evidence:
-    return Evidence(Verdict.SKIPPED, reason)
+def not_measured(reason: Reason) -> Evidence:
+    return Evidence(Verdict.SKIPPED, reason.text, reason.options)
 
 
 def judge_sbom(data: bytes, environment: Environment) -> Evidence:
@@ -87,7 +94,7 @@ def _sbom_again(stored: Evidence, data: bytes | None) -> Evidence:
 
 def _unproved(stored: Evidence) -> Evidence:
     """Without the file nothing is shown, whatever was said."""
-    return not_measured(stored.reason)
+    return Evidence(Verdict.SKIPPED, stored.reason, stored.options)
 
 
 def _problem(data: bytes) -> str:

@@ -6,7 +6,6 @@ Each demand comes to one score, the worst over all places where it could be seen
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Final
@@ -16,7 +15,9 @@ from msgspec import Struct
 
 from assay.certify.bundle.layout import RUN_FOLDER
 from assay.lab.harness.catalogue import Suite
+from assay.lab.harness.reason import Reason, ReasonKind, restored, stored
 from assay.lab.harness.run.plan import makes_sense
+from assay.lab.harness.run.recording import INTERRUPTED
 from assay.lab.harness.run.run import CellResult, Run
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import CheckResult, Finding, Verdict
@@ -26,15 +27,17 @@ from assay.revisions.revision import Revision
 from .profile_list import By, Demand, Profile
 from .unobserved import REASONS
 
-_OPTION: Final = re.compile(r"(?<!\S)--?[a-z]")
-OPTIONS: Final = {"stdio": "--stdio LINE", "http": "-e URL"}
+OPTIONS: Final = {"stdio": ("--stdio", "LINE"), "http": ("-e", "URL")}
 """How a transport comes to be judged."""
 LONGEST: Final = 16_384
 """Characters of a line that repeats a finding; what is longer is in the trace."""
-UNOBSERVED: Final = "not observed"
-"""How a check begins that has seen nothing."""
-UNSEEN: Final = "no scenario was played that shows it"
-_NOT_APPLICABLE: Final = "not applicable: "
+UNSEEN: Final = Reason(ReasonKind.NO_CHECK, "no scenario was played that shows it")
+LATER: Final = Reason(ReasonKind.NO_CHECK, "this version of Assay does not measure it")
+LEFT_OUT: Final = Reason(
+    ReasonKind.NOT_SELECTED, "its scenario is not among those of --scenario", ("--scenario",)
+)
+OTHER_REVISIONS: Final = Reason(ReasonKind.NOT_APPLICABLE, "none of the revisions that were judged has it")
+NOTHING: Final = Reason(ReasonKind.NOT_OBSERVED, "nothing was observed")
 
 
 class Measure(StrEnum):
@@ -49,13 +52,15 @@ class Evidence(Struct, frozen=True):
 
     status: Verdict
     reason: str = ""
+    options: tuple[str, ...] = ()
+    """Where it is skipped: those that would measure it."""
 
 
 class Unmeasured(Struct, frozen=True):
     """Why nothing was seen of a demand."""
 
     measure: Measure
-    reason: str
+    reason: Reason
 
 
 class _Part(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -102,6 +107,13 @@ class Score(_Part, frozen=True):
     core: bool = False
     results: list[Seen] = []
     findings: list[Broken] = []
+    reason_kind: ReasonKind | None = None
+    """Why it was not measured, for programs."""
+    reason_options: list[str] = []
+
+    @property
+    def typed_reason(self) -> Reason | None:
+        return restored(self.reason, self.reason_kind, self.reason_options)
 
 
 def score(
@@ -121,7 +133,7 @@ def score(
 
 def excuses(run: Run, suite: Suite) -> dict[str, Unmeasured]:
     """Of demands whose scenarios were not played: what an option would change is told before all else."""
-    found: dict[str, list[str]] = {}
+    found: dict[str, list[Reason]] = {}
     played: set[str] = set()
     for cell in run.cells:
         scenario = suite.scenarios.get(cell.scenario)
@@ -130,23 +142,23 @@ def excuses(run: Run, suite: Suite) -> dict[str, Unmeasured]:
             played.update(sought)
             continue
         for name in sought:
-            found.setdefault(name, []).append(cell.reason)
+            found.setdefault(name, []).append(cell.typed_reason or NOTHING)
     never = suite.requirements.keys() - found.keys() - played
     return {
         **{name: _never(run, suite, name) for name in never},
-        **{name: _told(reasons) for name, reasons in found.items()},
+        **{name: reason_for(reasons) for name, reasons in found.items()},
     }
 
 
 def _never(run: Run, suite: Suite, name: str) -> Unmeasured:
     if reason := suite.requirements[name].reason:
-        return Unmeasured(Measure.NOT_MEASURED, reason)
+        return Unmeasured(Measure.NOT_MEASURED, Reason(ReasonKind.NO_CHECK, reason))
     seeking = [one for one in suite.scenarios.values() if name in suite.sought(one)]
     if not seeking:
         return Unmeasured(Measure.NOT_MEASURED, UNSEEN)
     if any(makes_sense(suite, one, *place) for one in seeking for place in _met(run)):
-        return Unmeasured(Measure.NOT_MEASURED, "its scenario is not among those of --scenario")
-    return Unmeasured(Measure.NOT_APPLICABLE, "none of the revisions that were judged has it")
+        return Unmeasured(Measure.NOT_MEASURED, LEFT_OUT)
+    return Unmeasured(Measure.NOT_APPLICABLE, OTHER_REVISIONS)
 
 
 def _met(run: Run) -> Iterator[tuple[Transport, Revision]]:
@@ -157,24 +169,24 @@ def _met(run: Run) -> Iterator[tuple[Transport, Revision]]:
                 yield Transport(record.transport), BY_DATE[facts.revision]
 
 
-def _told(reasons: Sequence[str]) -> Unmeasured:
-    hindered = next((one for one in reasons if _names_option(one)), None)
-    if hindered is not None:
-        return Unmeasured(Measure.NOT_MEASURED, hindered.removeprefix(_NOT_APPLICABLE))
-    if all(one.startswith(_NOT_APPLICABLE) for one in reasons):
-        return Unmeasured(Measure.NOT_APPLICABLE, reasons[0].removeprefix(_NOT_APPLICABLE))
-    return Unmeasured(Measure.NOT_MEASURED, reasons[0])
-
-
-def _names_option(reason: str) -> bool:
-    return _OPTION.search(reason) is not None
+def reason_for(reasons: Sequence[Reason]) -> Unmeasured:
+    optional = next((reason for reason in reasons if reason.options), None)
+    if optional is not None:
+        return Unmeasured(Measure.NOT_MEASURED, optional)
+    other = next((reason for reason in reasons if reason.kind is not ReasonKind.NOT_APPLICABLE), None)
+    if other is not None:
+        return Unmeasured(Measure.NOT_MEASURED, other)
+    return Unmeasured(Measure.NOT_APPLICABLE, reasons[0])
 
 
 def _excuse(demand: Demand, judged: set[str], excuses: Mapping[str, Unmeasured]) -> Unmeasured:
     if not judged & set(demand.transports):
-        options = " or ".join(OPTIONS.get(one, one) for one in demand.transports)
         where = " or ".join(demand.transports)
-        return Unmeasured(Measure.NOT_MEASURED, f"the server was not judged on {where}; {options} does that")
+        options = [OPTIONS[name] for name in demand.transports if name in OPTIONS]
+        remedy = " or ".join(f"{option} {value}" for option, value in options)
+        text = f"the server was not judged on {where}; {remedy} does that"
+        names = tuple(option for option, _ in options)
+        return Unmeasured(Measure.NOT_MEASURED, Reason(ReasonKind.NOT_SELECTED, text, names))
     return excuses.get(demand.id, Unmeasured(Measure.NOT_MEASURED, UNSEEN))
 
 
@@ -190,48 +202,53 @@ def _by_traces(
     demand: Demand, places: Iterable[tuple[CellResult, CheckResult]], run: Run, excuse: Unmeasured
 ) -> Score:
     judged = [pair for pair in places if pair[0].transport in demand.transports]
-    seen = [_seen(cell, check, run) for cell, check in judged]
+    reasons = [_reason(cell, check, run) for cell, check in judged]
+    seen = [_seen(cell, check, reason) for (cell, check), reason in zip(judged, reasons, strict=True)]
     broken = [one for cell, check in judged for one in _broken(cell, check.findings)]
-    status, unseen = _worst(seen, excuse)
+    status, unseen = _worst(seen, reasons, excuse)
     return _score(demand, status, unseen, seen, broken)
 
 
-def _seen(cell: CellResult, check: CheckResult, run: Run) -> Seen:
+def _reason(cell: CellResult, check: CheckResult, run: Run) -> Reason | None:
     """What is good in a scenario that did not reach its end proves nothing; what is bad stays bad."""
-    unfinished = "interrupted" if run.interrupted else cell.reason if cell.broke_off else ""
-    status, reason = check.verdict, _why(check)
-    if unfinished and status is not Verdict.FAILURE:
-        status, reason = Verdict.SKIPPED, f"the scenario broke off: {unfinished}"
+    if check.verdict is Verdict.FAILURE:
+        return None
+    if run.interrupted or cell.broke_off:
+        unfinished = INTERRUPTED.text if run.interrupted else cell.reason
+        return Reason(ReasonKind.BROKE_OFF, f"the scenario broke off: {unfinished}")
+    if check.reason_kind is ReasonKind.NOT_OBSERVED:
+        return REASONS.get(check.id, check.typed_reason)
+    return check.typed_reason
+
+
+def _seen(cell: CellResult, check: CheckResult, reason: Reason | None) -> Seen:
     return Seen(
         cell.scenario,
         cell.transport,
         cell.revision,
-        status,
+        Verdict.SKIPPED if reason and reason.kind is ReasonKind.BROKE_OFF else check.verdict,
         check.observations,
         f"{RUN_FOLDER}{cell.trace}" if cell.trace else "",
-        reason,
+        reason.text if reason else "",
     )
 
 
-def _why(check: CheckResult) -> str:
-    unobserved = check.reason.startswith(UNOBSERVED)
-    return REASONS.get(check.id, check.reason) if unobserved else check.reason
-
-
-def _worst(seen: Sequence[Seen], excuse: Unmeasured) -> tuple[Verdict, Unmeasured | None]:
+def _worst(
+    seen: Sequence[Seen], reasons: Sequence[Reason | None], excuse: Unmeasured
+) -> tuple[Verdict, Unmeasured | None]:
     """The first of these that applies; an excuse where nothing is measured."""
     found = {one.status for one in seen}
     if Verdict.FAILURE in found:
         return Verdict.FAILURE, None
-    unfinished = next((one for one in seen if one.reason.startswith("the scenario broke off")), None)
-    if unfinished is not None:
-        where = f"{unfinished.transport}, {unfinished.protocol_version}"
-        return Verdict.SKIPPED, Unmeasured(Measure.NOT_MEASURED, f"{unfinished.reason} ({where})")
+    for place, reason in zip(seen, reasons, strict=True):
+        if reason is not None and reason.kind is ReasonKind.BROKE_OFF:
+            text = f"{reason.text} ({place.transport}, {place.protocol_version})"
+            return Verdict.SKIPPED, Unmeasured(Measure.NOT_MEASURED, Reason(reason.kind, text))
     for verdict in (Verdict.WARNING, Verdict.SUCCESS):
         if verdict in found:
             return verdict, None
-    if seen and not _names_option(excuse.reason):
-        return Verdict.SKIPPED, Unmeasured(Measure.NOT_MEASURED, seen[0].reason or "nothing was observed")
+    if seen and not excuse.reason.options:
+        return Verdict.SKIPPED, Unmeasured(Measure.NOT_MEASURED, reasons[0] or NOTHING)
     return Verdict.SKIPPED, excuse
 
 
@@ -252,8 +269,11 @@ def _broken(cell: CellResult, findings: Iterable[Finding]) -> Iterator[Broken]:
 
 def _by_evidence(demand: Demand, found: Evidence | None) -> Score:
     if demand.by is By.LATER or found is None:
-        found = Evidence(Verdict.SKIPPED, "this version of Assay does not measure it")
-    unseen = Unmeasured(Measure.NOT_MEASURED, found.reason) if found.status is Verdict.SKIPPED else None
+        found = Evidence(Verdict.SKIPPED, LATER.text)
+    unseen = None
+    if found.status is Verdict.SKIPPED:
+        kind = ReasonKind.NEEDS_OPTION if found.options else ReasonKind.NO_CHECK
+        unseen = Unmeasured(Measure.NOT_MEASURED, Reason(kind, found.reason, found.options))
     made = _score(demand, found.status, unseen, [], [])
     return msgspec.structs.replace(made, reason=found.reason)
 
@@ -271,7 +291,7 @@ def _score(
         pass_=None if unseen else status is not Verdict.FAILURE,
         scored=demand.scored,
         measure=unseen.measure if unseen else Measure.MEASURED,
-        reason=unseen.reason if unseen else "",
+        **stored(unseen.reason if unseen else None),
         core=demand.core,
         results=seen,
         findings=broken,

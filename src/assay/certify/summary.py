@@ -17,7 +17,9 @@ import msgspec
 from msgspec import Struct
 
 from assay.certify.bundle.bundle_manifest import Artifact, Profile
+from assay.lab.harness.reason import stored as typed_fields
 from assay.lab.harness.run.run import BadRun, Run, parse_run
+from assay.lab.harness.run.version_1 import reason_of_demand
 from assay.lab.harness.verdict import Verdict
 
 from . import evidence as evidences
@@ -134,9 +136,18 @@ def read(data: bytes) -> Summary:
     if len(data) > LARGEST:
         raise BadSummary(f"no summary: {len(data)} bytes, which is more than {LARGEST}")
     try:
-        return msgspec.json.decode(data, type=Summary)
+        found = msgspec.json.decode(data, type=Summary)
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadSummary(f"no summary: {error}") from error
+    return msgspec.structs.replace(found, checks=[_typed(one) for one in found.checks])
+
+
+def _typed(found: Score) -> Score:
+    """Before runs of format 2, a summary gave its reasons as text only."""
+    if found.measure is Measure.MEASURED or found.reason_kind is not None:
+        return found
+    reason = reason_of_demand(found.reason, applies=found.measure is not Measure.NOT_APPLICABLE)
+    return msgspec.structs.replace(found, **typed_fields(reason))
 
 
 def again(files: Mapping[str, bytes]) -> bytes:
@@ -148,11 +159,11 @@ def again(files: Mapping[str, bytes]) -> bytes:
         BadSummary: one of the files is missing, or cannot be read.
     """
     stored = read(_file(files, layout.SUMMARY))
-    said = {one.id: Evidence(one.status, one.reason) for one in stored.checks}
+    said = {one.id: Evidence(one.status, one.reason, tuple(one.reason_options)) for one in stored.checks}
     excuses = {
-        one.id: Unmeasured(one.measure, one.reason)
+        one.id: Unmeasured(one.measure, one.typed_reason)
         for one in stored.checks
-        if one.measure is not Measure.MEASURED
+        if one.typed_reason is not None
     }
     try:
         shown = evidences.again(said, files, stored.generated_at)

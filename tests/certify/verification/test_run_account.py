@@ -12,6 +12,7 @@ import pytest
 from assay.certify.verification.procedure import verify
 from assay.certify.verification.run_account import Account
 from assay.lab.harness.need import unmet
+from assay.lab.harness.reason import stored
 from assay.lab.harness.run.run import parse_run
 from assay.lab.harness.subject.out_of_band import REGISTRY
 from assay.lab.harness.trace.file import dump_trace, read_trace
@@ -61,7 +62,7 @@ def dropped(run: dict[str, Any]) -> None:
 
 
 def excused(cell: dict[str, Any], reason: str) -> None:
-    cell.update(outcome="not applicable", checks=[], reason=f"not applicable: {reason}", trace="")
+    cell.update(outcome="not applicable", checks=[], reason=reason, reason_kind="not-applicable", trace="")
 
 
 def test_a_scenario_that_was_played_is_there_wherever_it_makes_sense(bundle: Path) -> None:
@@ -159,19 +160,18 @@ def test_facts_are_refuted_by_what_the_server_said(bundle: Path) -> None:
     scenario = next(one for one in suite.scenarios.values() if "resources" in one.id)
     facts = run.subjects[0].facts[0]
     facts.capabilities, facts.resources = {}, []
-    reason = f"not applicable: {unmet(scenario.needs, facts)}"
     claimed = replace(
         run.cells[0],
         scenario=scenario.id,
         revision=facts.revision,
         outcome=Outcome.NOT_APPLICABLE,
-        reason=reason,
+        **stored(unmet(scenario.needs, facts)),
     )
     account = Account(replace(run, cells=[claimed]), suite)
     assert list(account.excuses()) == []
-    other_words = replace(claimed, reason="not applicable: nothing to read")
+    other_words = replace(claimed, reason="nothing to read")
     assert list(Account(replace(run, cells=[other_words]), suite).excuses()) != []
-    assert list(Account(replace(run, cells=[other_words], assay="0.0.9"), suite).excuses()) == []
+    assert list(Account(replace(run, cells=[other_words]), suite, closely=False).excuses()) == []
     for path in (bundle / "run" / "traces").iterdir():
         list(account.hear(path.name, read_trace(path), None))
     assert [one.reason for one in account.excuses()] == ["wrong-run"]

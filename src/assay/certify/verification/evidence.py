@@ -13,7 +13,7 @@ from assay.certify.bundle import layout
 from assay.certify.metrics import Source
 from assay.certify.summary import BadSummary
 from assay.certify.summary_form import Summary
-from assay.model.version import VERSION
+from assay.lab.harness.run.run import is_current
 from assay.signing import dsse
 from assay.signing.dsse import Reason as Unsigned
 from assay.signing.dsse import Role
@@ -43,12 +43,12 @@ def summary(case: Case) -> str:
         stored = summaries.read(files[layout.SUMMARY])
     except BadSummary as error:
         raise refused(Reason.BAD_EVIDENCE, layout.SUMMARY, error) from error
-    strange = [*_strange(case, stored), *_unlike(files[layout.SUMMARY], made)]
+    strange = [*_strange(case, stored), *_unlike(case, files[layout.SUMMARY], made)]
     if strange:
         raise Refused([Refusal(Reason.WRONG_SUMMARY, layout.SUMMARY, one) for one in strange])
     case.conclusion, counts = stored.conclusion, stored.summary
     told = f"{counts.passed} of {counts.scored} scored demands are met, {counts.not_measured} not measured"
-    return f"{stored.conclusion}: {told} ({_compared(stored)})"
+    return f"{stored.conclusion}: {told} ({_compared(case, stored)})"
 
 
 def stored_summary(case: Case) -> Summary:
@@ -75,20 +75,20 @@ def _strange(case: Case, stored: Summary) -> Iterator[str]:
     return (f"another {name} than the manifest's" for name, (one, other) in pairs.items() if one != other)
 
 
-def _is_ours(stored: Summary) -> bool:
+def _is_ours(case: Case) -> bool:
     """Then each byte counts. Another version may have had other words for the same."""
-    return stored.tool.version == VERSION
+    return is_current(case.content(layout.RUN))
 
 
-def _compared(stored: Summary) -> str:
+def _compared(case: Case, stored: Summary) -> str:
     other = f"the facts compared and not the words, which are by version {stored.tool.version}"
-    return "compared byte by byte" if _is_ours(stored) else other
+    return "compared byte by byte" if _is_ours(case) else other
 
 
-def _unlike(stored: bytes, made: bytes) -> Iterator[str]:
+def _unlike(case: Case, stored: bytes, made: bytes) -> Iterator[str]:
     """Where the summary and what it is made of part."""
     told = summaries.read(stored)
-    if not _is_ours(told):
+    if not _is_ours(case):
         for name in differences(of_summary(told), of_summary(summaries.read(made))):
             yield f"{name}: not what the run and the evidence come to"
     elif made != stored:
@@ -108,10 +108,10 @@ def badge(case: Case) -> str:
     """
     stored, data = stored_summary(case), case.content(layout.SUMMARY)
     there = [name for name in BADGES if name in case.entries]
-    wrong = [name for name in there if not _shows(name, case.content(name), data, _is_ours(stored))]
+    wrong = [name for name in there if not _shows(name, case.content(name), data, _is_ours(case))]
     if wrong:
         raise Refused([Refusal(Reason.WRONG_BADGE, name, "it does not show the summary") for name in wrong])
-    return f"{' and '.join(there)} as the summary gives them ({_compared(stored)})" if there else "none"
+    return f"{' and '.join(there)} as the summary gives them ({_compared(case, stored)})" if there else "none"
 
 
 def _shows(name: str, stored: bytes, summary: bytes, closely: bool) -> bool:

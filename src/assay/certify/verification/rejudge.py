@@ -9,12 +9,12 @@ import msgspec
 
 from assay.certify.bundle.layout import REGISTRY_ENTRY, REPORT_PAGE, REPORT_TEXT, RUN, SUMMARY
 from assay.certify.report import html, markdown
-from assay.certify.scoring import Measure, Unmeasured, excuses
+from assay.certify.scoring import Measure, excuses
 from assay.certify.summary_form import Summary
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.check import CheckFailed
 from assay.lab.harness.run.rejudge import rejudged
-from assay.lab.harness.run.run import CellResult, Run
+from assay.lab.harness.run.run import CellResult, Run, is_current
 from assay.lab.harness.subject.discovery import DISCOVERY
 from assay.lab.harness.trace.file import BadTrace, parse_trace
 from assay.lab.harness.trace.recorder import MAX_FRAMES
@@ -47,13 +47,14 @@ def rejudge(case: Case) -> str:
     if run.suite != SUITE:
         raise refused(Reason.BAD_EVIDENCE, RUN, f"played by the suite {run.suite!r}, not {SUITE!r}")
     suite = suite_named(SUITE)
-    account = Account(run, suite)
+    closely = is_current(case.content(RUN))
+    account = Account(run, suite, closely=closely)
     if gaps := [*account.gaps()]:
         raise Refused(gaps)
-    judging = _Judging(case, suite, account, closely=run.assay == VERSION)
+    judging = _Judging(case, suite, account, closely=closely)
     judged = [cell for cell in run.cells if cell.trace]
     refusals = [refusal for cell in judged for refusal in judging.against(cell)]
-    refusals += [*account.excuses(), *_unexcused(case, run, suite)]
+    refusals += [*account.excuses(), *_unexcused(case, run, suite, closely=closely)]
     if refusals:
         raise Refused(refusals)
     return f"{len(judged)} traces, each chained and with the verdicts that it had{_since(run)}"
@@ -65,7 +66,7 @@ def report(case: Case) -> str:
         Refused: a report does not show the summary.
     """
     found = stored_summary(case)
-    if found.tool.version != VERSION:
+    if not is_current(case.content(RUN)):
         return f"not compared: it was written by version {found.tool.version}"
     there = [name for name in REPORTS if name in case.entries]
     wrong = [name for name in there if case.content(name) != REPORTS[name](found).encode()]
@@ -74,14 +75,14 @@ def report(case: Case) -> str:
     return f"{' and '.join(there)} as the summary gives them" if there else "none"
 
 
-def _unexcused(case: Case, run: Run, suite: Suite) -> Iterator[Refusal]:
+def _unexcused(case: Case, run: Run, suite: Suite, *, closely: bool) -> Iterator[Refusal]:
     """A demand that does not apply is left aside: so the run must show that it does not."""
-    found, closely = excuses(run, suite), run.assay == VERSION
+    found = excuses(run, suite)
     for one in stored_summary(case).checks:
         shown = found.get(one.id)
         same = shown is not None and shown.measure is one.measure
         if closely:
-            same = shown == Unmeasured(one.measure, one.reason)
+            same = same and shown is not None and shown.reason == one.typed_reason
         if one.measure is Measure.NOT_APPLICABLE and not same:
             detail = f"{one.id} is said not to apply ({one.reason}), and the run does not show that"
             yield Refusal(Reason.OTHER_VERDICT, SUMMARY, detail)

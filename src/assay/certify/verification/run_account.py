@@ -27,14 +27,12 @@ from assay.lab.harness.subject.out_of_band import REGISTRY
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Outcome
-from assay.model.version import VERSION
 from assay.revisions.registry import BY_DATE
 from assay.revisions.revision import Opening
 
 from .refusal import Reason, Refusal, refused
 
 TRANSPORTS: Final = frozenset(Transport)
-_NOT_APPLICABLE: Final = "not applicable: "
 
 
 class Shown(Struct, frozen=True):
@@ -49,12 +47,12 @@ class Shown(Struct, frozen=True):
 class Account:
     """Of a run: what it must hold, by what it says itself of the server."""
 
-    def __init__(self, run: Run, suite: Suite) -> None:
+    def __init__(self, run: Run, suite: Suite, *, closely: bool = True) -> None:
         """
         Raises:
             Refused: it says no such thing.
         """
-        self._run, self._suite = run, suite
+        self._run, self._suite, self._closely = run, suite, closely
         self._names = {record.transport: record.name for record in run.subjects}
         self._known = _known(run)
         self._shown: list[Shown] = []
@@ -108,17 +106,20 @@ class Account:
                 yield from self._excuse(cell, scenario, self._known[cell.transport, cell.revision])
 
     def _excuse(self, cell: CellResult, scenario: Scenario, facts: Facts) -> Iterator[Refusal]:
-        reason = cell.reason.removeprefix(_NOT_APPLICABLE)
+        reason = cell.typed_reason
         lacking = unmet(scenario.needs, facts)
-        # Another version may have other words for what is lacking.
-        same = reason == lacking or (lacking is not None and self._run.assay != VERSION)
-        if not same and not (scenario.effects and reason == EFFECTS):
-            yield _wrong(f"{' '.join(cell.place)} is said not to apply ({reason}), and applies")
+        if self._closely:
+            same = reason is not None and reason in (lacking, EFFECTS if scenario.effects else None)
+        else:  # another version may have other words for what is lacking
+            allowed = scenario.effects and cell.reason_options == [*EFFECTS.options]
+            same = lacking is not None or allowed
+        if not same:
+            yield _wrong(f"{' '.join(cell.place)} is said not to apply ({cell.reason}), and applies")
         for one in self._shown:
             met = any(need.met(one.facts) and not need.met(facts) for need in scenario.needs)
             if met and one.spoken == cell.place[1:]:
                 yield _wrong(
-                    f"{' '.join(cell.place)} is said not to apply ({reason}); this shows that it does",
+                    f"{' '.join(cell.place)} is said not to apply ({cell.reason}); this shows that it does",
                     one.trace,
                 )
                 return

@@ -54,7 +54,7 @@ def lines_of(results: Sequence[CellResult]) -> Iterator[str]:
     for result in results:
         alike.setdefault((result.outcome, result.reason.partition("\n")[0]), []).append(result)
     for (outcome, reason), found in alike.items():
-        why = f": {reason.removeprefix('not applicable: ')}" if reason else ""
+        why = f": {reason}" if reason else ""
         yield f"{MARKS[outcome]:<11}{found[0].scenario} ({_places(found)}){why}"
 
 

@@ -12,7 +12,8 @@ from typing import Final
 from msgspec import Struct
 
 from assay.lab.harness.links.broken_off import BrokenOff
-from assay.lab.harness.run.recording import Conditions, now
+from assay.lab.harness.reason import Reason, ReasonKind, stored
+from assay.lab.harness.run.recording import INTERRUPTED, Conditions, now
 from assay.lab.harness.run.run import FORMAT, CellResult, Run, SubjectRecord
 from assay.lab.harness.run.runner import Keep
 from assay.lab.harness.subject.subject import Subject
@@ -32,6 +33,7 @@ from .search import Enough, Search
 from .talk import SCENARIO
 from .wire_grammar import case as made_case
 
+UNTRIED: Final = Reason(ReasonKind.NOT_OBSERVED, "no case was tried")
 FIRST_ROUND: Final = 25
 ROUND: Final = 250
 """Cases of one round: after it, it is another place's turn."""
@@ -265,17 +267,20 @@ class Fuzzer:
 
     def _cell(self, place: Place, started: str) -> CellResult:
         trace = self._last.get(place)
-        untried = "interrupted" if self._interrupted else "no case was tried"
-        reason = self._ended.get(place) or ("" if trace else untried)
+        reason = None
+        if ended := self._ended.get(place):
+            reason = Reason(ReasonKind.BROKE_OFF, ended)
+        elif not trace:
+            reason = INTERRUPTED if self._interrupted else UNTRIED
         cell = CellResult(
             scenario=SCENARIO,
             title=f"{place.cases} made-up conversations",
             transport=place.ground.transport,
             revision=place.ground.revision.date,
-            outcome=Outcome.INCOMPLETE if reason else Outcome.PASSED,
+            outcome=Outcome.PASSED if reason is None else Outcome.INCOMPLETE,
             started=started,
-            reason=reason,
-            broke_off=bool(reason),
+            **stored(reason),
+            broke_off=reason is not None,
             checks=self._jury.held(self._seen.get(place, Counter()), place.ground.revision),
         )
         return cell if trace is None else self._keep(cell, trace)

@@ -23,11 +23,14 @@ from assay.lab.harness.trace.reproduction import reproduction
 from assay.lab.harness.trace.trace import Trace
 
 from .naming import id_of
+from .reason import Reason, ReasonKind, stored
 from .requirement import Level, Requirement
 from .transport import ANY, Transport
 from .verdict import CheckResult, Finding, Observation, Verdict
 
 Judge = Callable[[Trace], Iterable[Observation]]
+UNOBSERVED = Reason(ReasonKind.NOT_OBSERVED, "not observed: nothing in this trace shows whether it holds")
+UNFINISHED = Reason(ReasonKind.BROKE_OFF, "not observed to the end: the scenario broke off")
 MAX_FINDINGS = 5
 """Findings on one row and trace that are kept: a fault in every message is still one fault."""
 
@@ -110,11 +113,9 @@ def _result(
 ) -> CheckResult:
     broken = [observation for observation in seen if not observation.holds]
     verdict = _verdict(seen, in_force)
-    reason = ""
+    reason = UNOBSERVED if verdict is Verdict.SKIPPED else None
     if verdict is Verdict.SUCCESS and not trace.header.closed:
-        verdict, reason = Verdict.SKIPPED, "not observed to the end: the scenario broke off"
-    elif verdict is Verdict.SKIPPED:
-        reason = "not observed: nothing in this trace shows whether it holds"
+        verdict, reason = Verdict.SKIPPED, UNFINISHED
     return CheckResult(
         id=name,
         title=title,
@@ -122,7 +123,7 @@ def _result(
         requirements={row: requirements[row].link(trace.revision) for row in in_force},
         observations=len(seen),
         findings=[_finding(found, requirements[found.requirement], trace) for found in _first(broken)],
-        reason=reason,
+        **stored(reason),
     )
 
 

@@ -9,6 +9,8 @@ from msgspec import Struct
 
 from assay.lab.harness.trace.frame import Frame
 
+from .reason import Reason, ReasonKind, restored
+
 
 class Verdict(StrEnum):
     """Of a check, as `checks.json` writes it."""
@@ -84,3 +86,9 @@ class CheckResult(Struct, frozen=True, omit_defaults=True):
     findings: list[Finding] = []
     reason: str = ""
     """Why it is skipped."""
+    reason_kind: ReasonKind | None = None
+    reason_options: list[str] = []
+
+    @property
+    def typed_reason(self) -> Reason | None:
+        return restored(self.reason, self.reason_kind, self.reason_options)

@@ -8,7 +8,7 @@ from assay.lab.harness.run.archive import told
 from assay.lab.harness.run.baseline import is_expected
 from assay.lab.harness.run.conclusion import conclude, counts, headline
 from assay.lab.harness.run.run import CellResult, Run
-from assay.lab.harness.verdict import CheckResult, Verdict
+from assay.lab.harness.verdict import CheckResult, Outcome, Verdict
 
 
 def render(run: Run) -> str:
@@ -56,7 +56,8 @@ def _broke_off(cell: CellResult, classname: str) -> tree.Element:
 def _empty(cell: CellResult, classname: str) -> tree.Element:
     """A scenario without checks: a suite must not be empty, or it reads as passed."""
     case = tree.Element("testcase", name=cell.title, classname=classname, time="0")
-    tree.SubElement(case, "skipped", message=_clean(cell.reason or cell.outcome))
+    known = f"{cell.outcome}: {cell.reason}" if cell.outcome is Outcome.NOT_APPLICABLE else cell.reason
+    tree.SubElement(case, "skipped", message=_clean(known or cell.outcome))
     return case
 
 

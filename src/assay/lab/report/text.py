@@ -89,8 +89,7 @@ def _cells(run: Run) -> Iterator[str]:
             place = f"{cell.transport} {cell.revision}"
             reasons.setdefault((cell.outcome, cell.scenario, cell.reason), []).append(place)
     for (outcome, scenario, reason), at in reasons.items():
-        why = reason.removeprefix("not applicable: ")
-        yield f"{outcome}: {scenario} ({_named(at)}): {why}"
+        yield f"{outcome}: {scenario} ({_named(at)}): {reason}"
     for scenario, transport, revision in run.flaky:
         yield f"flaky: {scenario} ({transport}, {revision}) came out differently when repeated"
     yield from (f"stale in the baseline: {entry}" for entry in run.stale)

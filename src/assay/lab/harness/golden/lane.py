@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from json import dumps
 from typing import Final
 
-from assay.lab.harness.trace.frame import Frame, Kind, Sender
+from assay.lab.harness.trace.frame import Frame, Kind, Sender, stream_of
 from assay.lab.harness.trace.message import Message, Shape
 from assay.lab.harness.trace.trace import SENTINEL, Trace
 
@@ -113,9 +113,8 @@ def _by_matter(trace: Trace, sent: dict[str, list[Message]]) -> dict[str, str]:
 
 
 def _matter(channel: str, messages: Sequence[Message]) -> str:
-    kind = channel.partition("/")[2].partition("-")[0]
     about = [f"{one.method}-{one.params.get('name') or one.params.get('uri') or ''}" for one in messages[:1]]
-    return "-".join((kind, *(one.removesuffix("-") for one in about)))
+    return "-".join((stream_of(channel), *(one.removesuffix("-") for one in about)))
 
 
 def _arguments(messages: Sequence[Message]) -> str:

@@ -11,6 +11,7 @@ from msgspec import Struct
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.naming import matches
 from assay.lab.harness.need import unmet
+from assay.lab.harness.reason import Reason, ReasonKind
 from assay.lab.harness.scenario import Scenario
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.transport import Transport
@@ -18,7 +19,11 @@ from assay.revisions.revision import Revision
 
 from .run import Place
 
-EFFECTS: Final = "it may change something: allow it with --allow-effects"
+EFFECTS: Final = Reason(
+    ReasonKind.NEEDS_OPTION,
+    "it may change something: allow it with --allow-effects",
+    ("--allow-effects",),
+)
 
 
 class Selection(Struct, frozen=True):
@@ -37,7 +42,7 @@ class Cell(Struct, frozen=True):
     transport: Transport
     revision: Revision
     facts: Facts
-    hindrance: str | None = None
+    hindrance: Reason | None = None
     """Why it does not apply here."""
     attempt: int = 1
 

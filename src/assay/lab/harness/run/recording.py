@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from msgspec import Struct
 
@@ -16,6 +16,7 @@ from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.links.broken_off import BrokenOff, NoAnswer
 from assay.lab.harness.links.link import Link
+from assay.lab.harness.reason import Reason, ReasonKind, stored
 from assay.lab.harness.subject.bearer import USUAL, Wallet
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.out_of_band import OutOfBand
@@ -33,6 +34,8 @@ from .plan import Cell
 from .run import CellResult
 
 T = TypeVar("T")
+UNOBSERVED: Final = Reason(ReasonKind.NOT_OBSERVED, "nothing that it looks for was observed")
+INTERRUPTED: Final = Reason(ReasonKind.INTERRUPTED, "interrupted")
 
 
 class Conditions(Struct, frozen=True):
@@ -149,7 +152,7 @@ def judge(suite: Suite, checks: Sequence[Check], trace: Trace) -> list[CheckResu
 
 
 def not_applicable(cell: Cell) -> CellResult:
-    return _bare(cell, Outcome.NOT_APPLICABLE, f"not applicable: {cell.hindrance}")
+    return _bare(cell, Outcome.NOT_APPLICABLE, cell.hindrance)
 
 
 async def all_of(works: Iterable[Coroutine[Any, Any, None]]) -> None:
@@ -163,10 +166,10 @@ async def all_of(works: Iterable[Coroutine[Any, Any, None]]) -> None:
 
 
 def interrupted(cell: Cell) -> CellResult:
-    return _bare(cell, Outcome.INCOMPLETE, "interrupted")
+    return _bare(cell, Outcome.INCOMPLETE, INTERRUPTED)
 
 
-def _bare(cell: Cell, outcome: Outcome, reason: str) -> CellResult:
+def _bare(cell: Cell, outcome: Outcome, reason: Reason | None) -> CellResult:
     return CellResult(
         scenario=cell.scenario.id,
         title=cell.scenario.title,
@@ -174,7 +177,7 @@ def _bare(cell: Cell, outcome: Outcome, reason: str) -> CellResult:
         revision=cell.revision.date,
         outcome=outcome,
         started=now(),
-        reason=reason,
+        **stored(reason),
         attempt=cell.attempt,
         official=cell.scenario.official or "",
         area=cell.scenario.area,
@@ -183,9 +186,9 @@ def _bare(cell: Cell, outcome: Outcome, reason: str) -> CellResult:
 
 def _result(cell: Cell, played: Recording, checks: list[CheckResult], sought: Sequence[str]) -> CellResult:
     outcome = outcome_of(sought, checks, broke_off=played.broken is not None)
-    reason = str(played.broken) if played.broken else ""
-    if outcome is Outcome.INCOMPLETE and not reason:
-        reason = "nothing that it looks for was observed"
+    reason = UNOBSERVED if outcome is Outcome.INCOMPLETE else None
+    if played.broken is not None:
+        reason = Reason(ReasonKind.BROKE_OFF, str(played.broken))
     return CellResult(
         scenario=cell.scenario.id,
         title=cell.scenario.title,
@@ -194,7 +197,7 @@ def _result(cell: Cell, played: Recording, checks: list[CheckResult], sought: Se
         outcome=outcome,
         started=played.started,
         seconds=round(played.seconds, 4),
-        reason=reason,
+        **stored(reason),
         broke_off=played.broken is not None,
         attempt=cell.attempt,
         checks=checks,

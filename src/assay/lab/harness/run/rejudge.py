@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.check import Check
+from assay.lab.harness.reason import Reason, ReasonKind, stored
 from assay.lab.harness.scenario import Role
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import CheckResult, Verdict
@@ -57,7 +58,7 @@ def _cell(suite: Suite, place: str, trace: Trace) -> CellResult:
         outcome=outcome_of(sought, checks, broke_off=bool(reason)),
         started=header.started,
         broke_off=bool(reason),
-        reason=reason,
+        **stored(Reason(ReasonKind.BROKE_OFF, reason) if reason else None),
         checks=checks,
         trace=place,
         official=(scenario.official if scenario else None) or "",

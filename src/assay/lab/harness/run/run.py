@@ -8,11 +8,15 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from assay.lab.harness.reason import Reason, ReasonKind, restored
 from assay.lab.harness.subject.facts import Facts, Refusal
 from assay.lab.harness.trace.redaction import Redaction
 from assay.lab.harness.verdict import CheckResult, Outcome, Verdict
+from assay.model.version import VERSION
 
-FORMAT: Final = 1
+from . import version_1
+
+FORMAT: Final = 2
 LARGEST: Final = 256 * 1024 * 1024
 Place = tuple[str, str, str]
 """Scenario, transport and revision."""
@@ -41,10 +45,17 @@ class CellResult(Struct, frozen=True, omit_defaults=True):
     """The scenario's name in the official suite."""
     area: str = ""
     """The part of the protocol that the scenario is about."""
+    reason_kind: ReasonKind | None = None
+    reason_options: list[str] = []
+    """The options that would let it run, as `--allow-effects`."""
 
     @property
     def place(self) -> Place:
         return self.scenario, self.transport, self.revision
+
+    @property
+    def typed_reason(self) -> Reason | None:
+        return restored(self.reason, self.reason_kind, self.reason_options)
 
 
 class SubjectRecord(Struct, frozen=True, omit_defaults=True):
@@ -99,7 +110,8 @@ def dump_run(run: Run) -> bytes:
 
 
 def parse_run(data: bytes, place: str = "run.json") -> Run:
-    """
+    """Read a stored run; one of an older format is brought up to date.
+
     Raises:
         BadRun: it is not a stored run that this version reads.
     """
@@ -109,9 +121,24 @@ def parse_run(data: bytes, place: str = "run.json") -> Run:
         run = msgspec.json.decode(data, type=Run)
     except msgspec.DecodeError as error:
         raise BadRun(f"{place}: not a stored run: {error}") from None
+    if run.format == version_1.FORMAT:
+        return msgspec.structs.replace(version_1.upgraded(run), format=FORMAT)
     if run.format != FORMAT:
-        raise BadRun(f"{place}: run format {run.format}, this version reads {FORMAT}")
+        raise BadRun(f"{place}: run format {run.format}, this version reads up to {FORMAT}")
     return run
+
+
+class _Origin(Struct):
+    format: int
+    assay: str
+
+
+def is_current(data: bytes) -> bool:
+    """Whether this version of Assay stored the run. Another one may word reasons and findings otherwise."""
+    try:
+        return msgspec.json.decode(data, type=_Origin) == _Origin(FORMAT, VERSION)
+    except msgspec.DecodeError:
+        return True
 
 
 def run_schema() -> dict[str, Any]:

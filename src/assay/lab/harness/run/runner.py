@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.links.broken_off import BrokenOff, Unreachable
+from assay.lab.harness.reason import Reason, ReasonKind, stored
 from assay.lab.harness.subject.access import Access
 from assay.lab.harness.subject.discovery import DISCOVERY, discover
 from assay.lab.harness.subject.facts import Facts, Refusal
@@ -171,6 +172,7 @@ class Runner:
             return
         checks = judge(suite, [one for one in suite.checks.values() if one.everywhere], played.trace)
         broken = Verdict.FAILURE in {check.verdict for check in checks}
+        reason = Reason(ReasonKind.BROKE_OFF, str(played.broken)) if played.broken else None
         if not broken and played.broken is None:
             return
         result = CellResult(
@@ -181,7 +183,7 @@ class Runner:
             outcome=Outcome.FAILED if broken else Outcome.INCOMPLETE,
             started=played.started,
             seconds=round(played.seconds, 4),
-            reason=str(played.broken or ""),
+            **stored(reason),
             broke_off=played.broken is not None,
             checks=checks,
             area=DISCOVERY,

@@ -12,8 +12,9 @@ from msgspec import Struct
 
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.links.broken_off import Gone
+from assay.lab.harness.reason import Reason, ReasonKind, stored
 from assay.lab.harness.run.plan import Cell
-from assay.lab.harness.run.recording import judge, now, outcome_of
+from assay.lab.harness.run.recording import UNOBSERVED, judge, now, outcome_of
 from assay.lab.harness.run.run import CellResult
 from assay.lab.harness.scenario import Role
 from assay.lab.harness.subject.process import how_it_ended
@@ -68,7 +69,7 @@ async def run_client(
     result = _judge(cell, suite, trace, broke_off=bool(invalid))
     reason = _reason(result.outcome, invalid, ended)
     seconds = round(time.monotonic() - begin, 4)
-    return ClientRun(msgspec.structs.replace(result, reason=reason, seconds=seconds), trace, ended)
+    return ClientRun(msgspec.structs.replace(result, **stored(reason), seconds=seconds), trace, ended)
 
 
 def _recorder(cell: Cell, client: Client) -> Recorder:
@@ -134,9 +135,16 @@ def _invalid(recorder: Recorder, trace: Trace, ended: Ended, limit: float) -> st
     return "" if trace.was_visited else "the client never connected"
 
 
-def _reason(outcome: Outcome, invalid: str, ended: Ended) -> str:
+def _reason(outcome: Outcome, invalid: str, ended: Ended) -> Reason | None:
     """Why the run did not pass, with the last lines of standard error if the client crashed."""
-    unobserved = "nothing that it looks for was observed" if outcome is Outcome.INCOMPLETE else ""
     crashed = outcome in (Outcome.FAILED, Outcome.INCOMPLETE) and bool(ended.status)
-    reason = invalid or unobserved or (how_it_ended(ended.status or 0) if crashed else "")
-    return str(Gone(reason, ended.last_words)) if crashed or ended.stopped else reason
+    if invalid:
+        reason = Reason(ReasonKind.BROKE_OFF, invalid)
+    elif outcome is Outcome.INCOMPLETE:
+        reason = UNOBSERVED
+    elif crashed:
+        reason = Reason(ReasonKind.SUBJECT_FAILED, how_it_ended(ended.status or 0))
+    else:
+        return None
+    quoted = crashed or ended.stopped
+    return Reason(reason.kind, str(Gone(reason.text, ended.last_words))) if quoted else reason

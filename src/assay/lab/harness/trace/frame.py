@@ -82,9 +82,23 @@ class Frame(Struct, frozen=True):
         return self.channel.partition("/")[0]
 
     @property
+    def stream(self) -> str:
+        """The kind of its stream: `lines`, `ws`, or the method of the HTTP request, as `post` or `get`."""
+        return stream_of(self.channel)
+
+    @property
+    def is_on_get(self) -> bool:
+        """Whether it passed on a stream that the client opened with GET, to listen or to resume another."""
+        return self.stream == "get"
+
+    @property
     def frames(self) -> tuple[Frame, ...]:
         """The frame itself: everything that can be cited as evidence has `frames`."""
         return (self,)
+
+
+def stream_of(channel: str) -> str:
+    return channel.partition("/")[2].partition("-")[0]
 
 
 def encode_header(header: Header) -> bytes:

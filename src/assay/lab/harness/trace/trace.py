@@ -333,7 +333,7 @@ def _may_answer(reply: Frame, request: Frame) -> bool:
     """On HTTP a reply belongs on the response to its request, or on a stream that resumes that response."""
     if reply.connection != request.connection:
         return False
-    return request.kind is not Kind.REQUEST or reply.channel == request.channel or "/get-" in reply.channel
+    return request.kind is not Kind.REQUEST or reply.channel == request.channel or reply.is_on_get
 
 
 def _calls(trace: Trace) -> Iterator[Call]:

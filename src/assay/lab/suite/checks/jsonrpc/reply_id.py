@@ -15,7 +15,7 @@ from assay.lab.harness.verdict import Observation, observe
 def judge(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges():
         # A stream that is resumed may repeat what was sent on another.
-        firsthand = [one for one in exchange.answers if "/get-" not in one.frame.channel]
+        firsthand = [one for one in exchange.answers if not one.frame.is_on_get]
         if exchange.answers and not names_nothing(exchange.request):
             yield observe(
                 "BASE-06",
@@ -37,8 +37,9 @@ def judge(trace: Trace) -> Iterator[Observation]:
 
 def _asked_there(trace: Trace, stray: Message) -> list[Message]:
     """On HTTP, what the response should have answered."""
-    channel = stray.frame.channel
-    return [one for one in trace.messages if "/post-" in channel and one.frame.channel == channel]
+    if stray.frame.stream != "post":
+        return []
+    return [one for one in trace.messages if one.frame.channel == stray.frame.channel]
 
 
 def _strays(trace: Trace) -> Iterator[Message]:

@@ -1,0 +1,51 @@
+"""Why something was not judged: a kind that programs decide by, and a text that people read."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct
+
+
+class ReasonKind(StrEnum):
+    """As stored runs and summaries write it."""
+
+    NOT_APPLICABLE = "not-applicable"
+    """The subject lacks what the scenario or demand is about."""
+    NEEDS_OPTION = "needs-option"
+    """A command-line option that was not given would make it possible."""
+    NOT_SELECTED = "not-selected"
+    """The user selected other scenarios or transports."""
+    NOT_OBSERVED = "not-observed"
+    """The scenario ran, and its trace shows nothing of it."""
+    BROKE_OFF = "broke-off"
+    """The scenario did not reach its end."""
+    INTERRUPTED = "interrupted"
+    """The user stopped the run."""
+    SUBJECT_FAILED = "subject-failed"
+    """The process of the subject ended with an error."""
+    NO_CHECK = "no-check"
+    """Assay has no check or scenario for it."""
+
+
+class Reason(Struct, frozen=True):
+    kind: ReasonKind
+    text: str
+    options: tuple[str, ...] = ()
+    """The options that would change it, as `--allow-effects`."""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def stored(reason: Reason | None) -> dict[str, Any]:
+    """The fields that hold a reason in a result."""
+    if reason is None:
+        return {}
+    return {"reason": reason.text, "reason_kind": reason.kind, "reason_options": list(reason.options)}
+
+
+def restored(text: str, kind: ReasonKind | None, options: list[str]) -> Reason | None:
+    """The reason in the fields of a result."""
+    return None if kind is None else Reason(kind, text, tuple(options))

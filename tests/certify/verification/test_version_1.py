@@ -1,0 +1,47 @@
+"""Bundles with a run of format 1 stay good. The last version that wrote them made the one in the archive."""
+
+import zipfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from assay.certify import summary
+from assay.certify.scoring import Measure
+from assay.certify.verification.procedure import verify
+from assay.lab.harness.reason import ReasonKind
+from assay.signing.dsse import Role, Trust
+from assay.signing.keys import read_public_key
+from contrib import verify_bundle as second
+
+STORED = Path(__file__).with_name("bundle_version_1.zip")
+NOW = datetime(2026, 12, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    with zipfile.ZipFile(STORED) as archive:
+        archive.extractall(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("rejudge", [False, True])
+def test_it_is_good_to_us(home: Path, rejudge: bool) -> None:
+    trust = Trust([(read_public_key(home / "dev.pub"), Role.DEVELOPER)])
+    found = verify(home / "bundle", trust, now=NOW, rejudge=rejudge)
+    assert (found.refusals, found.ok) == ((), True)
+
+
+def test_it_is_good_to_the_other_verifier(home: Path) -> None:
+    assert second.verify(home / "bundle", (home / "dev.pub").read_bytes(), NOW)["v"] == 1
+
+
+def test_its_summary_has_kinds(home: Path) -> None:
+    found = summary.read((home / "bundle" / "summary.json").read_bytes())
+    assert {one.reason_kind for one in found.checks if one.measure is not Measure.MEASURED} == {
+        ReasonKind.NOT_APPLICABLE,
+        ReasonKind.NEEDS_OPTION,
+        ReasonKind.NOT_SELECTED,
+        ReasonKind.NOT_OBSERVED,
+        ReasonKind.NO_CHECK,
+    }
