@@ -24,8 +24,8 @@ from .table import as_markdown
 
 WARM: Final = 50
 PARTS: Final = (
-    ("transport/http1", "our HTTP server: parse, turn, answer"),
-    ("transport/asgi", "endpoint: head judged, body taken, answer chosen"),
+    ("transport/http1", "HTTP server: parse, request cycle, answer"),
+    ("transport/asgi", "endpoint: head policy, body, form of the answer"),
     ("protocol", "decode, route, compare headers"),
     ("server", "dispatch: method, tool, arguments, result"),
     ("peers", "the tool itself"),

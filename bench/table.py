@@ -101,7 +101,7 @@ def state_rows(result: Result) -> Rows:
 
 
 def token_rows(result: Result) -> Rows:
-    rows = [["token of a request that is let in", "median", "least"]]
+    rows = [["token of an accepted request", "median", "least"]]
     for kind, batches in result.token_us.items():
         rows.append([kind, f"{median(batches):.1f} µs", f"{min(batches):.1f} µs"])
     return rows

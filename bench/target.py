@@ -110,7 +110,7 @@ TARGETS: Final = (
         "WebSocket calls / HTTP calls, 32 connections", LEAST, 1.0, TIMES, lambda r: r.websocket_ratio(32)
     ),
     Target("signing and opening 1 KB of request state", MOST, 50.0, "µs", lambda r: r.state_cost()),
-    Target("letting in who shows a known token", MOST, 60.0, "µs", lambda r: r.token_cost("known")),
+    Target("authenticating a known token", MOST, 60.0, "µs", lambda r: r.token_cost("known")),
     Target(
         "HTTP calls, whole profile and telemetry / plain", LEAST, 0.3, TIMES, faster("profile", ALL, PLAIN)
     ),

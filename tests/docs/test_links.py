@@ -1,4 +1,4 @@
-"""Links between pages lead somewhere."""
+"""Links between pages lead somewhere, and the index and the README list every page."""
 
 import re
 from collections.abc import Iterator
@@ -37,8 +37,22 @@ def broken_links(page: Path) -> Iterator[str]:
             yield f"{page.relative_to(ROOT)}: {link}: {target.name} has no such heading"
 
 
+def targets(page: Path) -> set[Path]:
+    names = (link.partition("#")[0] for link in links(page.read_text("utf-8")))
+    return {(page.parent / name).resolve() for name in names if name}
+
+
 def test_every_link_leads_somewhere() -> None:
     expect_none(breach for page in PAGES for breach in broken_links(page))
+
+
+def test_the_readme_and_the_index_list_every_page() -> None:
+    pages = {path for path in (ROOT / "docs").rglob("*") if path.suffix in (".md", ".json")}
+    index = ROOT / "docs" / "index.md"
+    expect_none(
+        f"README.md does not list {page.name}" for page in sorted(pages - targets(ROOT / "README.md"))
+    )
+    expect_none(f"index.md does not list {page.name}" for page in sorted(pages - targets(index) - {index}))
 
 
 def test_a_broken_link_is_noticed(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def test_a_failure_is_what_is_opened() -> None:
 
 
 def test_every_picture_is_in_the_repository_and_shown_in_a_document() -> None:
-    pages = "".join(path.read_text("utf-8") for path in (ROOT / "README.md", ROOT / "docs" / "lab.md"))
+    pages = "".join(path.read_text("utf-8") for path in (ROOT / "README.md", ROOT / "docs" / "judge.md"))
     for shot in shots(run_of(FAILED)):
         assert (ROOT / "docs" / "img" / f"{shot.name}.png").is_file()
         assert f"{shot.name}.png" in pages

@@ -120,4 +120,4 @@ def _results(data: bytes) -> Results:
     try:
         return msgspec.json.decode(data, type=Results)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise BadMetrics(f"no metrics: {error}; see docs/certification.md for their form") from error
+        raise BadMetrics(f"no metrics: {error}; see docs/bundle.md for their form") from error

@@ -23,7 +23,7 @@ REMEDIES: Final[Mapping[str, str]] = {
     "CONF-CAP-03.tools.effects": _EFFECTS,
     "CONF-CAP-03.tools.digests": _EFFECTS,
     "CONF-CAP-03.tools.disk": _EFFECTS,
-    "CONF-CAP-03.tools.ledger": "write down each call: `assay serve --ledger DIR`; see docs/ledger.md",
+    "CONF-CAP-03.tools.ledger": "write down each call: `assay serve --ledger DIR`; see docs/operate.md",
     "CONF-CAP-03.prompts": (
         "give each prompt a version and the digest of its text in _meta, and raise the version when the text "
         "changes: in an Assay server with a Profile, `@server.prompt(version=…)`; see docs/profile.md"
@@ -33,12 +33,12 @@ REMEDIES: Final[Mapping[str, str]] = {
         "so with `assay serve --profile intelgraph`; see docs/profile.md"
     ),
     "CONF-CAP-03.registry": (
-        "write the entry from the live server: `assay registry build`; see docs/registry.md"
+        "write the entry from the live server: `assay registry build`; see docs/certify.md"
     ),
-    "CONF-SEC-04": "refuse it before anything is done: `assay serve --auth` does; see docs/authorization.md",
+    "CONF-SEC-04": "refuse it before anything is done: `assay serve --auth` does; see docs/protect.md",
     "CONF-OBS-05": (
         "make a SERVER span of each request, below the `traceparent` in its _meta, and export it by OTLP to "
-        "where OTEL_EXPORTER_OTLP_ENDPOINT says: `assay serve --telemetry` does; see docs/telemetry.md"
+        "where OTEL_EXPORTER_OTLP_ENDPOINT says: `assay serve --telemetry` does; see docs/operate.md"
     ),
     "CONF-EVD-06.vulnerabilities": "install versions that are mended: vulnerabilities.json names them",
 }

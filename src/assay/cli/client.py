@@ -10,7 +10,7 @@
 
 The client finds the name of the scenario in MCP_CONFORMANCE_SCENARIO, the revision to speak in
 MCP_CONFORMANCE_PROTOCOL_VERSION, and what it is asked to do in MCP_CONFORMANCE_CONTEXT, as JSON: `steps`, and
-whatever the scenario has besides, such as credentials; docs/clients.md tells it all. No shell is involved.
+other values such as credentials; see docs/judge-clients.md. No shell is involved.
 Findings go to standard output, progress to standard error. Results are kept below `results/`, with what the
 client wrote.
 

@@ -287,5 +287,5 @@ def test_a_run_of_a_suite_that_nobody_knows(bundle: Path) -> None:
 
 
 def test_every_reason_is_explained() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "certification.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "bundle.md").read_text("utf-8")
     assert [one for one in (*Reason, *Unsigned) if f"`{one}`" not in page] == []

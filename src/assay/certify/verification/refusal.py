@@ -11,7 +11,7 @@ from assay.signing import dsse
 
 
 class Reason(StrEnum):
-    """Reasons beside those of an envelope (`dsse.Reason`); docs/certification.md explains each."""
+    """Reasons beside those of an envelope (`dsse.Reason`); docs/bundle.md explains each."""
 
     MISSING_FILE = "missing-file"
     UNFIT_FILE = "unfit-file"

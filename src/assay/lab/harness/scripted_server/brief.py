@@ -1,6 +1,6 @@
 """What a client has to do in a scenario: the steps in its context.
 
-`docs/clients.md` describes the steps. A client that was written for the official suite knows what to do from
+`docs/judge-clients.md` describes the steps. A client written for the official suite knows what to do from
 the name of the scenario and can ignore them.
 """
 
