@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
 SECRET: Final = "ASSAY_CLIENT_SECRET"
 """Where the secret for introspection is looked for: a command line is read by anybody on the machine."""
-HINT: Final = (
-    "write --auth issuer=URL,audience=URL[,jwks=URL|FILE][,scopes=A,B]; docs/protect.md has more"
-)
+HINT: Final = "write --auth issuer=URL,audience=URL[,jwks=URL|FILE][,scopes=A,B]; docs/protect.md has more"
 REQUIRED: Final = ("issuer", "audience")
 PLAIN: Final = (*REQUIRED, "jwks", "resource")
 KNOWN: Final = (*PLAIN, "scopes", "introspection", "client_id", "dpop")
