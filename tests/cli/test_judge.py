@@ -47,7 +47,7 @@ def test_changed_traffic_is_refused(results: Path, capsys: Output) -> None:
     path = next(results.rglob("*.ndjson"))
     path.write_bytes(path.read_bytes().replace(b'\\"result\\":{}', b'\\"result\\":{\\"a\\":1}', 1))
     assert main(["judge", str(path)]) == 2
-    assert "the chain is broken" in capsys.readouterr().err
+    assert "the hash chain is broken" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("place", ["run-*", "run-*/run.json"])
@@ -64,7 +64,7 @@ def test_refused_traffic_comes_with_its_line_and_a_way_out(results: Path, capsys
     assert main(["judge", str(results)]) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert f"{path}:4: the chain is broken" in err
+    assert f"{path}:4: the hash chain is broken" in err
     assert err.splitlines()[-1].startswith("  judge a trace as it was recorded")
 
 

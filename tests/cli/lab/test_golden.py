@@ -119,7 +119,7 @@ def test_a_golden_trace_that_was_changed_is_refused(capsys: pytest.CaptureFixtur
     (trace,) = Path("golden").glob("*/*.ndjson")
     trace.write_bytes(trace.read_bytes().replace(b"Good day.", b"Good day!"))
     assert judged(*SCENARIO, *IGNORE, "--against-golden", "golden") == 2
-    assert "the chain is broken" in capsys.readouterr().err
+    assert "the hash chain is broken" in capsys.readouterr().err
 
 
 def test_a_golden_run_of_another_suite_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -168,7 +168,7 @@ def test_page_says_that_frames_are_not_there_and_why(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"ping", b"pong", 1))
     page = page_of(gone, changed)
     assert page.data["cells"][0]["missing"] == "not shown: No such file or directory"
-    assert "the chain is broken" in page.data["cells"][1]["missing"]
+    assert "the hash chain is broken" in page.data["cells"][1]["missing"]
     assert any("frames of 2 scenario runs are not in this page" in text for text in page.texts)
     assert page.data["cells"][0]["checks"][0]["findings"][0]["excerpt"]
 
