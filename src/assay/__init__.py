@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from assay.model.result import Message as Message
     from assay.model.result import PromptResult as PromptResult
     from assay.model.result import ToolResult as ToolResult
-    from assay.model.scope import Scope as Scope
     from assay.model.strictness import Strictness as Strictness
+    from assay.protocol.scope import Scope as Scope
     from assay.protocol.seal import EncryptingSealer as EncryptingSealer
     from assay.server.context import Context as Context
     from assay.server.header import Header as Header
@@ -72,7 +72,7 @@ _HOMES = {
     ),
     "assay.model.limits": ("Limits",),
     "assay.model.result": ("Cache", "Completion", "Message", "PromptResult", "ToolResult"),
-    "assay.model.scope": ("Scope",),
+    "assay.protocol.scope": ("Scope",),
     "assay.model.strictness": ("Strictness",),
     "assay.protocol.seal": ("EncryptingSealer",),
     "assay.server.context": ("Context",),

@@ -17,10 +17,10 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from assay import Context, Limits, Server
 from assay.model.error import AskError
-from assay.model.scope import Scope
 from assay.protocol.codec import decode
 from assay.protocol.correlation import Correlation
 from assay.protocol.lifecycle import State
+from assay.protocol.scope import Scope
 from assay.revisions.registry import HANDSHAKE
 from tests.driving.messages import call, initialize, notification, request
 

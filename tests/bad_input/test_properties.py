@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from assay import Limits, Server
-from assay.model.scope import Scope
+from assay.protocol.scope import Scope
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Revision
 from assay.transport.stdio import StdioConnection

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Any
 
-from assay.model.scope import Scope
 from assay.protocol.http.asgi import Message
+from assay.protocol.scope import Scope
 from assay.revisions.revision import Revision
 from tests.driving.answer import Answer
 from tests.driving.messages import call, initialize, notification

@@ -7,8 +7,8 @@ import json
 from types import TracebackType
 from typing import Any, Self
 
-from assay.model.scope import Scope
 from assay.protocol.http.asgi import Message
+from assay.protocol.scope import Scope
 from tests.driving.answer import PATIENCE
 
 

@@ -26,6 +26,7 @@ MAY_IMPORT: dict[str, Set[str]] = {
         "protocol.framing",
         "protocol.http",
         "protocol.coroutine",
+        "protocol.scope",
         "store.port",
     },
     "store": {"model"},

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from assay.model.scope import SCOPE
+from assay.protocol.scope import SCOPE_TOKEN
 
 from .credentials import BEARER, DPOP
 from .signature import ALGORITHMS
@@ -24,7 +24,7 @@ def check_scopes(scopes: Iterable[str], option: str) -> tuple[str, ...]:
         raise ValueError(f"{option} must be a list of scopes: {scopes!r}")
     unique = tuple(dict.fromkeys(scopes))
     for scope in unique:
-        if not SCOPE.fullmatch(scope):
+        if not SCOPE_TOKEN.fullmatch(scope):
             raise ValueError(f"{option}: not a scope: {scope!r}")
         if scope == "offline_access":
             # MCP authorization: a resource server SHOULD NOT ask for it; refresh tokens are not its concern.

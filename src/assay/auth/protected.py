@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import msgspec
 
-from assay.model.scope import Scope
 from assay.protocol.http.asgi import Application, AsgiScope, Receive, Transmit
 from assay.protocol.http.head_policy import HeadPolicy, Refusal, cors
 from assay.protocol.http.policy import HttpPolicy
+from assay.protocol.scope import Scope
 
 from .certificate import client_certificate
 from .challenge import challenge

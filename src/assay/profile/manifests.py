@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Final, TypeVar
 
 from assay.protocol.codec import encode
+from assay.protocol.layer import Component, Host
 from assay.revisions.registry import HANDSHAKE
 
 from .digests import canonical, digest, digest_of
-from .host import Component, Host
 from .retention import Retention, tier_in
 from .versions import Versions
 

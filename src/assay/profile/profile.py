@@ -13,9 +13,9 @@ from assay.model.error import RegistrationError
 from assay.model.result import PromptResult, ReadResult
 from assay.protocol.codec import decode_params
 from assay.protocol.http.asgi import Application
-from assay.protocol.layer import Serve
+from assay.protocol.layer import Host, Serve
+from assay.protocol.layer import LayeredCall as Call
 
-from .host import Call, Host
 from .manifests import LISTS, Manifests
 from .port import LedgerPort
 from .reading import tagged, tier_of

@@ -9,8 +9,8 @@ from typing import Any, Final
 from assay.model.content import Contents
 from assay.model.error import RpcError
 from assay.model.result import ReadResult
+from assay.protocol.layer import ResourceGroup
 
-from .host import Resources
 from .keys import PROVENANCE, RETENTION
 from .retention import Retention, tier_in
 
@@ -18,13 +18,13 @@ TEXT: Final = "text-utf8"
 BLOB: Final = "blob"
 
 
-def tagged(result: ReadResult, uri: str, resources: Resources, retention: Retention) -> ReadResult:
+def tagged(result: ReadResult, uri: str, resources: ResourceGroup, retention: Retention) -> ReadResult:
     """The same contents under tags; what else the author has put there stays."""
     about = tier_in(meta_of(uri, resources), f"resource {uri}")
     return ReadResult([_tag(contents, about, retention) for contents in result.contents])
 
 
-def meta_of(uri: str, resources: Resources) -> Any:
+def meta_of(uri: str, resources: ResourceGroup) -> Any:
     """The `_meta` of the resource or template that was read."""
     found = resources.registry.get(uri)
     if found is None:

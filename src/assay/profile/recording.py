@@ -10,9 +10,9 @@ from typing import Final
 from assay.model.effect import Effect
 from assay.model.error import RpcError
 from assay.model.jsonrpc import CallParams
+from assay.protocol.layer import LayeredCall as Call
 
 from .digests import EMPTY_OBJECT, digest, digest_of_effects, digest_of_json
-from .host import Call
 from .port import LedgerFailed, LedgerPort, Record, Written
 from .summary import Summary
 

@@ -16,9 +16,10 @@ from assay.model.error import RpcError
 from assay.model.jsonrpc import CallParams
 from assay.model.result import ToolResult
 from assay.protocol.codec import decode_params, encode
+from assay.protocol.layer import Component, ComponentRegistry
+from assay.protocol.layer import LayeredCall as Call
 
 from .digests import digest_of_content, digest_of_json
-from .host import Call, Component, Components
 from .keys import EFFECTS
 from .retention import Retention, tier_in
 
@@ -87,7 +88,7 @@ def read_call(call: Call) -> CallParams | None:
 class Summaries:
     """Makes summaries for the tools of one server."""
 
-    def __init__(self, registry: Components[Component], retention: Retention) -> None:
+    def __init__(self, registry: ComponentRegistry[Component], retention: Retention) -> None:
         self._registry = registry
         self._retention = retention
         self._known: dict[str, Known] = {}

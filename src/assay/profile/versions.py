@@ -14,10 +14,11 @@ from msgspec import Struct
 
 from assay.model.definition import PromptDefinition
 from assay.model.result import PromptResult
+from assay.protocol.layer import Host
+from assay.protocol.layer import PromptComponent as Prompt
 from assay.revisions.revision import Revision
 
 from .digests import digest_of
-from .host import Host, Prompt
 from .keys import VERSION
 
 logger: Final = logging.getLogger("assay.profile")

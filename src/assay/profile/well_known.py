@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from assay.model.scope import Scope
 from assay.protocol.http.asgi import Application, AsgiScope, Receive, Transmit
 from assay.protocol.http.head_policy import JSON, HeadPolicy, Refusal
 from assay.protocol.http.policy import HttpPolicy
+from assay.protocol.scope import Scope
 
 from .manifests import Manifests, etag
 

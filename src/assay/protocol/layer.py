@@ -1,19 +1,27 @@
-"""What every layer around a server's methods knows of a request, whatever else it wants of it."""
+"""Layers around a server's methods, and what they see of a call and of the server.
+
+`assay.profile` and `assay.telemetry` are layers. They may not import `assay.server`, so the protocols that
+it fulfils for them are declared here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
 
 from msgspec import Raw
 
+from assay.model.effect import Effect
 from assay.model.jsonrpc import RequestId
-from assay.model.scope import Scope
+from assay.model.strictness import Strictness
+from assay.protocol.http.asgi import Application
+from assay.revisions.revision import Revision
 
+from .scope import Scope
 from .session import Peer, Session
 
 Serve = Callable[[Any], Awaitable[Any]]
-"""Serves one request: from a call to its result."""
+"""Serves one request: takes its call, returns its result."""
 
 
 class LayeredCall(Protocol):
@@ -36,3 +44,96 @@ class LayeredCall(Protocol):
 
     @property
     def session(self) -> Session | None: ...
+
+    @property
+    def effects(self) -> Sequence[Effect]:
+        """Effects reported so far; after a retry, those of earlier attempts are included."""
+
+    @property
+    def ended(self) -> Exception | None: ...
+
+
+class Component(Protocol):
+    """A tool, resource, resource template or prompt."""
+
+    @property
+    def definition(self) -> Any: ...
+
+    @property
+    def scopes(self) -> tuple[str, ...]: ...
+
+
+class PromptComponent(Component, Protocol):
+    @property
+    def version(self) -> str | None: ...
+
+    async def get(self, arguments: dict[str, str], call: Any, /) -> Any: ...
+
+
+C = TypeVar("C", bound=Component, covariant=True)
+
+
+class ComponentRegistry(Protocol[C]):
+    """Components by name, in order of registration."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[C]: ...
+
+    def get(self, key: str, /) -> C | None: ...
+
+
+class ComponentGroup(Protocol[C]):
+    """All components of one kind."""
+
+    @property
+    def registry(self) -> ComponentRegistry[C]: ...
+
+
+class ResourceGroup(ComponentGroup[Component], Protocol):
+    @property
+    def template_registry(self) -> ComponentRegistry[Component]: ...
+
+    def find(self, uri: str, /) -> tuple[Component, dict[str, str]]: ...
+
+
+class CustomMethodGroup(Protocol):
+    def of(self, revision: Revision, /) -> Iterator[Any]: ...
+
+
+class Host(Protocol):
+    """The server that a layer has joined."""
+
+    strictness: Strictness
+
+    @property
+    def method_scopes(self) -> Mapping[str, tuple[str, ...]]: ...
+
+    @property
+    def tools(self) -> ComponentGroup[Component]: ...
+
+    @property
+    def resources(self) -> ResourceGroup: ...
+
+    @property
+    def prompts(self) -> ComponentGroup[PromptComponent]: ...
+
+    @property
+    def custom_methods(self) -> CustomMethodGroup: ...
+
+    def direct_call(self, revision: Revision = ..., /) -> Any:
+        """A call made by code in this process instead of a client."""
+
+
+class Layer(Protocol):
+    """Wraps every method of a server: sees each request before it is served, and its result or exception
+    after. Add one with `Server.use`; `assay.profile.Profile` is an example."""
+
+    def join(self, server: Host, /) -> None:
+        """Called once, when the layer is added to a server."""
+
+    def wrap(self, method: str, serve: Serve, /) -> Serve:
+        """Return what serves a method from now on. Called once per method and revision, not per request."""
+
+    def publish(self, app: Application, /) -> Application:
+        """Return the application that serves HTTP; `app` itself when the layer adds nothing to it."""

@@ -18,8 +18,8 @@ from assay.model.effect import Effect
 from assay.model.error import InsufficientScope
 from assay.model.jsonrpc import Envelope, Notification, RequestId
 from assay.model.result import Cache
-from assay.model.scope import Scope, Send
 from assay.protocol.codec import decode_params, encode
+from assay.protocol.scope import Scope, Send
 from assay.protocol.session import Peer, Session
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from assay.model.definition import ClientCapabilities, Implementation
 from assay.model.effect import Effect, Op, Target, digest
 from assay.model.jsonrpc import RequestId
 from assay.model.result import Message
-from assay.model.scope import Scope
+from assay.protocol.scope import Scope
 
 from .call import Call, Cancelled
 from .question import AskOptions, ask_for_input, ask_for_ping, ask_for_roots, ask_for_sample, ask_for_url

@@ -11,10 +11,10 @@ from msgspec import UNSET, Struct
 from assay.model.error import INVALID_REQUEST, MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope, Outcome, Reply, RequestId
 from assay.model.result import Cache
-from assay.model.scope import Scope, Send
 from assay.protocol.codec import decode_params, error_reply, known_id
 from assay.protocol.declaration import declared_peer, describes_itself, read_declaration, remembered_peer
 from assay.protocol.lifecycle import State, input_of
+from assay.protocol.scope import Scope, Send
 from assay.protocol.session import STATELESS, Peer, Session
 from assay.revisions.registry import BY_DATE, DATES, HANDSHAKE, SELF_DESCRIBING
 from assay.revisions.revision import Batching, Results

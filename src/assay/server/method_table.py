@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from assay.model.error import METHOD_NOT_FOUND, RpcError
+from assay.protocol.layer import Layer, Serve
 from assay.revisions.revision import Revision
 
 from .call import Call
-from .port import Layer, Serve
 from .protocol_method import METHODS
 from .scope_guard import guarded
 

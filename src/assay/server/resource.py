@@ -12,7 +12,7 @@ from assay.model.content import Annotations, Contents, Icon
 from assay.model.definition import ResourceDefinition, TemplateDefinition
 from assay.model.error import INVALID_PARAMS, RegistrationError, ResourceNotFound, RpcError
 from assay.model.result import Cache, ReadResult
-from assay.model.scope import Scope
+from assay.protocol.scope import Scope
 from assay.protocol.uri import InvalidUri, check_uri
 from assay.protocol.uri_template import InvalidTemplate, UnsafeVariable, UriTemplate
 

@@ -12,12 +12,12 @@ import msgspec
 from msgspec import Struct
 
 from assay.model.error import RegistrationError, RpcError
-from assay.model.scope import SCOPE
 from assay.protocol.codec import decode_params
+from assay.protocol.layer import Serve
+from assay.protocol.scope import SCOPE_TOKEN
 from assay.revisions.registry import REVISIONS
 
 from .call import Call
-from .port import Serve
 from .registry import PagedRegistry
 
 PROTOCOL_METHODS: Final = frozenset().union(*(revision.requests for revision in REVISIONS))
@@ -40,7 +40,7 @@ def read_scopes(given: Sequence[str], what: str) -> tuple[str, ...]:
         raise RegistrationError(f'{what}: scopes are a list, such as ["{given}"]')
     found = tuple(dict.fromkeys(given))
     for scope in found:
-        if not isinstance(scope, str) or not SCOPE.fullmatch(scope):
+        if not isinstance(scope, str) or not SCOPE_TOKEN.fullmatch(scope):
             raise RegistrationError(f"{what}: not a scope: {scope!r}")
     return found
 

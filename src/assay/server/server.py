@@ -14,11 +14,12 @@ from assay.model.error import INVALID_PARAMS, METHOD_NOT_FOUND, PARSE_ERROR, Mal
 from assay.model.jsonrpc import Envelope
 from assay.model.limits import Limits
 from assay.model.result import Cache
-from assay.model.scope import Scope, Send
 from assay.model.session import SessionRecord
 from assay.model.strictness import LENIENT, Strictness
 from assay.protocol.codec import decode, encode, encode_outcome, error_reply
+from assay.protocol.layer import Layer
 from assay.protocol.lifecycle import STEPS, STRICT_STEPS
+from assay.protocol.scope import Scope, Send
 from assay.protocol.seal import Sealer, make_sealer
 from assay.protocol.session import STATELESS, Session
 from assay.revisions.registry import DATES, HANDSHAKE
@@ -34,7 +35,7 @@ from .dispatch import dispatch, dispatch_batch
 from .feature import Features
 from .method_table import MethodTable, make_table
 from .notifier import ChangeNotifier
-from .port import AuthProvider, Layer
+from .port import AuthProvider
 from .prompt_registry import Prompts
 from .registry import PagedRegistry
 from .resource import Access

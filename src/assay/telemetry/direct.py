@@ -14,14 +14,13 @@ from opentelemetry import context as contexts
 from opentelemetry import trace
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
 
+from assay.protocol.layer import Host, Serve
 from assay.protocol.layer import LayeredCall as Call
-from assay.protocol.layer import Serve
 
 from .labels import INITIALIZE, LONGEST, NETWORK, VERSION, Labelling
 from .outbox import Outbox
 from .outcome import FINE, of_exception, of_result
 from .parent import Parent
-from .port import Host
 from .served import Served
 from .subject import read_params
 

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from assay.protocol.layer import Host
 from assay.protocol.layer import LayeredCall as Call
 from assay.revisions.registry import REVISIONS
 
-from .port import Host
 from .subject import SUBJECTS, Subject, find_name
 
 OPERATIONS: Final = "mcp.server.operation.duration"

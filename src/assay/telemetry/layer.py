@@ -10,13 +10,12 @@ from opentelemetry import metrics, trace
 from opentelemetry.metrics import MeterProvider
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, TracerProvider
 
+from assay.protocol.layer import Host, Serve
 from assay.protocol.layer import LayeredCall as Call
-from assay.protocol.layer import Serve
 
 from .labels import BUCKETS, INITIALIZE, LONGEST, NETWORK, OPERATIONS, SESSIONS, VERSION, Labelling, Labels
 from .outcome import FINE, Outcome, of_exception, of_result
 from .parent import Parent
-from .port import Host
 from .subject import read_params
 
 A = TypeVar("A")

@@ -10,9 +10,8 @@ from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 from assay.model.error import ResourceNotFound
 from assay.model.jsonrpc import CallParams
+from assay.protocol.layer import Host
 from assay.protocol.layer import LayeredCall as Call
-
-from .port import Host
 
 LONGEST: Final = 2048
 """Characters of a URI that is looked for: what is longer would be matched and kept at length."""
@@ -80,8 +79,8 @@ def find_name(host: Host, subject: Subject) -> str | None:
     """What the server calls it; none where it has no such thing, so that strangers cannot make up names."""
     if subject.kind == "resource":
         return _resource_name(host, subject.key)
-    registry = host.tools if subject.kind == "tool" else host.prompts
-    return subject.key if subject.key in registry.registry.by_key else None
+    registry = host.tools.registry if subject.kind == "tool" else host.prompts.registry
+    return None if registry.get(subject.key) is None else subject.key
 
 
 def _resource_name(host: Host, uri: str) -> str | None:

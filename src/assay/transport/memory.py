@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from assay.model.scope import Scope
+from assay.protocol.scope import Scope
 
 from .port import Endpoint
 

@@ -3,35 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from assay.model.error import MalformedMessage
 from assay.model.jsonrpc import Envelope, Outcome
 from assay.model.limits import Limits
-from assay.model.scope import Scope, Send
 from assay.model.session import SessionRecord
 from assay.model.strictness import Strictness
-from assay.revisions.revision import Revision
+from assay.protocol.scope import Scope, Send
 
-
-class PeerView(Protocol):
-    @property
-    def revision(self) -> Revision: ...
-
-
-class SessionView(Protocol):
-    """A session as far as transports look into it."""
-
-    id: str
-    changed: bool
-
-    @property
-    def principal(self) -> Any: ...
-
-    @property
-    def peer(self) -> PeerView: ...
-
-    def record(self) -> SessionRecord: ...
+if TYPE_CHECKING:
+    from assay.protocol.scope import Session
 
 
 class Endpoint(Protocol):
@@ -43,11 +25,11 @@ class Endpoint(Protocol):
 
     def open_session(
         self, post: Callable[[bytes], None], *, session_id: str = "", principal: Any = None
-    ) -> SessionView: ...
+    ) -> Session: ...
 
-    def restore_session(self, record: SessionRecord, post: Callable[[bytes], None]) -> SessionView: ...
+    def restore_session(self, record: SessionRecord, post: Callable[[bytes], None]) -> Session: ...
 
-    def close_session(self, session: Any) -> None: ...
+    def close_session(self, session: Session) -> None: ...
 
     def end_listening(self) -> None: ...
 

@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from typing import cast
 
 from assay.model.error import INVALID_REQUEST, MalformedMessage
-from assay.model.scope import Scope
 from assay.protocol.codec import encode, error_reply
 from assay.protocol.framing.lines import LineFramer, LineTooLong, frame
+from assay.protocol.scope import Scope
 
 from .port import Endpoint
 
@@ -78,7 +78,8 @@ class StdioConnection:
         self._writer = writer
         self._framer = LineFramer(endpoint.limits.message_bytes)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._scope = Scope(transport="stdio", session=endpoint.open_session(writer.post))
+        self._session = endpoint.open_session(writer.post)
+        self._scope = Scope(transport="stdio", session=self._session)
         self.idle = asyncio.Event()
         self.idle.set()
 
@@ -120,7 +121,7 @@ class StdioConnection:
         self._endpoint.end_listening()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=self._endpoint.limits.drain)
-        self._endpoint.close_session(self._scope.session)
+        self._endpoint.close_session(self._session)
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=1.0)
 

@@ -9,7 +9,6 @@ from time import time
 
 from assay.model.error import MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope, Outcome, Reply
-from assay.model.scope import Scope
 from assay.protocol.codec import decode, encode_outcome, known_id
 from assay.protocol.http.asgi import AsgiScope, Message, Receive, Transmit
 from assay.protocol.http.head_policy import (
@@ -32,6 +31,7 @@ from assay.protocol.http.route import (
     session_gone,
     version_problem,
 )
+from assay.protocol.scope import Scope
 from assay.revisions.registry import ASSUMED
 from assay.revisions.revision import Batching, Revision
 from assay.transport.port import Endpoint

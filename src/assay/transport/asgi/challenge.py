@@ -7,7 +7,7 @@ from typing import Final
 
 from assay.model.error import INSUFFICIENT_SCOPE
 from assay.model.jsonrpc import ErrorReply, Outcome
-from assay.model.scope import SCOPE
+from assay.protocol.scope import SCOPE_TOKEN
 
 Challenge = Callable[[int, str, Sequence[str]], bytes]
 """Makes the header's value of status, error and scopes. Who guards an application puts one that knows more
@@ -29,7 +29,7 @@ def missing_scopes(outcome: Outcome) -> tuple[str, ...]:
     data = outcome.error.data
     words = data.get("scope") if isinstance(data, dict) else None
     # What a handler has put there may be anything, and a header must not be.
-    return tuple(filter(SCOPE.fullmatch, words.split())) if isinstance(words, str) else ()
+    return tuple(filter(SCOPE_TOKEN.fullmatch, words.split())) if isinstance(words, str) else ()
 
 
 def scopes_of_batch(outcomes: Sequence[Outcome]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from hashlib import sha256
 from ssl import PEM_cert_to_DER_cert
 from typing import Any
 
-from assay.model.scope import Scope
+from assay.protocol.scope import Scope
 
 
 def scope_of_certificate(extensions: Any) -> Scope | None:

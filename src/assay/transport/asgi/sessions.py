@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from secrets import token_urlsafe
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay.store.port import EventStore, SessionStore
-from assay.transport.port import Endpoint, SessionView
+from assay.transport.port import Endpoint
 
 from .stream import STANDALONE, Outbox, Stream
+
+if TYPE_CHECKING:
+    from assay.protocol.scope import Session
 
 FINISHED_STREAMS_KEPT = 16
 """A client may come back for the end of a stream; for more than these it had its chance."""
@@ -25,7 +28,7 @@ class HttpSession:
         """How far the standalone stream has been sent to anyone."""
         self.streams: dict[str, Stream] = {STANDALONE: self.standalone}
         self.outbox = Outbox(self.standalone)
-        self.session: SessionView = None  # type: ignore[assignment]  # set by HttpSessions, which makes both
+        self.session: Session = None  # type: ignore[assignment]  # set by HttpSessions, which makes both
         self._events = events
         self._opened = 0
 

@@ -12,12 +12,12 @@ from contextvars import copy_context
 from secrets import token_urlsafe
 from typing import Any, Final, NamedTuple
 
-from assay.model.scope import Scope
 from assay.protocol.coroutine import SuspendedCoroutine
 from assay.protocol.framing.websocket import GOING_AWAY, INTERNAL, POLICY, TOO_BIG, UNSUPPORTED
 from assay.protocol.http.asgi import AsgiScope, Message, Receive, Transmit
 from assay.protocol.http.head_policy import JSON, HeadPolicy, Refusal, merge_headers
 from assay.protocol.http.upgrade import choose_subprotocol
+from assay.protocol.scope import Scope
 from assay.transport.port import Endpoint
 
 from .client_certificate import scope_of_certificate
@@ -63,7 +63,7 @@ class WebSocketSession:
         if host_scope is not None:
             self._scope.principal, self._scope.scopes = host_scope.principal, host_scope.scopes
             self._scope.state = host_scope.state
-        self._scope.session = endpoint.open_session(
+        self._session = self._scope.session = endpoint.open_session(
             self._writer.post, session_id=token_urlsafe(24), principal=self._scope.principal
         )
         self._loop = asyncio.get_running_loop()
@@ -146,7 +146,7 @@ class WebSocketSession:
     def _close_session(self) -> None:
         """Stop receiving and end the session, which cancels its handlers. Idempotent."""
         self._receiving = False
-        self._endpoint.close_session(self._scope.session)
+        self._endpoint.close_session(self._session)
 
     async def _send_close(self, ending: CloseReason) -> None:
         if running := self._running():

@@ -1,0 +1,73 @@
+"""What travels with each message besides the message itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct, field
+
+if TYPE_CHECKING:
+    # For types only. Transports name `Session` through this module: they may hold one, not drive it.
+    from assay.revisions.revision import Revision
+
+    from .session import Peer
+    from .session import Session as Session
+
+Send = Callable[[bytes], Awaitable[None]]
+"""Sends one encoded message to the client that made the request. It never raises when that client has
+disconnected: a handler's work does not depend on who still listens."""
+
+SCOPE_TOKEN: Final = re.compile(r"[\x21\x23-\x5B\x5D-\x7E]+")
+"""The syntax of one OAuth scope (RFC 6749, section 3.3)."""
+
+
+class Scope(Struct, kw_only=True):
+    """The context of one message: who sent it, how it arrived, and under which session and revision.
+
+    Hosts that embed a server set `principal`, `scopes` and `state`; transports set the rest.
+    """
+
+    principal: Any = None
+    """The authenticated caller, as established by the host. Everything a server stores belongs to a
+    principal."""
+
+    scopes: frozenset[str] | None = None
+    """The scopes granted to the principal. None means that the host does not check scopes, and then
+    everything is allowed."""
+
+    expires: float | None = None
+    """When the grant expires, in seconds since the epoch. Long-lived streams end at that time."""
+
+    transport: str = "direct"
+    """The name of the transport: `stdio`, `http`, `websocket`, `memory`, or `direct` for `Server.handle`."""
+
+    session: Session | None = None
+    """The session that the message belongs to; None serves it on its own."""
+
+    revision: Revision | str | None = None
+    """The protocol revision of a message without a session, as a value or by its date."""
+
+    peer: Peer | None = None
+    """What the message declares about its client, if the transport has already read it."""
+
+    mirrors: Mapping[bytes, bytes] | None = None
+    """Headers that must match a name in the message's parameters, in the revisions that require it."""
+
+    raw_headers: Iterable[tuple[bytes, bytes]] = ()
+    """HTTP headers as they arrived; see `headers` for text."""
+
+    state: dict[str, Any] = field(default_factory=dict)
+    """Data that the host passes to handlers, read as `ctx.scope.state`."""
+
+    departure: Callable[[], Awaitable[None]] | None = None
+    """Returns when the client has disconnected. Set by transports on which that cancels the request."""
+
+    detach: Callable[[float | None], Awaitable[None]] | None = None
+    """Closes the connection so that the client returns later for its answer. Set by transports that can."""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """HTTP headers with lower-case names; empty on other transports."""
+        return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in self.raw_headers}
