@@ -9,7 +9,7 @@ from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.run.recording import Conditions
 from assay.lab.harness.sabotage.saboteur import Saboteur
 from assay.lab.harness.sabotage.testbed import Testbed
-from assay.lab.harness.sabotage.trial import Trial, hold_trial, trials
+from assay.lab.harness.sabotage.trial import Trial, run_trial, server_trials
 from assay.lab.harness.transport import Transport
 from assay.revisions.revision import Revision
 
@@ -79,13 +79,13 @@ async def _see(
 
     async def hold(candidate: Candidate, trial: Trial[Saboteur]) -> tuple[tuple[str, Revision], bool]:
         async with gate:
-            judged = await hold_trial(trial, candidate.suite, ground, Conditions())
-        return (candidate.name, trial.revision), bool(judged.by)
+            judged = await run_trial(trial, candidate.suite, ground, Conditions())
+        return (candidate.name, trial.revision), bool(judged.caught_by)
 
     planned = [
         (one, trial)
         for one in candidates
-        for trial in trials(one.saboteur, one.suite, ground)
+        for trial in server_trials(one.saboteur, one.suite, ground)
         if trial.transport is Transport.HTTP and trial.revision in revisions
     ]
     quick = [hold(*pair) for pair in planned if not pair[1].saboteur.silent]

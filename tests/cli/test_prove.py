@@ -4,7 +4,7 @@ import pytest
 
 from assay.cli.main import main
 from assay.lab.harness.sabotage import proof
-from assay.lab.harness.sabotage.trial import Judged, Trial
+from assay.lab.harness.sabotage.trial import Trial, TrialResult
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import protocol_suite
 from assay.revisions.registry import HANDSHAKE
@@ -24,10 +24,10 @@ def test_saboteurs_that_are_all_caught_prove_the_checks(capsys: Output) -> None:
 def test_one_that_gets_away_is_named_and_fails(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
     trial = Trial(BANNER, Transport.STDIO, HANDSHAKE[-1], ())
 
-    async def tried(*given: object) -> list[Judged]:
-        return [Judged(trial, ("a.check",)), Judged(trial, (), ("other.check:XX-01",))]
+    async def tried(*given: object) -> list[TrialResult]:
+        return [TrialResult(trial, ("a.check",)), TrialResult(trial, (), ("other.check:XX-01",))]
 
-    monkeypatch.setattr(proof, "try_all", tried)
+    monkeypatch.setattr(proof, "run_trials", tried)
     assert main(["prove", "framing.*"]) == 1
     away, area, _ = capsys.readouterr().out.splitlines()
     assert away.startswith("framing.banner on stdio") and "found instead: other.check:XX-01" in away

@@ -32,7 +32,7 @@ def execute(options: argparse.Namespace) -> int:
 
     check_extra()
     from assay.lab.harness.naming import matches
-    from assay.lab.harness.sabotage.proof import got_away, rates, total, try_all
+    from assay.lab.harness.sabotage.proof import missed, rates, run_trials, total
     from assay.lab.harness.sabotage.saboteur import LOCKED, Saboteur
 
     suite = suite_of(options)
@@ -44,7 +44,7 @@ def execute(options: argparse.Namespace) -> int:
     chosen = [one for one in every if any(matches(pattern, one.id) for pattern in options.saboteur)]
     if any(isinstance(one, Saboteur) and (one.server or "").startswith(LOCKED) for one in chosen):
         check_tokens()
-    judged = asyncio.run(try_all(chosen, suite))
-    away = list(got_away(judged))
+    judged = asyncio.run(run_trials(chosen, suite))
+    away = list(missed(judged))
     emit("\n".join((*away, *map(str, rates(judged)), str(total(judged)))) + "\n")
     return ExitCode.DOES_NOT_CONFORM if away else ExitCode.OK

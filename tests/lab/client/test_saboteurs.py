@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from assay.lab.harness.sabotage.proof import got_away, rates, try_all
-from assay.lab.harness.sabotage.trial import Judged
+from assay.lab.harness.sabotage.proof import missed, rates, run_trials
+from assay.lab.harness.sabotage.trial import TrialResult
 from assay.lab.suites import suite_named
 from tests.meta.tree import expect_none
 
@@ -13,13 +13,13 @@ SUITE = suite_named("client")
 # What one test has played, others look at: `make test` keeps a file in one process.
 pytestmark = pytest.mark.long
 AREAS = sorted({saboteur.area for saboteur in SUITE.client_saboteurs.values()})
-held: dict[str, Sequence[Judged]] = {}
+held: dict[str, Sequence[TrialResult]] = {}
 """Trials by area: they are held once, whichever test asks first."""
 
 
-async def trials_of(area: str) -> Sequence[Judged]:
+async def trials_of(area: str) -> Sequence[TrialResult]:
     if area not in held:
-        held[area] = await try_all(
+        held[area] = await run_trials(
             [one for one in SUITE.client_saboteurs.values() if one.area == area], SUITE
         )
     return held[area]
@@ -33,7 +33,7 @@ async def test_every_saboteur_is_caught_for_the_right_reason(
     judged = await trials_of(area)
     with capsys.disabled():
         print(f"\n  {next(rates(judged))} ", end="")
-    expect_none(got_away(judged))
+    expect_none(missed(judged))
 
 
 @pytest.mark.timeout(240)

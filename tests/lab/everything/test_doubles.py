@@ -46,7 +46,7 @@ EMPTY_PROMISES = {
 async def run_of(ground: Testbed, area: str, transport: Transport, fault: Saboteur = HEALTHY) -> Run:
     names = tuple(one.id for one in SUITE.scenarios.values() if one.area == area)
     order = RunOrder(SUITE, Selection(scenarios=names, revisions=(REVISION,)), jobs=4)
-    subject = ground.put_before(fault, transport, REVISION)
+    subject = ground.subject_for(fault, transport, REVISION)
     return await Runner(order, [subject], lambda event: None, keep).run()
 
 

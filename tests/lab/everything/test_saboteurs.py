@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.lab.harness.sabotage.proof import got_away, rates, total, try_all
+from assay.lab.harness.sabotage.proof import missed, rates, run_trials, total
 from assay.lab.harness.sabotage.saboteur import Saboteur
 from assay.lab.suites import suite_named
 from tests.meta.tree import expect_none
@@ -24,10 +24,12 @@ GROUNDS = sorted({stands_before(saboteur) for saboteur in SUITE.saboteurs.values
 async def test_every_saboteur_is_caught_for_the_right_reason(
     ground: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    judged = await try_all([one for one in SUITE.saboteurs.values() if stands_before(one) == ground], SUITE)
+    judged = await run_trials(
+        [one for one in SUITE.saboteurs.values() if stands_before(one) == ground], SUITE
+    )
     with capsys.disabled():
         print("", *rates(judged), total(judged), sep="\n  ")
-    expect_none(got_away(judged))
+    expect_none(missed(judged))
 
 
 def test_every_official_id_has_a_saboteur() -> None:

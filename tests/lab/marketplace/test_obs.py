@@ -7,7 +7,7 @@ import pytest
 
 from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.run.recording import Conditions
-from assay.lab.harness.sabotage.altered_spans import with_fault
+from assay.lab.harness.sabotage.altered_spans import with_altered_spans
 from assay.lab.harness.sabotage.subject import HEALTHY
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.out_of_band import OutOfBand
@@ -192,9 +192,9 @@ async def test_a_fault_changes_what_is_picked_up_and_not_what_came() -> None:
         return one if one["kind"] == 2 else None
 
     conditions = Conditions(surroundings=OutOfBand(spans=kept))
-    faulty = with_fault(conditions, msgspec.structs.replace(HEALTHY, span=change)).surroundings.spans
+    faulty = with_altered_spans(conditions, msgspec.structs.replace(HEALTHY, span=change)).surroundings.spans
     assert faulty is not None
     assert [one["name"] for one in await faulty.of(TRACE, 1)] == ["changed"]
     assert [one["name"] for one in faulty.every()] == ["changed"]
     assert [one["name"] for one in kept.spans] == ["tools/call echo"] * 2
-    assert with_fault(conditions, HEALTHY) is conditions
+    assert with_altered_spans(conditions, HEALTHY) is conditions

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 
-from assay.lab.harness.sabotage.proof import got_away, rates, total, try_all
+from assay.lab.harness.sabotage.proof import missed, rates, run_trials, total
 from assay.lab.harness.sabotage.saboteur import Saboteur, newest_of_each_kind
-from assay.lab.harness.sabotage.trial import Judged
+from assay.lab.harness.sabotage.trial import TrialResult
 from assay.lab.suites import suite_named
 from assay.revisions.registry import REVISIONS
 from tests.meta.tree import expect_none
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.long
 SERVERS = sorted({saboteur.server or SUITE.server for saboteur in SUITE.saboteurs.values()})
 # These ask the same of every revision: the newest of each kind stands for all. `assay prove` tries each.
 ALIKE = ("cap", "jrpc", "obs", "sec")
-held: dict[str, Sequence[Judged]] = {}
+held: dict[str, Sequence[TrialResult]] = {}
 """Trials by server: they are held once, whichever test asks first."""
 
 
@@ -28,10 +28,10 @@ def lately(one: Saboteur) -> Saboteur:
     return replace(one, window=newest_of_each_kind) if all(map(one.window, REVISIONS)) else one
 
 
-async def trials_before(server: str) -> Sequence[Judged]:
+async def trials_before(server: str) -> Sequence[TrialResult]:
     if server not in held:
         here = [one for one in SUITE.saboteurs.values() if (one.server or SUITE.server) == server]
-        held[server] = await try_all([lately(one) if one.area in ALIKE else one for one in here], SUITE)
+        held[server] = await run_trials([lately(one) if one.area in ALIKE else one for one in here], SUITE)
     return held[server]
 
 
@@ -43,7 +43,7 @@ async def test_every_saboteur_is_caught_for_the_right_reason(
     judged = await trials_before(server)
     with capsys.disabled():
         print("", *rates(judged), total(judged), sep="\n  ")
-    expect_none(got_away(judged))
+    expect_none(missed(judged))
 
 
 @pytest.mark.timeout(600)

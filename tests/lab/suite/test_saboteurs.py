@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from assay.lab.harness.sabotage.proof import got_away, rates, total, try_all
-from assay.lab.harness.sabotage.trial import Judged
+from assay.lab.harness.sabotage.proof import missed, rates, run_trials, total
+from assay.lab.harness.sabotage.trial import TrialResult
 from assay.lab.suites import protocol_suite
 from tests.meta.tree import expect_none
 
@@ -14,14 +14,14 @@ SUITE = protocol_suite()
 pytestmark = pytest.mark.long
 # One server runs for all trials before it: to start one costs more than many trials.
 SERVERS = sorted({saboteur.server or SUITE.server for saboteur in SUITE.saboteurs.values()})
-held: dict[str, Sequence[Judged]] = {}
+held: dict[str, Sequence[TrialResult]] = {}
 """Trials by server: they are held once, whichever test asks first."""
 
 
-async def trials_before(server: str) -> Sequence[Judged]:
+async def trials_before(server: str) -> Sequence[TrialResult]:
     if server not in held:
         here = [one for one in SUITE.saboteurs.values() if (one.server or SUITE.server) == server]
-        held[server] = await try_all(here, SUITE)
+        held[server] = await run_trials(here, SUITE)
     return held[server]
 
 
@@ -33,7 +33,7 @@ async def test_every_saboteur_is_caught_for_the_right_reason(
     judged = await trials_before(server)
     with capsys.disabled():
         print("", *rates(judged), total(judged), sep="\n  ")
-    expect_none(got_away(judged))
+    expect_none(missed(judged))
 
 
 @pytest.mark.timeout(600)

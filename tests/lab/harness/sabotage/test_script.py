@@ -1,4 +1,4 @@
-"""The least that a scripted server says."""
+"""The answers of a minimal server."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from tests.lab.traces import request
 
 
 @pytest.mark.parametrize("revision", REVISIONS, ids=str)
-def test_its_results_fit_their_schemas(revision: Revision) -> None:
+def test_results_match_their_schemas(revision: Revision) -> None:
     for method in {"ping", "initialize", "server/discover"} & revision.requests:
         answer = least_answer(request(1, method), revision)
         assert answer is not None
@@ -20,5 +20,5 @@ def test_its_results_fit_their_schemas(revision: Revision) -> None:
 
 
 @pytest.mark.parametrize("message", [None, [], {"jsonrpc": "2.0", "method": "notifications/x"}, {"id": 1}])
-def test_it_answers_requests_only(message: Any) -> None:
+def test_only_requests_are_answered(message: Any) -> None:
     assert least_answer(message, REVISIONS[-1]) is None

@@ -1,1 +1,1 @@
-"""Faults put to work: between the driver and a healthy server, or in its place."""
+"""Saboteurs: subjects with one named fault each, which prove that a check can fail."""

@@ -1,4 +1,4 @@
-"""How a fault changes messages, whatever carries them."""
+"""Altering messages by a fault, independent of the transport."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from .saboteur import Answered, FaultContext, Json, Saboteur
 encode: Final = msgspec.json.Encoder().encode
 
 
-def decoded(body: bytes) -> Any:
+def decode(body: bytes) -> Any:
+    """The decoded JSON, or None if it is invalid."""
     try:
         return msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -20,53 +21,53 @@ def decoded(body: bytes) -> Any:
 
 
 class Alteration:
-    """A saboteur at work in one place: it sees both directions, and remembers who asked what."""
+    """Alters both directions of a connection, and remembers the requests for their replies."""
 
     def __init__(self, saboteur: Saboteur, context: FaultContext) -> None:
         self.saboteur = saboteur
         self.context = context
-        self._asked: dict[str, Json] = {}
+        self._requests: dict[str, Json] = {}
 
-    def asked(self, body: bytes) -> bytes | Answered:
-        """What the server is asked, changed; or what is answered in its place."""
-        message = decoded(body)
-        for one in message if isinstance(message, list) else [message]:
-            self._remember(one)
-        change = self._change_of(message)
-        if change is None:
+    def alter_request(self, body: bytes) -> bytes | Answered:
+        """The body to send to the server, or the answer to send in its place."""
+        message = decode(body)
+        for member in message if isinstance(message, list) else [message]:
+            self._remember(member)
+        hook = self._request_hook(message)
+        if hook is None:
             return body
-        changed = change(message, self.context)
-        return changed if isinstance(changed, Answered) else encode(changed)
+        altered = hook(message, self.context)
+        return altered if isinstance(altered, Answered) else encode(altered)
 
-    def _change_of(self, message: Any) -> Callable[[Any, FaultContext], Any] | None:
+    def _request_hook(self, message: Any) -> Callable[[Any, FaultContext], Any] | None:
         if isinstance(message, list):
             return self.saboteur.batch
         return self.saboteur.request if isinstance(message, dict) else None
 
     def _remember(self, message: Any) -> None:
         if isinstance(message, dict) and "method" in message and "id" in message:
-            self._asked[repr(message["id"])] = message
+            self._requests[repr(message["id"])] = message
 
-    def answered(self, body: bytes) -> list[bytes]:
-        """What the server says, changed: none, one or several bodies."""
+    def alter_reply(self, body: bytes) -> list[bytes]:
+        """The bodies to send in place of a body of the server."""
         if self.saboteur.reply is None:
             return [body]
-        message = decoded(body)
+        message = decode(body)
         if isinstance(message, list):
-            return [encode([self._changed(one) for one in message])]
-        return bodies(self._changed(message)) if isinstance(message, dict) else [body]
+            return [encode([self._alter(member) for member in message])]
+        return bodies(self._alter(message)) if isinstance(message, dict) else [body]
 
-    def _changed(self, message: Any) -> Any:
+    def _alter(self, message: Any) -> Any:
         if not isinstance(message, dict) or self.saboteur.reply is None:
             return message
-        self.context.asked = None if "method" in message else self._asked.get(repr(message.get("id")))
+        self.context.asked = None if "method" in message else self._requests.get(repr(message.get("id")))
         return self.saboteur.reply(message, self.context)
 
 
-def bodies(changed: Any) -> list[bytes]:
-    """What a fault returned, as bodies to send."""
-    if changed is None:
+def bodies(altered: Any) -> list[bytes]:
+    """The return value of a hook as bodies to send."""
+    if altered is None:
         return []
-    if isinstance(changed, list):
-        return [body for one in changed for body in bodies(one)]
-    return [changed if isinstance(changed, bytes) else encode(changed)]
+    if isinstance(altered, list):
+        return [body for message in altered for body in bodies(message)]
+    return [altered if isinstance(altered, bytes) else encode(altered)]

@@ -1,4 +1,4 @@
-"""Faults in spans: no front sees them pass, so they are changed where the driver picks them up."""
+"""Faults in spans, which pass no proxy: they are altered where the driver reads them."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from .saboteur import OnSpan, Saboteur
 
 
 class AlteredSpans:
-    def __init__(self, inner: Spans, change: OnSpan) -> None:
+    def __init__(self, inner: Spans, hook: OnSpan) -> None:
         self._inner = inner
-        self._change = change
+        self._hook = hook
 
     async def of(self, trace_id: str, patience: float, count: int = 1) -> list[dict[str, Any]]:
-        return self._changed(await self._inner.of(trace_id, patience, count))
+        return self._alter(await self._inner.of(trace_id, patience, count))
 
     def every(self) -> list[dict[str, Any]]:
-        return self._changed(self._inner.every())
+        return self._alter(self._inner.every())
 
-    def _changed(self, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        # A copy: the receiver keeps its own for whoever asks again.
-        changed = (self._change(deepcopy(span)) for span in found)
-        return [span for span in changed if span is not None]
+    def _alter(self, spans: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        # Copies, because the receiver returns the same spans again later.
+        altered = (self._hook(deepcopy(span)) for span in spans)
+        return [span for span in altered if span is not None]
 
 
-def with_fault(conditions: Conditions, saboteur: Saboteur) -> Conditions:
-    """The conditions of a trial: what the driver sees of spans is what the fault makes of them."""
+def with_altered_spans(conditions: Conditions, saboteur: Saboteur) -> Conditions:
+    """The conditions of a trial, in which the driver reads spans as the saboteur alters them."""
     around = conditions.surroundings
     if saboteur.span is None or around.spans is None:
         return conditions

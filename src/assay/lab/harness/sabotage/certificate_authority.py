@@ -1,4 +1,4 @@
-"""Certificates of the lab's own: for a stranger whom no server knows, and for servers in trials."""
+"""The lab's own certificates: for servers in trials, and for a client that no server trusts."""
 
 from __future__ import annotations
 
@@ -17,36 +17,38 @@ DAY: Final = datetime.timedelta(days=1)
 
 
 class Pair(NamedTuple):
-    """A certificate and its key, each in a file."""
+    """The files of a certificate and its key."""
 
     cert: Path
     key: Path
 
 
 class Issuer:
-    """Signs certificates and writes them into a folder. They are good for a day."""
+    """Signs certificates that are valid for a day, and writes them into a folder."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder = folder
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._name = _named(name)
         constraints = x509.BasicConstraints(ca=True, path_length=0)
-        own = self._begun(self._name, self._key).add_extension(constraints, critical=True)
+        builder = self._builder(self._name, self._key).add_extension(constraints, critical=True)
         self.file = folder / f"{name}-ca.pem"
-        self.file.write_bytes(own.sign(self._key, hashes.SHA256()).public_bytes(PEM))
+        self.file.write_bytes(builder.sign(self._key, hashes.SHA256()).public_bytes(PEM))
 
     def issue(self, name: str) -> Pair:
-        """For a server on this machine, or a client of that name."""
+        """A certificate for a client of that name, or for a server on this machine."""
         key = ec.generate_private_key(ec.SECP256R1())
-        here = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
-        made = self._begun(_named(name), key).add_extension(x509.SubjectAlternativeName(here), critical=False)
+        local = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+        names = x509.SubjectAlternativeName(local)
+        builder = self._builder(_named(name), key).add_extension(names, critical=False)
         pair = Pair(self._folder / f"{name}.pem", self._folder / f"{name}.key")
-        pair.cert.write_bytes(made.sign(self._key, hashes.SHA256()).public_bytes(PEM))
-        written = key.private_bytes(PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-        pair.key.write_bytes(written)
+        pair.cert.write_bytes(builder.sign(self._key, hashes.SHA256()).public_bytes(PEM))
+        pair.key.write_bytes(
+            key.private_bytes(PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+        )
         return pair
 
-    def _begun(self, name: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
+    def _builder(self, name: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
         now = datetime.datetime.now(datetime.UTC)
         number = x509.random_serial_number()
         return x509.CertificateBuilder(self._name, name, key.public_key(), number, now - DAY, now + DAY)

@@ -1,4 +1,4 @@
-"""A bundled server that lets in who shows a certificate, and an authority that gives them out: for trials."""
+"""A bundled server that requires client certificates, and the authority that issues them."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from .certificate_authority import Issuer
 
 
 class TestCA:
-    __test__ = False  # its name would make pytest collect it
+    __test__ = False  # pytest would collect it because of its name
 
-    def __init__(self, *behind: str) -> None:
-        """`behind` is the server and its options."""
-        self._behind = behind
-        self._folder = TemporaryDirectory(prefix="assay-office-")
+    def __init__(self, *words: str) -> None:
+        """`words` is the server and its options."""
+        self._words = words
+        self._folder = TemporaryDirectory(prefix="assay-test-ca-")
         authority = Issuer(Path(self._folder.name), "assay-lab")
         self._ca = authority.file
         self._server = authority.issue("server")
         self.identity = Identity(self._ca, *authority.issue("driver"))
 
     def served(self) -> Subject:
-        """The server, as a process of its own, on HTTP."""
+        """The server as a separate process, on HTTP."""
         cert, key = map(str, self._server)
         tls = ("--tls-cert", cert, "--tls-key", key, "--tls-client-ca", str(self._ca))
-        words = (*self._behind, "--port", "0", "--transport", str(Transport.HTTP), *tls)
+        words = (*self._words, "--port", "0", "--transport", str(Transport.HTTP), *tls)
         command = (sys.executable, "-m", "assay", "serve", *words)
         return AnnouncedSubject(command, transport=Transport.HTTP, identity=self.identity)
 
-    def meeting(self) -> ssl.SSLContext:
-        """How a healthy server of this authority meets its clients."""
+    def server_context(self) -> ssl.SSLContext:
+        """The TLS context of a healthy server, which requires client certificates."""
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=self._ca)
         context.load_cert_chain(*self._server)
         context.verify_mode = ssl.CERT_REQUIRED

@@ -1,4 +1,4 @@
-"""Trials of saboteurs that are clients: the guest with one fault visits what should expose it."""
+"""Trials of client saboteurs: the scripted client with one fault runs the scenarios that should expose it."""
 
 from __future__ import annotations
 
@@ -16,44 +16,45 @@ from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Revision
 
 from .client_saboteur import ClientSaboteur
-from .trial import Judged, Trial, scenarios_for
+from .trial import Trial, TrialResult, breaches_of, scenarios_for
 
 LIMIT: Final = 30.0
-"""Seconds for a guest that ends by itself; one that does not says how long it is waited for."""
+"""Seconds for a client that ends; a saboteur that does not end declares its own limit."""
 PATIENCE: Final = 5.0
-"""Seconds that a guest with a fault waits for an answer, which may be one that never comes."""
+"""Seconds that a client with a fault waits for an answer, which may never come."""
 
 
-def guest_trials(saboteur: ClientSaboteur, suite: Suite) -> Iterator[Trial[ClientSaboteur]]:
-    """On each of its transports, at the newest revision of each kind, or the newest that has the rule."""
+def client_trials(saboteur: ClientSaboteur, suite: Suite) -> Iterator[Trial[ClientSaboteur]]:
+    """On each of its transports, at the newest revision of each kind, or the newest that it applies to."""
     for transport in sorted(saboteur.transports):
-        places = {one: _fit(saboteur, suite, transport, one) for one in REVISIONS}
-        found = [one for one in REVISIONS if places[one].scenarios]
-        for revision in [one for one in USUAL if one in found] or found[-1:]:
-            yield places[revision]
+        trials = {revision: _trial(saboteur, suite, transport, revision) for revision in REVISIONS}
+        possible = [revision for revision, trial in trials.items() if trial.scenarios]
+        for revision in [revision for revision in USUAL if revision in possible] or possible[-1:]:
+            yield trials[revision]
 
 
-def _fit(
+def _trial(
     saboteur: ClientSaboteur, suite: Suite, transport: Transport, revision: Revision
 ) -> Trial[ClientSaboteur]:
     in_force = saboteur.window(revision) and suite.requirements[saboteur.breaks].level(revision)
-    possible = scenarios_for(saboteur, suite) if in_force else ()
-    fit = tuple(one for one in possible if makes_sense(suite, one, transport, revision))
-    return Trial(saboteur, transport, revision, fit)
+    candidates = scenarios_for(saboteur, suite) if in_force else ()
+    scenarios = tuple(
+        scenario for scenario in candidates if makes_sense(suite, scenario, transport, revision)
+    )
+    return Trial(saboteur, transport, revision, scenarios)
 
 
-async def hold_guest_trial(trial: Trial[ClientSaboteur], suite: Suite) -> Judged:
-    """Visit scenario after scenario until one of them exposes the saboteur."""
+async def run_client_trial(trial: Trial[ClientSaboteur], suite: Suite) -> TrialResult:
+    """Run scenarios until one of them exposes the saboteur."""
     saboteur = trial.saboteur
-    besides: list[str] = []
+    others: list[str] = []
     for scenario in trial.scenarios:
         cell = Cell(scenario, trial.transport, trial.revision, Facts(trial.revision.date))
         client = InProcessClient(saboteur, trial.transport, patience=PATIENCE)
-        visited = await run_client(cell, client, suite, saboteur.limit or LIMIT)
-        found = [(one.id, finding.requirement) for one in visited.result.checks for finding in one.findings]
-        by = tuple(sorted({name for name, row in found if row == saboteur.breaks}))
-        if by:
-            return Judged(trial, by)
-        said = visited.ended.stderr.decode(errors="replace").splitlines()[-1:]
-        besides += [f"{name}:{row}" for name, row in found] + [visited.result.reason, *said]
-    return Judged(trial, (), tuple(dict.fromkeys(one for one in besides if one)))
+        run = await run_client(cell, client, suite, saboteur.limit or LIMIT)
+        breaches = breaches_of(run.result)
+        if caught_by := breaches.citing(saboteur.breaks):
+            return TrialResult(trial, caught_by)
+        last_line = run.ended.stderr.decode(errors="replace").splitlines()[-1:]
+        others += [*breaches.texts, run.result.reason, *last_line]
+    return TrialResult(trial, (), tuple(dict.fromkeys(text for text in others if text)))

@@ -1,4 +1,4 @@
-"""A fault before a double: one saboteur whose hooks go through both."""
+"""A saboteur in front of a double: its hooks apply to the messages of the double."""
 
 from __future__ import annotations
 
@@ -12,37 +12,39 @@ from .saboteur import Answered, Changed, Double, FaultContext, Json, Saboteur
 
 
 def doubled(saboteur: Saboteur, double: Double) -> Saboteur:
-    """The same fault, before a server that has what the double stands for."""
+    """The same fault in a server that has the extension of the double."""
 
     def request(message: Json, context: FaultContext) -> Json | Answered:
-        asked = message if saboteur.request is None else saboteur.request(message, context)
-        if isinstance(asked, Answered):
-            return asked
-        context.asked = asked
-        answered = double.request(asked, context)
-        if not isinstance(answered, Answered):
-            return answered
-        return Answered([_told(one, asked, saboteur, context) for one in answered.messages], answered.status)
+        altered = message if saboteur.request is None else saboteur.request(message, context)
+        if isinstance(altered, Answered):
+            return altered
+        context.asked = altered
+        answer = double.request(altered, context)
+        if not isinstance(answer, Answered):
+            return answer
+        return Answered(
+            [_alter(reply, altered, saboteur, context) for reply in answer.messages], answer.status
+        )
 
     def reply(message: Json, context: FaultContext) -> Changed:
         asked = context.asked
-        return [_told(one, asked, saboteur, context) for one in _each(double.reply(message, context))]
+        replies = _flat(double.reply(message, context))
+        return [_alter(reply, asked, saboteur, context) for reply in replies]
 
     return msgspec.structs.replace(saboteur, request=request, reply=reply)
 
 
-def _told(message: Any, asked: Json | None, saboteur: Saboteur, context: FaultContext) -> Changed:
-    """What the fault makes of one message of the double."""
+def _alter(message: Any, request: Json | None, saboteur: Saboteur, context: FaultContext) -> Changed:
     if saboteur.reply is None:
         return message
-    context.asked = None if "method" in message else asked
-    # A copy: what the double keeps is its own, and stays healthy for whoever comes next.
+    context.asked = None if "method" in message else request
+    # A copy, because the double may keep the message and send it again.
     return saboteur.reply(deepcopy(message), context)
 
 
-def _each(changed: Changed) -> Iterator[Any]:
-    if isinstance(changed, list):
-        for one in changed:
-            yield from _each(one)
-    elif changed is not None:
-        yield changed
+def _flat(altered: Changed) -> Iterator[Any]:
+    if isinstance(altered, list):
+        for message in altered:
+            yield from _flat(message)
+    elif altered is not None:
+        yield altered

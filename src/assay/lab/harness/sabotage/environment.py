@@ -1,7 +1,6 @@
-"""What a server needs around it to show all that it does: a folder to write to, one for its ledger,
-somewhere to send spans.
+"""Temporary folders and a span receiver for a server, as its command asks for them.
 
-The server that a suite names may ask for each: `reference --profile intelgraph --root {folder}`.
+For example: `reference --profile intelgraph --root {folder} --ledger {ledger} --telemetry {otlp}`.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ if TYPE_CHECKING:
 
 FOLDER: Final = "{folder}"
 LEDGER: Final = "{ledger}"
-"""A folder that is not looked at: what a server writes down there is no effect of a tool."""
+"""A folder that the lab does not observe: writing a ledger is not an effect of a tool."""
 RECEIVER: Final = "{otlp}"
 
 
 class Environment:
-    """A server by name and options, with what these ask for."""
+    """Replaces the placeholders in the name and the options of a server."""
 
     def __init__(self, template: str) -> None:
         self._template = template
@@ -34,13 +33,13 @@ class Environment:
         self._receiver: Receiver | None = None
 
     async def __aenter__(self) -> Environment:
-        for wanted in (FOLDER, LEDGER):
-            if wanted in self._template:
-                made = self._stack.enter_context(TemporaryDirectory(prefix="assay-ground-"))
-                self._folders[wanted] = Path(made)
+        for placeholder in (FOLDER, LEDGER):
+            if placeholder in self._template:
+                folder = self._stack.enter_context(TemporaryDirectory(prefix="assay-testbed-"))
+                self._folders[placeholder] = Path(folder)
         if RECEIVER in self._template:
             from assay.lab.harness.subject.otlp import (
-                Receiver,  # only who sees spans needs what reads them
+                Receiver,  # imported here because only spans need its dependencies
             )
 
             self._receiver = await self._stack.enter_async_context(Receiver())
@@ -53,8 +52,8 @@ class Environment:
     def words(self) -> tuple[str, ...]:
         """The server's name and its options."""
         endpoint = "" if self._receiver is None else self._receiver.endpoint
-        given = {**{word: str(path) for word, path in self._folders.items()}, RECEIVER: endpoint}
-        return tuple(given.get(word, word) for word in shlex.split(self._template))
+        values = {**{word: str(path) for word, path in self._folders.items()}, RECEIVER: endpoint}
+        return tuple(values.get(word, word) for word in shlex.split(self._template))
 
     @property
     def surroundings(self) -> OutOfBand:

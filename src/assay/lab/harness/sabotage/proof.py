@@ -1,4 +1,4 @@
-"""The proof that checks can fail: every saboteur is let loose, and it is counted who was caught."""
+"""The proof that checks can fail: runs every saboteur and counts those that were caught."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from msgspec import Struct
 from assay.lab.harness.catalogue import Suite
 
 from .client_saboteur import ClientSaboteur
-from .client_trial import guest_trials, hold_guest_trial
+from .client_trial import client_trials, run_client_trial
 from .fault import Fault
 from .saboteur import Saboteur
 from .testbed import Testbed
-from .trial import F, Judged, Trial, hold_trial, trials
+from .trial import F, Trial, TrialResult, run_trial, server_trials
 
 SERVERS_AT_ONCE: Final = 24
-"""Before servers, most of the time is waiting for what does not come."""
+"""Trials of servers mostly wait for timeouts, so many can run at once."""
 CLIENTS_AT_ONCE: Final = 8
 
 
 class Rate(Struct, frozen=True):
-    """How many of an area's trials ended with the right finding."""
+    """The number of saboteurs and trials of an area, and of trials that were caught."""
 
     area: str
     saboteurs: int
@@ -32,86 +32,87 @@ class Rate(Struct, frozen=True):
 
     def __str__(self) -> str:
         share = self.caught / self.trials if self.trials else 0.0
-        told = f"{self.saboteurs:>4} saboteurs, {self.caught} of {self.trials} trials caught"
-        return f"{self.area:<14}{told}: {share:.0%}"
+        counts = f"{self.saboteurs:>4} saboteurs, {self.caught} of {self.trials} trials caught"
+        return f"{self.area:<14}{counts}: {share:.0%}"
 
 
-def rates(judged: Sequence[Judged]) -> Iterator[Rate]:
-    """By area, in their order."""
-    for area in sorted({one.trial.saboteur.area for one in judged}):
-        yield _rate(area, [one for one in judged if one.trial.saboteur.area == area])
+def rates(results: Sequence[TrialResult]) -> Iterator[Rate]:
+    """The rate of each area, in alphabetical order."""
+    for area in sorted({result.trial.saboteur.area for result in results}):
+        yield _rate(area, [result for result in results if result.trial.saboteur.area == area])
 
 
-def total(judged: Sequence[Judged]) -> Rate:
-    return _rate("all", judged)
+def total(results: Sequence[TrialResult]) -> Rate:
+    return _rate("all", results)
 
 
-def _rate(area: str, judged: Sequence[Judged]) -> Rate:
-    faults = {one.trial.saboteur.id for one in judged}
-    return Rate(area, len(faults), len(judged), sum(bool(one.by) for one in judged))
+def _rate(area: str, results: Sequence[TrialResult]) -> Rate:
+    saboteurs = {result.trial.saboteur.id for result in results}
+    return Rate(area, len(saboteurs), len(results), sum(bool(result.caught_by) for result in results))
 
 
-def got_away(judged: Iterable[Judged]) -> Iterator[str]:
-    """Every trial without the right finding, with what was found instead."""
-    for one in judged:
-        if not one.by:
-            saboteur, instead = one.trial.saboteur, ", ".join(one.instead) or "nothing"
+def missed(results: Iterable[TrialResult]) -> Iterator[str]:
+    """A line for each trial whose saboteur was not caught, with the other findings."""
+    for result in results:
+        if not result.caught_by:
+            saboteur, others = result.trial.saboteur, ", ".join(result.others) or "nothing"
             yield (
-                f"{one.trial} ({saboteur.fault}), which breaks {saboteur.breaks}, got away; "
-                f"found instead: {instead}"
+                f"{result.trial} ({saboteur.fault}), which breaks {saboteur.breaks}, was not caught; "
+                f"found instead: {others}"
             )
 
 
-async def try_all(faults: Sequence[Fault], suite: Suite) -> list[Judged]:
-    """Every trial of these saboteurs: servers each before the healthy server and the double that it names,
-    clients each before the healthy host."""
-    servers = [one for one in faults if isinstance(one, Saboteur)]
-    judged = await _try_clients([one for one in faults if isinstance(one, ClientSaboteur)], suite)
-    for (server, _), here in sorted(_by_ground(servers, suite).items()):
-        async with Testbed(server, here[0].double) as ground:
-            judged += await _try(ground, here, suite)
-    return judged
+async def run_trials(saboteurs: Sequence[Fault], suite: Suite) -> list[TrialResult]:
+    """Run every trial of these saboteurs, those of servers grouped by the testbed that they need."""
+    servers = [saboteur for saboteur in saboteurs if isinstance(saboteur, Saboteur)]
+    clients = [saboteur for saboteur in saboteurs if isinstance(saboteur, ClientSaboteur)]
+    results = await _run_client_trials(clients, suite)
+    for (server, _), group in sorted(_by_testbed(servers, suite).items()):
+        async with Testbed(server, group[0].double) as testbed:
+            results += await _run_server_trials(testbed, group, suite)
+    return results
 
 
-async def _try_clients(saboteurs: Sequence[ClientSaboteur], suite: Suite) -> list[Judged]:
-    gate = asyncio.Semaphore(CLIENTS_AT_ONCE)
+async def _run_client_trials(saboteurs: Sequence[ClientSaboteur], suite: Suite) -> list[TrialResult]:
+    limit = asyncio.Semaphore(CLIENTS_AT_ONCE)
 
-    async def hold(trial: Trial[ClientSaboteur]) -> Judged:
-        async with gate:
-            return await hold_guest_trial(trial, suite)
+    async def run(trial: Trial[ClientSaboteur]) -> TrialResult:
+        async with limit:
+            return await run_client_trial(trial, suite)
 
-    every = _met({one.id: list(guest_trials(one, suite)) for one in saboteurs})
-    return list(await asyncio.gather(*(hold(trial) for trial in every)))
-
-
-def _met(planned: Mapping[str, list[Trial[F]]]) -> list[Trial[F]]:
-    """Every trial; a saboteur without one would prove nothing."""
-    idle = [name for name, found in planned.items() if not found]
-    assert not idle, f"saboteurs that no scenario meets: {', '.join(idle)}"
-    return [trial for found in planned.values() for trial in found]
+    trials = _flat({saboteur.id: list(client_trials(saboteur, suite)) for saboteur in saboteurs})
+    return list(await asyncio.gather(*map(run, trials)))
 
 
-def _by_ground(saboteurs: Sequence[Saboteur], suite: Suite) -> dict[tuple[str, str], list[Saboteur]]:
-    """By server, and by the name of the double; those without one under none."""
-    grounds: dict[tuple[str, str], list[Saboteur]] = {}
-    for one in saboteurs:
-        name = "" if one.double is None else one.double.name
-        grounds.setdefault((one.server or suite.server, name), []).append(one)
-    return grounds
+def _flat(planned: Mapping[str, list[Trial[F]]]) -> list[Trial[F]]:
+    idle = [name for name, trials in planned.items() if not trials]
+    assert not idle, f"no scenario runs these saboteurs: {', '.join(idle)}"
+    return [trial for trials in planned.values() for trial in trials]
 
 
-async def _try(ground: Testbed, saboteurs: Sequence[Saboteur], suite: Suite) -> list[Judged]:
-    gate = asyncio.Semaphore(SERVERS_AT_ONCE)
-
-    async def hold(trial: Trial[Saboteur]) -> Judged:
-        async with gate:
-            return await hold_trial(trial, suite, ground, ground.conditions)
-
-    every = _met({one.id: list(trials(one, suite, ground)) for one in saboteurs})
-    judged = await asyncio.gather(*(hold(trial) for trial in every if not _is_delicate(trial)))
-    return judged + [await hold(trial) for trial in every if _is_delicate(trial)]
+def _by_testbed(saboteurs: Sequence[Saboteur], suite: Suite) -> dict[tuple[str, str], list[Saboteur]]:
+    """By server and name of the double, which is empty for saboteurs without one."""
+    groups: dict[tuple[str, str], list[Saboteur]] = {}
+    for saboteur in saboteurs:
+        double = "" if saboteur.double is None else saboteur.double.name
+        groups.setdefault((saboteur.server or suite.server, double), []).append(saboteur)
+    return groups
 
 
-def _is_delicate(trial: Trial[Saboteur]) -> bool:
-    """A change of the shared server that is not announced is only seen where nobody else changes it, too."""
-    return trial.saboteur.silent and any(one.effects for one in trial.scenarios)
+async def _run_server_trials(
+    testbed: Testbed, saboteurs: Sequence[Saboteur], suite: Suite
+) -> list[TrialResult]:
+    limit = asyncio.Semaphore(SERVERS_AT_ONCE)
+
+    async def run(trial: Trial[Saboteur]) -> TrialResult:
+        async with limit:
+            return await run_trial(trial, suite, testbed, testbed.conditions)
+
+    trials = _flat({saboteur.id: list(server_trials(saboteur, suite, testbed)) for saboteur in saboteurs})
+    results = await asyncio.gather(*(run(trial) for trial in trials if not _runs_alone(trial)))
+    return results + [await run(trial) for trial in trials if _runs_alone(trial)]
+
+
+def _runs_alone(trial: Trial[Saboteur]) -> bool:
+    """A missing announcement of a change is only noticed while no other trial changes the shared server."""
+    return trial.saboteur.silent and any(scenario.effects for scenario in trial.scenarios)

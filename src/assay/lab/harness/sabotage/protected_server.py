@@ -1,7 +1,6 @@
-"""A bundled server behind a lock, and all the keys to it: for trials, and to try the lab itself.
+"""A bundled server that requires tokens, and the tokens for it: for trials, and for tests of the lab.
 
-The authorization server is not needed as a process: tokens are made here, and the server is given the public
-keys in a file.
+No authorization server runs: the tokens are minted here, and the server reads the public keys from a file.
 """
 
 from __future__ import annotations
@@ -34,26 +33,24 @@ from assay.lab.harness.subject.subject import AnnouncedSubject, Subject
 from assay.lab.harness.trace.redaction import Redaction
 from assay.lab.harness.transport import Transport
 
-BEHIND: Final = "reference"
+REFERENCE: Final = "reference"
 ISSUER: Final = "http://localhost:9000"
 AUDIENCE: Final = "http://localhost/mcp"
-"""Without a port: it is known only once the server runs, and loopback servers are compared without."""
+"""Without the port, which is unknown before the server runs; it is ignored for loopback addresses."""
 SCOPES: Final = ("mcp", "mcp:use")
 LIFETIME: Final = 3600.0
 
 
 class ProtectedServer:
-    def __init__(self, *behind: str) -> None:
-        """`behind` is the server and its options, if it is not the reference server as it is."""
-        self._behind = behind or (BEHIND,)
+    def __init__(self, *words: str) -> None:
+        """`words` is the server and its options; by default the reference server."""
+        self._words = words or (REFERENCE,)
         self._authority = Authority(Settings(issuer=ISSUER, audience=AUDIENCE))
-        self._folder = TemporaryDirectory(prefix="assay-lock-")
+        self._folder = TemporaryDirectory(prefix="assay-protected-")
         self._keys = Path(self._folder.name) / "keys.json"
         self._keys.write_bytes(msgspec.json.encode(self._authority.jwks()))
         redaction = Redaction()
-        self.wallet = Wallet(
-            self._tokens(), grant=self._granted, mint=self._minted_ahead, learn=redaction.learn
-        )
+        self.wallet = Wallet(self._tokens(), grant=self._grant, mint=self._mint_ahead, learn=redaction.learn)
         self.conditions = Conditions(redaction=redaction, wallet=self.wallet)
 
     def _tokens(self) -> dict[str, str]:
@@ -79,16 +76,16 @@ class ProtectedServer:
     ) -> str:
         return self._authority.mint(subject, audience=audience, scopes=scopes, lifetime=LIFETIME, **changes)
 
-    async def _granted(self, scopes: Sequence[str]) -> str:
+    async def _grant(self, scopes: Sequence[str]) -> str:
         return self._mint("one", scopes=scopes)
 
-    async def _minted_ahead(self, kind: str) -> str:
+    async def _mint_ahead(self, kind: str) -> str:
         return self._mint("one", claims=claims_ahead(kind))
 
     def served(self, transport: Transport) -> Subject:
-        """The server, as a process of its own that lets in who has a token of ours."""
-        wanted = f"issuer={ISSUER},audience={AUDIENCE},jwks={self._keys},scopes={','.join(SCOPES)}"
-        command = (sys.executable, "-m", "assay", "serve", *self._behind, "--port", "0", "--auth", wanted)
+        """The server as a separate process that requires a token of ours."""
+        auth = f"issuer={ISSUER},audience={AUDIENCE},jwks={self._keys},scopes={','.join(SCOPES)}"
+        command = (sys.executable, "-m", "assay", "serve", *self._words, "--port", "0", "--auth", auth)
         return AnnouncedSubject((*command, "--transport", str(transport)), transport=transport)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What a scripted saboteur says while it is healthy: the least that a server can be."""
+"""The healthy answers of scripted saboteurs: a minimal server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SERVER = {"name": "saboteur", "version": "1"}
 
 
 async def served(conversation: Conversation, revision: Revision) -> AsyncIterator[Json]:
-    """Answer everything until the driver hangs up, and give each message that was answered."""
+    """Answer every message until the driver disconnects, and yield each of them afterwards."""
     while (message := await conversation.receive()) is not None:
         answer = least_answer(message, revision)
         if answer is not None:

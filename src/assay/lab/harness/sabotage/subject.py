@@ -1,4 +1,4 @@
-"""A saboteur as a subject, so that scenarios meet it like any other server."""
+"""Saboteurs as subjects, one class for each transport."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from assay.lab.harness.transport import Transport
 from assay.revisions.revision import Revision
 
 from .alteration import Alteration
-from .front import Front
-from .proxy import Proxy
+from .http_proxy import HttpProxy
+from .http_sse_proxy import HttpSseProxy
+from .local_server import LocalServer
 from .saboteur import FaultContext, Saboteur
-from .socket_front import SocketFront
-from .socket_wire import SocketWire
-from .two_endpoints import TwoEndpoints
-from .wire import LayeredWire, ScriptedWire
+from .websocket_proxy import WebSocketProxy
+from .websocket_wire import WebSocketWire
+from .wire import FaultyWire, ScriptedWire
 
 if TYPE_CHECKING:
     from .certificate_server import TestCA
@@ -29,12 +29,12 @@ HEALTHY = Saboteur(id="none", fault="none", breaks="nothing")
 
 
 class StdioSaboteur:
-    """Each connection is a conversation of its own with a healthy server, or the fault's script alone."""
+    """Each connection goes to a healthy server through the fault, or to the script of the saboteur."""
 
     transport = Transport.STDIO
 
     def __init__(self, saboteur: Saboteur, healthy: str, revision: Revision) -> None:
-        """`healthy` is the URL of a server on a WebSocket: see `socket_wire.py`."""
+        """`healthy` is a WebSocket URL: see `websocket_wire.py`."""
         self.name = f"saboteur {saboteur.id}"
         self._saboteur = saboteur
         self._healthy = healthy
@@ -47,8 +47,8 @@ class StdioSaboteur:
     async def spawn(self, on_error: Callable[[bytes], None]) -> Wire:
         if self._saboteur.script is not None:
             return ScriptedWire(self._saboteur.script, self._revision)
-        inner = await SocketWire.open(self._healthy)
-        return LayeredWire(inner, Alteration(self._saboteur, FaultContext(self.transport, self._revision)))
+        inner = await WebSocketWire.open(self._healthy)
+        return FaultyWire(inner, Alteration(self._saboteur, FaultContext(self.transport, self._revision)))
 
     def link(
         self, inbox: Inbox, recorder: Recorder, revision: Revision, *, name: str, patience: float
@@ -59,40 +59,38 @@ class StdioSaboteur:
         return ()
 
 
-class _FrontSaboteur(UrlSubject):
-    """A front with the fault in it, before a healthy server that is running already."""
+class _ProxySubject(UrlSubject):
+    """A proxy with the fault, in front of a healthy server that runs already."""
 
-    def __init__(
-        self, front: Front | SocketFront, transport: Transport, identity: Identity = ANYBODY
-    ) -> None:
+    def __init__(self, proxy: LocalServer, transport: Transport, identity: Identity = ANYBODY) -> None:
         super().__init__("", transport=transport, identity=identity)
-        self._front = front
+        self._proxy = proxy
 
     async def start(self) -> None:
-        self.name = await self._front.start()
+        self.name = await self._proxy.start()
 
     async def stop(self) -> None:
-        await self._front.stop()
+        await self._proxy.stop()
 
 
-class HttpSaboteur(_FrontSaboteur):
+class HttpSaboteur(_ProxySubject):
     def __init__(
-        self, saboteur: Saboteur, healthy: str, revision: Revision, office: TestCA | None = None
+        self, saboteur: Saboteur, healthy: str, revision: Revision, test_ca: TestCA | None = None
     ) -> None:
-        """With an office, the server wants certificates."""
+        """With a CA, the server requires client certificates."""
         context = FaultContext(Transport.HTTP, revision)
-        identity = ANYBODY if office is None else office.identity
-        super().__init__(Proxy(saboteur, context, healthy, office), Transport.HTTP, identity)
+        identity = ANYBODY if test_ca is None else test_ca.identity
+        super().__init__(HttpProxy(saboteur, context, healthy, test_ca), Transport.HTTP, identity)
 
 
-class HttpSseSaboteur(_FrontSaboteur):
+class HttpSseSaboteur(_ProxySubject):
     def __init__(self, saboteur: Saboteur, healthy: str, revision: Revision) -> None:
-        """`healthy` is the URL of a server on a WebSocket."""
+        """`healthy` is a WebSocket URL."""
         context = FaultContext(Transport.HTTP_SSE, revision)
-        super().__init__(TwoEndpoints(saboteur, context, healthy), Transport.HTTP_SSE)
+        super().__init__(HttpSseProxy(saboteur, context, healthy), Transport.HTTP_SSE)
 
 
-class WebSocketSaboteur(_FrontSaboteur):
+class WebSocketSaboteur(_ProxySubject):
     def __init__(self, saboteur: Saboteur, healthy: str, revision: Revision) -> None:
         context = FaultContext(Transport.WEBSOCKET, revision)
-        super().__init__(SocketFront(saboteur, context, healthy), Transport.WEBSOCKET)
+        super().__init__(WebSocketProxy(saboteur, context, healthy), Transport.WEBSOCKET)

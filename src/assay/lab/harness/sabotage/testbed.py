@@ -1,4 +1,4 @@
-"""Where saboteurs are tried: one healthy server, running on HTTP and WebSocket, and what is known of it."""
+"""The testbed of trials: a healthy server on HTTP and WebSocket, and its facts."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from .certificate_server import TestCA
     from .protected_server import ProtectedServer
 
-# How a fault on one transport reaches the healthy server.
-BEHIND: Final[Mapping[Transport, Transport]] = {
+# The transport of the healthy server behind a fault on each transport.
+UPSTREAM: Final[Mapping[Transport, Transport]] = {
     Transport.STDIO: Transport.WEBSOCKET,
     Transport.HTTP: Transport.HTTP,
     Transport.HTTP_SSE: Transport.WEBSOCKET,
     Transport.WEBSOCKET: Transport.WEBSOCKET,
 }
-_SABOTAGED: Final[Mapping[Transport, Callable[[Saboteur, str, Revision], Subject]]] = {
+_SUBJECTS: Final[Mapping[Transport, Callable[[Saboteur, str, Revision], Subject]]] = {
     Transport.STDIO: StdioSaboteur,
     Transport.HTTP: HttpSaboteur,
     Transport.HTTP_SSE: HttpSseSaboteur,
@@ -43,69 +43,76 @@ _SABOTAGED: Final[Mapping[Transport, Callable[[Saboteur, str, Revision], Subject
 
 
 class Testbed:
+    __test__ = False  # pytest would collect it because of its name
+
     def __init__(self, target: str, double: Double | None = None) -> None:
-        """`target` is what `assay serve` takes, options included; after `locked`, it takes a token, and
-        after `certified` a certificate."""
-        self._furnished = Environment(target)
-        self._lock: ProtectedServer | None = None
-        self._office: TestCA | None = None
+        """`target` is the arguments of `assay serve`, after `locked` for a server that requires tokens, or
+        after `certified` for one that requires certificates."""
+        self._environment = Environment(target)
+        self._protected: ProtectedServer | None = None
+        self._test_ca: TestCA | None = None
         self._servers: dict[Transport, Subject] = {}
         self._double = double
         self.conditions = Conditions()
         self.known: dict[Transport, dict[Revision, Facts]] = {}
 
-    def _made(self) -> dict[Transport, Subject]:
-        words = self._furnished.words
+    def _subjects(self) -> dict[Transport, Subject]:
+        words = self._environment.words
         if words[0] == LOCKED:
-            self._lock = lock = _lock(*words[1:])
-            self.conditions = lock.conditions
-            return {behind: lock.served(behind) for behind in set(BEHIND.values())}
+            self._protected = protected = _protected_server(*words[1:])
+            self.conditions = protected.conditions
+            return {transport: protected.served(transport) for transport in set(UPSTREAM.values())}
         if words[0] == CERTIFIED:
-            self._office = _office(*words[1:])
-            return {Transport.HTTP: self._office.served()}
-        return {behind: served(words[0], behind, *words[1:]) for behind in set(BEHIND.values())}
+            self._test_ca = _test_ca(*words[1:])
+            return {Transport.HTTP: self._test_ca.served()}
+        return {transport: served(words[0], transport, *words[1:]) for transport in set(UPSTREAM.values())}
 
     async def __aenter__(self) -> Testbed:
-        await self._furnished.__aenter__()
-        self._servers = self._made()
-        around = self._furnished.surroundings
+        await self._environment.__aenter__()
+        self._servers = self._subjects()
+        around = self._environment.surroundings
         self.conditions = msgspec.structs.replace(self.conditions, surroundings=around)
         await asyncio.gather(*(server.start() for server in self._servers.values()))
-        facts = {behind: await self._facts(behind) for behind in self._servers}
-        self.known = {transport: facts[behind] for transport, behind in BEHIND.items() if behind in facts}
+        facts = {upstream: await self._facts(upstream) for upstream in self._servers}
+        self.known = {
+            transport: facts[upstream] for transport, upstream in UPSTREAM.items() if upstream in facts
+        }
         self._register(facts)
         return self
 
     def _register(self, facts: Mapping[Transport, Mapping[Revision, Facts]]) -> None:
-        """Give the server a true entry in a registry: a fault then is what the entry does not know of."""
-        spoken = facts[Transport.HTTP]
-        newest = next((spoken[one] for one in reversed(REVISIONS) if one in spoken), Facts(""))
+        """Give the server a registry entry that matches it, so that only a fault contradicts the entry."""
+        by_revision = facts[Transport.HTTP]
+        newest = next(
+            (by_revision[revision] for revision in reversed(REVISIONS) if revision in by_revision), Facts("")
+        )
         lists = {kind: getattr(newest, kind) for kind in KINDS}
-        entry = entry_of(lists, [revision.date for revision in spoken])
+        entry = entry_of(lists, [revision.date for revision in by_revision])
         around = msgspec.structs.replace(self.conditions.surroundings, registry=entry)
         self.conditions = msgspec.structs.replace(self.conditions, surroundings=around)
-        for known in (one for every in facts.values() for one in every.values()):
-            known.beside = around.kinds
+        for group in facts.values():
+            for known in group.values():
+                known.beside = around.kinds
 
     async def __aexit__(self, *exc: object) -> None:
         await asyncio.gather(*(server.stop() for server in self._servers.values()))
-        for keys in (self._lock, self._office):
-            if keys is not None:
-                keys.close()
-        await self._furnished.__aexit__(*exc)
+        for server in (self._protected, self._test_ca):
+            if server is not None:
+                server.close()
+        await self._environment.__aexit__(*exc)
 
-    def put_before(self, saboteur: Saboteur, transport: Transport, revision: Revision) -> Subject:
+    def subject_for(self, saboteur: Saboteur, transport: Transport, revision: Revision) -> Subject:
         """The saboteur in front of the healthy server, and of the double if there is one."""
         faulty = saboteur if self._double is None else doubled(saboteur, self._double)
-        healthy = self._servers[BEHIND[transport]].name
-        if self._office is not None:
-            return HttpSaboteur(faulty, healthy, revision, self._office)
-        return _SABOTAGED[transport](faulty, healthy, revision)
+        healthy = self._servers[UPSTREAM[transport]].name
+        if self._test_ca is not None:
+            return HttpSaboteur(faulty, healthy, revision, self._test_ca)
+        return _SUBJECTS[transport](faulty, healthy, revision)
 
-    async def _facts(self, behind: Transport) -> dict[Revision, Facts]:
+    async def _facts(self, upstream: Transport) -> dict[Revision, Facts]:
         known = {}
         for revision in REVISIONS:
-            async with self._healthy(behind, revision) as subject:
+            async with self._healthy(upstream, revision) as subject:
                 played = await play(
                     DISCOVERY, subject, revision, discover, Facts(revision.date), self.conditions
                 )
@@ -114,12 +121,12 @@ class Testbed:
         return known
 
     @asynccontextmanager
-    async def _healthy(self, behind: Transport, revision: Revision) -> AsyncIterator[Subject]:
-        """The server itself; where it has a double, what the two of them are together."""
+    async def _healthy(self, upstream: Transport, revision: Revision) -> AsyncIterator[Subject]:
+        """The server, together with its double if it has one."""
         if self._double is None:
-            yield self._servers[behind]
+            yield self._servers[upstream]
             return
-        both = self.put_before(HEALTHY, behind, revision)
+        both = self.subject_for(HEALTHY, upstream, revision)
         await both.start()
         try:
             yield both
@@ -127,14 +134,14 @@ class Testbed:
             await both.stop()
 
 
-def _lock(*behind: str) -> ProtectedServer:
-    # Only who needs a protected server needs what makes tokens.
+def _protected_server(*words: str) -> ProtectedServer:
+    # Imported here because only tokens need its dependencies.
     from .protected_server import ProtectedServer
 
-    return ProtectedServer(*behind)
+    return ProtectedServer(*words)
 
 
-def _office(*behind: str) -> TestCA:
+def _test_ca(*words: str) -> TestCA:
     from .certificate_server import TestCA
 
-    return TestCA(*behind)
+    return TestCA(*words)

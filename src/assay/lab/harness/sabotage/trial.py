@@ -1,4 +1,7 @@
-"""Trials: a saboteur against the scenarios that should expose it. Caught means: for the right reason."""
+"""Trials: a saboteur runs the scenarios that should expose it.
+
+It is caught only if a check reports the requirement that it breaks.
+"""
 
 from __future__ import annotations
 
@@ -12,24 +15,25 @@ from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.need import unmet
 from assay.lab.harness.run.plan import Cell, makes_sense
 from assay.lab.harness.run.recording import Conditions, play_cell
+from assay.lab.harness.run.run import CellResult
 from assay.lab.harness.scenario import Scenario
 from assay.lab.harness.transport import Transport
 from assay.revisions.revision import Revision
 
-from .altered_spans import with_fault
+from .altered_spans import with_altered_spans
 from .fault import Fault
 from .saboteur import Saboteur
 from .testbed import Testbed
 
 SHORT = 0.5
-"""Seconds of patience with a saboteur that is known to fall silent."""
+"""Seconds to wait for a saboteur that leaves something unanswered."""
 
 
 F = TypeVar("F", bound=Fault)
 
 
 class Trial(Struct, Generic[F], frozen=True):
-    """One saboteur on one transport at one revision."""
+    """A saboteur on one transport at one revision."""
 
     saboteur: F
     transport: Transport
@@ -40,73 +44,93 @@ class Trial(Struct, Generic[F], frozen=True):
         return f"{self.saboteur.id} on {self.transport} at {self.revision}"
 
 
-class Judged(Struct, frozen=True):
+class TrialResult(Struct, frozen=True):
     trial: Trial[Any]
-    by: tuple[str, ...]
-    """The checks that found the requirement broken that this saboteur breaks; none if it got away."""
-    instead: tuple[str, ...] = ()
-    """What was found besides, as `check:requirement`, and why scenarios broke off."""
+    caught_by: tuple[str, ...]
+    """The checks that report the requirement which the saboteur breaks; empty if it was not caught."""
+    others: tuple[str, ...] = ()
+    """Other findings as `check:requirement`, and the reasons of scenarios that broke off."""
+
+
+class Breaches(Struct, frozen=True):
+    """The findings of a run as pairs of check and requirement."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+    def citing(self, requirement: str) -> tuple[str, ...]:
+        """The checks that report this requirement."""
+        return tuple(sorted({check for check, cited in self.pairs if cited == requirement}))
+
+    @property
+    def texts(self) -> list[str]:
+        return [f"{check}:{requirement}" for check, requirement in self.pairs]
+
+
+def breaches_of(result: CellResult) -> Breaches:
+    return Breaches(
+        tuple((check.id, finding.requirement) for check in result.checks for finding in check.findings)
+    )
 
 
 def scenarios_for(saboteur: Fault, suite: Suite) -> tuple[Scenario, ...]:
-    """Those that exercise a check citing the requirement; for checks that read every trace, the plain one."""
+    """The scenarios that exercise a check which cites the requirement, else the plain scenario."""
     if saboteur.scenario is not None:
         return (suite.scenarios[saboteur.scenario],)
-    citing = {one.id for one in suite.checks.values() if saboteur.breaks in one.rows}
-    found = tuple(one for one in suite.scenarios.values() if citing & set(one.exercises))
-    return found or (suite.scenarios[suite.plain],)
+    citing = {check.id for check in suite.checks.values() if saboteur.breaks in check.rows}
+    scenarios = tuple(scenario for scenario in suite.scenarios.values() if citing & set(scenario.exercises))
+    return scenarios or (suite.scenarios[suite.plain],)
 
 
-def trials(saboteur: Saboteur, suite: Suite, ground: Testbed) -> Iterator[Trial[Saboteur]]:
-    """Wherever the saboteur can show its fault: its transports, and the revisions that have the rule."""
-    row = suite.requirements[saboteur.breaks]
-    possible = scenarios_for(saboteur, suite)
-    for transport, spoken in ground.known.items():
-        for revision, facts in spoken.items():
+def server_trials(saboteur: Saboteur, suite: Suite, testbed: Testbed) -> Iterator[Trial[Saboteur]]:
+    """On each of its transports, at every revision that has the requirement."""
+    requirement = suite.requirements[saboteur.breaks]
+    candidates = scenarios_for(saboteur, suite)
+    for transport, by_revision in testbed.known.items():
+        for revision, facts in by_revision.items():
             if transport not in saboteur.transports or not saboteur.window(revision):
                 continue
-            fit = tuple(
-                one
-                for one in possible
-                if makes_sense(suite, one, transport, revision) and unmet(one.needs, facts) is None
+            scenarios = tuple(
+                scenario
+                for scenario in candidates
+                if makes_sense(suite, scenario, transport, revision) and unmet(scenario.needs, facts) is None
             )
-            if fit and row.level(revision):
-                yield Trial(saboteur, transport, revision, fit)
+            if scenarios and requirement.level(revision):
+                yield Trial(saboteur, transport, revision, scenarios)
 
 
-async def hold_trial(trial: Trial[Saboteur], suite: Suite, ground: Testbed, conditions: Conditions) -> Judged:
-    """Meet one that falls silent with little patience; where that shows nothing, a busy machine may have been
-    slow to answer, and the usual patience decides."""
+async def run_trial(
+    trial: Trial[Saboteur], suite: Suite, testbed: Testbed, conditions: Conditions
+) -> TrialResult:
+    """A silent saboteur gets a short timeout first. If it was not caught then, the machine may have been too
+    slow, and a second run with the usual timeout decides."""
     if trial.saboteur.silent:
-        judged = await _hold(trial, suite, ground, msgspec.structs.replace(conditions, patience=SHORT))
-        if judged.by:
-            return judged
-    return await _hold(trial, suite, ground, conditions)
+        result = await _run(trial, suite, testbed, msgspec.structs.replace(conditions, patience=SHORT))
+        if result.caught_by:
+            return result
+    return await _run(trial, suite, testbed, conditions)
 
 
-async def _hold(trial: Trial[Saboteur], suite: Suite, ground: Testbed, conditions: Conditions) -> Judged:
-    """Play scenario after scenario until one of them exposes the saboteur."""
-    besides: list[str] = []
+async def _run(trial: Trial[Saboteur], suite: Suite, testbed: Testbed, conditions: Conditions) -> TrialResult:
+    """Run scenarios until one of them exposes the saboteur."""
+    others: list[str] = []
     for scenario in trial.scenarios:
-        found, reason = await _expose(trial, scenario, suite, ground, conditions)
-        by = tuple(sorted({name for name, row in found if row == trial.saboteur.breaks}))
-        if by:
-            return Judged(trial, by)
-        besides += [f"{name}:{row}" for name, row in found] + ([reason] if reason else [])
-    return Judged(trial, (), tuple(dict.fromkeys(besides)))
+        result = await _run_scenario(trial, scenario, suite, testbed, conditions)
+        breaches = breaches_of(result)
+        if caught_by := breaches.citing(trial.saboteur.breaks):
+            return TrialResult(trial, caught_by)
+        others += [*breaches.texts, *([result.reason] if result.reason else [])]
+    return TrialResult(trial, (), tuple(dict.fromkeys(others)))
 
 
-async def _expose(
-    trial: Trial[Saboteur], scenario: Scenario, suite: Suite, ground: Testbed, conditions: Conditions
-) -> tuple[list[tuple[str, str]], str]:
-    """Checks with the requirements that they found broken, and why the scenario is incomplete if it is."""
-    subject = ground.put_before(trial.saboteur, trial.transport, trial.revision)
-    facts = ground.known[trial.transport][trial.revision]
+async def _run_scenario(
+    trial: Trial[Saboteur], scenario: Scenario, suite: Suite, testbed: Testbed, conditions: Conditions
+) -> CellResult:
+    subject = testbed.subject_for(trial.saboteur, trial.transport, trial.revision)
+    facts = testbed.known[trial.transport][trial.revision]
     cell = Cell(scenario, trial.transport, trial.revision, facts)
     await subject.start()
     try:
-        result, _ = await play_cell(cell, subject, suite, with_fault(conditions, trial.saboteur))
+        result, _ = await play_cell(cell, subject, suite, with_altered_spans(conditions, trial.saboteur))
     finally:
         await subject.stop()
-    found = [(check.id, finding.requirement) for check in result.checks for finding in check.findings]
-    return found, result.reason
+    return result

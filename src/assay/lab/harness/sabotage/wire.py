@@ -1,4 +1,4 @@
-"""Faults on stdio: a layer around the pipes of a healthy process, or a script in place of one."""
+"""Faults on stdio: a layer around the pipes of a healthy process, or a script instead of a process."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 from assay.lab.harness.links.stdio import Wire
 from assay.revisions.revision import Revision
 
-from .alteration import Alteration, bodies, decoded, encode
+from .alteration import Alteration, bodies, decode, encode
 from .saboteur import Answered, Script
 
 
-class LayeredWire:
-    """The pipes of a healthy process, with a fault in between."""
+class FaultyWire:
+    """The pipes of a healthy process, altered by a fault."""
 
-    def __init__(self, inner: Wire, altering: Alteration) -> None:
+    def __init__(self, inner: Wire, alteration: Alteration) -> None:
         self._inner = inner
-        self._altering = altering
+        self._alteration = alteration
         self._unread = b""
         self._unsent = b""
         self._ready: asyncio.Queue[bytes] = asyncio.Queue()
@@ -35,24 +35,24 @@ class LayeredWire:
         while data := await self._inner.read():
             *lines, self._unread = (self._unread + data).split(b"\n")
             for line in lines:
-                for body in self._altering.answered(line):
+                for body in self._alteration.alter_reply(line):
                     self._ready.put_nowait(self._as_line(body))
         self._ready.put_nowait(b"")
 
     def _as_line(self, body: bytes) -> bytes:
         line = body + b"\n"
-        change = self._altering.saboteur.line
-        return line if change is None else change(line, self._altering.context)
+        hook = self._alteration.saboteur.line
+        return line if hook is None else hook(line, self._alteration.context)
 
     async def write(self, data: bytes) -> None:
         *lines, self._unsent = (self._unsent + data).split(b"\n")
         for line in lines:
-            asked = self._altering.asked(line)
-            if isinstance(asked, Answered):
-                for body in bodies(asked.messages):
+            altered = self._alteration.alter_request(line)
+            if isinstance(altered, Answered):
+                for body in bodies(altered.messages):
                     self._ready.put_nowait(body + b"\n")
             else:
-                await self._inner.write(asked + b"\n")
+                await self._inner.write(altered + b"\n")
 
     def end_input(self) -> None:
         self._inner.end_input()
@@ -71,7 +71,7 @@ class LayeredWire:
 
 
 class ScriptedWire:
-    """A server that is nothing but a script; it has no process, so its exit status is 0 or a fault's own."""
+    """A server that a script plays, without a process."""
 
     def __init__(self, script: Script, revision: Revision) -> None:
         self.tail: deque[str] = deque(maxlen=20)
@@ -79,10 +79,10 @@ class ScriptedWire:
         self._output: asyncio.Queue[bytes] = asyncio.Queue()
         self._unsent = b""
         self.deaf = False
-        """Whether it does not end when it is asked to; the script says so."""
-        self._script = asyncio.create_task(self._play(script, revision))
+        """Set by the script to ignore termination."""
+        self._script = asyncio.create_task(self._run(script, revision))
 
-    async def _play(self, script: Script, revision: Revision) -> None:
+    async def _run(self, script: Script, revision: Revision) -> None:
         try:
             await script(self, revision)
         finally:
@@ -90,7 +90,7 @@ class ScriptedWire:
 
     async def receive(self) -> Any:
         line = await self._lines.get()
-        return None if line is None else decoded(line)
+        return None if line is None else decode(line)
 
     def send(self, message: Any) -> None:
         self._output.put_nowait(message if isinstance(message, bytes) else encode(message) + b"\n")

@@ -1,4 +1,4 @@
-"""What faults on HTTP stand behind: a server of the lab's own, one request a connection."""
+"""An HTTP server for faults, with one request for each connection."""
 
 from __future__ import annotations
 
@@ -9,36 +9,34 @@ from http.client import responses
 
 from assay.lab.harness.links.http_text import CRLF, HEAD_END, parse_head
 
-from .listener import LocalServer
+from .local_server import LocalServer
 from .saboteur import Request, Response
 
 
-class Front(LocalServer):
-    """Whoever inherits says how a request is served."""
-
-    def __init__(self, path: str, context: ssl.SSLContext | None = None) -> None:
-        super().__init__("http", path, context)
+class ProxyServer(LocalServer):
+    def __init__(self, path: str, tls: ssl.SSLContext | None = None) -> None:
+        super().__init__("http", path, tls)
 
     @abstractmethod
     async def serve(self, request: Request, writer: asyncio.StreamWriter) -> None: ...
 
-    async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         request = await _read_request(reader)
-        await _unless_left(self.serve(request, writer), reader)
+        await _until_disconnect(self.serve(request, writer), reader)
 
 
-async def _unless_left(work: object, reader: asyncio.StreamReader) -> None:
-    """Serve until the driver hangs up, whichever comes first."""
+async def _until_disconnect(work: object, reader: asyncio.StreamReader) -> None:
+    """Run the work until it is done, or until the driver disconnects."""
     serving = asyncio.ensure_future(work)  # type: ignore[call-overload]
-    leaving = asyncio.ensure_future(reader.read())
+    disconnect = asyncio.ensure_future(reader.read())
     try:
-        await asyncio.wait({serving, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({serving, disconnect}, return_when=asyncio.FIRST_COMPLETED)
         if serving.done():
             serving.result()
     finally:
-        for task in (serving, leaving):
+        for task in (serving, disconnect):
             task.cancel()
-        await asyncio.gather(serving, leaving, return_exceptions=True)
+        await asyncio.gather(serving, disconnect, return_exceptions=True)
 
 
 async def _read_request(reader: asyncio.StreamReader) -> Request:

@@ -1,4 +1,4 @@
-"""A healthy server behind the two endpoints of the first revision."""
+"""A healthy server behind the HTTP+SSE proxy."""
 
 from collections.abc import AsyncIterator
 
@@ -29,7 +29,7 @@ async def statuses(subject: Subject, drive: object) -> list[int]:
     return [call.status for call in played.trace.calls]
 
 
-async def test_conversations_do_not_meet(subject: Subject) -> None:
+async def test_streams_are_separate(subject: Subject) -> None:
     async def drive(stage: Stage) -> None:
         peers = [await stage.open() for _ in range(2)]
         for peer in peers:
@@ -47,7 +47,7 @@ async def test_conversations_do_not_meet(subject: Subject) -> None:
         (b'{"jsonrpc":"2.0",\n"method":"notifications/x"}', {"Origin": "http://localhost:1"}, 202),
     ],
 )
-async def test_bad_messages_are_refused_and_the_stream_goes_on(
+async def test_bad_messages_are_refused_and_the_stream_stays_open(
     subject: Subject, body: bytes, headers: dict[str, str], status: int
 ) -> None:
     async def drive(stage: Stage) -> None:

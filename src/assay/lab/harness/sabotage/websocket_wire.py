@@ -1,7 +1,7 @@
-"""Pipes that are none: a WebSocket to one shared healthy server, one connection a process.
+"""A stand-in for the pipes of a process: a WebSocket connection to a shared healthy server.
 
-A message on a WebSocket is a message on a line. So the faults of stdio can be tried without a process each,
-except those that are about the process itself.
+A text frame carries the same message as a line. So trials of stdio faults need no process each, except for
+faults of the process itself.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from assay.revisions.registry import REVISIONS
 PATIENCE = 10.0
 
 
-class SocketWire:
+class WebSocketWire:
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
         self.tail: deque[str] = deque()
         self._messages: asyncio.Queue[bytes] = asyncio.Queue()
         self._over = asyncio.Event()
         self._unsent = b""
         self._closing: asyncio.Task[None] | None = None
-        # What passes here is recorded by the link in front; this one's own record is for nobody.
+        # The driver's link records the trial; the link here needs a recorder but its trace is discarded.
         recorder = Recorder(Header(REVISIONS[-1].date, "ws", url, "wire"))
         self._link = WebSocketLink(
             url, self, recorder, REVISIONS[-1], name="wire", patience=PATIENCE, headers=headers
         )
 
     @classmethod
-    async def open(cls, url: str, headers: Mapping[str, str] | None = None) -> SocketWire:
+    async def open(cls, url: str, headers: Mapping[str, str] | None = None) -> WebSocketWire:
         """
         Raises:
-            TurnedAway: the server refuses the upgrade.
+            TurnedAway: the server refused the upgrade.
         """
         wire = cls(url, headers or {})
         try:

@@ -1,4 +1,4 @@
-"""Faults on a WebSocket: a server in front of a healthy one, which changes the messages on their way."""
+"""Faults on WebSocket: a proxy in front of a healthy server alters the messages."""
 
 from __future__ import annotations
 
@@ -14,42 +14,42 @@ from assay.lab.harness.trace.recorder import MAX_BYTES
 from assay.protocol.framing import websocket as ws
 
 from .alteration import Alteration
-from .front import send_head
-from .listener import LocalServer
+from .local_server import LocalServer
+from .proxy_server import send_head
 from .saboteur import FaultContext, Request, Saboteur
-from .socket_wire import SocketWire
-from .wire import LayeredWire
+from .websocket_wire import WebSocketWire
+from .wire import FaultyWire
 
 PIECE: Final = 64 * 1024
 
 
-class SocketFront(LocalServer):
-    def __init__(self, saboteur: Saboteur, context: FaultContext, healthy: str) -> None:
+class WebSocketProxy(LocalServer):
+    def __init__(self, saboteur: Saboteur, context: FaultContext, upstream: str) -> None:
         super().__init__("ws", "/mcp")
         self._saboteur = saboteur
-        self._turn = context
-        self._healthy = healthy
+        self._context = context
+        self._upstream = upstream
 
-    async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = parse_head(await reader.readuntil(HEAD_END))
         upgrade = Request(list(head.headers), head.method, head.target)
-        refusal = self._saboteur.call(upgrade, self._turn) if self._saboteur.call is not None else None
-        if refusal is not None:
-            return send_head(writer, refusal)
+        response = self._saboteur.call(upgrade, self._context) if self._saboteur.call is not None else None
+        if response is not None:
+            return send_head(writer, response)
         try:
-            inner = await SocketWire.open(self._healthy, _credentials(upgrade))
+            inner = await WebSocketWire.open(self._upstream, _credentials(upgrade))
         except TurnedAway as refused:
             writer.write(refused.head)
             return None
         writer.write(_switching(head.get("sec-websocket-key") or ""))
-        return await self._converse(inner, reader, writer)
+        return await self._relay(inner, reader, writer)
 
-    async def _converse(
-        self, inner: SocketWire, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    async def _relay(
+        self, inner: WebSocketWire, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        context = msgspec.structs.replace(self._turn, memory={})
-        wire = LayeredWire(inner, Alteration(self._saboteur, context))
-        telling = asyncio.create_task(_tell(wire, writer))
+        context = msgspec.structs.replace(self._context, memory={})
+        wire = FaultyWire(inner, Alteration(self._saboteur, context))
+        replying = asyncio.create_task(_relay_replies(wire, writer))
         try:
             messages = ws.MessageReader(MAX_BYTES, masked=True)
             while data := await reader.read(PIECE):
@@ -60,19 +60,19 @@ class SocketFront(LocalServer):
                     if isinstance(received, str):
                         await wire.write(received.replace("\n", " ").encode() + b"\n")
         finally:
-            telling.cancel()
-            await asyncio.gather(telling, return_exceptions=True)
+            replying.cancel()
+            await asyncio.gather(replying, return_exceptions=True)
             await wire.stop()
 
 
-async def _tell(wire: LayeredWire, writer: asyncio.StreamWriter) -> None:
+async def _relay_replies(wire: FaultyWire, writer: asyncio.StreamWriter) -> None:
     while line := await wire.read():
         writer.write(ws.frame(ws.TEXT, line.rstrip(b"\n")))
         await writer.drain()
 
 
 def _credentials(upgrade: Request) -> dict[str, str]:
-    """What the driver shows, and a fault may have changed, is shown to the healthy server."""
+    """The driver's token, which a fault may have changed, for the healthy server."""
     return {name: value for name, value in upgrade.headers if name.lower() == "authorization"}
 
 

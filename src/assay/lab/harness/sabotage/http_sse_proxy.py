@@ -1,6 +1,6 @@
-"""Faults on HTTP+SSE: the two endpoints of the first revision, put before a healthy server.
+"""Faults on HTTP+SSE: a proxy with the two endpoints of the first revision.
 
-A message is a message on any transport: each stream is a conversation of its own by WebSocket.
+It forwards the messages of each stream to a healthy server through a WebSocket connection.
 """
 
 from __future__ import annotations
@@ -13,43 +13,44 @@ import msgspec
 from assay.lab.harness.links.http_call import is_local
 from assay.lab.harness.links.http_text import EVENT_STREAM
 
-from .alteration import Alteration, decoded
-from .front import Front, send_head, send_whole
+from .alteration import Alteration, decode
+from .proxy_server import ProxyServer, send_head, send_whole
 from .saboteur import FaultContext, Request, Response, Saboteur
-from .socket_wire import SocketWire
-from .wire import LayeredWire
+from .websocket_wire import WebSocketWire
+from .wire import FaultyWire
 
 STREAM: Final = "/sse"
 MESSAGES: Final = "/messages?conversation="
 
 
-class TwoEndpoints(Front):
-    def __init__(self, saboteur: Saboteur, context: FaultContext, healthy: str) -> None:
-        """`healthy` is the URL of a server on a WebSocket."""
+class HttpSseProxy(ProxyServer):
+    def __init__(self, saboteur: Saboteur, context: FaultContext, upstream: str) -> None:
+        """`upstream` is a WebSocket URL."""
         super().__init__(STREAM)
         self._saboteur = saboteur
-        self._turn = context
-        self._healthy = healthy
-        self._wires: list[LayeredWire] = []
+        self._context = context
+        self._upstream = upstream
+        self._wires: list[FaultyWire] = []
 
     async def stop(self) -> None:
         await super().stop()
         for wire in self._wires:
-            await wire.stop()  # a stream may have been stopped before it could do that
+            await wire.stop()  # in case the task of its stream was cancelled first
 
     async def serve(self, request: Request, writer: asyncio.StreamWriter) -> None:
-        message = decoded(request.body)
-        asked = message if isinstance(message, dict) else None
-        context = msgspec.structs.replace(self._turn, asked=asked, call=request)
-        given = self._saboteur.call(request, context) if self._saboteur.call is not None else None
-        answer = given or _refusal(request)
-        if answer is None and request.method == "GET":
-            return await self._follow(context, writer)
-        answer = answer or await self._take(request)
-        return await send_whole(writer, answer, answer.body or b"")
+        message = decode(request.body)
+        context = msgspec.structs.replace(
+            self._context, asked=message if isinstance(message, dict) else None, call=request
+        )
+        hook = self._saboteur.call
+        response = (None if hook is None else hook(request, context)) or _refusal(request)
+        if response is None and request.method == "GET":
+            return await self._stream(context, writer)
+        response = response or await self._post(request)
+        return await send_whole(writer, response, response.body or b"")
 
-    async def _follow(self, context: FaultContext, writer: asyncio.StreamWriter) -> None:
-        wire = LayeredWire(await SocketWire.open(self._healthy), Alteration(self._saboteur, context))
+    async def _stream(self, context: FaultContext, writer: asyncio.StreamWriter) -> None:
+        wire = FaultyWire(await WebSocketWire.open(self._upstream), Alteration(self._saboteur, context))
         self._wires.append(wire)
         response = Response([("Content-Type", EVENT_STREAM)], 200)
         if self._saboteur.response is not None:
@@ -67,14 +68,14 @@ class TwoEndpoints(Front):
         writer.write(block if self._saboteur.block is None else self._saboteur.block(block, context))
         await writer.drain()
 
-    async def _take(self, request: Request) -> Response:
+    async def _post(self, request: Request) -> Response:
         path, _, number = request.target.partition("=")
         if request.method != "POST" or f"{path}=" != MESSAGES or not number.isdecimal():
             return Response([], 404)
         if not 0 < int(number) <= len(self._wires):
             return Response([], 404)
-        if decoded(request.body) is None:
-            return Response([], 400)  # what is no JSON may be no text either, and would end a WebSocket
+        if decode(request.body) is None:
+            return Response([], 400)  # invalid UTF-8 would end the WebSocket connection
         await self._wires[int(number) - 1].write(request.body.replace(b"\n", b" ") + b"\n")
         return Response([("Content-Type", "text/plain")], 202, b"Accepted")
 
