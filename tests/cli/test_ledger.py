@@ -28,7 +28,7 @@ def test_a_directory_of_whole_segments_is_verified(
     assert all(f"7 lines, signed by {KEY.public.id}" in line for line in told)
 
 
-def test_a_change_is_told_with_its_reason(
+def test_a_change_is_reported_with_its_reason(
     tmp_path: Path, key: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = written(tmp_path / "ledger")
@@ -36,7 +36,7 @@ def test_a_change_is_told_with_its_reason(
     written(tmp_path / "ledger")
     assert main(["ledger", "verify", str(tmp_path / "ledger"), "--trust", key]) == 1
     told = capsys.readouterr().out
-    assert f"FAILURE {path.name}: entries-missing: 3 lines were signed, and 2 are there" in told
+    assert f"FAILURE {path.name}: entries-missing: 3 lines were signed, but 2 are present" in told
 
 
 def test_a_segment_of_a_killed_process_is_incomplete(

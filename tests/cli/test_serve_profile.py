@@ -120,4 +120,4 @@ def test_a_slip_is_told_in_a_line(options: list[str], code: ExitCode, line: str,
 
 def test_a_server_that_cannot_keep_to_it_is_not_served(capsys: Output) -> None:
     assert main(["serve", "odd.py", "--profile", "intelgraph"]) == ExitCode.USAGE
-    assert "odd: unknown retention tier: 'for-ever'; one of short-30d" in capsys.readouterr().err
+    assert "odd: unknown retention tier: 'for-ever'; use one of short-30d" in capsys.readouterr().err

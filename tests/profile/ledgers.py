@@ -1,4 +1,4 @@
-"""Segments of a ledger to read and to tamper with."""
+"""Ledger segments to verify and to tamper with."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def put_lines(path: Path, lines: list[bytes]) -> None:
 
 
 def rehashed(line: bytes, **members: Any) -> bytes:
-    """The line with other members and a hash that is right for them, as whoever has no key could make it."""
+    """The line with other members and a matching hash, which needs no key."""
     value = {**json.loads(line), **members}
     value = {name: member for name, member in value.items() if member is not None}
     value.pop("entryHash", None)
@@ -63,9 +63,9 @@ def rehashed(line: bytes, **members: Any) -> bytes:
 
 
 def chained(lines: list[bytes]) -> list[bytes]:
-    """All lines numbered and hashed anew: a chain without a fault."""
-    made: list[bytes] = []
+    """Renumber and rehash all lines: a valid chain."""
+    chain: list[bytes] = []
     for number, line in enumerate(lines):
-        prev = json.loads(made[-1])["entryHash"] if made else "sha256:" + "0" * 64
-        made.append(rehashed(line, seq=number, prev=prev))
-    return made
+        prev = json.loads(chain[-1])["entryHash"] if chain else "sha256:" + "0" * 64
+        chain.append(rehashed(line, seq=number, prev=prev))
+    return chain

@@ -1,4 +1,4 @@
-"""A small server under the profile, and what a client finds on its results."""
+"""A small server with the profile, and what clients receive from it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from assay import Contents, Context, Server, ToolError, ToolResult
 from assay.model.content import Text
 from assay.profile import Profile
-from assay.profile.port import LedgerFailed, Record, Written
+from assay.profile.port import LedgerFailed, LedgerPosition, Record
 from assay.revisions.registry import REVISIONS
 from tests.driving.describing import DescribingClient
 from tests.server.scripted import ask
@@ -21,7 +21,7 @@ SHARED = ToolResult([Text("mine")], meta={"own": 1})
 
 
 class Book:
-    """A ledger in memory; one that is `full` takes nothing more."""
+    """A ledger in memory, which refuses records once it is `full`."""
 
     def __init__(self) -> None:
         self.records: list[Record] = []
@@ -32,11 +32,11 @@ class Book:
         if self.full:
             raise LedgerFailed("full")
 
-    def append(self, record: Record, /) -> Written:
+    def append(self, record: Record, /) -> LedgerPosition:
         if self.torn:
             raise LedgerFailed("torn")
         self.records.append(record)
-        return Written(len(self.records), f"sha256:{len(self.records):064}")
+        return LedgerPosition(len(self.records), f"sha256:{len(self.records):064}")
 
     def close(self) -> None:
         pass
@@ -96,7 +96,7 @@ def market(profile: Profile | None = None, **options: Any) -> Server:
 
 
 async def answer(server: Server, date: str, method: str, **params: Any) -> Any:
-    """The whole answer under a revision; the newest describes itself, and official types judge it."""
+    """The whole response in a revision; the newest describes itself, and official types validate it."""
     if date == PER_REQUEST:
         return await DescribingClient(server).request(method, params)
     return await ask(server, method, revision=date, **params)

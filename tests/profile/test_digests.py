@@ -1,4 +1,4 @@
-"""Digests: those of canonical JSON, whoever writes it."""
+"""Digests of canonical JSON, whatever encoder wrote it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing a ledger: what is taken, what gets to the disk, and what happens when nothing does."""
+"""Writing a ledger: accepted records, lines on disk, and failing disks."""
 
 import json
 import os
@@ -9,17 +9,17 @@ from shutil import rmtree
 
 import pytest
 
-from assay.profile.ledger import REMEMBERED, Ledger, hide
+from assay.profile.ledger import REMEMBERED, Ledger, keyed_hash
 from assay.profile.ledger_entry import MAX_SEGMENTS, Entry, segments
-from assay.profile.ledger_reading import Walk, read
-from assay.profile.port import LedgerFailed, Record, Written
+from assay.profile.ledger_reader import SegmentReader, verify_segment
+from assay.profile.port import LedgerFailed, LedgerPosition, Record
 from tests.profile.ledgers import KEY, TRUST, checkpoints_of, lines_of, record
 
 DIGEST = "sha256:" + "0" * 64
 
 
 def entries(path: Path) -> list[Entry]:
-    return [one.line for one in Walk(path) if isinstance(one.line, Entry)]
+    return [entry.line for entry in SegmentReader(path) if isinstance(entry.line, Entry)]
 
 
 def test_a_record_is_told_where_it_stands(tmp_path: Path) -> None:
@@ -27,15 +27,15 @@ def test_a_record_is_told_where_it_stands(tmp_path: Path) -> None:
     first, second = ledger.append(record("one")), ledger.append(record("two"))
     ledger.close()
     hashes = [json.loads(line)["entryHash"] for line in lines_of(ledger.path)]
-    assert [first, second] == [Written(1, hashes[1]), Written(2, hashes[2])]
+    assert [first, second] == [LedgerPosition(1, hashes[1]), LedgerPosition(2, hashes[2])]
 
 
 def test_the_first_line_states_what_a_crash_can_cost(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path, KEY, flush=0.2, checkpoint=7, settle=3.0, fsync=True)
     ledger.close()
     first = json.loads(lines_of(ledger.path)[0])
-    told = {"flushSeconds": 0.2, "checkpointEntries": 7, "checkpointSeconds": 3.0, "fsync": True}
-    assert (first["event"], first["settings"], first["keyId"]) == ("opened", told, KEY.public.id)
+    settings = {"flushSeconds": 0.2, "checkpointEntries": 7, "checkpointSeconds": 3.0, "fsync": True}
+    assert (first["event"], first["settings"], first["keyId"]) == ("opened", settings, KEY.public.id)
 
 
 def test_what_was_taken_is_written_without_being_asked_for(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_each_opening_has_a_segment_of_its_own(tmp_path: Path) -> None:
     for _ in range(3):
         Ledger(tmp_path, KEY).close()
     assert len(segments(tmp_path)) == 3
-    assert all(read(path, TRUST).is_complete for path in segments(tmp_path))
+    assert all(verify_segment(path, TRUST).is_complete for path in segments(tmp_path))
 
 
 def test_names_can_be_recognised_with_the_key_beside_it_only(tmp_path: Path) -> None:
@@ -69,19 +69,22 @@ def test_names_can_be_recognised_with_the_key_beside_it_only(tmp_path: Path) -> 
     place = tmp_path / f"{ledger.name}.names.key"
     known, unknown = entries(ledger.path)
     key = place.read_bytes()
-    assert (known.principal, known.session) == (hide(key, "principal", "ada"), hide(key, "session", "s"))
+    assert (known.principal, known.session) == (
+        keyed_hash(key, "principal", "ada"),
+        keyed_hash(key, "session", "s"),
+    )
     assert (unknown.principal, unknown.session) == (None, None)
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
 
 
 def test_the_same_name_is_another_one_in_another_segment(tmp_path: Path) -> None:
-    seen = set()
+    principals = set()
     for _ in range(2):
         ledger = Ledger(tmp_path)
         ledger.append(record(principal="ada"))
         ledger.close()
-        seen.add(entries(ledger.path)[0].principal)
-    assert len(seen) == 2
+        principals.add(entries(ledger.path)[0].principal)
+    assert len(principals) == 2
 
 
 def test_many_names_take_no_more_room_than_some(tmp_path: Path) -> None:
@@ -89,8 +92,8 @@ def test_many_names_take_no_more_room_than_some(tmp_path: Path) -> None:
     for number in [*range(REMEMBERED + 1), 0]:
         ledger.append(record(principal=f"user-{number}"))
     ledger.close()
-    found = entries(ledger.path)
-    assert found[0].principal == found[-1].principal != found[1].principal
+    lines = entries(ledger.path)
+    assert lines[0].principal == lines[-1].principal != lines[1].principal
 
 
 def test_a_long_name_of_a_target_is_kept_as_its_digest(tmp_path: Path) -> None:
@@ -98,7 +101,7 @@ def test_a_long_name_of_a_target_is_kept_as_its_digest(tmp_path: Path) -> None:
     ledger.append(record("file:///" + "x" * 5000))
     ledger.close()
     assert entries(ledger.path)[0].target.startswith("sha256:")
-    assert read(ledger.path, TRUST).is_complete
+    assert verify_segment(ledger.path, TRUST).is_complete
 
 
 def test_threads_may_append_at_once(tmp_path: Path) -> None:
@@ -116,8 +119,8 @@ def test_threads_may_append_at_once(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     ledger.close()
-    found = read(ledger.path, TRUST)
-    assert (found.lines, found.is_complete) == (802, True)
+    segment = verify_segment(ledger.path, TRUST)
+    assert (segment.lines, segment.is_complete) == (802, True)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +134,7 @@ def test_threads_may_append_at_once(tmp_path: Path) -> None:
 )
 def test_a_record_that_is_none_is_refused(bad: Record, tmp_path: Path) -> None:
     ledger = Ledger(tmp_path)
-    with pytest.raises(ValueError, match="no record for a ledger"):
+    with pytest.raises(ValueError, match="not a ledger record"):
         ledger.append(bad)
     ledger.close()
     assert len(lines_of(ledger.path)) == 2
@@ -169,7 +172,7 @@ def test_a_file_that_somebody_else_writes_to_is_left_alone(tmp_path: Path) -> No
     with ledger.path.open("ab") as file:
         file.write(b"hello\n")
     ledger.append(record())
-    with pytest.raises(LedgerFailed, match=r"it has \d+ bytes where \d+ were written"):
+    with pytest.raises(LedgerFailed, match=r"the file has \d+ bytes instead of \d+"):
         ledger.sync()
     with pytest.raises(LedgerFailed):
         ledger.close()
@@ -180,7 +183,7 @@ def test_another_file_in_its_place_is_noticed(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path)
     ledger.path.rename(tmp_path / "away")
     ledger.path.write_bytes((tmp_path / "away").read_bytes())
-    with pytest.raises(LedgerFailed, match="another file has taken its place"):
+    with pytest.raises(LedgerFailed, match="the file was replaced"):
         ledger.sync()
     with pytest.raises(LedgerFailed):
         ledger.close()

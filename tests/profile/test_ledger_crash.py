@@ -1,4 +1,4 @@
-"""A ledger of a real process: one that is killed, one whose disk is full, one that forks."""
+"""The ledger of a real process that is killed, whose disk is full, or that forks."""
 
 import os
 import signal
@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from assay.profile.ledger_entry import segments
-from assay.profile.ledger_reading import read
+from assay.profile.ledger_reader import verify_segment
 from assay.signing.keys import write_pair
 from tests.profile.ledgers import KEY, TRUST
 
@@ -79,22 +79,22 @@ def started(script: str, directory: Path) -> subprocess.Popen[str]:
 
 def finished(script: str, directory: Path) -> list[str]:
     process = started(script, directory)
-    told, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=60)
     assert process.returncode == 0
-    return told.splitlines()
+    return output.splitlines()
 
 
 def test_what_was_on_the_disk_before_a_kill_is_there_after_it(tmp_path: Path) -> None:
     process = started(ENDLESS, tmp_path)
     assert process.stdout is not None
-    told = [int(process.stdout.readline()) for _ in range(600)]
+    output = [int(process.stdout.readline()) for _ in range(600)]
     process.send_signal(signal.SIGKILL)
     process.communicate()
     (path,) = segments(tmp_path / "ledger")
-    found = read(path, TRUST)
-    assert found.lines >= told[-1]
-    assert found.signed >= 256
-    assert not found.closed
+    segment = verify_segment(path, TRUST)
+    assert segment.lines >= output[-1]
+    assert segment.signed >= 256
+    assert not segment.closed
 
 
 def test_a_full_disk_ends_in_refusals_and_loses_nothing(tmp_path: Path) -> None:
@@ -103,17 +103,17 @@ def test_a_full_disk_ends_in_refusals_and_loses_nothing(tmp_path: Path) -> None:
     assert second == first
     assert "is 100 lines behind its disk" in third
     (path,) = segments(tmp_path / "ledger")
-    found = read(path, TRUST)
-    assert found.is_complete
-    assert found.lines > 100
+    segment = verify_segment(path, TRUST)
+    assert segment.is_complete
+    assert segment.lines > 100
 
 
 def test_a_fork_does_not_write_into_the_segment_of_its_parent(tmp_path: Path) -> None:
-    (told,) = finished(FORKS, tmp_path)
-    assert "belongs to another process" in told
+    (output,) = finished(FORKS, tmp_path)
+    assert "belongs to another process" in output
     (path,) = segments(tmp_path / "ledger")
-    # Nobody has closed it: the end of the process did.
-    assert (read(path, TRUST).lines, read(path, TRUST).is_complete) == (4, True)
+    # The process did not close it explicitly: its exit did.
+    assert (verify_segment(path, TRUST).lines, verify_segment(path, TRUST).is_complete) == (4, True)
 
 
 def test_a_torn_line_is_what_a_kill_in_the_middle_of_writing_leaves(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_torn_line_is_what_a_kill_in_the_middle_of_writing_leaves(tmp_path: Pa
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     (path,) = segments(tmp_path / "ledger")
-    whole = read(path, TRUST)
+    whole = verify_segment(path, TRUST)
     path.write_bytes(path.read_bytes() + b'{"effectsHash":"sha256:00')
-    torn = read(path, TRUST)
+    torn = verify_segment(path, TRUST)
     assert (torn.lines, torn.torn, torn.is_complete) == (whole.lines, 25, False)

@@ -1,4 +1,4 @@
-"""Lines of a ledger: canonical JSON, whoever writes it."""
+"""Ledger lines are canonical JSON, whatever encoder wrote them."""
 
 import json
 from hashlib import sha256
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.profile.ledger_entry import FIRST, Closed, Entry, WrongHash, opened, sealed
+from assay.profile.ledger_entry import FIRST, Entry, SegmentClosed, WrongHash, decode_line, encode_line
 from assay.signing import canonical
 
 HIDDEN = "hmac:" + "0f" * 32
@@ -31,7 +31,7 @@ def entry(target: str = "echo", **members: str | None) -> Entry:
 def test_the_fast_form_is_the_canonical_one(
     target: str, event: str, session: str | None, principal: str | None
 ) -> None:
-    line, hashed = sealed(entry(target, event=event, session=session, principal=principal))
+    line, hashed = encode_line(entry(target, event=event, session=session, principal=principal))
     value = json.loads(line)
     assert line == canonical.encode(value) + b"\n"
     assert value.pop("entryHash") == hashed == f"sha256:{sha256(canonical.encode(value)).hexdigest()}"
@@ -39,25 +39,25 @@ def test_the_fast_form_is_the_canonical_one(
 
 @given(words)
 def test_what_was_sealed_can_be_opened(target: str) -> None:
-    line, hashed = sealed(entry(target, session=HIDDEN))
-    assert opened(line[:-1]) == (entry(target, session=HIDDEN), hashed)
+    line, hashed = encode_line(entry(target, session=HIDDEN))
+    assert decode_line(line[:-1]) == (entry(target, session=HIDDEN), hashed)
 
 
 def test_the_last_line_has_its_own_shape() -> None:
-    closed = Closed("closed", FIRST, 7, "segment", TIME)
-    line, hashed = sealed(closed)
-    assert opened(line[:-1]) == (closed, hashed)
+    closed = SegmentClosed("closed", FIRST, 7, "segment", TIME)
+    line, hashed = encode_line(closed)
+    assert decode_line(line[:-1]) == (closed, hashed)
 
 
 @given(st.data())
 def test_no_byte_can_change(data: st.DataObject) -> None:
-    line = bytearray(sealed(entry())[0][:-1])
+    line = bytearray(encode_line(entry())[0][:-1])
     line[data.draw(st.integers(0, len(line) - 1))] ^= data.draw(st.integers(1, 255))
     with pytest.raises(ValueError):
-        opened(bytes(line))
+        decode_line(bytes(line))
 
 
 def test_another_content_has_another_hash() -> None:
-    line = sealed(entry())[0][:-1].replace(b"echo", b"eche")
+    line = encode_line(entry())[0][:-1].replace(b"echo", b"eche")
     with pytest.raises(WrongHash):
-        opened(line)
+        decode_line(line)

@@ -1,4 +1,4 @@
-"""The three manifests: what the live lists say, in canonical form."""
+"""The three manifests: the live lists, in canonical form."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ async def manifests(profile: Profile) -> dict[str, list[dict[str, Any]]]:
 async def test_manifests_name_what_is_listed_with_the_same_schemas_and_versions(date: str) -> None:
     profile = Profile(patterns={"*.png": "short-30d"})
     server = market(profile)
-    found = await manifests(profile)
+    documents = await manifests(profile)
     live = {kind: (await result(server, date, method))[kind] for kind, method in LISTS.items()}
-    assert {entry["name"]: entry["inputSchemaHash"] for entry in found["tools"]} == {
+    assert {entry["name"]: entry["inputSchemaHash"] for entry in documents["tools"]} == {
         tool["name"]: of(tool["inputSchema"]) for tool in live["tools"]
     }
-    assert [entry["uri"] for entry in found["resources"]] == [one["uri"] for one in live["resources"]]
-    assert {entry["name"]: (entry.get("version"), entry["digest"]) for entry in found["prompts"]} == {
-        one["name"]: (one["_meta"][VERSION].get("semver"), one["_meta"][VERSION]["digest"])
-        for one in live["prompts"]
+    assert [entry["uri"] for entry in documents["resources"]] == [item["uri"] for item in live["resources"]]
+    assert {entry["name"]: (entry.get("version"), entry["digest"]) for entry in documents["prompts"]} == {
+        item["name"]: (item["_meta"][VERSION].get("semver"), item["_meta"][VERSION]["digest"])
+        for item in live["prompts"]
     }
 
 
 async def test_entries_say_what_the_definition_says() -> None:
     profile = Profile(patterns={"*.png": "short-30d"})
     market(profile)
-    found = await manifests(profile)
-    echo = found["tools"][0]
+    documents = await manifests(profile)
+    echo = documents["tools"][0]
     assert echo["annotations"] == {"readOnlyHint": True, "openWorldHint": False}
-    assert found["resources"] == [
+    assert documents["resources"] == [
         {"name": "notes", "uri": "file:///notes.txt", "scopes": [], "retention": "legal-hold"},
         {
             "name": "picture",
@@ -63,10 +63,10 @@ async def test_scopes_are_those_of_the_method_and_of_the_thing() -> None:
     profile = Profile()
     server = market(profile, scopes=FULL)
     server.tool(name="special", scopes=["special", "use"])(lambda: None)
-    found = await manifests(profile)
-    assert [tool["scopes"] for tool in found["tools"]][-2:] == [["use"], ["use", "special"]]
-    assert found["resources"][0]["scopes"] == ["read"]
-    assert found["prompts"][0]["scopes"] == ["say"]
+    documents = await manifests(profile)
+    assert [tool["scopes"] for tool in documents["tools"]][-2:] == [["use"], ["use", "special"]]
+    assert documents["resources"][0]["scopes"] == ["read"]
+    assert documents["prompts"][0]["scopes"] == ["say"]
 
 
 async def test_a_manifest_is_canonical_and_follows_the_lists() -> None:

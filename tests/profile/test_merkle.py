@@ -1,4 +1,4 @@
-"""Merkle trees: the vectors of RFC 6962's implementations, and proofs that hold for what they prove only."""
+"""Merkle trees: test vectors of RFC 6962 implementations, and proofs that hold only for what they prove."""
 
 from hashlib import sha256
 
@@ -18,7 +18,7 @@ from assay.profile.merkle import (
     root,
 )
 
-# The inputs and roots that the implementations of Certificate Transparency are tested with.
+# Inputs and roots from the tests of Certificate Transparency implementations.
 INPUTS = [
     bytes.fromhex(text)
     for text in (
@@ -64,8 +64,8 @@ def test_a_tree_that_grows_has_the_same_root(entries: list[bytes]) -> None:
 
 
 def test_a_node_is_never_a_leaf() -> None:
-    one, other = LEAVES[:2]
-    assert leaf(one + other) != node(one, other)
+    left, right = LEAVES[:2]
+    assert leaf(left + right) != node(left, right)
 
 
 @given(sizes, st.data())

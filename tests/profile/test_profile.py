@@ -1,4 +1,4 @@
-"""The profile as a whole: what it leaves alone, and what it insists on."""
+"""The profile as a whole: what it leaves unchanged, and what it enforces."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ def test_what_else_the_server_insists_on_stays() -> None:
 async def test_other_methods_are_served_as_before(date: str) -> None:
     plain = Server("plain")
     plain.tool(name="one")(lambda: None)
-    kept = Server("plain")
-    kept.tool(name="one")(lambda: None)
-    kept.use(Profile())
+    profiled = Server("plain")
+    profiled.tool(name="one")(lambda: None)
+    profiled.use(Profile())
     for method in ("ping", "tools/list", "resources/list", "no/such"):
-        assert await ask(kept, method, revision=date) == await ask(plain, method, revision=date)
+        assert await ask(profiled, method, revision=date) == await ask(plain, method, revision=date)
 
 
 async def test_official_types_take_every_result_of_the_newest_revision() -> None:
     client = DescribingClient(market())
-    asked: dict[str, dict[str, Any]] = {
+    requests: dict[str, dict[str, Any]] = {
         "tools/list": {},
         "prompts/list": {},
         "prompts/get": {"name": "review", "arguments": {"code": "x"}},
         "resources/read": {"uri": "file:///picture.png"},
         "tools/call": {"name": "write", "arguments": {"text": "x"}},
     }
-    for method, params in asked.items():
+    for method, params in requests.items():
         assert (await client.result(method, params))["resultType"] == "complete"
 
 
@@ -67,5 +67,5 @@ def test_a_tier_that_does_not_exist_is_found_when_it_is_put_around_a_server() ->
 def test_one_profile_stands_around_one_server() -> None:
     profile = Profile()
     Server("first").use(profile)
-    with pytest.raises(RegistrationError, match="make another for this one"):
+    with pytest.raises(RegistrationError, match="create another for this one"):
         Server("second").use(profile)

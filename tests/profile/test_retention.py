@@ -1,4 +1,4 @@
-"""Tiers: which there are, and who decides on one."""
+"""Retention tiers, and what sets them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def test_the_command_line_knows_the_same_tiers() -> None:
 
 def test_the_first_glob_that_fits_decides_and_else_the_default() -> None:
     retention = Retention(DEFAULT, {"file:///private/*": "short-30d", "file:///*": "extended-730d"})
-    found = [retention.by_uri(uri) for uri in ("file:///private/a/b", "file:///public", "log://a")]
-    assert found == ["short-30d", "extended-730d", DEFAULT]
+    tiers = [retention.by_uri(uri) for uri in ("file:///private/a/b", "file:///public", "log://a")]
+    assert tiers == ["short-30d", "extended-730d", DEFAULT]
 
 
 def test_a_meta_may_name_a_tier() -> None:
@@ -33,7 +33,7 @@ def test_a_meta_that_names_no_tier_is_refused(named: Any) -> None:
         tier_in({RETENTION: named}, "resource a")
 
 
-@pytest.mark.parametrize("given", [("for-ever", {}), (DEFAULT, {"*": "for-ever"})])
-def test_a_tier_that_does_not_exist_is_refused(given: tuple[str, dict[str, str]]) -> None:
-    with pytest.raises(RegistrationError, match="unknown retention tier: 'for-ever'; one of short-30d"):
-        Retention(*given)
+@pytest.mark.parametrize("arguments", [("for-ever", {}), (DEFAULT, {"*": "for-ever"})])
+def test_a_tier_that_does_not_exist_is_refused(arguments: tuple[str, dict[str, str]]) -> None:
+    with pytest.raises(RegistrationError, match="unknown retention tier: 'for-ever'; use one of short-30d"):
+        Retention(*arguments)

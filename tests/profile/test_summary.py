@@ -1,4 +1,4 @@
-"""Effect summaries: on every result of a tool, and about the right call."""
+"""Effect summaries: on every tool result, and about the right call."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def of(value: Any) -> str:
 
 
 @EVERY
-async def test_a_result_tells_of_effects_arguments_and_content(date: str) -> None:
+async def test_a_result_tells_of_reportedarguments_and_content(date: str) -> None:
     called = await result(market(), date, "tools/call", name="write", arguments={"text": "ü"})
-    told = called["_meta"][EFFECTS]
-    assert told.pop("callId")
-    assert told == {
+    reported = called["_meta"][EFFECTS]
+    assert reported.pop("callId")
+    assert reported == {
         "v": 1,
         "tool": "write",
         "declared": {"readOnly": False, "destructive": True, "idempotent": False, "openWorld": True},
@@ -44,10 +44,10 @@ async def test_a_result_tells_of_effects_arguments_and_content(date: str) -> Non
 
 
 @EVERY
-async def test_no_effects_is_said_too_and_hints_are_repeated(date: str) -> None:
-    told = await summary(market(), "echo", date=date, message="hi")
-    assert (told["effects"], told["retention"]) == ([], "standard-365d")
-    assert told["declared"] == {
+async def test_no_reportedis_said_too_and_hints_are_repeated(date: str) -> None:
+    reported = await summary(market(), "echo", date=date, message="hi")
+    assert (reported["effects"], reported["retention"]) == ([], "standard-365d")
+    assert reported["declared"] == {
         "readOnly": True,
         "destructive": True,
         "idempotent": False,
@@ -59,14 +59,14 @@ async def test_no_effects_is_said_too_and_hints_are_repeated(date: str) -> None:
 async def test_a_failed_call_tells_what_it_did_before(date: str) -> None:
     called = await result(market(), date, "tools/call", name="break_off")
     assert called["isError"] is True
-    told = called["_meta"][EFFECTS]
-    assert [effect["op"] for effect in told["effects"]] == ["delete"]
-    assert (told["argsDigest"], told["resultDigest"]) == (of({}), of(called["content"]))
+    reported = called["_meta"][EFFECTS]
+    assert [effect["op"] for effect in reported["effects"]] == ["delete"]
+    assert (reported["argsDigest"], reported["resultDigest"]) == (of({}), of(called["content"]))
 
 
 async def test_bad_arguments_are_told_of_where_they_are_a_result() -> None:
-    told = await summary(market(), "echo", message=1.5)
-    assert (told["argsDigest"], told["effects"]) == (of({"message": 1.5}), [])
+    reported = await summary(market(), "echo", message=1.5)
+    assert (reported["argsDigest"], reported["effects"]) == (of({"message": 1.5}), [])
 
 
 async def test_each_call_has_an_id_of_its_own() -> None:
@@ -117,7 +117,7 @@ async def test_what_is_no_call_is_refused_as_before(params: dict[str, Any]) -> N
     assert refused["error"] == usual["error"]
 
 
-async def test_effects_of_rounds_before_are_told_with_the_answer() -> None:
+async def test_reportedof_rounds_before_are_told_with_the_answer() -> None:
     async def book(ctx: Context) -> str:
         await ctx.once("reserved", lambda: ctx.effect("create", "seat/7", kind="db"))
         schema = {"type": "object", "properties": {"name": {"type": "string"}}}
@@ -128,13 +128,13 @@ async def test_effects_of_rounds_before_are_told_with_the_answer() -> None:
     server = market()
     server.tool(book)
     client = DescribingClient(server)
-    asked = await client.call("book")
-    assert EFFECTS not in asked["_meta"]
-    called = await client.call("book", answering(asked, question_1=accepted(name="Ada")))
+    question = await client.call("book")
+    assert EFFECTS not in question["_meta"]
+    called = await client.call("book", answering(question, question_1=accepted(name="Ada")))
     assert [effect["op"] for effect in called["_meta"][EFFECTS]["effects"]] == ["create", "update"]
 
 
-async def test_effects_from_threads_are_told() -> None:
+async def test_reportedfrom_threads_are_told() -> None:
     def work(ctx: Context) -> str:
         ctx.effect("execute", "job", kind="process")
         raise ToolError("stopped")

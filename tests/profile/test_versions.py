@@ -1,4 +1,4 @@
-"""Versions of prompts: in the list, on what is got, and over the right text."""
+"""Versions of prompts: in lists, in results, and over the right text."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ def of(value: Any) -> str:
 
 
 async def listed(server: Server, date: str = DATES[-2]) -> dict[str, Any]:
-    found = (await result(server, date, "prompts/list"))["prompts"]
-    return {prompt["name"]: prompt for prompt in found}
+    prompts = (await result(server, date, "prompts/list"))["prompts"]
+    return {prompt["name"]: prompt for prompt in prompts}
 
 
 @EVERY
 async def test_a_prompt_is_listed_with_version_and_digest_of_its_messages(date: str) -> None:
     server = market()
-    said = (await listed(server, date))["review"]["_meta"]
-    given = {"code": "{code}", "language": "{language}"}
-    got = await result(server, date, "prompts/get", name="review", arguments=given)
+    meta = (await listed(server, date))["review"]["_meta"]
+    arguments = {"code": "{code}", "language": "{language}"}
+    got = await result(server, date, "prompts/get", name="review", arguments=arguments)
     expected = {"semver": "1.2.0", "digest": of(got["messages"]), "over": "messages"}
-    assert (said[VERSION], got["_meta"][VERSION], said["own"]) == (expected, expected, 1)
+    assert (meta[VERSION], got["_meta"][VERSION], meta["own"]) == (expected, expected, 1)
 
 
 async def test_whatever_the_arguments_the_version_is_the_one_of_the_list() -> None:
@@ -47,8 +47,8 @@ async def test_what_cannot_be_rendered_is_known_by_its_definition_and_no_version
     date: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     prompt = (await listed(market(), date))["repeat"]
-    shown = {"name": "repeat", "arguments": prompt["arguments"]}
-    assert prompt["_meta"][VERSION] == {"digest": of(shown), "over": "definition"}
+    definition = {"name": "repeat", "arguments": prompt["arguments"]}
+    assert prompt["_meta"][VERSION] == {"digest": of(definition), "over": "definition"}
     assert "prompt repeat has no version" in caplog.text
 
 

@@ -24,7 +24,7 @@ from .output import emit
 
 if TYPE_CHECKING:
     from assay.profile.ledger_entry import Line
-    from assay.profile.ledger_reading import Read, Verified
+    from assay.profile.ledger_reader import VerifiedLine, VerifiedSegment
     from assay.signing.dsse import Trust
 
 SUMMARY = "check a server's ledger, or read it"
@@ -70,14 +70,14 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def verify_ledger(options: argparse.Namespace) -> int:
-    from assay.profile.ledger_reading import Tampered, read
+    from assay.profile.ledger_reader import InvalidSegment, verify_segment
 
     trust = pinned(options.trust)
     codes = []
     for path in segments_at(options.path):
         try:
-            found = read(path, trust)
-        except Tampered as error:
+            found = verify_segment(path, trust)
+        except InvalidSegment as error:
             emit(printable(f"FAILURE {path.name}: {error.reason}: {error}") + "\n")
             codes.append(ExitCode.DOES_NOT_CONFORM)
         except OSError as error:
@@ -121,13 +121,13 @@ def unreadable(path: Path, error: OSError) -> CommandFailed:
     return CommandFailed(ExitCode.USAGE, f"cannot read {path}: {error.strerror}", "give a ledger's directory")
 
 
-def told(found: Verified, trust: Trust) -> str:
+def told(found: VerifiedSegment, trust: Trust) -> str:
     if found.is_complete:
         return f"verified {found.name}: {found.lines} lines, signed by {found.key_id}\n"
     return f"incomplete {found.name}: {found.lines} lines, {'; '.join(lacking(found, trust))}\n"
 
 
-def lacking(found: Verified, trust: Trust) -> Iterator[str]:
+def lacking(found: VerifiedSegment, trust: Trust) -> Iterator[str]:
     """Why a segment proves less than it could."""
     if not trust.keys:
         yield "signatures not checked (no --trust)"
@@ -142,15 +142,15 @@ def lacking(found: Verified, trust: Trust) -> Iterator[str]:
 
 
 def show_ledger(options: argparse.Namespace) -> int:
-    from assay.profile.ledger_reading import Tampered, Walk
+    from assay.profile.ledger_reader import InvalidSegment, SegmentReader
 
     code = ExitCode.OK
     for path in segments_at(options.path):
         try:
-            lines = map(shown, Walk(path))
+            lines = map(shown, SegmentReader(path))
             while some := "".join(islice(lines, AT_ONCE)):
                 emit(some)
-        except Tampered as error:
+        except InvalidSegment as error:
             emit(printable(f"FAILURE {path.name}: {error.reason}: {error}") + "\n")
             code = ExitCode.DOES_NOT_CONFORM
         except OSError as error:
@@ -158,7 +158,7 @@ def show_ledger(options: argparse.Namespace) -> int:
     return code
 
 
-def shown(one: Read) -> str:
+def shown(one: VerifiedLine) -> str:
     line = one.line
     parts = [f"{line.seq:>6}", line.time, f"{line.event:<16}", line.target, *about(line)]
     return printable("  ".join([*parts, one.hash[: len("sha256:") + SHOWN]])) + "\n"
@@ -170,9 +170,9 @@ def printable(text: str) -> str:
 
 
 def about(line: Line) -> Iterator[str]:
-    from assay.profile.ledger_entry import Entry, Opened
+    from assay.profile.ledger_entry import Entry, SegmentOpened
 
-    if isinstance(line, Opened):
+    if isinstance(line, SegmentOpened):
         yield f"key {(line.key_id or 'none')[: len('sha256:') + SHOWN]}"
         yield f"may lose {line.settings.flush_seconds:g} s"
     if isinstance(line, Entry):

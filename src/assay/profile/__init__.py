@@ -1,4 +1,4 @@
-"""What a marketplace asks of a server: effects, retention, provenance, versions, manifests, a ledger."""
+"""The marketplace profile for servers: effects, retention, provenance, versions, manifests and a ledger."""
 
 from .profile import Profile
 

@@ -1,7 +1,7 @@
-"""Digests of canonical JSON, made without taking it apart twice.
+"""Digests of canonical JSON, without decoding it twice.
 
-msgspec writes what `signing.canonical` writes, except for numbers with a fraction or an exponent: those are
-written here as Python writes them. A property test holds the two side by side.
+msgspec writes the same bytes as `signing.canonical`, except for numbers with a fraction or an exponent: these
+are written as Python does. A property test compares the two.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ EMPTY_OBJECT: Final = f"sha256:{sha256(b'{}').hexdigest()}"
 _sorted: Final = msgspec.json.Encoder(order="sorted").encode
 
 
-def _exactly(text: str) -> Raw:
+def _canonical_float(text: str) -> Raw:
     number = float(text)
     if number in (float("inf"), float("-inf")):
-        raise ValueError(f"no number of JSON: {text[:40]}")
+        raise ValueError(f"not a JSON number: {text[:40]}")
     return Raw(repr(number).encode())
 
 
-_decode: Final = msgspec.json.Decoder(float_hook=_exactly).decode
+_decode: Final = msgspec.json.Decoder(float_hook=_canonical_float).decode
 
 
 def digest(data: bytes) -> str:
@@ -37,10 +37,10 @@ def digest(data: bytes) -> str:
 
 
 def canonical(raw: bytes | Raw) -> bytes:
-    """JSON in its canonical form.
+    """Rewrite JSON in the form of `signing.canonical`.
 
     Raises:
-        ValueError: it has none.
+        ValueError: It has none.
     """
     try:
         return _sorted(_decode(raw))
@@ -49,7 +49,7 @@ def canonical(raw: bytes | Raw) -> bytes:
 
 
 def digest_of_json(raw: bytes | Raw) -> str | None:
-    """None for what canonical JSON cannot say, such as 1e999."""
+    """`None` if canonical JSON cannot represent the value, such as 1e999."""
     if bytes(raw) == b"{}":
         return EMPTY_OBJECT
     try:
@@ -59,21 +59,22 @@ def digest_of_json(raw: bytes | Raw) -> str | None:
 
 
 def digest_of(value: Any) -> str:
-    """Of a value as it goes on the wire.
+    """The digest of a value as it is sent.
 
     Raises:
-        ValueError, TypeError: it cannot go there.
+        ValueError, TypeError: The value cannot be encoded.
     """
     return digest(canonical(encode(value)))
 
 
 def digest_of_content(content: Sequence[Any]) -> str:
-    """Of the content of a tool's result; most of that is plain text, which holds no numbers."""
+    """The digest of a tool's content. Most of it is plain text without numbers, which is encoded only
+    once."""
     if all(type(block) is Text and block.annotations is None and block.meta is None for block in content):
         return digest(_sorted(content))
     return digest_of(content)
 
 
 def digest_of_effects(effects: Sequence[Any]) -> str:
-    """Effects hold whole numbers only."""
+    """Effects hold integers only, so they need no special encoding."""
     return digest(_sorted(effects)) if effects else EMPTY_LIST

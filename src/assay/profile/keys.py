@@ -1,4 +1,4 @@
-"""The keys of `_meta` under which the profile tells what it tells."""
+"""The keys that the profile uses in `_meta`."""
 
 from typing import Final
 

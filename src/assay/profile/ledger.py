@@ -1,9 +1,9 @@
-"""An append-only ledger of what a server did: chained by hashes, signed now and then.
+"""An append-only ledger of a server's actions, chained by hashes and signed at checkpoints.
 
-Each process writes a segment of its own in the directory; none is ever written again. `append` chains in
-memory and returns; a thread brings the lines to the disk every `flush` seconds. What a `kill -9` loses is at
-most what came in that time: the loss window, which the first line of the segment states. Who did something is
-kept as a hash under a key of the segment's own, in a file beside it: without that file, nobody can tell.
+Each process writes its own segment in the directory; a segment is never reopened. `append` extends the chain
+in memory and returns; a thread writes the lines to disk every `flush` seconds. A `kill -9` loses at most the
+lines of that time: the loss window, which the first line of the segment states. Principals and sessions are
+stored as HMACs under a key in a separate file; without that file they cannot be identified.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from .ledger_entry import (
     MAX_WORD,
     NAMES_KEY,
     RESERVED,
-    Closed,
     Entry,
-    Opened,
+    SegmentClosed,
+    SegmentOpened,
     Settings,
-    sealed,
+    encode_line,
     segments,
 )
-from .ledger_writer import Sealed, Writer
-from .port import LedgerFailed, Record, Written
+from .ledger_writer import HashedLine, Writer
+from .port import LedgerFailed, LedgerPosition, Record
 
 if TYPE_CHECKING:
     from assay.signing.keys import SigningKey
 
 REMEMBERED: Final = 1024
-"""Names whose hashes are kept at hand."""
+"""Hashes of names to cache."""
 
 
 class Ledger:
@@ -59,27 +59,27 @@ class Ledger:
     ) -> None:
         """
         Args:
-            key: signs the checkpoints; without one, nobody can tell who wrote the ledger.
-            flush: seconds until lines are on the disk.
-            checkpoint: lines after which a signature is due.
-            settle: seconds after which one is due however few lines there are.
-            fsync: also wait for the disk, so that not even a power failure loses more.
-            backlog: lines that may wait for a disk that takes none; then calls are refused.
+            key: Signs the checkpoints; an unsigned ledger does not prove who wrote it.
+            flush: Seconds until lines are written to disk.
+            checkpoint: Lines after which a signature is due.
+            settle: Seconds after which a signature is due for any number of lines.
+            fsync: Also wait for the disk, so that a power failure loses no more than a crash.
+            backlog: Lines that may wait while the disk accepts none; then calls are refused.
 
         Raises:
-            LedgerFailed: nothing can be written there.
+            LedgerFailed: The directory cannot be written to.
         """
         self._settings = Settings(flush, checkpoint, settle, fsync)
         self._backlog = backlog
         self._process = os.getpid()
         self._lock = threading.Lock()
-        self._lines: list[Sealed] = []
+        self._lines: list[HashedLine] = []
         self._seq = 0
         self._prev = FIRST
         self._closed = False
         self._names_key = secrets.token_bytes(32)
-        self._principals = _Hidden(self._names_key, "principal")
-        self._sessions = _Hidden(self._names_key, "session")
+        self._principals = _KeyedHashes(self._names_key, "principal")
+        self._sessions = _KeyedHashes(self._names_key, "session")
         self.directory = Path(directory)
         self.name = _name()
         self._writer = self._open(key)
@@ -87,7 +87,7 @@ class Ledger:
 
     @property
     def path(self) -> Path:
-        """Of the entries."""
+        """The file of the entries."""
         return self.directory / (self.name + ENTRIES)
 
     def _open(self, key: SigningKey | None) -> Writer:
@@ -97,7 +97,7 @@ class Ledger:
             _create(self.directory / (self.name + NAMES_KEY), self._names_key)
             writer = Writer(self.directory / self.name, key, self._settings, self._taken)
             signer = key.public.id if key is not None else None
-            self._chain(Opened("opened", self._prev, 0, self._settings, self.name, _now(), signer))
+            self._chain(SegmentOpened("opened", self._prev, 0, self._settings, self.name, _now(), signer))
             writer.start()
         except OSError as error:
             problem = f"cannot write a ledger in {self.directory}: {error.strerror or error}"
@@ -105,14 +105,14 @@ class Ledger:
         return writer
 
     def ready(self) -> None:
-        """Asked before anything is done: refuses as soon as lines do not get to the disk.
+        """Called before an action: refuses it if lines do not reach the disk.
 
         Raises:
-            LedgerFailed: it could not be written down.
+            LedgerFailed: The action could not be recorded.
         """
         self._expect_writing()
         if os.getpid() != self._process:
-            raise LedgerFailed(f"the ledger {self.path} belongs to another process: open one in each")
+            raise LedgerFailed(f"the ledger {self.path} belongs to another process: open one per process")
         self._expect_open()
 
     def _expect_writing(self) -> None:
@@ -123,16 +123,17 @@ class Ledger:
         if self._closed:
             raise LedgerFailed(f"the ledger {self.path} is closed")
 
-    def append(self, record: Record) -> Written:
-        """What was done is taken even if the disk takes nothing at the moment, as long as there is room.
+    def append(self, record: Record) -> LedgerPosition:
+        """Record an action that has happened, even if the disk accepts nothing now, while the backlog has
+        room.
 
         Raises:
-            LedgerFailed: there is none, or the ledger is closed.
-            ValueError: the record has no digests, or an event of the ledger's own.
+            LedgerFailed: The backlog is full, or the ledger is closed.
+            ValueError: The record has no digests, or a reserved event.
         """
         event, target, payload, effects, tier, session, principal = record
         if len(payload) != len(FIRST) or len(effects) != len(FIRST) or event in RESERVED:
-            raise ValueError(f"no record for a ledger: {record.event!r} with {payload!r} and {effects!r}")
+            raise ValueError(f"not a ledger record: {record.event!r} with {payload!r} and {effects!r}")
         with self._lock:
             self._expect_open()
             seq = self._seq
@@ -151,42 +152,42 @@ class Ledger:
                 time=_now(),
             )
             self._chain(entry)
-            found = self._prev
+            entry_hash = self._prev
         self._writer.wake()
-        return Written(seq, found)
+        return LedgerPosition(seq, entry_hash)
 
-    def _chain(self, line: Opened | Entry | Closed) -> None:
-        found = sealed(line)
-        self._lines.append(found)
-        self._prev = found[1]
+    def _chain(self, line: SegmentOpened | Entry | SegmentClosed) -> None:
+        hashed = encode_line(line)
+        self._lines.append(hashed)
+        self._prev = hashed[1]
         self._seq += 1
 
-    def _taken(self) -> list[Sealed]:
+    def _taken(self) -> list[HashedLine]:
         with self._lock:
             lines, self._lines = self._lines, []
         return lines
 
     def sync(self) -> None:
-        """Do not wait for the thread: return when all that was taken is on the disk.
+        """Write now instead of waiting for the thread; returns when all lines are on disk.
 
         Raises:
-            LedgerFailed: it is not.
+            LedgerFailed: They are not.
         """
         self._writer.attempt()
         self._expect_writing()
 
     def close(self) -> None:
-        """Write all that was taken, sign it, and end. A second time, nothing happens.
+        """Write and sign all lines, and end. Further calls do nothing.
 
         Raises:
-            LedgerFailed: some of it could not be written.
+            LedgerFailed: Some lines could not be written.
         """
         if os.getpid() != self._process:
-            return  # without a look at the lock, which a thread may have held when this process was forked
+            return  # without taking the lock, which a thread may have held when this process was forked
         with self._lock:
             if self._closed:
                 return
-            self._chain(Closed("closed", self._prev, self._seq, self.name, _now()))
+            self._chain(SegmentClosed("closed", self._prev, self._seq, self.name, _now()))
             self._closed = True
         atexit.unregister(self._leave)
         self._writer.end()
@@ -196,13 +197,13 @@ class Ledger:
             raise LedgerFailed(problem)
 
     def _leave(self) -> None:
-        """The process ends, and nobody has closed it."""
+        """Close at exit, if the owner did not."""
         with contextlib.suppress(LedgerFailed):
             self.close()
 
 
-class _Hidden(dict[str, str]):
-    """Names, and what stands for them; at most so many of them at a time."""
+class _KeyedHashes(dict[str, str]):
+    """A bounded cache of keyed hashes by name."""
 
     def __init__(self, key: bytes, kind: str) -> None:
         super().__init__()
@@ -211,12 +212,12 @@ class _Hidden(dict[str, str]):
     def __missing__(self, name: str) -> str:
         if len(self) >= REMEMBERED:
             self.clear()
-        found = self[name] = hide(self._key, self._kind, name)
-        return found
+        hashed = self[name] = keyed_hash(self._key, self._kind, name)
+        return hashed
 
 
-def hide(key: bytes, kind: str, name: str) -> str:
-    """What stands for a name: whoever has the segment's key can tell whether it is a given one."""
+def keyed_hash(key: bytes, kind: str, name: str) -> str:
+    """The HMAC stored in place of a name. A plain hash could be reversed by guessing names."""
     text = f"{kind}:{name}".encode(errors="surrogatepass")
     return f"hmac:{keyed(key, text, 'sha256').hex()}"
 
@@ -233,21 +234,21 @@ def _now() -> str:
 
 @lru_cache(maxsize=1)
 def _second(seconds: int) -> str:
-    """Many entries come within one."""
+    """Cached, because many entries share a second."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def _expect_room(directory: Path) -> None:
     """
     Raises:
-        OSError: so many segments are there that nobody will ever look through them.
+        OSError: The directory holds so many segments that verification would refuse it.
     """
     if len(segments(directory)) >= MAX_SEGMENTS:
-        raise OSError(f"it has {MAX_SEGMENTS} segments: move old ones elsewhere")
+        raise OSError(f"it holds {MAX_SEGMENTS} segments: move old ones elsewhere")
 
 
 def _create(path: Path, content: bytes) -> None:
-    """A file that only its owner may read, from its first byte on."""
+    """Create a file that only its owner may read, from the first byte on."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)

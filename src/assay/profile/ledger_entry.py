@@ -1,7 +1,8 @@
-"""The lines of a ledger: what each holds, and the hash that ties it to the one before.
+"""The lines of a ledger, each with a hash that links it to the previous one.
 
-Every line is canonical JSON. `Entry` names its fields in the order of the keys on the wire, so that msgspec
-writes that form at once, which is several times faster; a test holds it against `signing.canonical`.
+Every line is canonical JSON. `Entry` declares its fields in the order of the keys on the wire, so that
+msgspec
+writes that form directly, which is several times faster; a test compares it with `signing.canonical`.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ from .digests import digest
 ENTRIES: Final = ".jsonl"
 CHECKPOINTS: Final = ".checkpoints.jsonl"
 NAMES_KEY: Final = ".names.key"
-"""How the files of a segment end: entries, signatures of them, the key of the hashes that stand for names."""
+"""Suffixes of a segment's files: entries, signed checkpoints, and the key of the keyed hashes."""
 
 CHECKPOINT_TYPE: Final = "application/vnd.assay.ledger.checkpoint+json"
 MAX_SEGMENTS: Final = 4096
 MAX_LINE: Final = 16 * 1024
 MAX_WORD: Final = 2048
 FIRST: Final = "sha256:" + "0" * 64
-"""What the first entry has in place of the hash of the one before."""
+"""The previous hash of the first entry."""
 
 Digest = Annotated[str, Meta(pattern=r"\Asha256:[0-9a-f]{64}\Z")]
-Hidden = Annotated[str, Meta(pattern=r"\Ahmac:[0-9a-f]{64}\Z")]
+KeyedHash = Annotated[str, Meta(pattern=r"\Ahmac:[0-9a-f]{64}\Z")]
 Time = Annotated[str, Meta(pattern=r"\A[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z\Z")]
 Count = Annotated[int, Meta(ge=0)]
 Target = Annotated[str, Meta(max_length=MAX_WORD)]
@@ -37,7 +38,7 @@ Word = Annotated[str, Meta(min_length=1, max_length=MAX_WORD)]
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
-    """How a segment was written: what a crash may have cost follows from it."""
+    """How the segment was written; the loss window of a crash follows from it."""
 
     flush_seconds: float
     checkpoint_entries: Count
@@ -45,7 +46,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     fsync: bool
 
 
-class Opened(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel"):
+class SegmentOpened(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel"):
     """The first line of a segment."""
 
     event: Literal["opened"]
@@ -56,11 +57,11 @@ class Opened(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     """The name of the segment."""
     time: Time
     key_id: Digest | None = None
-    """Of the key that signs its checkpoints; none where nobody does."""
+    """The key that signs the checkpoints; `None`: they are not signed."""
 
 
-class Closed(Struct, frozen=True, forbid_unknown_fields=True):
-    """The last line of a segment whose process ended in order."""
+class SegmentClosed(Struct, frozen=True, forbid_unknown_fields=True):
+    """The last line of a segment whose process ended normally."""
 
     event: Literal["closed"]
     prev: Digest
@@ -78,68 +79,69 @@ class Entry(
     kw_only=True,
     gc=False,
 ):
-    """Something that was done."""
+    """An action."""
 
     effects_hash: Digest
     event: Word
     payload_hash: Digest
     prev: Digest
-    principal: Hidden | None = None
+    principal: KeyedHash | None = None
     retention_tier: Word
     seq: Count
-    session: Hidden | None = None
+    session: KeyedHash | None = None
     target: Target
     time: Time
 
 
 class Checkpoint(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
-    """What is signed: the first `size` lines have this Merkle root, and the last of them this hash."""
+    """The signed claim: the first `size` lines have this Merkle root, and the last of them this hash."""
 
     head: Digest
     root_hash: Digest
     size: Annotated[int, Meta(ge=1)]
 
 
-Line = Opened | Entry | Closed
-_KINDS: Final[dict[str, type[Line]]] = {"opened": Opened, "closed": Closed}
+Line = SegmentOpened | Entry | SegmentClosed
+_KINDS: Final[dict[str, type[Line]]] = {"opened": SegmentOpened, "closed": SegmentClosed}
 RESERVED: Final = frozenset(_KINDS)
-"""Events that the ledger itself writes."""
+"""Events that only the ledger writes."""
 
 _encode: Final = msgspec.json.Encoder().encode
 _DIGEST: Final = len(FIRST)
 _BEFORE_EVENT: Final = len('{"effectsHash":"') + _DIGEST + len('",')
 
 
-def sealed(line: Line) -> tuple[bytes, str]:
-    """The line with its hash in it, which is over all else in it; and the hash alone.
+def encode_line(line: Line) -> tuple[bytes, str]:
+    """The line with its hash, and the hash, which covers everything else in the line.
 
-    The hash has its place among sorted keys: right before `event`.
+    In canonical JSON the hash goes directly before `event`.
     """
     if type(line) is Entry:
-        body, place = _encode(line), _BEFORE_EVENT
+        body, at = _encode(line), _BEFORE_EVENT
     else:
-        body, place = canonical.encode(msgspec.to_builtins(line)), 1
-    found = digest(body)
-    return b'%b"entryHash":"%b",%b\n' % (body[:place], found.encode(), body[place:]), found
+        body, at = canonical.encode(msgspec.to_builtins(line)), 1
+    hashed = digest(body)
+    return b'%b"entryHash":"%b",%b\n' % (body[:at], hashed.encode(), body[at:]), hashed
 
 
-def opened(line: bytes) -> tuple[Line, str]:
-    """What a line says, and its hash, which is right.
+def decode_line(line: bytes) -> tuple[Line, str]:
+    """The content of a line, and its hash, which has been verified.
 
     Raises:
-        ValueError: no line of a ledger, or another one than was hashed.
+        ValueError: The line is not a ledger entry, or was changed.
     """
+    # Any change of the content, and any other spelling of it, changes the hash or is not canonical.
     value = canonical.decode(line, MAX_LINE)
     claimed = value.pop("entryHash", None) if isinstance(value, dict) else None
     if claimed is None:
-        raise ValueError("no entry of a ledger")
+        raise ValueError("not a ledger entry")
     if claimed != digest(canonical.encode(value)):
-        raise WrongHash("its content is not what its hash is over")
+        raise WrongHash("the content does not match its hash")
     return _convert(value), claimed
 
 
 class WrongHash(ValueError):
-    """A line was changed after it was hashed."""
+    """A line was changed after it was written."""
 
 
 def _convert(value: dict[str, Any]) -> Line:
@@ -149,10 +151,10 @@ def _convert(value: dict[str, Any]) -> Line:
 
 
 def segments(directory: Path) -> list[Path]:
-    """The entries of every segment, the oldest first.
+    """The entry files of all segments, oldest first.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: The directory cannot be read.
     """
-    found = (path for path in directory.iterdir() if path.name.endswith(ENTRIES))
-    return sorted(path for path in found if not path.name.endswith(CHECKPOINTS))
+    paths = (path for path in directory.iterdir() if path.name.endswith(ENTRIES))
+    return sorted(path for path in paths if not path.name.endswith(CHECKPOINTS))

@@ -1,4 +1,4 @@
-"""Files that only grow, and notice when somebody else touches them."""
+"""Append-only files that detect changes by others."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Final
 _FLAGS: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
 
 
-class GrowingFile:
-    """What could not be written is kept, and is the first to be written later."""
+class AppendOnlyFile:
+    """Keeps what could not be written, and writes it first next time."""
 
     def __init__(self, path: Path, *, fsync: bool) -> None:
         """
         Raises:
-            OSError: it is there already, or cannot be made.
+            OSError: The file exists, or cannot be created.
         """
         self._path = path
         self._fsync = fsync
@@ -27,7 +27,7 @@ class GrowingFile:
     def write(self, data: bytes) -> None:
         """
         Raises:
-            OSError: not all of it could be written: call again, with no data or more.
+            OSError: Not everything was written; call again, with or without more data.
         """
         self._rest += data
         self._expect_untouched()
@@ -39,12 +39,12 @@ class GrowingFile:
             os.fsync(self._descriptor)
 
     def _expect_untouched(self) -> None:
-        """A file that was removed can still be written to, and nobody will ever read it."""
+        """A deleted or replaced file would still accept writes, which nothing would ever read."""
         there, ours = os.stat(self._path), os.fstat(self._descriptor)
         if (there.st_dev, there.st_ino) != (ours.st_dev, ours.st_ino):
-            raise OSError(errno.ESTALE, "another file has taken its place")
+            raise OSError(errno.ESTALE, "the file was replaced")
         if ours.st_size != self._length:
-            raise OSError(errno.ESTALE, f"it has {ours.st_size} bytes where {self._length} were written")
+            raise OSError(errno.ESTALE, f"the file has {ours.st_size} bytes instead of {self._length}")
 
     def close(self) -> None:
         os.close(self._descriptor)

@@ -1,5 +1,5 @@
-"""The thread that brings a segment to the disk: all lines of some milliseconds at once, and now and then a
-signature over all lines so far."""
+"""The thread that writes a segment to disk: the lines of some milliseconds at once, and signed
+checkpoints."""
 
 from __future__ import annotations
 
@@ -15,40 +15,41 @@ from assay.signing import canonical, dsse
 from assay.signing.keys import SigningKey
 
 from .ledger_entry import CHECKPOINT_TYPE, CHECKPOINTS, ENTRIES, Checkpoint, Settings
-from .ledger_file import GrowingFile
+from .ledger_file import AppendOnlyFile
 from .merkle import Tree
 
 AGAIN: Final = 0.5
-"""Seconds between two attempts to write where one has failed."""
+"""Seconds between attempts after a failed write."""
 
-Sealed = tuple[bytes, str]
+HashedLine = tuple[bytes, str]
 """A line, and its hash."""
 
 
 class Writer:
     def __init__(
-        self, home: Path, key: SigningKey | None, settings: Settings, take: Callable[[], list[Sealed]]
+        self, home: Path, key: SigningKey | None, settings: Settings, take: Callable[[], list[HashedLine]]
     ) -> None:
-        """`home` is the path of the segment without an ending; `take` gives the lines that have come since.
+        """`home` is the path of the segment without suffix; `take` returns the lines appended since the last
+        call.
 
         Raises:
-            OSError: its files cannot be made.
+            OSError: The files cannot be created.
         """
         self.written = 0
-        """Lines that are on the disk."""
+        """Lines on disk."""
         self.problem: str | None = None
         """Why the last attempt to write failed."""
         self._settings, self._take, self._key = settings, take, key
-        self._entries = GrowingFile(home.with_name(home.name + ENTRIES), fsync=settings.fsync)
-        self._checkpoints: GrowingFile | None = None
+        self._entries = AppendOnlyFile(home.with_name(home.name + ENTRIES), fsync=settings.fsync)
+        self._checkpoints: AppendOnlyFile | None = None
         if key is not None:
-            place = home.with_name(home.name + CHECKPOINTS)
-            self._checkpoints = GrowingFile(place, fsync=settings.fsync)
+            path = home.with_name(home.name + CHECKPOINTS)
+            self._checkpoints = AppendOnlyFile(path, fsync=settings.fsync)
         self._tree = Tree()
         self._head = ""
         self._signed = 0
         self._unsigned_since = 0.0
-        self._one_at_a_time = threading.Lock()
+        self._writing = threading.Lock()
         self._wake = threading.Event()
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"ledger {home.name}", daemon=True)
@@ -62,12 +63,12 @@ class Writer:
         self._thread.start()
 
     def wake(self) -> None:
-        """Something has come."""
+        """Lines were appended."""
         if not self._wake.is_set():
             self._wake.set()
 
     def end(self) -> None:
-        """Write what is left and sign it; `problem` says if that failed."""
+        """Write and sign the remaining lines; `problem` is set if that failed."""
         self._ending.set()
         self._wake.set()
         self._thread.join()
@@ -77,14 +78,14 @@ class Writer:
 
     def _run(self) -> None:
         while not self._ending.is_set():
-            self._wake.wait(self._patience())
+            self._wake.wait(self._timeout())
             self._wake.clear()
             self._ending.wait(self._settings.flush_seconds)
             self.attempt()
         self.attempt(last=True)
 
-    def _patience(self) -> float | None:
-        """Seconds until there is something to do even if nothing comes."""
+    def _timeout(self) -> float | None:
+        """Seconds until the next write or signature is due without new lines; `None`: none is."""
         if self.problem is not None:
             return AGAIN
         if self._key is None or self._signed == self._tree.size:
@@ -92,8 +93,8 @@ class Writer:
         return max(0.0, self._unsigned_since + self._settings.checkpoint_seconds - time.monotonic())
 
     def attempt(self, *, last: bool = False) -> None:
-        """Write what has come; `problem` says if that failed."""
-        with self._one_at_a_time:
+        """Write the appended lines; `problem` is set if that failed."""
+        with self._writing:
             try:
                 self._write(last=last)
             except OSError as error:
@@ -102,13 +103,13 @@ class Writer:
                 self.problem = None
 
     def _write(self, *, last: bool) -> None:
-        came = self._take()
-        if came and self._signed == self._tree.size:
+        lines = self._take()
+        if lines and self._signed == self._tree.size:
             self._unsigned_since = time.monotonic()
-        for _, hashed in came:
-            self._tree.add(bytes.fromhex(hashed.removeprefix("sha256:")))
-            self._head = hashed
-        self._entries.write(b"".join(line for line, _ in came))
+        for _, line_hash in lines:
+            self._tree.add(bytes.fromhex(line_hash.removeprefix("sha256:")))
+            self._head = line_hash
+        self._entries.write(b"".join(line for line, _ in lines))
         self.written = self._tree.size
         if self._checkpoints is not None:
             self._checkpoints.write(self._checkpoint() if self._is_due(last) else b"")

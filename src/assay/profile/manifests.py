@@ -1,4 +1,4 @@
-"""The three manifests: what a server offers, as documents that can be read without speaking MCP."""
+"""The three manifests: documents that describe what a server offers, readable without MCP."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .versions import Versions
 C = TypeVar("C", bound=Component)
 Entries = list[dict[str, Any]]
 Granted = frozenset[str] | None
-"""The scopes of who reads; none where nobody asked for any, and then everything is shown."""
+"""The scopes of the reader; `None` without authorization, which shows everything."""
 
 LISTS: Final = {"tools": "tools/list", "resources": "resources/list", "prompts": "prompts/list"}
-"""Whoever may ask for the list may read the manifest."""
+"""The method whose scopes a manifest requires."""
 USES: Final = {"tools": "tools/call", "resources": "resources/read", "prompts": "prompts/get"}
 
 
 class Manifests:
-    """Made from the live registries, each time they are asked for."""
+    """Built from the live registries on each request."""
 
     def __init__(self, host: Host, retention: Retention, versions: Versions) -> None:
         self._host = host
@@ -37,11 +37,11 @@ class Manifests:
         }
 
     async def write(self, kind: str, granted: Granted = None) -> bytes:
-        """One of them as bytes, in canonical form."""
+        """The manifest in canonical form."""
         return canonical(encode(await self._makers[kind](granted)))
 
     def needs(self, kind: str) -> tuple[str, ...]:
-        """The scopes that reading one of them takes."""
+        """The scopes that the manifest requires."""
         return self._host.method_scopes.get(LISTS[kind], ())
 
     async def _tools(self, granted: Granted) -> Entries:
@@ -86,16 +86,17 @@ class Manifests:
         return entries
 
     def tier(self, resource: Component) -> str:
-        about = resource.definition
-        return tier_in(about.meta, f"resource {about.uri}") or self._retention.by_uri(about.uri)
+        definition = resource.definition
+        declared = tier_in(definition.meta, f"resource {definition.uri}")
+        return declared or self._retention.by_uri(definition.uri)
 
     def _scopes(self, kind: str, component: Component) -> list[str]:
         return list(dict.fromkeys((*self._host.method_scopes.get(USES[kind], ()), *component.scopes)))
 
 
 def usable(components: Iterable[C], granted: Granted) -> list[C]:
-    """Those that a caller with these scopes may use: the same that the lists show."""
-    return [found for found in components if granted is None or granted.issuperset(found.scopes)]
+    """The components that these scopes permit, as in the lists."""
+    return [component for component in components if granted is None or granted.issuperset(component.scopes)]
 
 
 def present(**fields: Any) -> dict[str, Any]:
@@ -103,5 +104,5 @@ def present(**fields: Any) -> dict[str, Any]:
 
 
 def etag(body: bytes) -> bytes:
-    """A strong one: the same only for the same bytes."""
+    """A strong entity tag (RFC 9110, 8.8.3)."""
     return b'"%s"' % digest(body).removeprefix("sha256:").encode()

@@ -1,6 +1,6 @@
-"""Merkle trees as in RFC 6962: one hash stands for a whole list, and short proofs for what is in it.
+"""Merkle trees (RFC 6962, 2.1): one hash covers a whole list, and short proofs show what is in it.
 
-A leaf is hashed behind a byte 0 and a node behind a byte 1, so that neither can be taken for the other.
+Leaves are hashed with the prefix 0 and nodes with the prefix 1, so that neither can pass for the other.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ def node(left: bytes, right: bytes) -> bytes:
 
 
 class Tree:
-    """A tree that grows by one leaf at a time and keeps a hash for each power of two only."""
+    """A tree that grows leaf by leaf and stores only one hash per power of two."""
 
     def __init__(self) -> None:
         self.size = 0
         self._peaks: list[bytes] = []
-        """The roots of the full subtrees that the leaves make up, the largest first."""
+        """The roots of the complete subtrees, largest first."""
 
     def add(self, data: bytes) -> None:
         top = leaf(data)
@@ -40,14 +40,14 @@ class Tree:
     def root(self) -> bytes:
         if not self._peaks:
             return EMPTY
-        found = self._peaks[-1]
+        top = self._peaks[-1]
         for peak in reversed(self._peaks[:-1]):
-            found = node(peak, found)
-        return found
+            top = node(peak, top)
+        return top
 
 
 def root(leaves: Sequence[bytes]) -> bytes:
-    """Of leaves that are hashed already."""
+    """The root over hashed leaves."""
     if not leaves:
         return EMPTY
     if len(leaves) == 1:
@@ -57,12 +57,12 @@ def root(leaves: Sequence[bytes]) -> bytes:
 
 
 def _split(size: int) -> int:
-    """The largest power of two below it."""
+    """The largest power of two below the size."""
     return 1 << (size - 1).bit_length() - 1
 
 
 def inclusion(leaves: Sequence[bytes], index: int) -> list[bytes]:
-    """What shows that a leaf is in the tree: the siblings on the way from it to the root."""
+    """The proof that a leaf is in the tree: its siblings on the path to the root (RFC 6962, 2.1.1)."""
     if not 0 <= index < len(leaves):
         raise IndexError(f"no leaf {index} among {len(leaves)}")
     if len(leaves) == 1:
@@ -73,33 +73,33 @@ def inclusion(leaves: Sequence[bytes], index: int) -> list[bytes]:
     return [*inclusion(leaves[middle:], index - middle), root(leaves[:middle])]
 
 
-def is_included(one: bytes, index: int, size: int, proof: Sequence[bytes], expected: bytes) -> bool:
-    """Whether the proof leads from that leaf, at that place of so many, to that root."""
+def is_included(leaf_hash: bytes, index: int, size: int, proof: Sequence[bytes], expected: bytes) -> bool:
+    """Whether the proof leads from the leaf at `index` of `size` leaves to the expected root."""
     if not 0 <= index < size:
         return False
-    found, last = one, size - 1
+    computed, last = leaf_hash, size - 1
     for sibling in proof:
         if last == 0:
             return False
         if index & 1 or index == last:
-            found = node(sibling, found)
+            computed = node(sibling, computed)
             while not index & 1 and index:
                 index, last = index >> 1, last >> 1
         else:
-            found = node(found, sibling)
+            computed = node(computed, sibling)
         index, last = index >> 1, last >> 1
-    return last == 0 and found == expected
+    return last == 0 and computed == expected
 
 
 def consistency(leaves: Sequence[bytes], old: int) -> list[bytes]:
-    """What shows that the tree of the first `old` leaves has only been added to."""
+    """The proof that the tree of the first `old` leaves was only appended to (RFC 6962, 2.1.2)."""
     if not 0 < old <= len(leaves):
         raise IndexError(f"no tree of {old} leaves in one of {len(leaves)}")
     return _steps(leaves, old, whole=True)
 
 
 def _steps(leaves: Sequence[bytes], old: int, *, whole: bool) -> list[bytes]:
-    """`whole`: the verifier has the root of these leaves already, as that of the old tree."""
+    """`whole`: the verifier knows the root of these leaves already, as that of the old tree."""
     if old == len(leaves):
         return [] if whole else [root(leaves)]
     middle = _split(len(leaves))
@@ -109,27 +109,28 @@ def _steps(leaves: Sequence[bytes], old: int, *, whole: bool) -> list[bytes]:
 
 
 def is_consistent(old: int, new: int, before: bytes, after: bytes, proof: Sequence[bytes]) -> bool:
-    """Whether the proof shows that a tree of `old` leaves with root `before` grew into that of `new`."""
+    """Whether the proof shows that a tree of `old` leaves with root `before` grew into one of `new`
+    leaves."""
     if not 0 < old <= new:
         return False
     if old == new:
         return not proof and before == after
-    # The first hash is where both trees part; it is left out where that is the whole old tree.
+    # The first hash is where the trees diverge; it is omitted if that is the whole old tree.
     steps = list(proof) if old & (old - 1) else [before, *proof]
     if not steps:
         return False
-    place, last = old - 1, new - 1
-    while place & 1:
-        place, last = place >> 1, last >> 1
+    index, last = old - 1, new - 1
+    while index & 1:
+        index, last = index >> 1, last >> 1
     first = second = steps[0]
     for step in steps[1:]:
         if last == 0:
             return False
-        if place & 1 or place == last:
+        if index & 1 or index == last:
             first, second = node(step, first), node(step, second)
-            while not place & 1 and place:
-                place, last = place >> 1, last >> 1
+            while not index & 1 and index:
+                index, last = index >> 1, last >> 1
         else:
             second = node(second, step)
-        place, last = place >> 1, last >> 1
+        index, last = index >> 1, last >> 1
     return last == 0 and first == before and second == after

@@ -1,54 +1,56 @@
-"""What the profile and a ledger expect of each other."""
+"""The interface between the profile and a ledger."""
 
 from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
+from msgspec import Struct
+
 
 class LedgerFailed(RuntimeError):
-    """The ledger cannot take more, so what it should record must not happen; the text says why."""
+    """The ledger cannot accept more, so what it should record must not happen."""
 
 
 class Record(NamedTuple):
-    """Something that was done, for the ledger. Digests are written as in `sha256:<64 hex>`."""
+    """An action to record. Digests are written as `sha256:<64 hex>`."""
 
     event: str
     """`tool_invocation`, `resource_read`, …"""
     target: str
     """The name of the tool, the URI of the resource."""
     payload_hash: str
-    """Of what was asked: the canonical arguments."""
+    """Of the request: the canonical arguments."""
     effects_hash: str
-    """Of the canonical list of effects; of `[]` where there were none."""
+    """Of the canonical list of effects; of `[]` without any."""
     retention_tier: str
     session: str | None = None
-    """In clear here; only a keyed hash of it is written."""
+    """In clear; the ledger stores only a keyed hash."""
     principal: str | None = None
-    """As `session`."""
+    """As for `session`."""
 
 
-class Written(NamedTuple):
-    """Where a record stands in the ledger."""
+class LedgerPosition(Struct, rename="camel"):
+    """The position of a record in the ledger."""
 
     seq: int
     entry_hash: str
 
 
 class LedgerPort(Protocol):
-    """`profile.ledger.Ledger` is one."""
+    """Implemented by `profile.ledger.Ledger`."""
 
     def ready(self) -> None:
-        """Asked before anything is done.
+        """Called before an action.
 
         Raises:
-            LedgerFailed: it could not be written down.
+            LedgerFailed: The action could not be recorded.
         """
 
-    def append(self, record: Record, /) -> Written:
+    def append(self, record: Record, /) -> LedgerPosition:
         """
         Raises:
-            LedgerFailed: nothing more can be taken.
+            LedgerFailed: The ledger accepts no more records.
         """
 
     def close(self) -> None:
-        """Write all that was taken, and end."""
+        """Write all records, and end."""

@@ -1,4 +1,4 @@
-"""The profile of a marketplace, as a layer around a server: `server.use(Profile())`."""
+"""The marketplace profile, as a layer around a server: `server.use(Profile())`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from assay.protocol.http.asgi import Application
 from assay.protocol.layer import Host, Serve
 from assay.protocol.layer import LayeredCall as Call
 
+from .call_recorder import CallRecorder
 from .manifests import LISTS, Manifests
 from .port import LedgerPort
-from .reading import tagged, tier_of
-from .recording import Recording
+from .resource_tag import tag, tier_of
 from .retention import DEFAULT, Retention, tier_in
-from .summary import Entry, Summaries, put, read_call
+from .summary import Summaries, put, read_call
 from .versions import Versions
-from .well_known import Published
+from .well_known import ManifestApp
 
 
 class _Target(Struct):
@@ -36,13 +36,12 @@ NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class Profile:
-    """Makes a server keep to the profile: what is read is tagged, effects are told, prompts have versions,
-    batches are refused, manifests are served. One for each server.
+    """Makes a server conform to the profile: it tags what is read, reports effects, versions prompts, refuses
+    batches and serves manifests. Each server needs its own.
 
-    `retention` is how long things may be kept unless something else is said: `short-30d`, `standard-365d`,
-    `extended-730d` or `legal-hold`; `patterns` say it for URIs by glob, and the `meta` of a resource or tool
-    for itself. `batch` leaves batches allowed, where a revision has them. A `ledger` takes down the calls
-    of tools, and with `log_reads` what is read, too.
+    `retention` is the default tier: `short-30d`, `standard-365d`, `extended-730d` or `legal-hold`. `patterns`
+    set it for URIs by glob, and the `meta` of a resource or tool for itself. `batch` permits batches in
+    revisions that have them. A `ledger` records tool calls, and with `log_reads` also resource reads.
     """
 
     def __init__(
@@ -56,11 +55,11 @@ class Profile:
     ) -> None:
         """
         Raises:
-            RegistrationError: there is no such tier.
+            RegistrationError: A tier is unknown.
         """
         self._retention = Retention(retention, patterns)
         self._batch = batch
-        self._recording = None if ledger is None else Recording(ledger)
+        self._recorder = None if ledger is None else CallRecorder(ledger)
         self._log_reads = log_reads
         self._joined = False
         self._around: dict[str, Callable[[Serve], Serve]] = {
@@ -73,11 +72,10 @@ class Profile:
     def join(self, server: Host, /) -> None:
         """
         Raises:
-            RegistrationError: it stands around a server already, or something there names a tier that does
-                not exist.
+            RegistrationError: The profile has a server already, or a component names an unknown tier.
         """
         if self._joined:
-            raise RegistrationError("a profile stands around one server: make another for this one")
+            raise RegistrationError("a profile belongs to one server: create another for this one")
         for registry in (
             server.tools.registry,
             server.resources.registry,
@@ -96,47 +94,47 @@ class Profile:
         around = self._around.get(method)
         return serve if around is None else around(serve)
 
-    def publish(self, app: Application, /) -> Published:
-        return Published(app, self._manifests)
+    def publish(self, app: Application, /) -> ManifestApp:
+        return ManifestApp(app, self._manifests)
 
     async def manifests(self) -> dict[str, bytes]:
-        """What HTTP tells below `/.well-known/`, by kind: for servers without it."""
+        """The documents that HTTP serves below `/.well-known/`, by kind."""
         return {kind: await self._manifests.write(kind) for kind in LISTS}
 
     def _around_call(self, serve: Serve) -> Serve:
-        recording, summaries = self._recording, self._summaries
+        recorder, summaries = self._recorder, self._summaries
 
         async def call_tool(call: Call) -> Any:
             params = read_call(call)
             if params is None:
-                return await serve(call)  # which refuses it, and says why
-            if recording is not None:
-                recording.ready()
-            known = summaries.about(params.name)
+                return await serve(call)  # which reports the error
+            if recorder is not None:
+                recorder.ready()
+            facts = summaries.facts(params.name)
             try:
                 result = await serve(call)
-                summary = summaries.make(params, known, tuple(call.effects), result.content)
+                summary = summaries.make(params, facts, tuple(call.effects), result.content)
             except BaseException as error:
-                if recording is not None:
-                    recording.broken_off(params, call, known.retention, error)
+                if recorder is not None:
+                    recorder.failed(params, call, facts.retention, error)
                 raise
-            if recording is not None:
-                summary.ledger = Entry(*recording.invoked(params, call, summary))
+            if recorder is not None:
+                summary.ledger = recorder.invoked(params, call, summary)
             return put(summary, result)
 
         return call_tool
 
     def _around_read(self, serve: Serve) -> Serve:
-        recording = self._recording if self._log_reads else None
+        recorder = self._recorder if self._log_reads else None
 
         async def read(call: Call) -> ReadResult:
-            if recording is not None:
-                recording.ready()
+            if recorder is not None:
+                recorder.ready()
             result = await serve(call)
             uri = decode_params(call.params, _target).uri
-            result = tagged(result, uri, self._host.resources, self._retention)
-            if recording is not None:
-                recording.read(uri, call, tier_of(result))
+            result = tag(result, uri, self._host.resources, self._retention)
+            if recorder is not None:
+                recorder.read(uri, call, tier_of(result))
             return result
 
         return read
@@ -151,7 +149,7 @@ class Profile:
     def _around_prompt(self, serve: Serve) -> Serve:
         async def get_prompt(call: Call) -> PromptResult:
             name = decode_params(call.params, _target).name
-            prompt = self._host.prompts.registry.get(name)  # before: it may be gone after
+            prompt = self._host.prompts.registry.get(name)  # before the call, which may remove it
             result = await serve(call)
             return result if prompt is None else await self._versions.put(result, prompt, call.peer.revision)
 

@@ -1,4 +1,4 @@
-"""How long what was read or returned may be kept: the tiers of the profile, and who decides."""
+"""Retention tiers: how long data from a server may be kept."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ TIERS: Final = ("short-30d", "standard-365d", "extended-730d", "legal-hold")
 DEFAULT: Final = "standard-365d"
 
 
-def check_tier(tier: object, what: str) -> str:
+def check_tier(tier: object, subject: str) -> str:
     """
     Raises:
-        RegistrationError: there is no such tier.
+        RegistrationError: The tier is unknown.
     """
     if not isinstance(tier, str) or tier not in TIERS:
-        raise RegistrationError(f"{what}: unknown retention tier: {tier!r}; one of {', '.join(TIERS)}")
+        raise RegistrationError(f"{subject}: unknown retention tier: {tier!r}; use one of {', '.join(TIERS)}")
     return tier
 
 
-def tier_in(meta: Any, what: str) -> str | None:
-    """The tier that a `_meta` names, if it names one.
+def tier_in(meta: Any, subject: str) -> str | None:
+    """The tier in a `_meta`, if any.
 
     Raises:
-        RegistrationError: it names one that does not exist.
+        RegistrationError: The tier is unknown, or malformed.
     """
     if not meta or RETENTION not in meta:
         return None
     if not isinstance(meta[RETENTION], Mapping):
         raise RegistrationError(
-            f'{what}: retention is written as {{"tier": "{DEFAULT}"}}: {meta[RETENTION]!r}'
+            f'{subject}: retention must be written as {{"tier": "{DEFAULT}"}}: {meta[RETENTION]!r}'
         )
-    return check_tier(meta[RETENTION].get("tier"), what)
+    return check_tier(meta[RETENTION].get("tier"), subject)
 
 
 class Retention:
-    """The tier of a URI: by the first glob that it matches, else the default."""
+    """The tier of a URI: that of the first glob that matches, else the default."""
 
     def __init__(self, default: str, patterns: Mapping[str, str]) -> None:
         self.default = check_tier(default, "retention")

@@ -1,4 +1,4 @@
-"""Effect summaries: what a call of a tool did, on its result."""
+"""Effect summaries: what a tool call did, attached to its result."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from assay.protocol.layer import LayeredCall as Call
 
 from .digests import digest_of_content, digest_of_json
 from .keys import EFFECTS
+from .port import LedgerPosition
 from .retention import Retention, tier_in
 
 UNHINTED: Final = ToolAnnotations()
@@ -28,20 +29,13 @@ UNHINTED: Final = ToolAnnotations()
 _call_params: Final = msgspec.json.Decoder(CallParams).decode
 
 
-class Declared(Struct, rename="camel"):
-    """What a tool's annotations say, or the protocol where they say nothing."""
+class DeclaredHints(Struct, rename="camel"):
+    """The hints in a tool's annotations, with the protocol's defaults."""
 
     read_only: bool
     destructive: bool
     idempotent: bool
     open_world: bool
-
-
-class Entry(Struct, rename="camel"):
-    """Where the call stands in the ledger."""
-
-    seq: int
-    entry_hash: str
 
 
 class Summary(Struct, omit_defaults=True, rename="camel"):
@@ -53,21 +47,21 @@ class Summary(Struct, omit_defaults=True, rename="camel"):
     result_digest: str
     retention: str
     args_digest: str | None = None
-    """None for arguments that canonical JSON cannot say."""
-    ledger: Entry | None = None
+    """`None` for arguments that canonical JSON cannot represent."""
+    ledger: LedgerPosition | None = None
 
 
-class Known(Struct):
-    """What a summary says of a tool whatever the call."""
+class ToolFacts(Struct):
+    """The parts of a summary that do not depend on the call."""
 
     tool: Component | None
     declared: Raw
     retention: str
 
 
-def declared(hints: ToolAnnotations | None) -> Declared:
+def declared_hints(hints: ToolAnnotations | None) -> DeclaredHints:
     hints = hints or UNHINTED
-    return Declared(
+    return DeclaredHints(
         read_only=hints.read_only_hint is True,
         destructive=hints.destructive_hint is not False,
         idempotent=hints.idempotent_hint is True,
@@ -76,7 +70,7 @@ def declared(hints: ToolAnnotations | None) -> Declared:
 
 
 def read_call(call: Call) -> CallParams | None:
-    """What is called, with what; none where the parameters are none of a call."""
+    """The parameters of the call; `None` if they are invalid."""
     if type(call.decoded_params) is CallParams:
         return call.decoded_params
     try:
@@ -86,48 +80,48 @@ def read_call(call: Call) -> CallParams | None:
 
 
 class Summaries:
-    """Makes summaries for the tools of one server."""
+    """Builds summaries for the tools of one server."""
 
     def __init__(self, registry: ComponentRegistry[Component], retention: Retention) -> None:
         self._registry = registry
         self._retention = retention
-        self._known: dict[str, Known] = {}
-        # Unique among all processes without asking for chance each time.
+        self._known: dict[str, ToolFacts] = {}
+        # A random prefix and a counter: unique across processes, without randomness per call.
         self._prefix = secrets.token_hex(8)
         self._numbers = count(1)
 
-    def about(self, name: str) -> Known:
-        """Asked before the call: a tool may be gone after it."""
+    def facts(self, name: str) -> ToolFacts:
+        """Called before the call, which may remove the tool."""
         tool = self._registry.get(name)
-        known = self._known.get(name)
-        return known if known is not None and known.tool is tool else self._learn(name, tool)
+        cached = self._known.get(name)
+        return cached if cached is not None and cached.tool is tool else self._read(name, tool)
 
-    def _learn(self, name: str, tool: Component | None) -> Known:
+    def _read(self, name: str, tool: Component | None) -> ToolFacts:
         if tool is None:
-            return Known(None, Raw(encode(declared(None))), self._retention.default)
+            return ToolFacts(None, Raw(encode(declared_hints(None))), self._retention.default)
         if len(self._known) > 2 * len(self._registry):
-            self._known.clear()  # tools that come and go are not remembered for ever
+            self._known.clear()  # tools that come and go must not accumulate
         tier = tier_in(tool.definition.meta, f"tool {name}") or self._retention.default
-        known = Known(tool, Raw(encode(declared(tool.definition.annotations))), tier)
-        self._known[name] = known
-        return known
+        facts = ToolFacts(tool, Raw(encode(declared_hints(tool.definition.annotations))), tier)
+        self._known[name] = facts
+        return facts
 
     def make(
-        self, params: CallParams, known: Known, effects: Sequence[Effect], content: list[Any]
+        self, params: CallParams, facts: ToolFacts, effects: Sequence[Effect], content: list[Any]
     ) -> Summary:
         return Summary(
             1,
             f"{self._prefix}-{next(self._numbers)}",
             params.name,
-            known.declared,
+            facts.declared,
             effects,
             digest_of_content(content),
-            known.retention,
+            facts.retention,
             digest_of_json(params.arguments),
         )
 
 
 def put(summary: Summary, result: ToolResult) -> ToolResult:
-    """The result with its summary. The result itself may belong to the tool, and stays as it is."""
+    """Attach the summary to a copy of the result, which may belong to the tool."""
     meta = {EFFECTS: summary} if result.meta is None else {**result.meta, EFFECTS: summary}
     return ToolResult(result.content, result.structured, result.is_error, meta)

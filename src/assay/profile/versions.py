@@ -1,7 +1,7 @@
-"""Versions of prompts: what the author counts, and a digest that shows whether the text is the one counted.
+"""Versions of prompts: the author's version number, and a digest that shows whether the text changed.
 
-The digest is over the messages that the prompt makes when each argument is set to its own name in braces,
-as in `{code}`. Where it cannot be rendered so, it is over the definition, and says that.
+The digest covers the messages that the prompt yields when each argument is its own name in braces, as in
+`{code}`. If that fails, it covers the definition, and `over` says so.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ class Version(Struct, omit_defaults=True):
     digest: str
     over: str
     semver: str | None = None
-    """None where the author does not count: no number is made up."""
+    """`None` if the author gave none."""
 
 
 class Versions:
-    """The versions of the prompts of one server: rendered when first asked for, and anew for a new prompt."""
+    """The versions of one server's prompts, rendered on first use and again for a replaced prompt."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
         self._known: dict[tuple[str, Revision], tuple[Prompt, Version]] = {}
 
     async def of(self, prompt: Prompt, revision: Revision) -> Version:
-        """The digest is by revision, because what its messages may hold is."""
+        """Per revision, because the content that messages may hold depends on it."""
         key = (prompt.definition.name, revision)
         known = self._known.get(key)
         if known is not None and known[0] is prompt:
@@ -61,9 +61,9 @@ class Versions:
         try:
             rendered = await prompt.get(arguments, self._host.direct_call(revision))
             return Version(digest_of(rendered.messages), "messages", prompt.version)
-        except Exception as error:  # whatever its author's code makes of such arguments
+        except Exception as error:  # the author's code may fail in any way on placeholders
             logger.debug("prompt %s cannot be rendered with placeholders: %s", definition.name, error)
-            return Version(digest_of(shown(definition)), "definition", prompt.version)
+            return Version(digest_of(listed_fields(definition)), "definition", prompt.version)
 
     async def list(self, definitions: list[PromptDefinition], revision: Revision) -> list[PromptDefinition]:
         """The definitions of a page, each with its version."""
@@ -81,7 +81,7 @@ class Versions:
         return PromptResult(result.messages, result.description, meta)
 
 
-def shown(definition: PromptDefinition) -> dict[str, Any]:
-    """As it is listed: name, and arguments where it has some."""
-    found: dict[str, Any] = {"name": definition.name, "arguments": definition.arguments}
-    return {key: value for key, value in found.items() if value is not None}
+def listed_fields(definition: PromptDefinition) -> dict[str, Any]:
+    """The definition as it is listed: name, and arguments if any."""
+    fields: dict[str, Any] = {"name": definition.name, "arguments": definition.arguments}
+    return {key: value for key, value in fields.items() if value is not None}

@@ -1,4 +1,4 @@
-"""The manifests on HTTP, before the endpoint: `GET /.well-known/mcp-tools` and its two sisters."""
+"""The manifests over HTTP: `GET /.well-known/mcp-tools`, `mcp-resources` and `mcp-prompts`."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ Pairs = tuple[tuple[bytes, bytes], ...]
 
 PREFIX: Final = "/.well-known/mcp-"
 PATHS: Final = {f"{PREFIX}{kind}": kind for kind in ("tools", "resources", "prompts")}
-ANYBODY: Final = (b"access-control-allow-origin", b"*")
+ANY_ORIGIN: Final = (b"access-control-allow-origin", b"*")
 ALLOW: Final = (b"allow", b"GET, HEAD, OPTIONS")
 PREFLIGHT: Final = (
-    ANYBODY,
+    ANY_ORIGIN,
     ALLOW,
     (b"access-control-allow-methods", b"GET, HEAD, OPTIONS"),
     (b"access-control-allow-headers", b"authorization, dpop, if-none-match, mcp-protocol-version"),
     (b"access-control-max-age", b"3600"),
 )
-# Lists change while a server runs: whoever keeps a manifest asks each time whether it still holds.
-OPEN: Final = ((b"cache-control", b"no-cache"),)
-OWN: Final = ((b"cache-control", b"private, no-cache"), (b"vary", b"authorization"))
+# Lists change while a server runs, so a cached manifest must be revalidated.
+PUBLIC: Final = ((b"cache-control", b"no-cache"),)
+PRIVATE: Final = ((b"cache-control", b"private, no-cache"), (b"vary", b"authorization"))
 
 
-class Published:
-    """An application that tells its manifests, too."""
+class ManifestApp:
+    """Wraps an application and serves its manifests."""
 
     def __init__(self, app: Application, manifests: Manifests) -> None:
         self._app = app
@@ -57,8 +57,8 @@ class Published:
         status, headers, body = await self._answer(kind, scope)
         length = () if status in (204, 304) else ((b"content-length", b"%d" % len(body)),)
         await send({"type": "http.response.start", "status": status, "headers": [*headers, *length]})
-        shown = b"" if scope["method"] == "HEAD" else body
-        return await send({"type": "http.response.body", "body": shown})
+        content = b"" if scope["method"] == "HEAD" else body
+        return await send({"type": "http.response.body", "body": content})
 
     async def _answer(self, kind: str, scope: AsgiScope) -> tuple[int, Pairs, bytes]:
         headers = dict(scope["headers"])
@@ -67,27 +67,27 @@ class Published:
             return 204, PREFLIGHT, b""
         problem = problem or self._problem(kind, scope)
         if problem is not None:
-            return problem.status, (JSON, ANYBODY, *problem.headers), problem.body()
-        given: Scope | None = scope.get("assay")
-        body = await self._manifests.write(kind, None if given is None else given.scopes)
+            return problem.status, (JSON, ANY_ORIGIN, *problem.headers), problem.body()
+        caller: Scope | None = scope.get("assay")
+        body = await self._manifests.write(kind, None if caller is None else caller.scopes)
         tag = etag(body)
-        told = ((b"etag", tag), ANYBODY, *(OPEN if given is None else OWN))
+        fields = ((b"etag", tag), ANY_ORIGIN, *(PUBLIC if caller is None else PRIVATE))
         if matches(headers.get(b"if-none-match", b""), tag):
-            return 304, told, b""
-        return 200, (JSON, *told), body
+            return 304, fields, b""
+        return 200, (JSON, *fields), body
 
     def _problem(self, kind: str, scope: AsgiScope) -> Refusal | None:
         if scope["method"] not in ("GET", "HEAD"):
-            return Refusal(405, "a manifest can only be read", (ALLOW,))
-        given: Scope | None = scope.get("assay")
+            return Refusal(405, "manifests are read-only", (ALLOW,))
+        caller: Scope | None = scope.get("assay")
         needed = self._manifests.needs(kind)
-        if given is None or given.scopes is None or given.scopes.issuperset(needed):
+        if caller is None or caller.scopes is None or caller.scopes.issuperset(needed):
             return None
         return Refusal(403, f"insufficient scope: needs {' '.join(needed)}", challenged(scope, needed))
 
 
 def challenged(scope: AsgiScope, needed: Iterable[str]) -> Pairs:
-    """The header that tells a client which scopes to get, where a guard stands before this."""
+    """The challenge with the required scopes, if the server requires authorization."""
     challenge = scope.get("assay.challenge")
     if challenge is None:
         return ()
@@ -95,6 +95,6 @@ def challenged(scope: AsgiScope, needed: Iterable[str]) -> Pairs:
 
 
 def matches(condition: bytes, tag: bytes) -> bool:
-    """Whether `If-None-Match` names this document (RFC 9110, 13.1.2: compared weakly)."""
-    named = [part.strip().removeprefix(b"W/") for part in condition.split(b",")]
-    return tag in named or b"*" in named
+    """Whether `If-None-Match` names this document (RFC 9110, 13.1.2: weak comparison)."""
+    tags = [part.strip().removeprefix(b"W/") for part in condition.split(b",")]
+    return tag in tags or b"*" in tags

@@ -1,4 +1,4 @@
-"""What a ledger shows, and that nobody can change it unnoticed."""
+"""Verification of a ledger, which detects every change."""
 
 import base64
 import json
@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from assay.profile.ledger_entry import CHECKPOINT_TYPE, MAX_LINE
-from assay.profile.ledger_reading import Reason, Tampered, Verified, Walk, read
+from assay.profile.ledger_reader import InvalidSegment, Reason, SegmentReader, VerifiedSegment, verify_segment
 from assay.signing import canonical, dsse
 from assay.signing.dsse import Role, Trust
 from tests.profile.ledgers import (
@@ -32,24 +32,24 @@ BOTH = Trust([(KEY.public, Role.DEVELOPER), (OTHER.public, Role.DEVELOPER)])
 
 
 def refusal(path: Path, trust: Trust = TRUST) -> Reason:
-    with pytest.raises(Tampered) as tampered:
-        read(path, trust)
+    with pytest.raises(InvalidSegment) as tampered:
+        verify_segment(path, trust)
     return tampered.value.reason
 
 
 def test_a_segment_that_ended_in_order_is_complete(tmp_path: Path) -> None:
     path = written(tmp_path)
-    found = read(path, TRUST)
+    segment = verify_segment(path, TRUST)
     head = json.loads(lines_of(path)[-1])["entryHash"]
     name = path.name.removesuffix(".jsonl")
-    assert found == Verified(name, LINES, LINES, KEY.public.id, True, 0, head)
-    assert found.is_complete
+    assert segment == VerifiedSegment(name, LINES, LINES, KEY.public.id, True, 0, head)
+    assert segment.is_complete
 
 
 def test_a_killed_process_leaves_lines_without_a_signature(tmp_path: Path) -> None:
-    found = read(written(tmp_path, killed=True), TRUST)
-    assert (found.lines, found.signed, found.closed) == (6, 5, False)
-    assert not found.is_complete
+    segment = verify_segment(written(tmp_path, killed=True), TRUST)
+    assert (segment.lines, segment.signed, segment.closed) == (6, 5, False)
+    assert not segment.is_complete
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".checkpoints.jsonl"])
@@ -64,34 +64,34 @@ def test_nobody_waits_for_a_pipe(tmp_path: Path, ending: str) -> None:
 def test_a_line_that_was_not_written_to_its_end_is_no_tampering(tmp_path: Path) -> None:
     path = written(tmp_path, killed=True)
     path.write_bytes(path.read_bytes()[:-10])
-    found = read(path, TRUST)
-    assert (found.lines, found.signed, found.torn > 0) == (5, 5, True)
+    segment = verify_segment(path, TRUST)
+    assert (segment.lines, segment.signed, segment.torn > 0) == (5, 5, True)
 
 
 def test_half_a_checkpoint_is_no_tampering(tmp_path: Path) -> None:
     path = written(tmp_path, killed=True)
     place = checkpoints_of(path)
     place.write_bytes(place.read_bytes()[:-10])
-    assert (read(path, TRUST).signed) == 3
+    assert (verify_segment(path, TRUST).signed) == 3
 
 
 def test_without_a_pinned_key_nothing_counts_as_signed(tmp_path: Path) -> None:
-    found = read(written(tmp_path), Trust())
-    assert (found.lines, found.signed, found.key_id, found.is_complete) == (LINES, 0, None, False)
+    segment = verify_segment(written(tmp_path), Trust())
+    assert (segment.lines, segment.signed, segment.key_id, segment.is_complete) == (LINES, 0, None, False)
 
 
 def test_without_a_key_there_is_nothing_signed(tmp_path: Path) -> None:
-    found = read(written(tmp_path, None), TRUST)
-    assert (found.signed, found.closed, found.is_complete) == (0, True, False)
+    segment = verify_segment(written(tmp_path, None), TRUST)
+    assert (segment.signed, segment.closed, segment.is_complete) == (0, True, False)
 
 
 def test_names_are_not_in_it(tmp_path: Path) -> None:
     path = written(tmp_path)
     assert b"ada@example.com" not in path.read_bytes()
-    assert all(one.line.principal.startswith("hmac:") for one in [*Walk(path)][1:-1])  # type: ignore[union-attr]
+    assert all(entry.line.principal.startswith("hmac:") for entry in [*SegmentReader(path)][1:-1])  # type: ignore[union-attr]
 
 
-# Tampering with the entries: from lines to others. `chained` mends all hashes, as anybody could.
+# Tampering with the entries: functions from lines to lines. `chained` recomputes all hashes, as anyone can.
 
 Lines = list[bytes]
 
@@ -155,7 +155,7 @@ ENTRIES: dict[str, tuple[Callable[[Lines], Lines], Reason]] = {
     "forged: an entry put in": (forged(lambda lines: [*lines[:3], lines[2], *lines[3:]]), Reason.WRONG_HEAD),
     "forged: two in each other's place": (forged(swapped), Reason.WRONG_HEAD),
     "forged: the last line": (forged(changed(6, time="2026-01-01T00:00:00.000Z")), Reason.WRONG_HEAD),
-    "forged: opened by nobody's key": (forged(changed(0, keyId=None)), Reason.WRONG_HEAD),
+    "forged: opened without a key": (forged(changed(0, keyId=None)), Reason.WRONG_HEAD),
 }
 
 
@@ -170,16 +170,16 @@ def test_entries_cannot_be_changed(change: str, tmp_path: Path) -> None:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100)
 @given(data=st.data())
 def test_no_byte_of_the_entries_can_change(data: st.DataObject, tmp_path: Path) -> None:
-    if not (found := [*tmp_path.glob("*Z-*[0-9a-f].jsonl")]):
-        found = [written(tmp_path)]
-    original = found[0].read_bytes()
+    if not (paths := [*tmp_path.glob("*Z-*[0-9a-f].jsonl")]):
+        paths = [written(tmp_path)]
+    original = paths[0].read_bytes()
     text = bytearray(original)
     text[data.draw(st.integers(0, len(text) - 1))] ^= data.draw(st.integers(1, 255))
-    found[0].write_bytes(bytes(text))
+    paths[0].write_bytes(bytes(text))
     try:
-        assert refusal(found[0])
+        assert refusal(paths[0])
     finally:
-        found[0].write_bytes(original)
+        paths[0].write_bytes(original)
 
 
 def test_a_segment_cannot_pass_for_another(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_a_signed_line_cannot_pass_for_a_torn_one(tmp_path: Path) -> None:
 
 
 def signed(size: int, path: Path, key: Any = KEY, kind: str = CHECKPOINT_TYPE, **members: Any) -> bytes:
-    """A checkpoint as the ledger would make it, but for some members."""
+    """A checkpoint as the ledger signs it, except for some members."""
     payload = json.loads(base64.b64decode(json.loads(lines_of(checkpoints_of(path))[-1])["payload"]))
     return dsse.sign(canonical.encode({**payload, "size": size, **members}), key, kind)
 
@@ -259,8 +259,8 @@ def test_a_trusted_key_cannot_sign_what_another_has_opened(tmp_path: Path) -> No
 def test_without_its_checkpoints_nothing_is_signed(tmp_path: Path) -> None:
     path = written(tmp_path)
     checkpoints_of(path).unlink()
-    found = read(path, TRUST)
-    assert (found.signed, found.is_complete) == (0, False)
+    segment = verify_segment(path, TRUST)
+    assert (segment.signed, segment.is_complete) == (0, False)
 
 
 def test_a_key_of_another_role_is_none(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Calls in the ledger: whatever was done is written down, however the call ended."""
+"""Calls in the ledger: every action is recorded, however the call ended."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def only(book: Book) -> Record:
 async def test_a_call_is_written_down_and_its_summary_names_the_entry(
     server: Server, book: Book, date: str
 ) -> None:
-    told = await summary(server, "write", date=date, text="ü")
-    assert told["ledger"] == {"seq": 1, "entryHash": f"sha256:{1:064}"}
-    hashed = of(told["effects"])
-    assert only(book) == Record("tool_invocation", "write", told["argsDigest"], hashed, "short-30d")
+    effects = await summary(server, "write", date=date, text="ü")
+    assert effects["ledger"] == {"seq": 1, "entryHash": f"sha256:{1:064}"}
+    hashed = of(effects["effects"])
+    assert only(book) == Record("tool_invocation", "write", effects["argsDigest"], hashed, "short-30d")
 
 
 async def test_who_asked_and_in_which_session_is_handed_over(book: Book, server: Server) -> None:
@@ -125,8 +125,8 @@ async def test_each_round_of_questions_is_written_down(server: Server, book: Boo
         return str(await ctx.elicit("Who?", {"type": "object", "properties": {"name": {"type": "string"}}}))
 
     client = DescribingClient(server)
-    asked = await client.call("ask")
-    called = await client.call("ask", answering(asked, question_1=accepted(name="Ada")))
+    question = await client.call("ask")
+    called = await client.call("ask", answering(question, question_1=accepted(name="Ada")))
     assert [record.event for record in book.records] == ["tool_question", "tool_invocation"]
     first, last = book.records
     assert first.effects_hash == last.effects_hash == of(called["_meta"][EFFECTS]["effects"]) != of([])
@@ -158,23 +158,23 @@ async def test_questions_are_asked_even_if_the_round_could_not_be_written_down(
 
     book.torn = True
     assert (await DescribingClient(server).call("ask"))["resultType"] == "input_required"
-    assert "a call of ask could not be written down: torn" in caplog.text
+    assert "a call of ask could not be recorded: torn" in caplog.text
 
 
 async def test_arguments_that_canonical_json_cannot_say_are_known_by_their_bytes(book: Book) -> None:
     server = market(Profile(ledger=book))
-    given = b'{"message":1e999}'
-    params = b'{"name":"echo","arguments":' + given + b"}"
+    arguments = b'{"message":1e999}'
+    params = b'{"name":"echo","arguments":' + arguments + b"}"
     message = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":' + params + b"}"
     called = json.loads(await server.handle(message) or b"")["result"]
     assert "argsDigest" not in called["_meta"][EFFECTS]
-    assert only(book).payload_hash == f"sha256:{sha256(given).hexdigest()}"
+    assert only(book).payload_hash == f"sha256:{sha256(arguments).hexdigest()}"
 
 
 async def test_reads_are_written_down_only_if_wanted() -> None:
     quiet, full = Book(), Book()
-    for book, wanted in ((quiet, False), (full, True)):
-        server = market(Profile(ledger=book, log_reads=wanted))
+    for book, logged in ((quiet, False), (full, True)):
+        server = market(Profile(ledger=book, log_reads=logged))
         await result(server, PER_REQUEST, "resources/read", uri="file:///notes.txt")
     assert quiet.records == []
     assert only(full) == Record("resource_read", "file:///notes.txt", of({}), of([]), "legal-hold")
@@ -183,10 +183,10 @@ async def test_reads_are_written_down_only_if_wanted() -> None:
 async def test_a_ledger_on_disk_takes_it_all(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path)
     server = market(Profile(ledger=ledger))
-    told = [await summary(server, "echo", message=str(number)) for number in range(3)]
+    effects = [await summary(server, "echo", message=str(number)) for number in range(3)]
     ledger.close()
     entries = [json.loads(line) for line in ledger.path.read_bytes().splitlines()]
     by_number = {entry["seq"]: entry["entryHash"] for entry in entries}
-    assert [by_number[each["ledger"]["seq"]] for each in told] == [
-        each["ledger"]["entryHash"] for each in told
+    assert [by_number[each["ledger"]["seq"]] for each in effects] == [
+        each["ledger"]["entryHash"] for each in effects
     ]

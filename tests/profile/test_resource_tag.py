@@ -1,4 +1,4 @@
-"""Resource reads: each of the contents under its tags."""
+"""Resource reads and their tags."""
 
 from __future__ import annotations
 
@@ -24,24 +24,27 @@ async def read(server: Server, uri: str, date: str = DATES[-2]) -> list[dict[str
 @EVERY
 async def test_text_carries_the_digest_of_its_utf8(date: str) -> None:
     (contents,) = await read(market(), "file:///notes.txt", date)
-    found = contents["_meta"][PROVENANCE]
-    assert found.pop("asOf")
+    provenance = contents["_meta"][PROVENANCE]
+    assert provenance.pop("asOf")
     expected = sha256(contents["text"].encode()).hexdigest()
-    assert found == {"alg": "sha-256", "digest": expected, "over": "text-utf8"}
+    assert provenance == {"alg": "sha-256", "digest": expected, "over": "text-utf8"}
 
 
 @EVERY
 async def test_a_blob_carries_the_digest_of_its_bytes(date: str) -> None:
     (contents,) = await read(market(), "file:///picture.png", date)
-    found = contents["_meta"][PROVENANCE]
-    assert (found["digest"], found["over"]) == (sha256(b64decode(contents["blob"])).hexdigest(), "blob")
+    provenance = contents["_meta"][PROVENANCE]
+    assert (provenance["digest"], provenance["over"]) == (
+        sha256(b64decode(contents["blob"])).hexdigest(),
+        "blob",
+    )
 
 
 async def test_the_time_is_now_in_utc() -> None:
     (contents,) = await read(market(), "file:///notes.txt")
-    said = contents["_meta"][PROVENANCE]["asOf"]
-    assert said.endswith("Z")
-    moment = datetime.fromisoformat(said)
+    as_of = contents["_meta"][PROVENANCE]["asOf"]
+    assert as_of.endswith("Z")
+    moment = datetime.fromisoformat(as_of)
     assert abs(datetime.now(moment.tzinfo) - moment) < timedelta(minutes=1)
 
 
@@ -81,7 +84,7 @@ async def test_contents_of_the_author_are_not_changed() -> None:
     server = market()
 
     @server.resource("file:///mine")
-    async def kept() -> Contents:
+    async def tagged() -> Contents:
         return mine
 
     await read(server, "file:///mine")
