@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from assay.model.result import ToolResult as ToolResult
     from assay.model.strictness import Strictness as Strictness
     from assay.protocol.scope import Scope as Scope
-    from assay.protocol.seal import EncryptingSealer as EncryptingSealer
     from assay.server.context import Context as Context
     from assay.server.header import Header as Header
+    from assay.server.sealer import EncryptingSealer as EncryptingSealer
     from assay.server.server import Server as Server
 
 _HOMES = {
@@ -74,9 +74,9 @@ _HOMES = {
     "assay.model.result": ("Cache", "Completion", "Message", "PromptResult", "ToolResult"),
     "assay.protocol.scope": ("Scope",),
     "assay.model.strictness": ("Strictness",),
-    "assay.protocol.seal": ("EncryptingSealer",),
     "assay.server.context": ("Context",),
     "assay.server.header": ("Header",),
+    "assay.server.sealer": ("EncryptingSealer",),
     "assay.server.server": ("Server",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

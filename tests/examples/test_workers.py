@@ -10,7 +10,7 @@ from tests.examples import process
 
 REVISION = HANDSHAKE[-1].date
 WORKERS = 2
-CONCURRENT_MESSAGES = 20
+CONCURRENT = 20
 
 
 # Every request takes a connection of its own, which any worker may accept.
@@ -33,7 +33,7 @@ async def test_every_worker_answers() -> None:
         url = f"{base}/mcp"
         seen: set[int] = set()
         while len(seen) < WORKERS:
-            seen |= set(await asyncio.gather(*(call(http, url, "who") for _ in range(CONCURRENT_MESSAGES))))
+            seen |= set(await asyncio.gather(*(call(http, url, "who") for _ in range(CONCURRENT))))
         squares = await asyncio.gather(*(call(http, url, "square", number=number) for number in range(100)))
         assert squares == [number * number for number in range(100)]
         await shake_hands(http, url)

@@ -22,7 +22,7 @@ from tests.transport.http1.memory_client import get, post
 # Much work: on a busy machine it takes its time, and each wait has a guard of its own.
 pytestmark = [pytest.mark.long, pytest.mark.timeout(120)]
 CONNECTIONS = 250
-CONCURRENT_MESSAGES = 25
+CONCURRENT = 25
 MESSAGE_BYTES = 200_000
 TYPES = (b"accept: application/json, text/event-stream", b"content-type: application/json")
 
@@ -187,7 +187,7 @@ WAYS: tuple[Callable[[Client], Any], ...] = (
 
 
 async def come_and_go(subject: Subject, port: int, count: int) -> None:
-    places = asyncio.Semaphore(CONCURRENT_MESSAGES)
+    places = asyncio.Semaphore(CONCURRENT)
     subject.door.clear()
 
     async def client(number: int) -> None:

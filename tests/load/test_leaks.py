@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(120)]
 NEWEST = HANDSHAKE[-1]
 SESSIONS = 500
 STREAMS = 250
-CONCURRENT_MESSAGES = 25
+CONCURRENT = 25
 CHUNK = "x" * 50_000
 EMPTY_TABLES = 150_000
 """What dictionaries and sets keep that have held 500 entries; the entries come to twenty times that."""
@@ -183,7 +183,7 @@ async def cut(port: int, data: bytes, places: asyncio.Semaphore) -> None:
 
 
 async def cut_streams(subject: Subject, port: int, count: int) -> None:
-    places = asyncio.Semaphore(CONCURRENT_MESSAGES)
+    places = asyncio.Semaphore(CONCURRENT)
     sessions = [await open_session(port) for _ in range(10)]
     asked = [
         http("POST", session, call("pour", number, chunks=2)) if number % 2 else http("GET", session)

@@ -20,7 +20,7 @@ from tests.load.gauge import Held, returned_to, tracing, until, until_still
 # Much work: on a busy machine it takes its time, and each wait has a guard of its own.
 pytestmark = [pytest.mark.long, pytest.mark.timeout(120)]
 CONNECTIONS = 250
-CONCURRENT_MESSAGES = 25
+CONCURRENT = 25
 MESSAGE_BYTES = 200_000
 CHUNK = "x" * 50_000
 SMALL = 16_384
@@ -120,7 +120,7 @@ LEAVING: tuple[Callable[[RawSocket], Any], ...] = (
 
 
 async def come_and_go(subject: Subject, port: int, count: int) -> None:
-    places = asyncio.Semaphore(CONCURRENT_MESSAGES)
+    places = asyncio.Semaphore(CONCURRENT)
 
     async def client(number: int) -> None:
         async with places:

@@ -179,7 +179,7 @@ def test_a_value_of_the_wrong_type_is_refused(changes: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("version", ["1999-01-01", "", "2026-7-28", *(one.date for one in HANDSHAKE)])
 def test_a_version_that_is_not_served_this_way_is_answered_with_those_that_are(version: str) -> None:
-    """VER-01; digest 3.3: a description that names a handshake revision is covered by no revision."""
+    """VER-01 (basic/versioning). No revision covers a declaration that names a handshake revision."""
     message = envelope(LEAST | {VERSION: version})
     with pytest.raises(RpcError) as caught:
         declared_peer(read_declaration(message))

@@ -1,7 +1,8 @@
-"""Sealed text comes back as it went, or not at all."""
+"""Sealed text opens to the payload, or not at all."""
 
 from __future__ import annotations
 
+import os
 import sys
 from base64 import urlsafe_b64decode
 
@@ -10,22 +11,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.model.error import MissingExtra
-from assay.protocol.seal import BrokenSeal, EncryptingSealer, HmacSealer, Sealer
+from assay.protocol.seal import AesGcmSealer, BrokenSeal, HmacSealer, Sealer
 
 KEY, OTHER = b"k" * 16, b"o" * 32
 SEALER = HmacSealer([KEY])
-ENCRYPTING = EncryptingSealer([OTHER])
+ENCRYPTING = AesGcmSealer([OTHER], os.urandom)
 both = pytest.mark.parametrize("sealer", [SEALER, ENCRYPTING], ids=["hmac", "aes-gcm"])
 
 
 @both
 @given(payload=st.binary(max_size=200))
-def test_what_was_sealed_is_opened(sealer: Sealer, payload: bytes) -> None:
+def test_sealed_payload_is_opened(sealer: Sealer, payload: bytes) -> None:
     assert sealer.open(sealer.seal(payload)) == payload
 
 
-def test_sealed_text_can_stand_anywhere() -> None:
-    """It travels in JSON, in logs and in URLs: letters, digits and `-_.` are safe in all of them."""
+def test_sealed_text_needs_no_escaping() -> None:
+    """Letters, digits and `-_.` are safe in JSON, logs and URLs."""
     sealed = SEALER.seal(bytes(range(256)))
     assert sealed.isascii()
     assert sealed.replace("-", "").replace("_", "").replace(".", "").isalnum()
@@ -43,7 +44,7 @@ def test_one_changed_bit_breaks_the_seal(sealer: Sealer, payload: bytes, positio
 
 @both
 @given(payload=st.binary(max_size=60), data=st.data())
-def test_a_part_is_not_the_whole(sealer: Sealer, payload: bytes, data: st.DataObject) -> None:
+def test_truncated_text_is_refused(sealer: Sealer, payload: bytes, data: st.DataObject) -> None:
     sealed = sealer.seal(payload)
     end = data.draw(st.integers(0, len(sealed) - 1))
     with pytest.raises(BrokenSeal):
@@ -57,35 +58,42 @@ def test_arbitrary_text_is_refused(sealer: Sealer, text: str) -> None:
         sealer.open(text)
 
 
-def test_encrypted_text_shows_nothing_and_never_repeats() -> None:
+def test_encrypted_text_reveals_nothing_and_never_repeats() -> None:
     payload = b"the answer is forty-two" * 4
     first, second = ENCRYPTING.seal(payload), ENCRYPTING.seal(payload)
     assert first != second
     assert b"forty" not in urlsafe_b64decode(first + "==")
 
 
+def test_nonces_come_from_the_given_source() -> None:
+    """The core has no randomness itself, so the same source gives the same text."""
+    first, second = (AesGcmSealer([KEY], lambda size: b"\7" * size).seal(b"payload") for _ in range(2))
+    assert first == second
+    assert urlsafe_b64decode(first + "==").startswith(b"\7" * 12)
+
+
 def test_a_rotated_key_opens_and_another_does_not() -> None:
-    sealed = ENCRYPTING.seal(b"kept")
-    assert EncryptingSealer([KEY, OTHER]).open(sealed) == b"kept"
+    sealed = ENCRYPTING.seal(b"payload")
+    assert AesGcmSealer([KEY, OTHER], os.urandom).open(sealed) == b"payload"
     with pytest.raises(BrokenSeal, match="no key"):
-        EncryptingSealer([KEY]).open(sealed)
+        AesGcmSealer([KEY], os.urandom).open(sealed)
 
 
 @pytest.mark.parametrize("keys", [[], [b"short"]])
 def test_unusable_keys_are_refused(keys: list[bytes]) -> None:
     with pytest.raises(ValueError, match="key"):
-        EncryptingSealer(keys)
+        AesGcmSealer(keys, os.urandom)
 
 
-def test_encryption_without_its_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_encryption_without_its_extra_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
     with pytest.raises(MissingExtra, match="pip install"):
-        EncryptingSealer([KEY])
+        AesGcmSealer([KEY], os.urandom)
 
 
 @pytest.mark.parametrize("change", [" {}", "{} ", "{}=", "\n{}", "{}.", "{}.x", ".{}", "{}\x00", "{}é"])
-def test_only_the_spelling_that_was_written_is_read(change: str) -> None:
-    """Base64 decoders skip what they do not know: then many texts would open to the same payload."""
+def test_only_the_canonical_spelling_is_accepted(change: str) -> None:
+    """Base64 decoders skip unknown characters: many texts would open to the same payload."""
     with pytest.raises(BrokenSeal):
         SEALER.open(change.format(SEALER.seal(b"payload")))
 

@@ -230,7 +230,7 @@ async def test_what_was_told_before_the_end_is_sent_before_the_end(listening: Li
 
 
 async def test_on_stdio_the_end_is_also_told_by_id(listening: Listening) -> None:
-    """CAN-12 and digest K1: all streams share one channel there."""
+    """CAN-12 (basic/patterns/cancellation): on stdio all streams share one channel."""
     client = DescribingClient(listening.server, transport="stdio")
     listening.open(client)
     await client.next()

@@ -87,7 +87,7 @@ async def test_cursor_that_is_no_text_is_invalid_params(cursor: Any) -> None:
 
 
 async def test_null_cursor_is_no_cursor() -> None:
-    """Outside the schema, yet common (digest 5e)."""
+    """The schema wants a string, but clients send null (server/utilities/pagination)."""
     assert len((await ask(full_server(1, 3), "tools/list", cursor=None))["result"]["tools"]) == 1
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from assay import Context, Limits, Server
-from assay.protocol.seal import BrokenSeal, EncryptingSealer, HmacSealer
+from assay.protocol.seal import BrokenSeal, HmacSealer
+from assay.server.sealer import EncryptingSealer
 from tests.driving.describing import DescribingClient, accepted, answering, text_of
 
 FORM = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}

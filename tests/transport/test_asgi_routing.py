@@ -97,7 +97,7 @@ async def test_version_header_names_the_revision_of_a_request_without_session(re
 
 
 async def test_absent_version_header_means_the_assumed_revision() -> None:
-    """HTTP-46: never a refusal (digest 5a)."""
+    """HTTP-46: absence is never refused (basic/transports#protocol-version-header)."""
     async with peer() as client:
         answer = await client.post(
             [request("ping", request_id=1)], headers={"mcp-protocol-version": ASSUMED.date}
@@ -234,7 +234,8 @@ async def test_trailing_slash_does_not_matter(path: str) -> None:
     ],
 )
 async def test_errors_of_a_request_travel_with_status_200(message: Any, code: int) -> None:
-    """Digest 5c: no status is tied to a JSON-RPC error."""
+    """The specification ties no status to a JSON-RPC error
+    (basic/transports#sending-messages-to-the-server)."""
     async with peer() as client:
         answer = await client.post(message)
         assert (answer.status, answer.json["error"]["code"]) == (200, code)

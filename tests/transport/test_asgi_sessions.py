@@ -59,7 +59,7 @@ async def test_failed_initialize_mints_none() -> None:
 
 
 async def test_session_keeps_its_revision_whatever_known_version_the_header_says() -> None:
-    """Digest 3.3 step 7: a differing but known value is tolerable."""
+    """HTTP-47: only an unsupported value is refused (basic/transports#protocol-version-header)."""
     async with await opened(Subject().server.asgi()) as client:
         client.version = HANDSHAKE[0].date
         assert (await client.call("add", a="x", b=1)).json["result"]["isError"] is True
@@ -109,7 +109,7 @@ async def test_what_needs_a_session_says_so_without_one() -> None:
 
 @pytest.mark.parametrize("session", ["unknown", "", "ünknown", "a" * 5000])
 async def test_unknown_session_gets_404(session: str) -> None:
-    """Digest 5g: the answer that makes clients start anew."""
+    """HTTP-41: a 404 makes clients initialize again (basic/transports#session-management)."""
     async with AsgiPeer(Subject().server.asgi()) as client:
         client.session = session
         for answer in (await client.post(PING), await client.send("GET"), await client.send("DELETE")):

@@ -144,7 +144,7 @@ async def test_get_must_accept_a_stream(accept: str | None) -> None:
 
 
 async def test_silent_streams_carry_heartbeats() -> None:
-    """Comments, never data (digest 5i)."""
+    """Heartbeats are SSE comments, because clients parse every `data` field as JSON-RPC."""
     subject = Subject()
 
     @subject.server.tool

@@ -87,7 +87,7 @@ async def test_unknown_names_have_their_codes(transport: str, revision: Revision
 async def test_bad_arguments_are_answered_as_the_revision_says(
     transport: str, revision: Revision, arguments: dict[str, Any]
 ) -> None:
-    """Digest 5b: a protocol error, and from the newest handshake revision on a result that is an error."""
+    """server/tools#error-handling: a JSON-RPC error, or a result with `isError` in newer revisions."""
     async with connect(Subject().server, transport, revision) as client:
         params = {"name": "add", "arguments": arguments}
         if revision.bad_arguments is BadArguments.RPC_ERROR:
@@ -404,7 +404,7 @@ async def test_id_in_use_is_refused_and_the_first_request_goes_on(transport: str
 
 @pytest.mark.parametrize("transport", ["memory", "stdio", "websocket"])
 async def test_request_before_initialize_is_refused(transport: str, revision: Revision) -> None:
-    """Digest 3.4: -32602 that names what is supported; ping is answered all the same."""
+    """basic/lifecycle#initialization: only `ping` may come first. The error names the supported versions."""
     async with connect(Subject().server, transport, revision, handshake=False) as client:
         refused = await client.error("tools/list")
         assert refused["code"] == -32602

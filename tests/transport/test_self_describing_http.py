@@ -49,7 +49,8 @@ class Row(NamedTuple):
 
 
 def single_rows() -> list[Row]:
-    """Digest 3.3, M1 to M6. `headers` are changes to those that repeat the message; none leaves one out."""
+    """Cases of basic/index#meta and basic/transports/streamable-http. `headers` change those that mirror the
+    message; None leaves one out."""
     missing, unsupported = {"supported": SUPPORTED}, {"supported": SUPPORTED, "requested": "1999-01-01"}
     handshake, unknown = HANDSHAKE[-1].date, saying(version="1999-01-01")
     naming = describe("tools/call", {"name": "größe", "arguments": {}})
@@ -163,7 +164,7 @@ async def test_header_that_comes_twice_is_refused(name: str) -> None:
 
 
 async def test_initialize_opens_a_session_unless_it_describes_itself() -> None:
-    """Digest 3.3, steps 5 and 6: a client of both kinds falls back to the handshake."""
+    """basic/versioning: a client that supports both falls back to the handshake."""
     async with AsgiPeer(Subject().server.asgi()) as client:
         opening = initialize(REVISION)
         for header in (None, REVISION.date, "1999-01-01"):

@@ -113,7 +113,7 @@ def lacking(*names: str) -> dict[str, Any]:
 async def test_request_that_describes_itself_badly_is_refused(
     wired: Wired, message: dict[str, Any], error: dict[str, Any], handshake: str
 ) -> None:
-    """Digest 3.4; a session that is open makes no difference."""
+    """basic/index#meta: required in every request, whether or not a session is open."""
     async with wired(Subject().server) as wire:
         if handshake == "before":
             await wire.shake_hands()
@@ -121,7 +121,7 @@ async def test_request_that_describes_itself_badly_is_refused(
 
 
 async def test_request_without_description_or_session_learns_of_both(wired: Wired) -> None:
-    """Digest 3.4: the error names what either kind of client would have to send."""
+    """basic/versioning: the error names what either kind of client has to send."""
     async with wired(Subject().server) as wire:
         error = (await wire.ask(call("add", a=1, b=2)))["error"]
         assert (error["code"], error["data"]) == (-32602, {"supported": [*DATES]})
@@ -181,7 +181,8 @@ async def test_a_level_of_the_session_is_none_of_a_request_that_describes_itself
 
 
 async def test_capabilities_of_the_session_are_none_of_a_request_that_describes_itself(wired: Wired) -> None:
-    """META-09; and what it asks it asks by a result, never by a request (digest 3.4)."""
+    """META-09 (basic/index#meta). Questions are asked by a result, never by a request
+    (basic/patterns/mrtr)."""
     async with wired(Subject().server) as wire:
         await wire.shake_hands(roots={})
         answer = await wire.ask(describe("tools/call", {"name": "roots"}, "lacking"))
@@ -197,7 +198,7 @@ async def test_capabilities_of_the_session_are_none_of_a_request_that_describes_
 @pytest.mark.parametrize("kind", ["described", "plain"])
 @pytest.mark.parametrize("request_id", ["held", 7])
 async def test_requests_of_either_kind_are_cancelled_by_id(wired: Wired, kind: str, request_id: Any) -> None:
-    """Digest 3.4: a cancellation does not say of which kind it is."""
+    """basic/patterns/cancellation: a cancellation carries no `_meta` that would tell which."""
     subject = Subject()
     holding = {"name": "hold", "arguments": {}}
     async with wired(subject.server) as wire:
@@ -225,7 +226,7 @@ async def test_an_id_in_use_by_one_kind_is_not_free_for_the_other(wired: Wired) 
 
 
 async def test_changes_come_as_each_kind_asked_for_them(wired: Wired) -> None:
-    """Digest 3.4: unsolicited to the session, tagged to each stream."""
+    """basic/patterns/subscriptions: unsolicited to the session, with a subscription id on each stream."""
     subject = Subject()
     async with wired(subject.server) as wire:
         await wire.shake_hands()

@@ -1,21 +1,23 @@
-"""Sealing: bytes that go through a client's hands and must come back unchanged.
+"""Seals for data that passes through a client and must come back unchanged.
 
-The sealer is a port. The default signs, so the client can read but not alter what it carries; one
-that encrypts with authentication can be given where it must not read either.
+`HmacSealer` signs: the client can read what it carries, but not alter it. `AesGcmSealer` also hides it. Users
+may pass any other `Sealer` to a server.
 """
 
 from __future__ import annotations
 
 import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Sequence
-from os import urandom
-from typing import Final, Protocol, cast
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
 
 from assay.model.error import MissingExtra
 
-NONCE: Final = 12
-TAG: Final = 16
+NONCE_BYTES: Final = 12
+TAG_BYTES: Final = 16
+
+RandomBytes = Callable[[int], bytes]
+"""Returns so many unpredictable bytes. The core has no randomness itself: callers pass `os.urandom`."""
 
 
 class BrokenSeal(ValueError):
@@ -24,13 +26,13 @@ class BrokenSeal(ValueError):
 
 class Sealer(Protocol):
     def seal(self, payload: bytes) -> str:
-        """Text that only `open` turns back into the payload."""
+        """Text from which `open` restores the payload."""
         ...
 
     def open(self, sealed: str) -> bytes:
         """
         Raises:
-            BrokenSeal: nothing of it may be believed.
+            BrokenSeal: the text is not authentic.
         """
         ...
 
@@ -40,7 +42,7 @@ class HmacSealer:
 
     def __init__(self, keys: Sequence[bytes]) -> None:
         if not keys or any(len(key) < 16 for key in keys):
-            raise ValueError("a sealing key has at least 16 bytes, and there is at least one")
+            raise ValueError("give at least one sealing key, each of at least 16 bytes")
         self._keys = tuple(keys)
 
     def seal(self, payload: bytes) -> str:
@@ -49,57 +51,51 @@ class HmacSealer:
     def open(self, sealed: str) -> bytes:
         from hmac import compare_digest
 
-        body, _, signature = sealed.partition(".")
-        payload, given = _bytes(body), _bytes(signature)
-        if not any(compare_digest(_sign(key, payload), given) for key in self._keys):
+        body, _, signature_text = sealed.partition(".")
+        payload, signature = _bytes(body), _bytes(signature_text)
+        # In constant time: the duration of `==` would reveal how much of a forged signature is right.
+        if not any(compare_digest(_sign(key, payload), signature) for key in self._keys):
             raise BrokenSeal("signature does not match")
         return payload
 
 
-class EncryptingSealer:
-    """Encrypts with AES-GCM under the first key and opens with any: clients cannot read what they carry.
+class AesGcmSealer:
+    """Encrypts with AES-GCM under the first key and opens with any of them.
 
-    Keys have 16, 24 or 32 bytes. Nonces are random, so one key should seal no more than 2**32 times.
+    Keys have 16, 24 or 32 bytes. Nonces are random, so one key should seal at most 2**32 times
+    (NIST SP 800-38D, 8.3).
     """
 
-    def __init__(self, keys: Sequence[bytes]) -> None:
+    def __init__(self, keys: Sequence[bytes], random_bytes: RandomBytes) -> None:
         try:
             from cryptography.exceptions import InvalidTag
             from cryptography.hazmat.primitives.ciphers.aead import AESGCM
         except ImportError:
             raise MissingExtra('encryption needs cryptography: pip install "assay-mcp[auth]"') from None
         if not keys:
-            raise ValueError("there must be at least one key")
+            raise ValueError("give at least one sealing key")
         self._ciphers = [AESGCM(key) for key in keys]
-        self._wrong = InvalidTag
+        self._random_bytes = random_bytes
+        self._invalid = InvalidTag
 
     def seal(self, payload: bytes) -> str:
-        nonce = urandom(NONCE)
+        nonce = self._random_bytes(NONCE_BYTES)
         return _text(nonce + self._ciphers[0].encrypt(nonce, payload, None))
 
     def open(self, sealed: str) -> bytes:
         data = _bytes(sealed)
-        if len(data) < NONCE + TAG:
+        if len(data) < NONCE_BYTES + TAG_BYTES:
             raise BrokenSeal("not in sealed form")
         for cipher in self._ciphers:
             try:
-                return cipher.decrypt(data[:NONCE], data[NONCE:], None)
-            except self._wrong:
+                return cipher.decrypt(data[:NONCE_BYTES], data[NONCE_BYTES:], None)
+            except self._invalid:
                 continue
         raise BrokenSeal("no key opens it")
 
 
-def make_sealer(given: Sealer | bytes | Sequence[bytes] | None) -> Sealer:
-    """The sealer that is given, or one that signs with the keys that are, or with a key of its own."""
-    if given is None:
-        given = urandom(32)
-    if isinstance(given, bytes):
-        return HmacSealer([given])
-    return HmacSealer(given) if isinstance(given, list | tuple) else cast(Sealer, given)
-
-
 def _sign(key: bytes, payload: bytes) -> bytes:
-    # Loaded by the first question that is asked by retry: most servers ask none.
+    # Imported when a request is first answered with questions: most servers ask none.
     import hmac
 
     return hmac.digest(key, payload, "sha256")
@@ -114,7 +110,8 @@ def _bytes(text: str) -> bytes:
         data = urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
     except (binascii.Error, ValueError):
         raise BrokenSeal("not in sealed form") from None
-    # The decoder skips what is not Base64: only the one spelling that we write is ours.
+    # The decoder skips characters outside the alphabet. Accept only the spelling that we write, so that each
+    # payload has one sealed form.
     if _text(data) != text:
         raise BrokenSeal("not in sealed form")
     return data

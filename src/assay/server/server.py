@@ -20,7 +20,7 @@ from assay.protocol.codec import decode, encode, encode_outcome, error_reply
 from assay.protocol.layer import Layer
 from assay.protocol.lifecycle import STEPS, STRICT_STEPS
 from assay.protocol.scope import Scope, Send
-from assay.protocol.seal import Sealer, make_sealer
+from assay.protocol.seal import Sealer
 from assay.protocol.session import STATELESS, Session
 from assay.revisions.registry import DATES, HANDSHAKE
 from assay.revisions.revision import Opening, Revision
@@ -42,6 +42,7 @@ from .resource import Access
 from .resource_registry import Resources
 from .runner import TRANSPORTS, make_app, run
 from .scope_guard import read_method_scopes
+from .sealer import make_sealer
 from .thread_pool import ThreadPool
 from .tool_registry import Tools
 from .typed_result import ResultWriter

@@ -17,7 +17,7 @@ SUITE = suite_named("client")
 # What one test has played, others look at: `make test` keeps a file in one process.
 pytestmark = pytest.mark.long
 TRANSPORTS = (Transport.HTTP, Transport.STDIO, Transport.WEBSOCKET)
-CONCURRENT_MESSAGES = 8
+CONCURRENT = 8
 LIMIT = 30.0
 
 
@@ -44,7 +44,7 @@ async def visits_of(area: str) -> list[ClientRun]:
 
 
 async def visit_all(cells: list[Cell]) -> list[ClientRun]:
-    gate = asyncio.Semaphore(CONCURRENT_MESSAGES)
+    gate = asyncio.Semaphore(CONCURRENT)
 
     async def one(cell: Cell) -> ClientRun:
         async with gate:

@@ -1,0 +1,29 @@
+"""Sealers for a server: the keys that are given, or a random one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import urandom
+from typing import cast
+
+from assay.protocol.seal import AesGcmSealer, HmacSealer, Sealer
+
+
+class EncryptingSealer(AesGcmSealer):
+    """Encrypts what clients carry, with AES-GCM under the first key, and opens with any of the keys.
+
+    Keys have 16, 24 or 32 bytes. Nonces are random, so one key should seal at most 2**32 times.
+    """
+
+    def __init__(self, keys: Sequence[bytes]) -> None:
+        super().__init__(keys, urandom)
+
+
+def make_sealer(sealing: Sealer | bytes | Sequence[bytes] | None) -> Sealer:
+    """The sealer itself, or one that signs with these keys. Without any, the key is random: then only this
+    process can open its seals."""
+    if sealing is None:
+        sealing = urandom(32)
+    if isinstance(sealing, bytes):
+        return HmacSealer([sealing])
+    return HmacSealer(sealing) if isinstance(sealing, list | tuple) else cast(Sealer, sealing)
