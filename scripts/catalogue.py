@@ -70,9 +70,9 @@ def _check(check: Check) -> str:
     return _line(
         "check",
         check.id,
-        rows=_joined(check.rows),
+        rows=_joined(check.requirements),
         everywhere=check.everywhere,
-        by_row=check.by_row,
+        by_row=check.by_requirement,
         transports=_transports(check.transports),
     )
 

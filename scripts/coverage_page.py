@@ -126,7 +126,7 @@ def rule(suite: Suite, row: Requirement) -> Sequence[object]:
         f"{MARKS[cover(row, revision, suite)]} {level.value}" if (level := row.level(revision)) else ""
         for revision in REVISIONS
     )
-    checks = ", ".join(f"`{one.id}`" for one in suite.checks.values() if row.id in one.rows)
+    checks = ", ".join(f"`{one.id}`" for one in suite.checks.values() if row.id in one.requirements)
     return (row.id, row.statement, *marks, checks)
 
 

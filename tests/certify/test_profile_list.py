@@ -30,7 +30,7 @@ def test_what_a_row_only_recommends_is_not_scored() -> None:
 def test_transports_are_those_on_which_a_check_looks() -> None:
     demands = {one.id: set(one.transports) for one in shipped(INTELGRAPH).demands}
     for check in suite_named("marketplace").checks.values():
-        for row in check.rows:
+        for row in check.requirements:
             assert {str(one) for one in check.transports} & demands[row], row
 
 

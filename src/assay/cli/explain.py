@@ -66,9 +66,9 @@ def explain(name: str, suite: Suite) -> Iterator[str]:
             yield f"  on {', '.join(sorted(scenario.transports))}"
             yield f"  exercises {', '.join(suite.sought(scenario))}"
     for check in suite.checks.values():
-        if matches(name, check.id) and not check.by_row:
+        if matches(name, check.id) and not check.by_requirement:
             yield f"check {check.id}: {check.title}"
-            for cited in check.rows:
+            for cited in check.requirements:
                 yield from (f"  {line}" for line in requirement_lines(suite.requirements[cited], suite))
     for saboteur in suite.faults.values():
         if matches(name, saboteur.id):
@@ -84,7 +84,7 @@ def requirement_lines(row: Requirement, suite: Suite) -> Iterator[str]:
     if row.reason:
         yield f"  no check: {row.reason}"
     for check in suite.checks.values():
-        if row.id in check.rows:
+        if row.id in check.requirements:
             yield f"  check {check.id}: {check.title}"
     for saboteur in suite.faults.values():
         if saboteur.breaks == row.id:

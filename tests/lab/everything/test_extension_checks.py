@@ -5,8 +5,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.lab.everything.task_story import UNSETTLED
-from assay.lab.everything.tasking import DECLARED
+from assay.lab.everything.tasks.task import DECLARED, UNSETTLED
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, SUBSCRIPTION_KEY
 from assay.lab.harness.run.recording import judge
 from assay.lab.harness.trace.frame import Frame, Kind, Sender

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.lab.everything.frontmatter import frontmatter_of, says
+from assay.lab.everything.skills.frontmatter import frontmatter_of, says
 
 
 @pytest.mark.parametrize(

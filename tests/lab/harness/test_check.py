@@ -30,7 +30,7 @@ TRACE = stdio_trace((">", request(1, "ping")), ("<", result(1)))
 
 
 def verdict_of(*seen: tuple[str, bool], trace: Trace = TRACE) -> Verdict:
-    @check("a check", rows=tuple(ROWS))
+    @check("a check", requirements=tuple(ROWS))
     def judge(trace: Trace) -> Iterator[Observation]:
         for name, holds in seen:
             yield observe(name, holds, *trace.frames, expected="this", observed="that")
@@ -64,7 +64,7 @@ def test_scenario_that_broke_off_can_fail_but_not_succeed() -> None:
 
 
 def test_finding_says_all_that_a_reader_needs() -> None:
-    @check("a check", rows=("MUST",))
+    @check("a check", requirements=("MUST",))
     def judge(trace: Trace) -> Iterator[Observation]:
         (exchange,) = trace.exchanges()
         yield observe("MUST", False, exchange, expected="this", observed="that")
@@ -79,7 +79,7 @@ def test_finding_says_all_that_a_reader_needs() -> None:
 
 
 def test_findings_are_bounded_for_each_row() -> None:
-    @check("a check", rows=("MUST", "SHOULD"))
+    @check("a check", requirements=("MUST", "SHOULD"))
     def judge(trace: Trace) -> Iterator[Observation]:
         for name in ["MUST"] * 100 + ["SHOULD"]:
             yield observe(name, False, expected="", observed="")
@@ -90,7 +90,7 @@ def test_findings_are_bounded_for_each_row() -> None:
 
 
 def test_check_that_raises_is_a_fault_of_the_lab() -> None:
-    @check("a check", rows=("MUST",))
+    @check("a check", requirements=("MUST",))
     def judge(trace: Trace) -> Iterator[Observation]:
         raise LookupError("oh")
         yield
@@ -100,7 +100,7 @@ def test_check_that_raises_is_a_fault_of_the_lab() -> None:
 
 
 def test_check_may_not_cite_what_it_does_not_declare() -> None:
-    @check("a check", rows=("MUST",))
+    @check("a check", requirements=("MUST",))
     def judge(trace: Trace) -> Iterator[Observation]:
         yield observe("SHOULD", True, expected="", observed="")
 
@@ -113,7 +113,9 @@ def test_rows_that_are_checks_of_their_own_are_judged_one_by_one() -> None:
         yield observe("MUST", False, *trace.frames, expected="this", observed="that")
         yield observe("SHOULD", True, *trace.frames, expected="this", observed="that")
 
-    official = Check("scenario", "a scenario's checks", tuple(ROWS), judge, False, ANY, by_row=True)
+    official = Check(
+        "scenario", "a scenario's checks", dict.fromkeys(ROWS, ""), judge, False, ANY, by_requirement=True
+    )
     judged = {one.id: (one.title, one.verdict) for one in run_check(official, TRACE, ROWS)}
     assert judged == {
         "MUST": ("the rule MUST", Verdict.FAILURE),

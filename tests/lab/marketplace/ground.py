@@ -21,7 +21,7 @@ from assay.lab.harness.subject.registry_entry import KINDS, entry_of
 from assay.lab.harness.subject.subject import Subject, served
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
-from assay.lab.marketplace.obs_sabotaging import SERVER as EXPORTING
+from assay.lab.marketplace.observability import SERVER as EXPORTING
 from assay.lab.suites import suite_named
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST, REVISIONS
 

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from assay.lab.harness.trace.digest import digest_of, digest_of_json
-from assay.lab.marketplace.cap_calling import fresh_arguments
-from assay.lab.marketplace.cap_effect import names
+from assay.lab.marketplace.capabilities.effect import fresh_arguments, names
 from tests.lab.marketplace.cap_judging import Said, judged, trace_of, verdicts
 
 CONTENT = [{"type": "text", "text": "done"}]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assay.lab.marketplace.checks.cap.unwritable import MADE_UP
+from assay.lab.marketplace.capabilities.resources import MADE_UP
 from tests.lab.marketplace.cap_judging import Said, exchanges, trace_of, verdicts
 from tests.lab.traces import request, stdio_trace
 

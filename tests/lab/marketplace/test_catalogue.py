@@ -4,7 +4,7 @@ from collections import Counter
 
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.requirement import Requirement
-from assay.lab.marketplace.declaring import BOTH
+from assay.lab.marketplace.declaration import BOTH
 from assay.lab.suites import every_suite, suite_named
 from assay.revisions.registry import REVISIONS
 from tests.meta.tree import expect_none
@@ -13,7 +13,7 @@ SUITE = suite_named("marketplace")
 
 
 def judged_rows(suite: Suite) -> set[str]:
-    return {row for check in suite.checks.values() for row in check.rows}
+    return {row for check in suite.checks.values() for row in check.requirements}
 
 
 def owed() -> list[Requirement]:
@@ -32,9 +32,11 @@ def test_every_row_has_a_saboteur_or_a_reason() -> None:
 
 
 def test_every_row_belongs_to_one_check_under_its_own_name() -> None:
-    count = Counter(row for check in SUITE.checks.values() for row in check.rows)
+    count = Counter(row for check in SUITE.checks.values() for row in check.requirements)
     expect_none(f"{row} is judged by {found} checks" for row, found in count.items() if found != 1)
-    expect_none(f"{check.id} gives no result by row" for check in SUITE.checks.values() if not check.by_row)
+    expect_none(
+        f"{check.id} gives no result by row" for check in SUITE.checks.values() if not check.by_requirement
+    )
 
 
 def test_scenarios_keep_to_the_transports_of_the_profile() -> None:

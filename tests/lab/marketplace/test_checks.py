@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from assay.lab.harness.run.recording import judge
 from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.trace.trace import Trace
-from assay.lab.marketplace.jrpc_bad_message import NEGATIVE
+from assay.lab.marketplace.bad_message import NEGATIVE
 from assay.lab.suites import suite_named
 from assay.revisions.registry import REVISIONS
 from tests.lab.suite.test_checks import METHODS, parts, values
@@ -17,7 +17,7 @@ from tests.lab.traces import stdio_trace
 SUITE = suite_named("marketplace")
 CHECKS = list(SUITE.checks.values())
 NAMES = [NEGATIVE, "null id", "at once", "notification", "reused", "cause", "registry"]
-CASES = [row.rpartition(".")[2] for check in CHECKS for row in check.rows]
+CASES = [row.rpartition(".")[2] for check in CHECKS for row in check.requirements]
 words = {
     "label": st.sampled_from(["probe", "probed", "broke off", "registry"]),
     "name": st.sampled_from(NAMES),
@@ -47,7 +47,7 @@ answers = st.tuples(
 def test_checks_never_raise(frames: list[Any], revision: Any, transport: str) -> None:
     header = Header(revision.date, transport, "subject", "scenario", closed=True)
     trace = Trace(header, [Frame(n, float(n), *part) for n, part in enumerate(frames)])
-    rows = {row for check in CHECKS for row in check.rows}
+    rows = {row for check in CHECKS for row in check.requirements}
     assert {result.id for result in judge(SUITE, CHECKS, trace)} <= rows
 
 

@@ -52,5 +52,5 @@ async def test_healthy_server_has_no_finding(name: str) -> None:
 async def test_every_row_is_seen_to_hold_somewhere() -> None:
     cells = [cell for name in PLAYED for cell in (await run_named(name)).cells]
     proved = {check.id for cell in cells for check in cell.checks if check.verdict is Verdict.SUCCESS}
-    rows = [row for check in SUITE.checks.values() for row in check.rows]
+    rows = [row for check in SUITE.checks.values() for row in check.requirements]
     expect_none(f"{row} saw nothing" for row in rows if row not in proved)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from assay.lab.harness.trace.trace import Trace
-from assay.lab.marketplace.jrpc_cause import BAD_PARAMS, NO_RESOURCE, UNKNOWN_METHOD, codes_for
+from assay.lab.marketplace.jsonrpc import BAD_PARAMS, NO_RESOURCE, UNKNOWN_METHOD, codes_for
 from assay.lab.suites import suite_named
 from assay.model.error import (
     HEADER_MISMATCH,

@@ -17,7 +17,7 @@ from assay.lab.harness.trace.frame import Frame, Kind, Sender
 from assay.lab.harness.trace.trace import PROBE, PROBED, Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Verdict
-from assay.lab.marketplace.jrpc_bad_message import BROKE, NEGATIVE
+from assay.lab.marketplace.bad_message import BROKE, NEGATIVE
 from assay.lab.suites import suite_named
 from assay.model.error import HEADER_MISMATCH, INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST, REVISIONS

@@ -15,7 +15,7 @@ from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.trace.recorder import Recorder
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
-from assay.lab.marketplace.obs_hearing import hear_spans
+from assay.lab.marketplace.observability import hear_spans
 from assay.lab.suites import suite_named
 from assay.revisions.registry import HANDSHAKE
 from tests.lab.traces import request, result

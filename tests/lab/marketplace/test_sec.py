@@ -22,7 +22,7 @@ from assay.lab.harness.subject.bearer import (
 )
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
 from assay.lab.harness.trace.trace import Trace
-from assay.lab.marketplace.sec_scopes import GRANTED, granted_to
+from assay.lab.marketplace.security.access import GRANTED, granted_to
 from assay.lab.suites import suite_named
 from tests.lab.suite.admitted import call, trace
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from assay.lab.harness.trace.json_schema import value_problem
-from assay.lab.suite.interview import accept, misfit, sampled
+from assay.lab.suite.asking.question import accept, misfit, sampled
 
 FORM: dict[str, Any] = {
     "type": "object",

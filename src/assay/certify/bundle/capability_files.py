@@ -13,7 +13,7 @@ from assay.lab.harness.subject.registry_entry import KINDS
 from assay.lab.harness.trace.digest import canonical_json
 from assay.lab.harness.trace.file import parse_trace
 from assay.lab.harness.transport import Transport
-from assay.lab.marketplace.cap_manifest import manifests
+from assay.lab.marketplace.capabilities.manifest import manifests
 
 from . import layout
 

@@ -30,7 +30,7 @@ from assay.lab.harness.subject.registry_entry import (
 from assay.lab.harness.subject.subject import Subject
 from assay.lab.harness.trace.resource_metadata import places
 from assay.lab.harness.transport import Transport
-from assay.lab.marketplace.cap_manifest import PLACES
+from assay.lab.marketplace.capabilities.manifest import PLACES
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Batching, Revision
 

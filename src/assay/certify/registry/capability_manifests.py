@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from assay.lab.harness.subject.registry_entry import KINDS, version_of
 from assay.lab.harness.trace.digest import digest_of_json
-from assay.lab.marketplace.cap_meta import TIERS
+from assay.lab.marketplace.capabilities.meta import TIERS
 
 from .form import Check, Issue, anything, digest, many, one_of, record, text
 

@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from assay.lab.harness import Observation, Trace, observe
 from assay.lab.harness.driver.message_meta import VERSION_KEY
 from assay.lab.harness.scripted_server.client_run import TIMED_OUT
 from assay.lab.harness.trace.frame import Frame, Kind
 from assay.lab.harness.trace.message import Message, same_id
-from assay.lab.harness.trace.trace import Call, Exchange, Trace
-from assay.lab.harness.verdict import Observation, observe
+from assay.lab.harness.trace.trace import Call, Exchange
 
 AFTER: Final = "after"
 """The tool that is called last in many scenarios: whoever gets there has come through what was before."""

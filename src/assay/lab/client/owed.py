@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from assay.lab.harness.trace.trace import Trace
-from assay.lab.harness.verdict import Observation, observe
+from assay.lab.harness import Observation, Trace, observe
 
 
 def with_owed(trace: Trace, seen: Iterable[Observation], owed: Mapping[str, str]) -> Iterator[Observation]:

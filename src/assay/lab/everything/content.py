@@ -11,11 +11,11 @@ from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from assay.lab.harness.trace.trace import Exchange, Trace
-from assay.lab.harness.verdict import Observation, observe
+from assay.lab.harness import Observation, Trace, observe
+from assay.lab.harness.trace.trace import Exchange
 from assay.lab.suite.content_block import is_base64, is_mime_type, is_uri
 
-from .answered import answered
+from .exchange import answered
 
 Block = dict[str, Any]
 Problem = Callable[[Block], str | None]

@@ -90,7 +90,7 @@ class Jury:
         ]
 
     def _in_force(self, one: Check, revision: Revision) -> list[str]:
-        return [row for row in one.rows if self._rows[row].level(revision)]
+        return [row for row in one.requirements if self._rows[row].level(revision)]
 
     def _broken(self, trace: Trace, looked: Counter[str]) -> Iterator[Broken]:
         for one in self._applying(trace):

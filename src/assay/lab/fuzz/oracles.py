@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from assay.lab.harness.check import Check, Judge
+from assay.lab.harness.check import Check, Judge, faults
 from assay.lab.harness.subject.process import how_it_ended
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
 from assay.lab.harness.trace.message import Message, Shape
@@ -247,8 +247,8 @@ def statuses(trace: Trace) -> Iterator[Observation]:
             )
 
 
-def _check(name: str, title: str, rows: tuple[str, ...], judge: Judge) -> Check:
-    return Check(f"fuzz.{name}", title, rows, judge, everywhere=True, transports=ANY)
+def _check(name: str, title: str, requirements: tuple[str, ...], judge: Judge) -> Check:
+    return Check(f"fuzz.{name}", title, faults(requirements), judge, everywhere=True, transports=ANY)
 
 
 FIRST: Final = (

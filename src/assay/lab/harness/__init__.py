@@ -1,1 +1,53 @@
-"""What every suite is built with: requirements, scenarios, checks, traces, raw peers, the runner."""
+"""What topic modules are written with, and below it the harness: traces, links, subjects, runs, sabotage."""
+
+from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.sabotage.saboteur import (
+    FaultContext,
+    Json,
+    Request,
+    Response,
+    drop_from_result,
+    on_batch,
+    on_block,
+    on_call,
+    on_handshake,
+    on_line,
+    on_reply,
+    on_request,
+    on_response,
+    on_result,
+    on_span,
+    scripted,
+    set_in_result,
+)
+from assay.lab.harness.trace.trace import Trace
+
+from .check import check
+from .scenario import scenario
+from .verdict import Observation, observe
+
+__all__ = [
+    "FaultContext",
+    "Json",
+    "Observation",
+    "Request",
+    "Response",
+    "Stage",
+    "Trace",
+    "check",
+    "drop_from_result",
+    "observe",
+    "on_batch",
+    "on_block",
+    "on_call",
+    "on_handshake",
+    "on_line",
+    "on_reply",
+    "on_request",
+    "on_response",
+    "on_result",
+    "on_span",
+    "scenario",
+    "scripted",
+    "set_in_result",
+]

@@ -1,9 +1,8 @@
-"""A suite: its requirements, scenarios, checks and saboteurs, found by looking into its packages."""
+"""A suite: its requirements, and the scenarios, checks and saboteurs of its topic modules."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -29,7 +28,7 @@ class BadSuite(ValueError):
     """The parts of a suite do not fit together; the text says where."""
 
 
-class Suite(Struct, frozen=True, dict=True):
+class Suite(Struct, frozen=True):
     name: str
     package: str
     server: str
@@ -42,37 +41,20 @@ class Suite(Struct, frozen=True, dict=True):
     plain: str = ""
     """The scenario for faults that show in any conversation: it runs everywhere and needs nothing."""
 
-    @cached_property
-    def saboteurs(self) -> Mapping[str, Saboteur]:
-        """Loaded when somebody asks: who judges a server needs none of them. A suite about clients has none.
-
-        Raises:
-            BadSuite: one breaks a requirement that does not exist.
-        """
-        return self._loaded(Saboteur) if self.role is Role.SERVER else {}
-
-    @cached_property
-    def client_saboteurs(self) -> Mapping[str, ClientSaboteur]:
-        """The same, of a suite about clients."""
-        return self._loaded(ClientSaboteur) if self.role is Role.CLIENT else {}
+    saboteurs: Mapping[str, Saboteur] = {}
+    """Servers with one fault each; empty in a suite that judges clients."""
+    client_saboteurs: Mapping[str, ClientSaboteur] = {}
 
     @property
     def faults(self) -> Mapping[str, Fault]:
         """All saboteurs, of either kind."""
         return {**self.saboteurs, **self.client_saboteurs}
 
-    def _loaded(self, wanted: type[T]) -> Mapping[str, T]:
-        found = _found(import_module(self.package), "saboteurs", wanted)
-        for one in found.values():
-            assert isinstance(one, Fault)
-            if one.breaks not in self.requirements:
-                raise BadSuite(f"saboteur {one.id} breaks {one.breaks}, which is no requirement")
-        return found
-
     def is_worth_playing(self, scenario: Scenario, transport: Transport, revision: Revision) -> bool:
         """Whether anything that the scenario looks for is in force there."""
         return any(
-            transport in one.transports and any(self.requirements[row].level(revision) for row in one.rows)
+            transport in one.transports
+            and any(self.requirements[row].level(revision) for row in one.requirements)
             for one in (self.checks[name] for name in scenario.exercises)
         )
 
@@ -92,17 +74,20 @@ def load_suite(name: str, package_name: str, *, server: str, plain: str, role: R
     """Load the suite in a package.
 
     Raises:
-        BadSuite: a module declares none or two, or names what does not exist.
+        BadSuite: two parts have the same id, or one names what does not exist.
     """
     package = import_module(package_name)
     (home,) = package.__path__
+    modules = _modules(package)
     suite = Suite(
         name=name,
         package=package_name,
         server=server,
         requirements=_requirements(Path(home), role),
-        scenarios=_found(package, "scenarios", Scenario),
-        checks=_found(package, "checks", Check),
+        scenarios=_declared(modules, Scenario),
+        checks=_declared(modules, Check),
+        saboteurs=_declared(modules, Saboteur),
+        client_saboteurs=_declared(modules, ClientSaboteur),
         role=role,
         plain=plain,
     )
@@ -119,20 +104,23 @@ def _requirements(home: Path, role: Role) -> dict[str, Requirement]:
     return client_requirements(home.with_name("suite") / "requirements", own)
 
 
-def _found(package: ModuleType, kind: str, wanted: type[T]) -> dict[str, T]:
-    below = import_module(f"{package.__name__}.{kind}")
-    names = [
-        module.name for module in walk_packages(below.__path__, f"{below.__name__}.") if not module.ispkg
-    ]
-    found = (_declared(import_module(name), wanted) for name in sorted(names))
-    return {one.id: one for one in found}
+def _modules(package: ModuleType) -> list[ModuleType]:
+    names = sorted(module.name for module in walk_packages(package.__path__, f"{package.__name__}."))
+    return [import_module(name) for name in names]
 
 
-def _declared(module: ModuleType, wanted: type[T]) -> T:
-    declared = [value for value in vars(module).values() if isinstance(value, wanted)]
-    if len(declared) != 1:
-        raise BadSuite(f"{module.__name__}: declares {len(declared)} {wanted.__name__.lower()}s, not one")
-    return declared[0]
+def _declared(modules: Iterable[ModuleType], kind: type[T]) -> dict[str, T]:
+    """What modules declare by name or in tuples. One module may import another's: it is the same object."""
+    declared: dict[str, T] = {}
+    for part in (part for module in modules for part in _parts(module) if isinstance(part, kind)):
+        if declared.setdefault(part.id, part) is not part:
+            raise BadSuite(f"two {kind.__name__.lower()}s have the id {part.id}")
+    return dict(sorted(declared.items()))
+
+
+def _parts(module: ModuleType) -> Iterator[object]:
+    for value in vars(module).values():
+        yield from value if isinstance(value, tuple) else (value,)
 
 
 def complaints(suite: Suite) -> Iterator[str]:
@@ -141,8 +129,11 @@ def complaints(suite: Suite) -> Iterator[str]:
             if name not in suite.checks:
                 yield f"scenario {scenario.id} exercises {name}, which is no check"
     for one in suite.checks.values():
-        for row in one.rows:
+        for row in one.requirements:
             if row not in suite.requirements:
                 yield f"check {one.id} cites {row}, which is no requirement"
             elif suite.requirements[row].reason:
                 yield f"check {one.id} cites {row}, which has a reason to have no check"
+    for saboteur in suite.faults.values():
+        if saboteur.breaks not in suite.requirements:
+            yield f"saboteur {saboteur.id} breaks {saboteur.breaks}, which is no requirement"

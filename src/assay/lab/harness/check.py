@@ -1,7 +1,7 @@
-"""Checks: pure functions of a trace. One file each, under `<suite>/checks/<area>/`; the path is the id.
+"""Checks: pure functions of a trace, in the topic modules of a suite.
 
-    @check("A tool that does not exist is refused", rows=("TL-19",))
-    def judge(trace: Trace) -> Iterator[Observation]:
+    @check("A tool that does not exist is refused", requirements={"TL-19": "An unknown tool was not refused"})
+    def judge_unknown_name(trace: Trace) -> Iterator[Observation]:
         for exchange in trace.exchanges("tools/call"):
             yield observe("TL-19", exchange.code == -32602, exchange, expected="…", observed=exchange)
 
@@ -38,37 +38,46 @@ MAX_FINDINGS = 5
 class Check(Struct, frozen=True):
     id: str
     title: str
-    rows: tuple[str, ...]
+    requirements: Mapping[str, str]
+    """What it may cite: each requirement with the title of a finding that shows it broken."""
     judge: Judge
     everywhere: bool
     """Whether it reads every trace; otherwise only those of the scenarios that exercise it."""
     transports: frozenset[Transport]
-    by_row: bool = False
+    by_requirement: bool = False
     """Whether each of its rows is a check of its own, under the row's id: those of the official suite are."""
 
     def applies(self, trace: Trace, requirements: Mapping[str, Requirement]) -> bool:
         on = Transport(trace.transport) in self.transports
-        return on and any(requirements[row].level(trace.revision) for row in self.rows)
+        return on and any(requirements[row].level(trace.revision) for row in self.requirements)
 
     @property
     def results(self) -> tuple[str, ...]:
         """The ids that its results go by."""
-        return self.rows if self.by_row else (self.id,)
+        return tuple(self.requirements) if self.by_requirement else (self.id,)
 
 
 def check(
     title: str,
     *,
-    rows: tuple[str, ...],
+    requirements: Mapping[str, str] | tuple[str, ...],
     everywhere: bool = False,
     transports: frozenset[Transport] = ANY,
 ) -> Callable[[Judge], Check]:
-    """Make a check of a function; `rows` are all the requirements that it may cite."""
+    """Turn a function `judge_<name>` into a check.
+
+    `title` states the rule; `requirements` maps every requirement that it may cite to the fault, the title of
+    a finding that shows it broken.
+    """
 
     def made(judge: Judge) -> Check:
-        return Check(id_of(judge.__module__, "checks"), title, rows, judge, everywhere, transports)
+        return Check(id_of(judge, "judge_"), title, faults(requirements), judge, everywhere, transports)
 
     return made
+
+
+def faults(requirements: Mapping[str, str] | tuple[str, ...]) -> Mapping[str, str]:
+    return requirements if isinstance(requirements, Mapping) else dict.fromkeys(requirements, "")
 
 
 class CheckFailed(Exception):
@@ -89,9 +98,9 @@ def run_check(one: Check, trace: Trace, requirements: Mapping[str, Requirement])
     Raises:
         CheckFailed: the check is broken.
     """
-    in_force = {row: level for row in one.rows if (level := requirements[row].level(trace.revision))}
+    in_force = {row: level for row in one.requirements if (level := requirements[row].level(trace.revision))}
     seen = [observation for observation in _observations(one, trace) if observation.requirement in in_force]
-    if not one.by_row:
+    if not one.by_requirement:
         return [_result(one.id, one.title, in_force, seen, trace, requirements)]
     return [
         _result(row, requirements[row].statement, {row: level}, _on(row, seen), trace, requirements)
@@ -128,10 +137,10 @@ def _result(
 
 
 def _first(broken: list[Observation]) -> list[Observation]:
-    by_row: dict[str, list[Observation]] = {}
+    by_requirement: dict[str, list[Observation]] = {}
     for one in broken:
-        by_row.setdefault(one.requirement, []).append(one)
-    return [one for found in by_row.values() for one in found[:MAX_FINDINGS]]
+        by_requirement.setdefault(one.requirement, []).append(one)
+    return [one for found in by_requirement.values() for one in found[:MAX_FINDINGS]]
 
 
 def _observations(one: Check, trace: Trace) -> list[Observation]:
@@ -140,7 +149,7 @@ def _observations(one: Check, trace: Trace) -> list[Observation]:
     except Exception as error:
         raise CheckFailed(one.id, f"{type(error).__name__}: {error}") from error
     for observation in seen:
-        if observation.requirement not in one.rows:
+        if observation.requirement not in one.requirements:
             raise CheckFailed(one.id, f"cites {observation.requirement}, which it does not declare")
     return seen
 

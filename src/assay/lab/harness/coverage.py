@@ -48,7 +48,7 @@ class Tally(Struct, frozen=True):
 def cover(row: Requirement, revision: Revision, suite: Suite) -> Cover:
     if row.reason is not None:
         return Cover.EXCLUDED
-    if not any(row.id in check.rows for check in suite.checks.values()):
+    if not any(row.id in check.requirements for check in suite.checks.values()):
         return Cover.UNCOVERED
     breaking = (one for one in suite.faults.values() if one.breaks == row.id)
     return Cover.COVERED if any(_is_tried(one, revision, suite) for one in breaking) else Cover.UNPROVED

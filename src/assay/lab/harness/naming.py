@@ -1,19 +1,31 @@
-"""Ids are paths: `checks/tools/unknown_name.py` is `tools.unknown-name`."""
+"""Ids of scenarios, checks and saboteurs: the area and the function's name.
+
+`judge_unknown_name` in `tools/` is `tools.unknown-name`. Parts of the official suite have the names it uses.
+"""
 
 from __future__ import annotations
 
+import sys
 from fnmatch import fnmatchcase
-
-
-def id_of(module: str, kind: str) -> str:
-    """The id of what a module below the package `kind` declares."""
-    inside = module.rpartition(f".{kind}.")[2]
-    return inside.replace("_", "-")
+from typing import Any
 
 
 def area_of(name: str) -> str:
-    """The folder that an id begins with."""
+    """The area that an id begins with."""
     return name.partition(".")[0]
+
+
+def area_of_module(module: str) -> str:
+    """The area of a topic module: the first name below its suite, unless `AREA` there says otherwise."""
+    suite, area = module.removeprefix("assay.lab.").split(".")[:2]
+    name: str = getattr(sys.modules[f"assay.lab.{suite}.{area}"], "AREA", area)
+    return name
+
+
+def id_of(function: Any, verb: str = "") -> str:
+    """The id of the part that a function of a topic module is turned into."""
+    name: str = function.__name__.removeprefix(verb)
+    return f"{area_of_module(function.__module__)}.{name.replace('_', '-')}"
 
 
 def dashed(name: str) -> str:

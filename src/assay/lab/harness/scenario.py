@@ -1,12 +1,12 @@
 """Scenarios: short conversations that make a subject show what checks want to see.
 
     @scenario("A tool that does not exist", exercises=("tools.unknown-name",), needs=(declares("tools"),))
-    async def drive(stage: Stage) -> None:
+    async def drive_unknown_name(stage: Stage) -> None:
         peer = await stage.open()
         await peer.request("tools/call", {"name": "no-such-tool", "arguments": {}})
 
-One file each, under `<suite>/scenarios/<area>/`; the path is the id. The same file runs on every transport
-and revision that it does not exclude. It judges nothing.
+They stand first in the topic modules of a suite. The same scenario runs on every transport and revision that
+it does not exclude. It judges nothing.
 """
 
 from __future__ import annotations
@@ -70,10 +70,10 @@ def scenario(
     official: str | None = None,
     role: Role = Role.SERVER,
 ) -> Callable[[Drive], Scenario]:
-    """Make a scenario of a function; `window` says at which revisions it makes sense."""
+    """Turn a function `drive_<name>` into a scenario; `window` says at which revisions it makes sense."""
 
     def made(drive: Drive) -> Scenario:
-        name = id_of(drive.__module__, "scenarios")
+        name = id_of(drive, "drive_")
         return Scenario(
             name,
             title,

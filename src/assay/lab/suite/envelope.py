@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from assay.lab.harness import Observation, observe
 from assay.lab.harness.trace.frame import Kind
 from assay.lab.harness.trace.message import Message
-from assay.lab.harness.verdict import Observation, observe
 from assay.revisions.revision import Batching, Revision
 
 

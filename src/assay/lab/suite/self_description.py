@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from assay.lab.harness import Trace
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, VERSION_KEY
 from assay.lab.harness.links.http_text import parse_head
 from assay.lab.harness.trace.frame import Kind
 from assay.lab.harness.trace.message import Message
-from assay.lab.harness.trace.trace import Exchange, Trace
+from assay.lab.harness.trace.trace import Exchange
 from assay.revisions.registry import SELF_DESCRIBING
 from assay.revisions.revision import Revision
 

@@ -7,14 +7,15 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from assay.lab.harness import Trace
 from assay.lab.harness.driver.list_change import LISTS, UPDATED, announced_lists
 from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
 from assay.lab.harness.need import Need
 from assay.lab.harness.trace.frame import Frame, Kind
 from assay.lab.harness.trace.message import Message, Shape, same_id
-from assay.lab.harness.trace.trace import Exchange, Trace
+from assay.lab.harness.trace.trace import Exchange
 
-from .listening import ACKNOWLEDGED
+from .listen_request import ACKNOWLEDGED
 from .self_description import as_object
 
 LISTEN: Final = "subscriptions/listen"

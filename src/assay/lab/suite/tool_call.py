@@ -7,9 +7,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from assay.lab.harness import Trace
 from assay.lab.harness.trace.frame import Frame
 from assay.lab.harness.trace.json_schema import value_problem
-from assay.lab.harness.trace.trace import Exchange, Trace
+from assay.lab.harness.trace.trace import Exchange
 
 
 class ToolCall(Struct, frozen=True):

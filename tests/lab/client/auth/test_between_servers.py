@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 
 import pytest
 
-from assay.lab.client.authorization.credentials import REGISTRY
-from assay.lab.client.authorization.protected import CIMD
-from assay.lab.client.checks.auth.authorization_url import is_safe
+from assay.lab.client.auth.credential import REGISTRY
+from assay.lab.client.auth.protected_server import CIMD
+from assay.lab.client.auth.unsafe_urls import is_safe
 from tests.lab.client.auth.test_way_to_token import AS, OAUTH, Way, broken, seen
 
 SECOND = "http://localhost:3"

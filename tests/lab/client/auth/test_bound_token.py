@@ -9,7 +9,7 @@ import jwt
 import pytest
 
 from assay.authority.keys import base64url, new_key, public_jwk, thumbprint
-from assay.lab.client.authorization.bound_token import Unproved, proved
+from assay.lab.client.auth.dpop import Unproved, proved
 
 URL, MOMENT = "http://localhost:1/mcp", 1_800_000_000.0
 KEY, OTHER = new_key("ES256"), new_key("ES256")

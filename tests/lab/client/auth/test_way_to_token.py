@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from assay.lab.client.authorization.journey import Journey
-from assay.lab.client.authorization.official_auth import challenge_of
-from assay.lab.client.authorization.protected import LAID_OUT
-from assay.lab.client.authorization.token_endpoint import credentials, method_of
+from assay.lab.client.auth.credential import credentials, method_of
+from assay.lab.client.auth.flow import Journey
+from assay.lab.client.auth.official_step import challenge_of
+from assay.lab.client.auth.protected_server import LAID_OUT
 from assay.lab.harness.scripted_server.client_run import SETTING
 from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.trace.trace import Trace

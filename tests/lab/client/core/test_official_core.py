@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from assay.lab.client.fixtures.marked_tools import CALLS, MANY
-from assay.lab.client.fixtures.rich_schema import ECHO, SCHEMA
-from assay.lab.client.fixtures.stream_break import BROKEN_AT, TOOL
+from assay.lab.client.core.headers import MANY
+from assay.lab.client.core.headers import MARKED_TOOLS_CALLS as CALLS
+from assay.lab.client.core.json_schema import ECHO, SCHEMA
+from assay.lab.client.core.sse_retry import BROKEN_AT, TOOL
 from assay.lab.harness.driver.mirrored_header import as_header
 from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.trace.trace import Trace

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.lab.client.checks.framing.shutdown import STUBBORN
+from assay.lab.client.framing import STUBBORN
 from assay.lab.harness.scripted_server.stdio_listener import KILLED, SIGNALLED, STARTED
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
 from tests.lab.client.judging import NEW, OLD, mark, trace_of, verdicts

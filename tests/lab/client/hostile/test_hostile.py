@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 
-from assay.lab.client.checks.hostile.bad_responses import KINDS, MOST
-from assay.lab.client.checks.hostile.rubbish import RUBBISH
-from assay.lab.client.checks.hostile.stray_answers import AGAIN, EARLY, STRAY, TRUE
 from assay.lab.client.evidence import AFTER
-from assay.lab.client.fixtures.endless import MOST_SAME, SAME
-from assay.lab.client.fixtures.hostility import TAKING
+from assay.lab.client.hostile.hostile_server import TAKING
+from assay.lab.client.hostile.lists import MOST_SAME, SAME
+from assay.lab.client.hostile.messages import AGAIN, EARLY, RUBBISH, STRAY, TRUE
+from assay.lab.client.hostile.responses import KINDS, MOST
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
 from tests.lab.client.judging import ENDED, trace_of, verdicts
 from tests.lab.traces import WHO, request, result

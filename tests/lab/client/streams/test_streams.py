@@ -2,8 +2,7 @@
 
 import pytest
 
-from assay.lab.client.checks.streams.old_server import MESSAGES, TOLD
-from assay.lab.client.checks.streams.resumed import BROKEN
+from assay.lab.client.streams import BROKEN, MESSAGES, TOLD
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
 from tests.lab.client.judging import ENDED, mark, trace_of, verdicts
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assay.lab.everything.input_round import asking_tool
+from assay.lab.everything.asking.input_round import asking_tool
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, VERSION_KEY
 from assay.lab.harness.trace.trace import Trace
 from assay.revisions.registry import PER_REQUEST

@@ -1,7 +1,6 @@
 """A job goes on by being looked at, waits for its input, and ends once."""
 
-from assay.lab.everything.double.job import WORKING, Job
-from assay.lab.everything.double.task_tools import asking, completed
+from assay.lab.everything.double.task_tools import WORKING, Job, asking, completed
 
 
 def statuses(job: Job, looks: int) -> list[str]:

@@ -6,7 +6,7 @@ import pytest
 
 from assay.lab.everything.double.tasks import DOUBLE
 from assay.lab.everything.extension import TASKS, UNDECLARED
-from assay.lab.everything.tasking import DECLARED
+from assay.lab.everything.tasks.task import DECLARED
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, SUBSCRIPTION_KEY
 from assay.lab.harness.sabotage.saboteur import Answered, FaultContext, Json, Request
 from assay.lab.harness.transport import Transport

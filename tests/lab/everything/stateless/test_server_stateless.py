@@ -5,7 +5,13 @@ from typing import Any
 
 import pytest
 
-from assay.lab.everything.stateless_probe import ASKS, LOGS, NEEDS_SAMPLING, NO_VERSION, UNASKED_LOG
+from assay.lab.everything.stateless.server_stateless import (
+    ASKS,
+    LOGS,
+    NEEDS_SAMPLING,
+    NO_VERSION,
+    UNASKED_LOG,
+)
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, CLIENT_KEY, SERVER_KEY, VERSION_KEY
 from assay.lab.harness.links.http_text import write_request
 from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from assay.lab.harness.scripted_server.answer import DONE, SILENCE, Answer, Refused
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, call, step, tried
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, call_tool, step, tried
 from assay.lab.harness.scripted_server.http_reply import HttpReply
 from assay.lab.harness.scripted_server.http_server import Asked
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle, input_required
@@ -29,7 +29,7 @@ async def test_steps_are_taken_on_every_transport_at_every_revision(
     transport: Transport, revision: Revision
 ) -> None:
     run = await run_script(
-        LIST_TOOLS, call("work"), prepare=with_tool, revision=revision, transport=transport
+        LIST_TOOLS, call_tool("work"), prepare=with_tool, revision=revision, transport=transport
     )
     assert run.ended.status == 0, run.stderr
     assert run.methods[1:] == ["tools/list", "tools/call"]
@@ -62,7 +62,7 @@ async def test_broken_stream_is_resumed_after_its_last_event_and_the_retry_inter
 
         with_tool(stage, work)
 
-    run = await run_script(call("work"), prepare=prepare)
+    run = await run_script(call_tool("work"), prepare=prepare)
     assert run.ended.status == 0, run.stderr
     assert [exchange.resumes for exchange in run.trace.calls if exchange.resumes] == ["event-1"]
 
@@ -78,7 +78,7 @@ async def test_request_is_reissued_with_a_new_id_where_streams_do_not_resume() -
 
         with_tool(stage, work)
 
-    run = await run_script(call("work"), prepare=prepare, revision=STATELESS)
+    run = await run_script(call_tool("work"), prepare=prepare, revision=STATELESS)
     calls = list(run.trace.inquiries("tools/call"))
     assert run.ended.status == 0, run.stderr
     assert len({inquiry.request.id for inquiry in calls}) == len(calls) == 2
@@ -109,7 +109,7 @@ async def test_get_stream_delivers_notifications() -> None:
 
         with_tool(stage, work)
 
-    run = await run_script(call("work"), step("relist_on_change", seconds=5), prepare=prepare)
+    run = await run_script(call_tool("work"), step("relist_on_change", seconds=5), prepare=prepare)
     assert run.ended.status == 0, run.stderr
     assert run.methods[-1] == "tools/list"
 
@@ -177,7 +177,7 @@ async def test_process_that_died_is_restarted_with_its_subscriptions() -> None:
 
     listen = step("listen", notifications={"toolsListChanged": True})
     run = await run_script(
-        listen, call("work"), prepare=prepare, revision=STATELESS, transport=Transport.STDIO
+        listen, call_tool("work"), prepare=prepare, revision=STATELESS, transport=Transport.STDIO
     )
     assert run.ended.status == 0, run.stderr
     assert run.methods.count("subscriptions/listen") == 2
@@ -249,7 +249,7 @@ async def test_timeout_cancels_in_the_way_of_the_revision(
         await cycle.stay()
         left.set()
 
-    slow = {**call("work"), "timeout": 0.05}
+    slow = {**call_tool("work"), "timeout": 0.05}
     run = await run_script(slow, LIST_TOOLS, prepare=prepare, revision=revision, transport=transport)
     assert run.ended.status == 0, run.stderr
     methods = [message.method for message in run.trace.received]
@@ -269,12 +269,12 @@ async def test_steps_run_together_overlap() -> None:
 
         with_tool(stage, work)
 
-    run = await run_script(step("together", steps=[call("work"), call("work")]), prepare=prepare)
+    run = await run_script(step("together", steps=[call_tool("work"), call_tool("work")]), prepare=prepare)
     assert run.ended.status == 0, run.stderr
 
 
 async def test_step_that_may_fail_does_not_end_the_client() -> None:
-    run = await run_script(tried(call("missing")), LIST_TOOLS)
+    run = await run_script(tried(call_tool("missing")), LIST_TOOLS)
     assert run.ended.status == 0
     assert "call_tool failed, which is allowed" in run.stderr
 
@@ -287,7 +287,7 @@ async def test_answer_with_another_id_is_ignored() -> None:
 
         with_tool(stage, work)
 
-    run = await run_script(call("work"), prepare=prepare)
+    run = await run_script(call_tool("work"), prepare=prepare)
     assert run.ended.status == 1
     assert "ended without an answer" in run.stderr
 
@@ -308,7 +308,7 @@ async def test_input_requests_are_answered_with_their_state() -> None:
 
     root = {"uri": "file:///home", "name": "home"}
     run = await run_script(
-        call("work"),
+        call_tool("work"),
         prepare=prepare,
         revision=STATELESS,
         capabilities=("roots",),
@@ -328,7 +328,7 @@ async def test_unknown_result_type_is_invalid() -> None:
 
         with_tool(stage, work)
 
-    run = await run_script(call("work"), prepare=prepare, revision=STATELESS)
+    run = await run_script(call_tool("work"), prepare=prepare, revision=STATELESS)
     assert run.ended.status == 1
     assert "of_another_kind" in run.stderr
 
@@ -342,7 +342,7 @@ async def test_requests_without_a_declared_capability_are_refused() -> None:
 
         with_tool(stage, work)
 
-    run = await run_script(call("work"), prepare=prepare)
+    run = await run_script(call_tool("work"), prepare=prepare)
     assert run.ended.status == 0, run.stderr
     codes = [exchange.code for exchange in run.trace.exchanges() if exchange.method != "ping"]
     assert codes == [METHOD_NOT_FOUND, METHOD_NOT_FOUND]
@@ -363,7 +363,7 @@ async def test_cached_list_is_not_requested_again_until_it_changes() -> None:
         with_tool(stage, work)
 
     listen = step("listen", notifications={"toolsListChanged": True})
-    change = (call("work"), step("wait_for", notification=CHANGED, seconds=5))
+    change = (call_tool("work"), step("wait_for", notification=CHANGED, seconds=5))
     run = await run_script(
         listen, LIST_TOOLS, LIST_TOOLS, *change, LIST_TOOLS, prepare=prepare, revision=STATELESS
     )
@@ -403,6 +403,6 @@ async def test_output_that_does_not_match_its_schema_is_an_error() -> None:
 
         with_tool(stage, work, outputSchema=schema)
 
-    run = await run_script(LIST_TOOLS, call("work"), prepare=prepare)
+    run = await run_script(LIST_TOOLS, call_tool("work"), prepare=prepare)
     assert run.ended.status == 1
     assert "does not match its schema" in run.stderr

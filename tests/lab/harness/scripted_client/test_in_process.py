@@ -8,7 +8,7 @@ from assay.lab.harness.sabotage.saboteur import Json, Request
 from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_client.failure import Failed
 from assay.lab.harness.scripted_server.answer import SILENCE, Answer
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, call, step
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, call_tool, step
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.frame import Kind, Sender
@@ -114,7 +114,7 @@ async def test_hook_drops_received_messages() -> None:
     def drop(message: Json, client: ScriptedClient) -> Json | None:
         return None if client.agreed else message
 
-    run = await run_script(call("work"), fault={"hearing": drop})
+    run = await run_script(call_tool("work"), fault={"hearing": drop})
     assert run.ended.status == 1
 
 

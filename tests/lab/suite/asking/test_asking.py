@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
 from assay.lab.harness.driver.question import ELICIT, ROOTS, SAMPLE, URL_REQUIRED
 from assay.lab.harness.trace.trace import Trace
-from assay.lab.suite.checks.asking.elicitation import form_problem
-from assay.lab.suite.checks.asking.url_mode import given_away, split
+from assay.lab.suite.asking.elicitation import form_problem, given_away, split
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.suite.judging import SUITE, seen
 from tests.lab.traces import request, result, stdio_trace
@@ -288,4 +287,4 @@ def test_checks_survive_odd_questions(method: str, params: Any, capabilities: An
     )
     for name in (one for one in SUITE.checks if one.startswith("asking.")):
         for trace in traces:
-            assert {row for row, _ in seen(name, trace)} <= set(SUITE.checks[name].rows)
+            assert {row for row, _ in seen(name, trace)} <= set(SUITE.checks[name].requirements)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from assay.lab.suite.checks.http.session_id import differing
+from assay.lab.suite.http.sessions import differing
 from assay.revisions.registry import ASSUMED, HANDSHAKE
 from tests.lab.suite.conversation import Said, conversation, error
 from tests.lab.suite.judging import seen

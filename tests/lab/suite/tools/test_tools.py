@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from assay.lab.harness.trace.trace import Trace
-from assay.lab.suite.checks.tools.structured_text import _says
+from assay.lab.suite.tools.results import _says
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from assay.revisions.revision import Revision
 from tests.lab.suite.judging import seen

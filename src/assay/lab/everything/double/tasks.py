@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, Final
 
 from assay.lab.everything.extension import TASKS
+from assay.lab.harness import FaultContext, Json
 from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
-from assay.lab.harness.sabotage.saboteur import Double, FaultContext, Json
-from assay.lab.suite.listening import ACKNOWLEDGED
+from assay.lab.harness.sabotage.saboteur import Double
+from assay.lab.suite.listen_request import ACKNOWLEDGED
 from assay.model.error import INVALID_PARAMS, MISSING_CAPABILITY
 
-from .answering import Asked, Refused, answering, check_headers, extended
-from .job import Job
-from .task_tools import TOOLS
+from .server import Asked, Refused, answering, check_headers, extended
+from .task_tools import TOOLS, Job
 
 ACK: Final = {"resultType": "complete"}
 

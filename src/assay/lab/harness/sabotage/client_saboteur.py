@@ -1,9 +1,9 @@
 """Saboteurs that are clients: the lab's client with one named fault each, to prove that a check can fail.
 
-One file each, under `<suite>/saboteurs/<area>/`; the path is the id. Most change what the client sends:
+They stand last in the topic modules of the suite. Most change what the client sends:
 
     @on_message("a request names no version", breaks="META-05")
-    def change(message: Json, client: ScriptedClient) -> Json:
+    def no_version(message: Json, client: ScriptedClient) -> Json:
         ...
 
 Others change its HTTP requests (`on_request`), what it makes of what it hears (`on_hearing`), the lines it
@@ -12,13 +12,11 @@ writes (`on_line`), a habit of it (`behaviour`), or all that it does (`misbehavi
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from msgspec import field
 
-from assay.lab.harness.naming import id_of
 from assay.lab.harness.transport import HTTP_ONLY, STDIO_ONLY, Transport
 
 from .fault import Fault, maker
@@ -67,14 +65,11 @@ misbehaving = maker(ClientSaboteur, "behave", EVERY)
 
 
 def behaviour(
-    fault: str, *, breaks: str, transports: frozenset[Transport] = HTTP_ONLY, **more: Any
+    name: str, fault: str, *, breaks: str, transports: frozenset[Transport] = HTTP_ONLY, **more: Any
 ) -> ClientSaboteur:
-    """The client with one habit changed: `saboteur = behaviour("…", breaks="AU-52", compares_iss=False)`.
+    """The scripted client with one behaviour changed: `behaviour(…, breaks="AU-52", compares_iss=False)`.
 
-    `scenario`, `window` and `limit` are the saboteur's; all else is a habit.
+    `scenario`, `window` and `limit` are the saboteur's; everything else is a field of `ClientBehaviour`.
     """
-    frame = inspect.currentframe()
-    assert frame is not None and frame.f_back is not None
-    name = id_of(frame.f_back.f_globals["__name__"], "saboteurs")
     own = {key: more.pop(key) for key in ("scenario", "window", "limit") if key in more}
     return ClientSaboteur(id=name, fault=fault, breaks=breaks, transports=transports, behaviour=more, **own)

@@ -31,13 +31,12 @@ F = TypeVar("F", bound=Fault)
 
 
 def maker(kind: type[F], hook: str, usual: frozenset[Transport]) -> Callable[..., Callable[[Any], F]]:
-    """The decorator that makes a saboteur of a function for that hook; its path is its id."""
+    """The decorator that turns a function for that hook into a saboteur."""
 
-    def decorated(fault: str, *, breaks: str, **options: Any) -> Callable[[Any], F]:
+    def decorated(fault: str, *, breaks: str, id: str = "", **options: Any) -> Callable[[Any], F]:
         def made(function: Any) -> F:
-            name = id_of(function.__module__, "saboteurs")
             given = {"transports": usual, **options, hook: function}
-            return kind(id=name, fault=fault, breaks=breaks, **given)
+            return kind(id=id or id_of(function), fault=fault, breaks=breaks, **given)
 
         return made
 

@@ -1,9 +1,9 @@
 """Saboteurs: subjects with one named fault each, to prove that a check can fail.
 
-One file each, under `<suite>/saboteurs/<area>/`; the path is the id. Most change what a healthy server says:
+They stand last in the topic modules of a suite. Most change what a healthy server sends:
 
-    @on_reply("an unknown tool is answered with an empty result", breaks="TL-19")
-    def change(reply: Json, context: FaultContext) -> Json:
+    @on_reply("answers an unknown tool with an empty result", breaks="TL-19")
+    def unknown_empty(reply: Json, context: FaultContext) -> Json:
         if context.method == "tools/call" and "error" in reply:
             return {"jsonrpc": "2.0", "id": reply["id"], "result": {"content": []}}
         return reply
@@ -17,11 +17,13 @@ How faults are put between driver and server is in `sabotage/`.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from copy import deepcopy
 from ssl import SSLContext
 from typing import Any, Protocol
 
 from msgspec import Struct, field
 
+from assay.lab.harness.naming import id_of
 from assay.lab.harness.transport import HTTP_ONLY, STDIO_ONLY, Transport
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from assay.revisions.revision import Revision
@@ -178,6 +180,52 @@ def newest_of_each_kind(revision: Revision) -> bool:
 
 on_reply = maker(Saboteur, "reply", BOTH)
 """Change each message of the server: replies, and what it sends by itself."""
+
+
+def on_result(
+    fault: str, *, breaks: str, method: str | tuple[str, ...], **options: Any
+) -> Callable[[Callable[[Json, FaultContext], None]], Saboteur]:
+    """Edit the result of each successful reply to these methods, in place."""
+    methods = (method,) if isinstance(method, str) else method
+
+    def decorated(edit: Callable[[Json, FaultContext], None]) -> Saboteur:
+        def change(reply: Json, context: FaultContext) -> Json:
+            if context.method in methods and "result" in reply:
+                edit(reply["result"], context)
+            return reply
+
+        name = options.pop("id", None) or id_of(edit)
+        saboteur: Saboteur = on_reply(fault, id=name, breaks=breaks, **options)(change)
+        return saboteur
+
+    return decorated
+
+
+def set_in_result(
+    name: str, fault: str, *, path: tuple[str | int, ...], value: object, **options: Any
+) -> Saboteur:
+    """A row of a table: results of these methods have that value at that path."""
+    return on_result(fault, id=name, **options)(
+        lambda result, _: _put(_at(result, path[:-1]), path[-1], value)
+    )
+
+
+def drop_from_result(name: str, fault: str, *, path: tuple[str | int, ...], **options: Any) -> Saboteur:
+    """A row of a table: results of these methods lack what is at that path."""
+    return on_result(fault, id=name, **options)(lambda result, _: _at(result, path[:-1]).pop(path[-1], None))
+
+
+def _at(result: Json, path: tuple[str | int, ...]) -> Any:
+    place: Any = result
+    for key in path:
+        place = place[key]
+    return place
+
+
+def _put(place: Any, key: str | int, value: object) -> None:
+    place[key] = deepcopy(value)
+
+
 on_request = maker(Saboteur, "request", BOTH)
 """Change each message of the driver before the server sees it, or answer in its place."""
 on_batch = maker(Saboteur, "batch", BOTH)

@@ -43,8 +43,6 @@ _SUBJECTS: Final[Mapping[Transport, Callable[[Saboteur, str, Revision], Subject]
 
 
 class Testbed:
-    __test__ = False  # pytest would collect it because of its name
-
     def __init__(self, target: str, double: Double | None = None) -> None:
         """`target` is the arguments of `assay serve`, after `locked` for a server that requires tokens, or
         after `certified` for one that requires certificates."""

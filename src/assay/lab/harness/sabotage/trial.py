@@ -76,7 +76,7 @@ def scenarios_for(saboteur: Fault, suite: Suite) -> tuple[Scenario, ...]:
     """The scenarios that exercise a check which cites the requirement, else the plain scenario."""
     if saboteur.scenario is not None:
         return (suite.scenarios[saboteur.scenario],)
-    citing = {check.id for check in suite.checks.values() if saboteur.breaks in check.rows}
+    citing = {check.id for check in suite.checks.values() if saboteur.breaks in check.requirements}
     scenarios = tuple(scenario for scenario in suite.scenarios.values() if citing & set(scenario.exercises))
     return scenarios or (suite.scenarios[suite.plain],)
 

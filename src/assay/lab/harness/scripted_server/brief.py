@@ -35,7 +35,7 @@ class Brief(Struct, frozen=True):
         return {"steps": list(self.steps)} | {key: value for key, value in optional.items() if value}
 
 
-def call(name: str, /, **arguments: Any) -> Json:
+def call_tool(name: str, /, **arguments: Any) -> Json:
     return {"do": "call_tool", "name": name, "arguments": arguments}
 
 

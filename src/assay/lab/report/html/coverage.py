@@ -86,7 +86,7 @@ def _broken(cell: CellResult) -> set[str]:
 
 
 def _row(row: Requirement, broken: int, suite: Suite) -> Row:
-    checks = [check.id for check in suite.checks.values() if row.id in check.rows]
+    checks = [check.id for check in suite.checks.values() if row.id in check.requirements]
     return Row(row, [_mark(row, revision, suite) for revision in REVISIONS], checks, broken)
 
 

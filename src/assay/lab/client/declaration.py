@@ -1,0 +1,94 @@
+"""How scenarios about clients are declared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from assay.lab.harness.naming import area_of, area_of_module, id_of
+from assay.lab.harness.requirement import Requirement, read_requirements
+from assay.lab.harness.scenario import Drive, Role, Scenario, Window
+from assay.lab.harness.scripted_server.brief import Brief
+from assay.lab.harness.transport import HTTP_ONLY, Transport
+
+CLIENTS: Final = frozenset({Transport.HTTP, Transport.STDIO, Transport.WEBSOCKET})
+"""What a client can be judged on."""
+
+
+@cache
+def _rows() -> dict[str, Requirement]:
+    return read_requirements(Path(__file__).with_name("requirements"))
+
+
+def row(name: str) -> Requirement:
+    """A row of clients alone."""
+    return _rows()[name]
+
+
+def where(name: str) -> Window:
+    """The revisions in which a row is in force."""
+    return lambda revision: row(name).level(revision) is not None
+
+
+def official_scenario(
+    name: str,
+    title: str,
+    *,
+    brief: Brief,
+    exercises: tuple[str, ...] = (),
+    transports: frozenset[Transport] = HTTP_ONLY,
+    window: Window = lambda revision: True,
+    aliases: tuple[str, ...] = (),
+) -> Callable[[Drive], Scenario]:
+    """Make a scenario of a function that sets up the host, under its official name; it exercises the check
+    of that name, and those of ours that are named. Its revisions are those of its rows, within the window."""
+
+    def made(drive: Drive) -> Scenario:
+        return Scenario(
+            name,
+            title,
+            (name, *exercises),
+            drive,
+            transports=transports,
+            window=window,
+            official=name,
+            role=Role.CLIENT,
+            area=area_of_module(drive.__module__),
+            aliases=aliases,
+            brief=brief,
+        )
+
+    return made
+
+
+def client_scenario(
+    title: str,
+    *,
+    brief: Brief,
+    exercises: tuple[str, ...],
+    transports: frozenset[Transport] = CLIENTS,
+    window: Window = lambda revision: True,
+    aliases: tuple[str, ...] = (),
+    also: tuple[str, ...] | None = None,
+) -> Callable[[Drive], Scenario]:
+    """Turn a function `drive_<name>` into a scenario of ours."""
+
+    def made(drive: Drive) -> Scenario:
+        name = id_of(drive, "drive_")
+        return Scenario(
+            name,
+            title,
+            exercises,
+            drive,
+            transports=transports,
+            window=window,
+            role=Role.CLIENT,
+            area=area_of(name),
+            aliases=aliases,
+            brief=brief,
+            also=also,
+        )
+
+    return made

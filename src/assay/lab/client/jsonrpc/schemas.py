@@ -1,0 +1,205 @@
+"""JSON Schemas of tools: dialects, references, results that do not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from assay.lab.client.declaration import CLIENTS, client_scenario
+from assay.lab.client.evidence import AFTER, calls_of, is_over, visits, went_on
+from assay.lab.harness import Json, Observation, Trace, check, observe
+from assay.lab.harness.sabotage.client_saboteur import behaviour, misbehaving, on_hearing
+from assay.lab.harness.scripted_client.client import ScriptedClient
+from assay.lab.harness.scripted_client.failure import Failed
+from assay.lab.harness.scripted_client.web import Web
+from assay.lab.harness.scripted_server.answer import Answer
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool, tried
+from assay.lab.harness.scripted_server.http_reply import HttpReply
+from assay.lab.harness.scripted_server.http_server import Asked
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.stage import ClientStage
+
+# --- what is asked
+
+
+STRING, NUMBER = {"type": "string"}, {"type": "number"}
+
+
+# In the usual dialect the first item is a text; who knows older ones only would want a number there.
+NEW: dict[str, Any] = {"prefixItems": [STRING], "items": NUMBER}
+
+
+# In an older one the same is written so, which the usual one does not allow.
+OLD: dict[str, Any] = {"items": [STRING], "additionalItems": NUMBER}
+
+
+# --- how it is judged
+
+
+USUAL, NAMED = "usual_dialect", "named_dialect"
+
+
+@client_scenario(
+    "Schemas are read in the dialect that they name, or in the usual one",
+    brief=Brief(steps=(LIST_TOOLS, call_tool(USUAL), call_tool(NAMED), call_tool(AFTER))),
+    exercises=("jsonrpc.dialects",),
+)
+async def drive_dialects(stage: ClientStage) -> None:
+    async def answer(cycle: RequestCycle) -> Answer:
+        return {"content": [{"type": "text", "text": "[]"}], "structuredContent": {"row": ["a", 1, 2]}}
+
+    named = {"$schema": "http://json-schema.org/draft-07/schema#"}
+    for name, items, more in ((USUAL, NEW, {}), (NAMED, OLD, named)):
+        row = {"type": "array", **items}
+        schema = {**more, "type": "object", "properties": {"row": row}, "required": ["row"]}
+        stage.host.add_tool({"name": name, "outputSchema": schema}, answer)
+    stage.host.add_tool({"name": AFTER})
+
+
+SCHEMA = {"$schema": "https://example.com/dialects/unheard-of", "type": "object"}
+FOREIGN = "foreign_dialect"
+
+
+@client_scenario(
+    "A schema in an unknown dialect is no reason to break down",
+    brief=Brief(steps=(LIST_TOOLS, tried(call_tool(FOREIGN)), call_tool(AFTER))),
+    exercises=("jsonrpc.unknown-dialect",),
+)
+async def drive_unknown_dialect(stage: ClientStage) -> None:
+    async def answer(cycle: RequestCycle) -> Answer:
+        return {"content": [{"type": "text", "text": "{}"}], "structuredContent": {"city": "Bern"}}
+
+    stage.host.add_tool({"name": FOREIGN, "inputSchema": SCHEMA, "outputSchema": SCHEMA}, answer)
+    stage.host.add_tool({"name": AFTER})
+
+
+@client_scenario(
+    "Schemas that refer to the network are not fetched",
+    brief=Brief(steps=(LIST_TOOLS, tried(call_tool("referring", city="Bern")), call_tool(AFTER))),
+    exercises=("jsonrpc.references",),
+)
+async def drive_references(stage: ClientStage) -> None:
+    async def serve(asked: Asked, reply: HttpReply) -> None:
+        await reply.whole(200, b'{"type": "string"}', [("Content-Type", "application/schema+json")])
+
+    async def answer(cycle: RequestCycle) -> Answer:
+        return {"content": [{"type": "text", "text": "{}"}], "structuredContent": {"city": "Bern"}}
+
+    origin = await stage.room(ROOM, serve)
+    properties = {"city": {"$ref": f"{origin}/city.json"}}
+    schema = {"type": "object", "properties": properties}
+    stage.host.add_tool({"name": "referring", "inputSchema": schema, "outputSchema": schema}, answer)
+    stage.host.add_tool({"name": AFTER})
+
+
+MISFIT_SCHEMA = {"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]}
+MISFIT = "misfit"
+
+
+@client_scenario(
+    "A result that does not fit its schema is not taken",
+    # Who finds the result wanting ends here, and is right.
+    brief=Brief(steps=(LIST_TOOLS, call_tool(MISFIT), call_tool(AFTER)), may_fail=True),
+    exercises=("jsonrpc.misfit",),
+)
+async def drive_misfit(stage: ClientStage) -> None:
+    async def answer(cycle: RequestCycle) -> Answer:
+        return {"content": [{"type": "text", "text": "many"}], "structuredContent": {"count": "many"}}
+
+    stage.host.add_tool({"name": MISFIT, "outputSchema": MISFIT_SCHEMA}, answer)
+    stage.host.add_tool({"name": AFTER})
+
+
+@check("Schemas are read in their dialect", requirements=("JS-01", "JS-02"))
+def judge_dialects(trace: Trace) -> Iterator[Observation]:
+    expected = "a result to be taken that fits its schema in the dialect of the schema"
+    yield from went_on("JS-01", trace, USUAL, expected, then=NAMED)
+    yield from went_on("JS-02", trace, NAMED, expected, then=AFTER)
+
+
+@check("An unknown dialect is no reason to break down", requirements=("JS-03",))
+def judge_unknown_dialect(trace: Trace) -> Iterator[Observation]:
+    """Who does not call a tool with such a schema at all has said enough."""
+    listed = [one for one in trace.inquiries("tools/list") if one.answer is not None][:1]
+    after = calls_of(trace, AFTER)[:1]
+    if listed and (after or is_over(trace)):
+        expected = "the client to go on, with an error for this tool or without"
+        observed = "the client did not go on"
+        yield observe("JS-03", bool(after), *listed, *after, expected=expected, observed=observed)
+
+
+ROOM = "schemas"
+
+
+@check("References to the network are not followed", requirements=("JS-07", "TL-29"))
+def judge_references(trace: Trace) -> Iterator[Observation]:
+    fetched, after = visits(trace, ROOM), calls_of(trace, AFTER)
+    if fetched or after:
+        observed = ", ".join(one.sent.target for one in fetched)
+        for row in ("JS-07", "TL-29"):
+            expected = "no request for a schema that is referred to"
+            yield observe(row, not fetched, *fetched, *after[:1], expected=expected, observed=observed)
+
+
+@check("Structured results are held against their schema", requirements=("TL-16",))
+def judge_misfit(trace: Trace) -> Iterator[Observation]:
+    for exchange in [one for one in calls_of(trace, MISFIT) if one.answer is not None][:1]:
+        later = calls_of(trace, AFTER)
+        if later or is_over(trace):
+            expected = "an error for a result that does not fit its schema"
+            observed = "the next step, as if all was well"
+            yield observe("TL-16", not later, exchange, *later[:1], expected=expected, observed=observed)
+
+
+# --- what the checks must catch
+
+
+@on_hearing("a schema that names no dialect is read in an older one", breaks="JS-01")
+def older_dialect(message: Json, client: ScriptedClient) -> Json:
+    for tool in message.get("result", {}).get("tools", []):
+        if tool["name"] == USUAL:
+            tool["outputSchema"]["$schema"] = "http://json-schema.org/draft-07/schema#"
+    return message
+
+
+@on_hearing("rules of an older dialect are left out of a schema", breaks="JS-02")
+def newer_dialect(message: Json, client: ScriptedClient) -> Json:
+    for tool in message.get("result", {}).get("tools", []):
+        if tool["name"] == NAMED:
+            row = tool["outputSchema"]["properties"]["row"]
+            row["items"] = row.pop("additionalItems")
+    return message
+
+
+@misbehaving("an unknown dialect ends the client", breaks="JS-03")
+async def fragile(client: ScriptedClient) -> None:
+    await client.open()
+    await client.play(client.context["steps"][:-1])
+    raise Failed("no validator for this dialect")
+
+
+@misbehaving("what a schema refers to is fetched", breaks="JS-07", scenario="jsonrpc.references")
+async def reference_followed(client: ScriptedClient) -> None:
+    await client.open()
+    await client.play([LIST_TOOLS])
+    schema = client.tools["referring"]["inputSchema"]
+    await Web(client).fetch("GET", schema["properties"]["city"]["$ref"])
+
+
+@misbehaving("what a schema of results refers to is fetched", breaks="TL-29", scenario="jsonrpc.references")
+async def output_reference_followed(client: ScriptedClient) -> None:
+    await client.open()
+    await client.play([LIST_TOOLS])
+    schema = client.tools["referring"]["outputSchema"]
+    await Web(client).fetch("GET", schema["properties"]["city"]["$ref"])
+
+
+BEHAVIOURS: Final = (
+    behaviour(
+        "jsonrpc.takes-any-output",
+        "structured results are not held against their schema",
+        breaks="TL-16",
+        transports=CLIENTS,
+        validates_output=False,
+    ),
+)

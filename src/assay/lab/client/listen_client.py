@@ -1,0 +1,36 @@
+"""A client that listens for changes of the list of tools."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from assay.lab.harness import Json
+from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, step
+from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.server import ScriptedServer
+
+CHANGED: Final = "notifications/tools/list_changed"
+BRIEF: Final = Brief(
+    steps=(
+        LIST_TOOLS,
+        step("listen", notifications={"toolsListChanged": True}),
+        step("relist_on_change", seconds=5),
+    )
+)
+
+
+def offer_changes(host: ScriptedServer) -> None:
+    host.add_tool({"name": "work"})
+    host.capabilities["tools"]["listChanged"] = True
+
+
+async def acknowledge(cycle: RequestCycle, pause: float) -> Json:
+    """Grant what is listened for, and pause until the client has come to wait. Returns what notifications of
+    this subscription say."""
+    own: Json = {"_meta": {SUBSCRIPTION_KEY: cycle.id}}
+    granted = {"notifications": cycle.params.get("notifications") or {}}
+    await cycle.notify("notifications/subscriptions/acknowledged", {**granted, **own})
+    await asyncio.sleep(pause)
+    return own

@@ -1,1 +1,0 @@
-"""Saboteurs of the suite about clients."""

@@ -1,1 +1,0 @@
-"""What a client may keep, and for how long."""

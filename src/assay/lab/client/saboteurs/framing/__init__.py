@@ -1,1 +1,0 @@
-"""Lines on stdio, and the process that a client starts."""

@@ -1,1 +1,0 @@
-"""Messages, ids, errors, schemas."""

@@ -1,1 +1,0 @@
-"""Listen streams."""

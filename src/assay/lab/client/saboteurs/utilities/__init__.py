@@ -1,1 +1,0 @@
-"""Ping, progress, cancellation and pages."""

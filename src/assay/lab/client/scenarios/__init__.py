@@ -1,1 +1,0 @@
-"""Scenarios of the suite about clients."""

@@ -1,1 +1,0 @@
-"""Servers that do not behave."""

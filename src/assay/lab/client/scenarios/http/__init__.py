@@ -1,1 +1,0 @@
-"""Streamable HTTP: methods, headers, sessions."""

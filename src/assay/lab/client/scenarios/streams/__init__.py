@@ -1,1 +1,0 @@
-"""Event streams: reading, resuming, giving up."""

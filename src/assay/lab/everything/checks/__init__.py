@@ -1,1 +1,0 @@
-"""One file a scenario's checks, under its area."""

@@ -1,1 +1,0 @@
-"""Tools that ask the client by requests of their own."""

@@ -1,0 +1,43 @@
+"""Every message fits the schema of its revision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from assay.lab.harness import FaultContext, Json, Observation, Trace, drop_from_result, on_reply
+from assay.lab.harness.trace.wire_shape import observed_shapes
+
+from .declaration import official_check
+
+# --- how it is judged
+
+
+ROW = "wire-schema-valid"
+
+
+@official_check(ROW, "Messages fit the schema of the revision", requirements=(ROW,), everywhere=True)
+def judge_wire_schema_valid(trace: Trace) -> Iterator[Observation]:
+    yield from observed_shapes(ROW, trace)
+
+
+# --- what the checks must catch
+
+
+@on_reply("a result has `_meta: null`", breaks="wire-schema-valid", scenario="ping")
+def null_member(reply: Json, context: FaultContext) -> Json:
+    if context.method == "ping" and "result" in reply:
+        reply["result"] = {"_meta": None}
+    return reply
+
+
+RESULT_EDITS: Final = (
+    drop_from_result(
+        "jsonrpc.nothing-said",
+        "a tool's result has no content",
+        breaks="wire-schema-valid",
+        scenario="tools-call-error",
+        method="tools/call",
+        path=("content",),
+    ),
+)

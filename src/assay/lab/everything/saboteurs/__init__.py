@@ -1,1 +1,0 @@
-"""Faults that the scenarios of each area must expose."""

@@ -1,1 +1,0 @@
-"""Results that want input first."""

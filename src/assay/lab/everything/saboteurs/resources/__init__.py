@@ -1,1 +1,0 @@
-"""Resources: lists, readings, subscriptions."""

@@ -1,1 +1,0 @@
-"""Logging and completion."""

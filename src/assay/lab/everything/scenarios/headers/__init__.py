@@ -1,1 +1,0 @@
-"""Headers that repeat the body."""

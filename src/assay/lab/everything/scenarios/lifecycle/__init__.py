@@ -1,1 +1,0 @@
-"""Opening, sessions, ping."""

@@ -1,1 +1,0 @@
-"""Prompts: the list, and each kind of message."""

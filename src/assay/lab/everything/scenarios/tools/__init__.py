@@ -1,1 +1,0 @@
-"""Tools: the list, and each kind of result."""

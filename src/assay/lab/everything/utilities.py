@@ -1,0 +1,158 @@
+"""Completion and log levels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from assay.lab.harness import (
+    FaultContext,
+    Json,
+    Observation,
+    Stage,
+    Trace,
+    observe,
+    on_reply,
+    on_request,
+    on_result,
+    set_in_result,
+)
+from assay.lab.harness.driver.server_stream import open_ears
+from assay.lab.harness.need import declares
+from assay.lab.harness.sabotage.saboteur import params_of
+from assay.lab.harness.trace.trace import Exchange
+from assay.lab.suite.utilities import log_messages
+from assay.lab.suite.utilities.completion import COMPLETION_VALUES_MOST
+
+from .borrow import borrow
+from .declaration import official_check, official_scenario
+from .exchange import answered
+from .fixture import fixture_prompt
+
+# --- what is asked
+
+
+PROMPT = "test_prompt_with_arguments"
+
+
+@official_scenario(
+    "completion-complete",
+    "An argument of a prompt is completed",
+    needs=(declares("completions"), fixture_prompt(PROMPT)),
+)
+async def drive_completion_complete(stage: Stage) -> None:
+    peer = await stage.open()
+    ref = {"type": "ref/prompt", "name": PROMPT}
+    for typed in ("test", ""):
+        params = {"ref": ref, "argument": {"name": "arg1", "value": typed}}
+        await peer.request("completion/complete", params)
+
+
+TOOL = "test_tool_with_logging"
+
+
+@official_scenario("logging-set-level", "A log level is set and kept to", needs=(declares("logging"),))
+async def drive_logging_set_level(stage: Stage) -> None:
+    peer = await stage.open()
+    await open_ears(stage, peer)
+    loud = [tool for tool in stage.facts.tools if tool.get("name") == TOOL]
+    for level in ("info", "emergency"):
+        await peer.request("logging/setLevel", {"level": level})
+        # What it logs under the first level is what it keeps to itself under the second.
+        for tool in loud:
+            await peer.call(tool, {})
+
+
+# --- how it is judged
+
+
+ROW = "completion-complete"
+
+
+@official_check(ROW, "A completion is a list of texts", requirements=(ROW,))
+def judge_completion_complete(trace: Trace) -> Iterator[Observation]:
+    for exchange in answered(trace, "completion/complete"):
+        problem = _problem(exchange)
+        expected = f"`completion.values`, at most {COMPLETION_VALUES_MOST} texts, counted rightly"
+        yield observe(ROW, problem is None, exchange, expected=expected, observed=problem)
+
+
+def _problem(exchange: Exchange) -> str | None:
+    completion = (exchange.result or {}).get("completion")
+    values = completion.get("values") if isinstance(completion, dict) else None
+    if not isinstance(completion, dict) or not isinstance(values, list):
+        return f"no list of values: {exchange}"
+    odd = [value for value in values if not isinstance(value, str)]
+    if odd or len(values) > COMPLETION_VALUES_MOST:
+        return f"the value {odd[0]!r}" if odd else f"{len(values)} values"
+    return _miscounted(len(values), completion.get("total"), completion.get("hasMore"))
+
+
+def _miscounted(given: int, total: Any, more: Any) -> str | None:
+    """Both are optional; where they are there, they must go together with what was given."""
+    if not isinstance(total, int) or isinstance(total, bool):
+        return None
+    if total < given or (total > given and more is False):
+        return f"{given} values, of {total} in total, with hasMore {more!r}"
+    return None
+
+
+LOGGING_SET_LEVEL_ROW = "logging-set-level"
+
+
+@official_check(
+    LOGGING_SET_LEVEL_ROW, "A log level is set and kept to", requirements=(LOGGING_SET_LEVEL_ROW,)
+)
+def judge_logging_set_level(trace: Trace) -> Iterator[Observation]:
+    for exchange in answered(trace, "logging/setLevel"):
+        yield observe(
+            LOGGING_SET_LEVEL_ROW,
+            exchange.result == {},
+            exchange,
+            expected="the result {}",
+            observed=exchange,
+        )
+    yield from borrow(trace, LOGGING_SET_LEVEL_ROW, log_messages.judge_log_level, "LOG-02")
+
+
+# --- what the checks must catch
+
+
+@on_reply("a completion is a bare list", breaks="completion-complete")
+def completion_bare(reply: Json, context: FaultContext) -> Json:
+    if context.method == "completion/complete" and "result" in reply:
+        reply["result"] = reply["result"]["completion"]
+    return reply
+
+
+@on_result(
+    "a completion has more values than its total", breaks="completion-complete", method="completion/complete"
+)
+def completion_miscounted(result: Json, context: FaultContext) -> None:
+    result["completion"] |= {"values": ["one", "two"], "total": 1, "hasMore": False}
+
+
+@on_reply("`logging/setLevel` is answered with more than nothing", breaks="logging-set-level")
+def level_confirmed(reply: Json, context: FaultContext) -> Json:
+    if context.method == "logging/setLevel" and "result" in reply:
+        reply["result"] = {"level": context.params.get("level")}
+    return reply
+
+
+@on_request("messages below the level are sent", breaks="logging-set-level")
+def level_forgotten(message: Json, context: FaultContext) -> Json:
+    if message.get("method") == "logging/setLevel":
+        params_of(message)["level"] = "debug"
+    return message
+
+
+RESULT_EDITS: Final = (
+    set_in_result(
+        "utilities.completion-at-length",
+        "a completion has 101 values",
+        breaks="completion-complete",
+        method="completion/complete",
+        path=("completion",),
+        value={"values": [f"value {number}" for number in range(101)]},
+    ),
+)

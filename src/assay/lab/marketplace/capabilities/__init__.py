@@ -1,0 +1,4 @@
+"""The scenarios of the area cap."""
+
+AREA = "cap"
+"""As ids have it."""

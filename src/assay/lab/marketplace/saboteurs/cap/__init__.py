@@ -1,1 +1,0 @@
-"""The saboteurs of the area cap."""

@@ -1,1 +1,0 @@
-"""The scenarios of the area sec."""

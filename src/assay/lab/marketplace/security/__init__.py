@@ -1,0 +1,4 @@
+"""The scenarios of the area sec."""
+
+AREA = "sec"
+"""As ids have it."""

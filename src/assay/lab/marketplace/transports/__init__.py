@@ -1,0 +1,4 @@
+"""The scenarios of the area tpt."""
+
+AREA = "tpt"
+"""As ids have it."""

@@ -1,0 +1,86 @@
+"""Batches, in the revision that has them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from assay.lab.harness import FaultContext, Observation, Stage, Trace, check, observe, on_batch, scenario
+from assay.lab.harness.driver.message_meta import declared
+from assay.lab.harness.links.broken_off import NoAnswer
+from assay.lab.harness.sabotage.saboteur import Answered
+from assay.lab.harness.trace.message import same_id
+from assay.model.error import INVALID_REQUEST, PARSE_ERROR
+from assay.revisions.registry import REVISIONS
+from assay.revisions.revision import Batching, Revision
+
+# --- what is asked
+
+
+FIRST = next(place for place, one in enumerate(REVISIONS) if one.batching is Batching.ACCEPTED)
+
+
+def _knows_of_batches(revision: Revision) -> bool:
+    """Before them an array was neither allowed nor forbidden."""
+    return REVISIONS.index(revision) >= FIRST
+
+
+@scenario(
+    "Messages in a batch",
+    exercises=("jsonrpc.batches", "jsonrpc.silent-notifications", "jsonrpc.version"),
+    window=_knows_of_batches,
+)
+async def drive_batch(stage: Stage) -> None:
+    peer = await stage.open()
+    params = declared(stage.revision, {}, {})
+    request = {"jsonrpc": "2.0", "method": stage.plain, "params": params}
+    # One that every server knows: whether an unknown one is ignored is another question.
+    cancelled = {"requestId": "no-such-request"}
+    notification = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled}
+    await peer.request(stage.plain)
+    if stage.revision.batching is Batching.REFUSED:
+        async with peer.probe("refused batch"):
+            await peer.offer([{**request, "id": "first"}, {**request, "id": "second"}])
+        return
+    async with peer.probe("batch"):
+        # Silence is for the check to judge, after the sentinel.
+        with contextlib.suppress(NoAnswer):
+            await peer.batch({**request, "id": "first"}, notification, {**request, "id": "second"})
+    async with peer.probe("notification", what="a batch of them"):
+        await peer.offer([notification, notification])
+
+
+# --- how it is judged
+
+
+REFUSED = (INVALID_REQUEST, PARSE_ERROR)
+
+
+@check("Batches are accepted", requirements=("BASE-14",))
+def judge_batches(trace: Trace) -> Iterator[Observation]:
+    for probe in trace.probes("batch"):
+        for request in probe.sent:
+            if request.place is not None and "id" in request.fields:
+                answer = next((one for one in probe.answers if same_id(one.id, request.id)), None)
+                yield observe(
+                    "BASE-14",
+                    answer is not None and answer.code not in REFUSED,
+                    probe,
+                    expected=f"an answer to the request with id {request.id!r} in the batch",
+                    observed=answer or next(iter(probe.answers), "no answer"),
+                )
+
+
+# --- what the checks must catch
+
+
+@on_batch("only the first request of a batch is answered", breaks="BASE-14", silent=True)
+def batch_first_only(members: list[Any], context: FaultContext) -> list[Any]:
+    return members[:1]
+
+
+@on_batch("a batch is refused", breaks="BASE-14")
+def batch_refused(members: list[Any], context: FaultContext) -> Answered:
+    error = {"code": INVALID_REQUEST, "message": "expected an object"}
+    return Answered([{"jsonrpc": "2.0", "id": None, "error": error}])

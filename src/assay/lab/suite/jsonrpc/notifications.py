@@ -1,0 +1,106 @@
+"""Notifications get no reply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from assay.lab.harness import (
+    FaultContext,
+    Json,
+    Observation,
+    Stage,
+    Trace,
+    check,
+    observe,
+    on_batch,
+    on_request,
+    scenario,
+)
+from assay.lab.harness.driver.message_meta import declared
+from assay.lab.harness.sabotage.alteration import encode
+from assay.lab.harness.sabotage.saboteur import Answered, newest_of_each_kind
+from assay.lab.harness.trace.message import Message, Shape
+from assay.lab.harness.trace.unexplained_error import names_nothing
+from assay.model.error import INVALID_REQUEST, METHOD_NOT_FOUND
+from assay.revisions.revision import Batching
+
+# --- what is asked
+
+
+@scenario(
+    "Notifications of any kind", exercises=("jsonrpc.silent-notifications", "http.accepted-notification")
+)
+async def drive_notifications(stage: Stage) -> None:
+    peer = await stage.open()
+    async with peer.probe("notification", what="unknown"):
+        await peer.notify("notifications/no-such-notification", {"of": "the lab"})
+    async with peer.probe("notification", what="cancels nothing"):
+        await peer.notify("notifications/cancelled", {"requestId": 4711, "reason": "never sent"})
+    async with peer.probe("notification", what="named like a request"):
+        await peer.notify(stage.plain, declared(stage.revision, {}, {}))
+
+
+# --- how it is judged
+
+
+@check("Notifications are not answered", requirements=("BASE-10",))
+def judge_silent_notifications(trace: Trace) -> Iterator[Observation]:
+    for probe in trace.probes("notification"):
+        answers = [one for one in probe.answers if not _is_refusal(trace, one)]
+        yield observe(
+            "BASE-10",
+            not answers,
+            probe,
+            expected="no response to a notification",
+            observed=answers[0] if answers else "none",
+        )
+
+
+def _is_refusal(trace: Trace, answer: Message) -> bool:
+    """HTTP refuses what it cannot accept with a status, and may explain that in an error without an id."""
+    nameless = answer.shape is Shape.ERROR and names_nothing(answer)
+    return nameless and trace.status_of(answer) >= 400
+
+
+# --- what the checks must catch
+
+
+@on_request("a notification is answered with an empty result", breaks="BASE-10")
+def answers_notifications(message: Json, context: FaultContext) -> Json | Answered:
+    if "id" in message or message.get("method") == "notifications/initialized":
+        return message
+    return Answered([{"jsonrpc": "2.0", "id": None, "result": {}}])
+
+
+@on_batch(
+    "a batch of notifications is answered",
+    breaks="BASE-10",
+    scenario="jsonrpc.batch",
+    window=lambda revision: revision.batching is Batching.ACCEPTED,
+)
+def batched_notifications(members: list[Any], context: FaultContext) -> list[Any] | Answered:
+    if any("id" in member for member in members):
+        return members
+    error = {"jsonrpc": "2.0", "id": None, "error": {"code": INVALID_REQUEST, "message": "no id"}}
+    return Answered([encode([error for _ in members])])
+
+
+@on_request("an unknown notification gets -32601", breaks="BASE-10", scenario="jsonrpc.notifications")
+def error_to_notification(message: Json, context: FaultContext) -> Json | Answered:
+    if message.get("method") != "notifications/no-such-notification":
+        return message
+    error = {"code": METHOD_NOT_FOUND, "message": "there is no such method"}
+    return Answered([{"jsonrpc": "2.0", "id": None, "error": error}])
+
+
+@on_request(
+    "a request without an id is served",
+    breaks="BASE-10",
+    window=newest_of_each_kind,
+    scenario="jsonrpc.notifications",
+)
+def serves_without_id(message: Json, context: FaultContext) -> Json | Answered:
+    if "id" in message or "method" not in message or message["method"].startswith("notifications/"):
+        return message
+    return Answered([{"jsonrpc": "2.0", "result": {}}])

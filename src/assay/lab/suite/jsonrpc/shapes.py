@@ -1,0 +1,288 @@
+"""Everything a server sends fits the JSON-RPC envelope and the official types."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from assay.lab.harness import (
+    FaultContext,
+    Json,
+    Observation,
+    Stage,
+    Trace,
+    check,
+    drop_from_result,
+    observe,
+    on_reply,
+    on_result,
+    scenario,
+)
+from assay.lab.harness.driver.argument import arguments_for
+from assay.lab.harness.need import A_TOOL
+from assay.lab.harness.sabotage.alteration import encode
+from assay.lab.harness.sabotage.saboteur import newest_of_each_kind
+from assay.lab.harness.trace.json_schema import DIALECT, dialect_of, dialect_problem
+from assay.lab.harness.trace.wire_shape import observed_shapes
+from assay.lab.harness.transport import STDIO_ONLY
+from assay.lab.harness.verdict import Evidence
+from assay.lab.suite.envelope import are_objects, is_utf8
+from assay.revisions.registry import HANDSHAKE
+from assay.revisions.revision import Batching
+
+# --- what is asked
+
+
+MOST = 12
+"""Tools that are called: those that ask are among the first, or the server is not of that kind."""
+
+
+@scenario(
+    "What a server says of its own accord",
+    exercises=(
+        "jsonrpc.published-schemas",
+        "jsonrpc.meta-keys",
+        "jsonrpc.request-ids",
+        "jsonrpc.notification-ids",
+        "jsonrpc.wire-shape",
+    ),
+    needs=(A_TOOL,),
+)
+async def drive_own_words(stage: Stage) -> None:
+    peer = await stage.open(sampling={}, elicitation={}, roots={})
+    await peer.pages("tools/list", "tools")
+    for tool in stage.facts.read_only_tools[:MOST]:
+        await peer.call(tool, arguments_for(tool))
+
+
+# --- how it is judged
+
+
+@check("Messages fit the schema of the revision", requirements=("SHAPE-01",), everywhere=True)
+def judge_wire_shape(trace: Trace) -> Iterator[Observation]:
+    yield from observed_shapes("SHAPE-01", trace)
+
+
+@check("Published schemas are valid in their dialect", requirements=("JS-04", "JS-06"))
+def judge_published_schemas(trace: Trace) -> Iterator[Observation]:
+    for name, schema, evidence in _schemas(trace):
+        problem = dialect_problem(schema)
+        expected = f"a schema of {name} that is valid in its dialect"
+        yield observe("JS-04", problem is None, evidence, expected=expected, observed=problem)
+        said = dialect_of(schema)
+        yield observe("JS-06", said == DIALECT, evidence, expected=DIALECT, observed=f"{name}: {said}")
+
+
+def _schemas(trace: Trace) -> Iterator[tuple[str, dict[str, Any], Evidence]]:
+    for exchange in trace.exchanges("tools/list"):
+        for tool in exchange.objects("tools"):
+            for key in ("inputSchema", "outputSchema"):
+                if isinstance(tool.get(key), dict):
+                    yield f"{tool.get('name')}.{key}", tool[key], exchange
+    for message in trace.received:
+        if message.method == "elicitation/create" and isinstance(message.params.get("requestedSchema"), dict):
+            yield "requestedSchema", message.params["requestedSchema"], message
+
+
+LABEL = r"[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
+PREFIX = re.compile(rf"{LABEL}(?:\.{LABEL})*")
+NAME = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?")
+
+
+# What is inside belongs to the server's author, whatever its keys are called.
+OPAQUE = frozenset(
+    {
+        *("_meta", "structuredContent", "arguments", "data", "inputSchema", "outputSchema"),
+        *("requestedSchema", "experimental", "extensions", "input"),
+    }
+)
+TOP = frozenset(
+    {"com", "org", "net", "io", "dev", "ai", "app", "co", "edu", "gov", "info", "me", "sh", "tech"}
+)
+DEEPEST = 16
+
+
+@check("Keys of `_meta` follow the grammar", requirements=("META-01", "META-02", "META-04"), everywhere=True)
+def judge_meta_keys(trace: Trace) -> Iterator[Observation]:
+    for message in trace.spoken:
+        for key in _keys(message.fields):
+            prefix, slash, rest = key.partition("/")
+            name = rest if slash else prefix
+            shown = f"key {key!r}"
+            expected = "a name of letters, digits, `-`, `_`, `.`, with a letter or digit at both ends"
+            yield observe("META-02", bool(NAME.fullmatch(name)), message, expected=expected, observed=shown)
+            if slash:
+                expected = "a prefix of labels of letters, digits and hyphens, with dots between them"
+                right = bool(PREFIX.fullmatch(prefix))
+                yield observe("META-01", right, message, expected=expected, observed=shown)
+                expected = "a prefix in reverse-DNS order"
+                yield observe("META-04", not _is_forward(prefix), message, expected=expected, observed=shown)
+
+
+def _keys(value: Any, depth: int = 0) -> Iterator[str]:
+    """The keys of every `_meta` in a message."""
+    if depth > DEEPEST:
+        return
+    if isinstance(value, list):
+        for item in value:
+            yield from _keys(item, depth + 1)
+    elif isinstance(value, dict):
+        meta = value.get("_meta")
+        yield from meta if isinstance(meta, dict) else ()
+        for key, item in value.items():
+            if key not in OPAQUE:
+                yield from _keys(item, depth + 1)
+
+
+def _is_forward(prefix: str) -> bool:
+    """Whether a prefix ends as a host name does: what neither ends nor begins so is left alone."""
+    first, *rest = prefix.lower().split(".")
+    return bool(rest) and rest[-1] in TOP and first not in TOP
+
+
+@check("Every message is a JSON-RPC 2.0 object", requirements=("BASE-01",), everywhere=True)
+def judge_version(trace: Trace) -> Iterator[Observation]:
+    return are_objects(trace.spoken, trace.revision)
+
+
+@check("Messages are UTF-8", requirements=("BASE-12",), everywhere=True)
+def judge_utf8(trace: Trace) -> Iterator[Observation]:
+    for message in trace.spoken:
+        if not message.body.isascii():
+            yield is_utf8(message)
+
+
+# --- what the checks must catch
+
+
+@on_result(
+    "`nextCursor` is null on the last page",
+    breaks="SHAPE-01",
+    scenario="tools.definitions",
+    method="tools/list",
+)
+def null_cursor(result: Json, context: FaultContext) -> None:
+    result.setdefault("nextCursor", None)
+
+
+@on_result(
+    "optional fields inside a list are null",
+    breaks="SHAPE-01",
+    scenario="tools.definitions",
+    method="tools/list",
+)
+def null_description(result: Json, context: FaultContext) -> None:
+    for tool in result["tools"]:
+        tool["description"] = None
+
+
+@on_reply(
+    "an empty result is null",
+    breaks="SHAPE-01",
+    scenario="jsonrpc.ids",
+    window=lambda revision: revision in HANDSHAKE,
+)
+def null_result(reply: Json, context: FaultContext) -> Json:
+    return {**reply, "result": None} if reply.get("result") == {} else reply
+
+
+@on_result(
+    "`tools` is an object, not a list", breaks="SHAPE-01", scenario="tools.definitions", method="tools/list"
+)
+def one_tool_is_no_list(result: Json, context: FaultContext) -> None:
+    result["tools"] = result["tools"][0]
+
+
+@on_result("a schema has `required: true` in a property", breaks="JS-04", method="tools/list")
+def required_by_property(result: Json, context: FaultContext) -> None:
+    for tool in result["tools"]:
+        tool["inputSchema"]["properties"] = {"text": {"type": "string", "required": True}}
+
+
+@on_result("a schema names draft-07 as its dialect", breaks="JS-06", method="tools/list")
+def schema_of_old(result: Json, context: FaultContext) -> None:
+    for tool in result["tools"]:
+        tool["inputSchema"]["$schema"] = "http://json-schema.org/draft-07/schema#"
+
+
+@on_reply("a key of `_meta` has an underscore in its prefix", breaks="META-01")
+def meta_prefix(reply: Json, context: FaultContext) -> Json:
+    if isinstance(reply.get("result"), dict):
+        reply["result"].setdefault("_meta", {})["my_server/trace"] = "7f"
+    return reply
+
+
+@on_reply("a key of `_meta` begins with `$`", breaks="META-02")
+def meta_name(reply: Json, context: FaultContext) -> Json:
+    if isinstance(reply.get("result"), dict):
+        reply["result"].setdefault("_meta", {})["$internal"] = "7f"
+    return reply
+
+
+@on_reply("a key of `_meta` has its prefix in the order of host names", breaks="META-04")
+def meta_host_name(reply: Json, context: FaultContext) -> Json:
+    if isinstance(reply.get("result"), dict):
+        reply["result"].setdefault("_meta", {})["example.com/trace"] = "7f"
+    return reply
+
+
+@on_reply(
+    "a message comes as an array of one",
+    breaks="BASE-01",
+    window=lambda revision: revision.batching is Batching.REFUSED,
+)
+def array_of_one(reply: Json, context: FaultContext) -> bytes:
+    return encode([reply])
+
+
+@on_reply("`jsonrpc` is left out", breaks="BASE-01")
+def no_version(reply: Json, context: FaultContext) -> Json:
+    return {key: value for key, value in reply.items() if key != "jsonrpc"}
+
+
+@on_reply("`jsonrpc` is the number 2.0", breaks="BASE-01", window=newest_of_each_kind)
+def version_number(reply: Json, context: FaultContext) -> Json:
+    return {**reply, "jsonrpc": 2.0}
+
+
+@on_reply(
+    "a text is cut in the middle of a character",
+    breaks="BASE-12",
+    scenario="jsonrpc.unknown-method",
+    transports=STDIO_ONLY,
+    window=lambda revision: revision is HANDSHAKE[-1],
+    silent=True,
+    id="framing.cut-character",
+)
+def cut_character(reply: Json, context: FaultContext) -> Json | bytes:
+    if "error" not in reply:
+        return reply
+    text = {**reply["error"], "message": "There is no method of that na…"}
+    ellipsis = "…".encode()
+    return encode({**reply, "error": text}).replace(ellipsis, ellipsis[:1])
+
+
+@on_reply(
+    "messages are written in Latin-1",
+    breaks="BASE-12",
+    scenario="jsonrpc.ids",
+    silent=True,
+    id="framing.latin1",
+)
+def latin1(reply: Json, context: FaultContext) -> Json | bytes:
+    text = json.dumps(reply, ensure_ascii=False)
+    return reply if text.isascii() else text.encode("latin-1", "replace")
+
+
+RESULT_EDITS: Final = (
+    drop_from_result(
+        "jsonrpc.nothing-said",
+        "a tool's result has no content",
+        breaks="SHAPE-01",
+        scenario="tools.read-only-calls",
+        method="tools/call",
+        path=("content",),
+    ),
+)

@@ -1,1 +1,0 @@
-"""Saboteurs, by area."""

@@ -1,1 +1,0 @@
-"""Methods, headers, statuses, sessions."""

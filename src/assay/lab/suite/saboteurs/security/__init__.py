@@ -1,1 +1,0 @@
-"""Advice on security."""

@@ -1,1 +1,0 @@
-"""What a server asks its client."""

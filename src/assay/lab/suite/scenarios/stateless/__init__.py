@@ -1,1 +1,0 @@
-"""Requests that describe themselves."""

@@ -1,1 +1,0 @@
-"""Cancellation, progress, logging, pagination, completion."""

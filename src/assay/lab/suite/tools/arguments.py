@@ -1,0 +1,177 @@
+"""Bad arguments: what a tool's own schema refuses must be refused, in the way the revision wants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from assay.lab.harness import (
+    FaultContext,
+    Json,
+    Observation,
+    Stage,
+    Trace,
+    check,
+    observe,
+    on_reply,
+    on_request,
+    scenario,
+)
+from assay.lab.harness.driver.argument import arguments_for, refused_arguments
+from assay.lab.harness.driver.peer import Reply
+from assay.lab.harness.need import A_READ_ONLY_TOOL, declares
+from assay.lab.harness.sabotage.saboteur import params_of
+from assay.lab.harness.transport import STDIO_ONLY
+from assay.lab.suite.tool_call import ToolCall, listed_tools, succeeded, tool_calls
+from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS
+
+# --- what is asked
+
+
+ENOUGH: Final = 3
+"""Tools that work, of which wrong calls are tried; of others a refusal would prove nothing."""
+
+
+@scenario(
+    "Arguments that do not fit, and names that almost do",
+    exercises=("tools.bad-arguments", "tools.letter-case"),
+    needs=(A_READ_ONLY_TOOL,),
+)
+async def drive_bad_arguments(stage: Stage) -> None:
+    peer = await stage.open()
+    await peer.pages("tools/list", "tools")
+    tried = 0
+    for tool in stage.facts.read_only_tools:
+        bad = list(refused_arguments(tool))
+        if tried == ENOUGH or not bad or not _works(await peer.call(tool, arguments_for(tool))):
+            continue
+        tried += 1
+        for arguments in bad:
+            await peer.call(tool, arguments)
+        swapped = str(tool["name"]).swapcase()
+        if swapped not in [one.get("name") for one in stage.facts.tools]:
+            await peer.call({**tool, "name": swapped}, arguments_for(tool))
+
+
+def _works(reply: Reply) -> bool:
+    done = reply.result.get("resultType", "complete") == "complete"
+    return reply.is_result and done and not reply.result.get("isError")
+
+
+@scenario("A tool that does not exist", exercises=("tools.unknown-name",), needs=(declares("tools"),))
+async def drive_unknown_name(stage: Stage) -> None:
+    peer = await stage.open()
+    await peer.pages("tools/list", "tools")
+    await peer.request("tools/call", {"name": "no-such-tool-of-the-lab", "arguments": {}})
+
+
+# --- how it is judged
+
+
+BLAMED: Final = frozenset({INVALID_PARAMS, INTERNAL_ERROR})
+"""Errors that can only be about the arguments, when the same tool works with others."""
+
+
+@check("Arguments that do not fit are refused", requirements=("TL-21", "TL-23"))
+def judge_bad_arguments(trace: Trace) -> Iterator[Observation]:
+    calls = list(tool_calls(trace))
+    working = {call.name for call in calls if call.succeeded and call.misfit is None}
+    for call in calls:
+        misfit = call.misfit
+        if misfit is not None and (call.succeeded or call.name in working):
+            yield from _judge(call, misfit)
+
+
+def _judge(call: ToolCall, misfit: str) -> Iterator[Observation]:
+    expected = f"a refusal, since the arguments do not fit the tool's `inputSchema`: {misfit}"
+    yield observe("TL-23", not call.succeeded, call, expected=expected, observed=call.exchange)
+    if call.failed or call.exchange.code in BLAMED:
+        expected = "a result with `isError` that tells a model what is wrong with its arguments"
+        yield observe("TL-21", call.failed, call, expected=expected, observed=call.exchange)
+
+
+@check("A tool that does not exist is refused with -32602", requirements=("TL-19",))
+def judge_unknown_name(trace: Trace) -> Iterator[Observation]:
+    lists = [one for one in trace.exchanges("tools/list") if one.result is not None]
+    listed = [tool.get("name") for exchange in lists for tool in exchange.objects("tools")]
+    for exchange in trace.exchanges("tools/call"):
+        if lists and exchange.params.get("name") not in listed and exchange.answer is not None:
+            yield observe(
+                "TL-19",
+                exchange.code == INVALID_PARAMS,
+                exchange,
+                expected=f"error {INVALID_PARAMS}",
+                observed=exchange,
+            )
+
+
+@check("Tool names are case-sensitive", requirements=("TL-08",))
+def judge_letter_case(trace: Trace) -> Iterator[Observation]:
+    listed = listed_tools(trace)
+    working = {call.name.casefold() for call in tool_calls(trace) if call.succeeded}
+    for exchange in trace.exchanges("tools/call"):
+        name = exchange.params.get("name")
+        if exchange.answer is None or not isinstance(name, str) or name in listed:
+            continue
+        if name.casefold() in working:
+            yield observe(
+                "TL-08",
+                not succeeded(exchange),
+                exchange,
+                expected=f"{name!r} to be another name than the tool's",
+                observed="the tool was called",
+            )
+
+
+# --- what the checks must catch
+
+
+@on_reply("arguments that do not fit are error -32602", breaks="TL-21", scenario="tools.bad-arguments")
+def bad_arguments_are_an_error(reply: Json, context: FaultContext) -> Json:
+    result = reply.get("result", {})
+    if context.method != "tools/call" or not result.get("isError"):
+        return reply
+    error = {"code": INVALID_PARAMS, "message": "Invalid arguments"}
+    return {"jsonrpc": "2.0", "id": reply["id"], "error": error}
+
+
+@on_request("an object is taken for a text", breaks="TL-23")
+def takes_any_type(message: Json, context: FaultContext) -> Json:
+    arguments = params_of(message).get("arguments")
+    if message.get("method") == "tools/call" and isinstance(arguments, dict):
+        for name, value in arguments.items():
+            arguments[name] = str(value) if isinstance(value, dict) else value
+    return message
+
+
+@on_request("a missing argument is filled in", breaks="TL-23")
+def takes_nothing(message: Json, context: FaultContext) -> Json:
+    if message.get("method") == "tools/call" and params_of(message).get("arguments") == {}:
+        message["params"]["arguments"] = {"message": "undefined"}
+    return message
+
+
+@on_reply("an unknown tool is answered with an empty result", breaks="TL-19")
+def unknown_empty(reply: Json, context: FaultContext) -> Json:
+    if context.method != "tools/call" or "error" not in reply:
+        return reply
+    result = {"content": [], "resultType": "complete"}
+    return {"jsonrpc": "2.0", "id": reply["id"], "result": result}
+
+
+@on_reply("an unknown tool is a result with `isError`", breaks="TL-19")
+def unknown_in_result(reply: Json, context: FaultContext) -> Json:
+    if context.method != "tools/call" or "error" not in reply:
+        return reply
+    text = reply["error"]["message"]
+    typed = {"resultType": "complete"} if "server/discover" in context.revision.requests else {}
+    result = {"content": [{"type": "text", "text": text}], "isError": True, **typed}
+    return {"jsonrpc": "2.0", "id": reply["id"], "result": result}
+
+
+@on_request("tools are found in any letter case", breaks="TL-08", transports=STDIO_ONLY)
+def any_case(message: Json, context: FaultContext) -> Json:
+    params = params_of(message)
+    if message.get("method") == "tools/call" and isinstance(params.get("name"), str):
+        params["name"] = params["name"].lower()
+    return message

@@ -1,0 +1,203 @@
+"""Tool results: failures, structured content, embedded resources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+
+from assay.lab.harness import (
+    FaultContext,
+    Json,
+    Observation,
+    Stage,
+    Trace,
+    check,
+    drop_from_result,
+    observe,
+    on_reply,
+    scenario,
+    set_in_result,
+)
+from assay.lab.harness.driver.argument import arguments_for
+from assay.lab.harness.need import A_READ_ONLY_TOOL
+from assay.lab.harness.trace.declaration import declaration
+from assay.lab.harness.trace.json_schema import value_problem
+from assay.lab.suite.tool_call import tool_calls
+from assay.model.error import INTERNAL_ERROR
+
+# --- what is asked
+
+
+@scenario(
+    "Tools that only read",
+    exercises=(
+        "tools.failure",
+        "tools.structured-output",
+        "tools.structured-object",
+        "tools.structured-text",
+        "tools.embedded-resource",
+    ),
+    needs=(A_READ_ONLY_TOOL,),
+)
+async def drive_read_only_calls(stage: Stage) -> None:
+    peer = await stage.open()
+    await peer.pages("tools/list", "tools")
+    for tool in stage.facts.read_only_tools:
+        await peer.call(tool, arguments_for(tool))
+
+
+# --- how it is judged
+
+
+@check("Failures of a tool are results", requirements=("TL-20",))
+def judge_failure(trace: Trace) -> Iterator[Observation]:
+    for call in tool_calls(trace):
+        # Other codes may be about the request: what is missing in it, who sent it, how often.
+        broken = call.exchange.code == INTERNAL_ERROR and call.misfit is None
+        if broken or call.exchange.result is not None:
+            yield observe(
+                "TL-20",
+                not broken,
+                call,
+                expected="a result with `isError`, since the tool was found and its arguments fit",
+                observed=call.exchange,
+            )
+
+
+@check("Structured content fits the output schema", requirements=("TL-15",))
+def judge_structured_output(trace: Trace) -> Iterator[Observation]:
+    for call in tool_calls(trace):
+        if call.succeeded and "outputSchema" in call.tool:
+            problem = _problem(call.result, call.tool["outputSchema"])
+            yield observe(
+                "TL-15",
+                problem is None,
+                call,
+                expected="`structuredContent` that fits the tool's `outputSchema`",
+                observed=problem,
+            )
+
+
+def _problem(result: dict[str, Any], schema: Any) -> str | None:
+    if "structuredContent" not in result:
+        return "no `structuredContent`"
+    return value_problem(result["structuredContent"], schema)
+
+
+@check("Output schemas and structured content are objects", requirements=("TL-17",))
+def judge_structured_object(trace: Trace) -> Iterator[Observation]:
+    for exchange in trace.exchanges("tools/list"):
+        for tool in exchange.objects("tools"):
+            if "outputSchema" in tool:
+                schema = tool["outputSchema"]
+                yield observe(
+                    "TL-17",
+                    isinstance(schema, dict) and schema.get("type") == "object",
+                    exchange,
+                    expected="an `outputSchema` with type object",
+                    observed=f"{tool.get('name')}: {schema!r}",
+                )
+    for call in tool_calls(trace):
+        if "structuredContent" in call.result:
+            given = call.result["structuredContent"]
+            expected = "`structuredContent` that is an object"
+            yield observe("TL-17", isinstance(given, dict), call, expected=expected, observed=repr(given))
+
+
+@check("Structured content is also given as text", requirements=("TL-14",))
+def judge_structured_text(trace: Trace) -> Iterator[Observation]:
+    for call in tool_calls(trace):
+        if call.succeeded and "structuredContent" in call.result:
+            texts = [block.get("text") for block in call.blocks if block.get("type") == "text"]
+            same = any(_says(text, call.result["structuredContent"]) for text in texts)
+            yield observe(
+                "TL-14",
+                same,
+                call,
+                expected="a text block with the structured content as JSON",
+                observed=f"{len(texts)} text blocks, none of them the same",
+            )
+
+
+def _says(text: Any, value: Any) -> bool:
+    try:
+        return isinstance(text, str) and bool(msgspec.json.decode(text) == value)
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        return False
+
+
+@check("A server that embeds resources implements them", requirements=("TL-18",))
+def judge_embedded_resource(trace: Trace) -> Iterator[Observation]:
+    said = declaration(trace)
+    for call in tool_calls(trace):
+        if said is not None and any(block.get("type") == "resource" for block in call.blocks):
+            yield observe(
+                "TL-18",
+                said.has("resources"),
+                said,
+                call,
+                expected="`resources` among the declared capabilities",
+                observed=f"declared: {', '.join(said.capabilities) or 'nothing'}",
+            )
+
+
+# --- what the checks must catch
+
+
+@on_reply("a tool that fails is error -32603", breaks="TL-20", scenario="tools.read-only-calls")
+def failure_is_an_error(reply: Json, context: FaultContext) -> Json:
+    result = reply.get("result", {})
+    if context.method != "tools/call" or not result.get("isError"):
+        return reply
+    error = {"code": INTERNAL_ERROR, "message": "Internal error"}
+    return {"jsonrpc": "2.0", "id": reply["id"], "error": error}
+
+
+@on_reply("a tool with an output schema returns no structured content", breaks="TL-15")
+def structured_missing(reply: Json, context: FaultContext) -> Json:
+    if context.method == "tools/call":
+        reply.get("result", {}).pop("structuredContent", None)
+    return reply
+
+
+@on_reply("structured content does not fit the output schema", breaks="TL-15")
+def unstructured(reply: Json, context: FaultContext) -> Json:
+    if context.method == "tools/call" and "structuredContent" in reply.get("result", {}):
+        reply["result"]["structuredContent"] = {"made": "up"}
+    return reply
+
+
+@on_reply("structured content is a list", breaks="TL-17")
+def structured_list(reply: Json, context: FaultContext) -> Json:
+    if "structuredContent" in reply.get("result", {}):
+        reply["result"]["structuredContent"] = [reply["result"]["structuredContent"]]
+    return reply
+
+
+@on_reply("structured content comes without text", breaks="TL-14")
+def structured_only(reply: Json, context: FaultContext) -> Json:
+    if "structuredContent" in reply.get("result", {}):
+        reply["result"]["content"] = []
+    return reply
+
+
+RESULT_EDITS: Final = (
+    set_in_result(
+        "tools.output-schema-of-text",
+        "the root of an output schema is a string",
+        breaks="TL-17",
+        scenario="tools.read-only-calls",
+        method="tools/list",
+        path=("tools", 0, "outputSchema"),
+        value={"type": "string"},
+    ),
+    drop_from_result(
+        "tools.embeds-without-resources",
+        "the capabilities do not mention resources",
+        breaks="TL-18",
+        method=("initialize", "server/discover"),
+        path=("capabilities", "resources"),
+    ),
+)
