@@ -40,7 +40,7 @@ def test_stored_traffic_is_judged_as_it_was_live(results: Path, capsys: Output) 
     assert main(["judge", str(results)]) == 0
     told = capsys.readouterr().out
     assert "conforms: 4 passed" in told
-    assert "speaks" not in told  # which revisions it speaks besides, no trace tells
+    assert "supports" not in told  # a trace does not show which other revisions are supported
 
 
 def test_changed_traffic_is_refused(results: Path, capsys: Output) -> None:

@@ -1,4 +1,4 @@
-"""Stored runs written by hand, for reports and conclusions."""
+"""Handwritten stored runs, for reports and conclusions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay.lab.harness.verdict import CheckResult, Finding, Outcome, Verdict
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 
 REVISION = HANDSHAKE[-1].date
-FOUND = (Verdict.FAILURE, Verdict.WARNING)
+WITH_FINDING = (Verdict.FAILURE, Verdict.WARNING)
 
 
 def finding(observed: str = "that") -> Finding:
@@ -23,14 +23,19 @@ def finding(observed: str = "that") -> Finding:
 def cell(
     scenario: str, *checks: tuple[str, Verdict], outcome: Outcome | None = None, **fields: Any
 ) -> CellResult:
-    made = [
+    results = [
         CheckResult(
-            name, f"title of {name}", verdict, {"TL-19": "link"}, 1, [finding()] if verdict in FOUND else []
+            name,
+            f"title of {name}",
+            verdict,
+            {"TL-19": "link"},
+            observations=1,
+            findings=[finding()] if verdict in WITH_FINDING else [],
         )
         for name, verdict in checks
     ]
     broke_off = fields.get("broke_off", False)
-    judged = outcome_of([name for name, _ in checks], made, broke_off=broke_off)
+    judged = outcome_of([name for name, _ in checks], results, broke_off=broke_off)
     return CellResult(
         scenario=scenario,
         title=f"title of {scenario}",
@@ -38,7 +43,7 @@ def cell(
         revision=REVISION,
         outcome=outcome or judged,
         started="2000-01-01T00:00:00.000Z",
-        checks=made,
+        checks=results,
         **{"reason": "a reason" if broke_off or outcome else "", **fields},
     )
 

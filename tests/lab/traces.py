@@ -1,4 +1,4 @@
-"""Traces written by hand, for checks that are tried on what no server would say today."""
+"""Handwritten traces, for checks of messages that no current server sends."""
 
 from __future__ import annotations
 
@@ -13,24 +13,28 @@ from assay.lab.harness.trace.trace import PROBE, PROBED, Trace
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Revision
 
-WHO = {">": Sender.DRIVER, "<": Sender.SUBJECT}
+SENDERS = {">": Sender.DRIVER, "<": Sender.SUBJECT}
 
 
 def stdio_trace(*turns: tuple[str, Any], revision: Revision = HANDSHAKE[-1], closed: bool = True) -> Trace:
-    """`(">", message)` from the driver and `("<", message)` from the subject; bytes are taken as they are."""
+    """`(">", message)` from the driver and `("<", message)` from the subject; bytes are used verbatim."""
     frames = [
-        Frame(n, n / 1000, WHO[who], "1/lines", Kind.LINE, _line(message))
-        for n, (who, message) in enumerate(turns)
+        Frame(n, n / 1000, SENDERS[arrow], "1/lines", Kind.LINE, _line(message))
+        for n, (arrow, message) in enumerate(turns)
     ]
     return Trace(Header(revision.date, "stdio", "by hand", "by-hand", closed=closed), frames)
 
 
 def http_trace(frames: Sequence[tuple[str, str, Kind, bytes]], revision: Revision = HANDSHAKE[-1]) -> Trace:
-    """Frames as `(who, channel, kind, raw)`."""
-    made = [
-        Frame(n, n / 1000, WHO[who], channel, kind, raw) for n, (who, channel, kind, raw) in enumerate(frames)
-    ]
-    return Trace(Header(revision.date, "http", "http://localhost:1/mcp", "by-hand", closed=True), made)
+    """Frames as `(arrow, channel, kind, raw)`."""
+    header = Header(revision.date, "http", "http://localhost:1/mcp", "by-hand", closed=True)
+    return Trace(
+        header,
+        [
+            Frame(n, n / 1000, SENDERS[arrow], channel, kind, raw)
+            for n, (arrow, channel, kind, raw) in enumerate(frames)
+        ],
+    )
 
 
 def request(number: Any, method: str, **params: Any) -> dict[str, Any]:
@@ -46,7 +50,7 @@ def _line(message: Any) -> bytes:
 
 
 def probed(trace: Trace, name: str, **info: Any) -> Trace:
-    """The trace with the marks of one probe around all of it."""
+    """The whole trace as one probe."""
     last = len(trace.frames) + 1
     inside = [msgspec.structs.replace(frame, n=frame.n + 1) for frame in trace.frames]
     begin = _mark(0, {"label": PROBE, "name": name, **info})

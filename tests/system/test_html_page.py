@@ -127,8 +127,8 @@ def test_raw_frames_are_as_they_passed(page: Page) -> None:
 def test_line_that_reproduces_is_copied_to_the_byte(page: Page, browser: Browser) -> None:
     browser.call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
     go(page, ".check.failure .opener")
-    page.click(".again .copy")
-    page.until("document.querySelector('.again .copy').textContent === 'Copied'")
+    page.click(".reproduce .copy")
+    page.until("document.querySelector('.reproduce .copy').textContent === 'Copied'")
     page.call("Page.bringToFront")
     assert page.value("navigator.clipboard.readText()") == pages.REPRODUCE
 

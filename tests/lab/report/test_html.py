@@ -1,6 +1,6 @@
-"""The page as a file: what it carries, what it leaves out, and that nothing in it is markup but our own.
+"""The page as a file: its content, its omissions, and that no data becomes markup.
 
-How it behaves is shown in a real browser, by `make system`.
+`make system` tests its behaviour in a real browser.
 """
 
 import json
@@ -31,8 +31,8 @@ from tests.lab.traces import http_trace, request, result, stdio_trace
 HOSTILE = '</script><script>alert(1)</script><!--<script><img src=x onerror=alert(2)>"\u202e'
 
 
-class Read(HTMLParser):
-    """The parts of a page: its elements, and the text of each script by its id."""
+class Page(HTMLParser):
+    """The elements of a page, and the text of each script by its id."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -63,15 +63,15 @@ class Read(HTMLParser):
         return json.loads(self.scripts["run"])
 
 
-def kept(tmp_path: Path, made: CellResult, trace: Trace) -> CellResult:
+def with_trace(tmp_path: Path, result: CellResult, trace: Trace) -> CellResult:
     """The cell with its trace on disk."""
-    path = tmp_path / f"{made.scenario}-{len(list(tmp_path.iterdir()))}.ndjson"
+    path = tmp_path / f"{result.scenario}-{len(list(tmp_path.iterdir()))}.ndjson"
     path.write_bytes(dump_trace(trace))
-    return msgspec.structs.replace(made, trace=str(path))
+    return msgspec.structs.replace(result, trace=str(path))
 
 
-def page_of(*cells: CellResult, **fields: Any) -> Read:
-    return Read(renderer("html")(run_of(*cells, **fields)))
+def page_of(*cells: CellResult, **fields: Any) -> Page:
+    return Page(renderer("html")(run_of(*cells, **fields)))
 
 
 PING = stdio_trace((">", request(1, "ping")), ("<", result(1)))
@@ -100,19 +100,19 @@ def test_page_loads_nothing_and_allows_only_its_own_script_and_styles() -> None:
     assert "link" not in {tag for tag, _ in page.elements}
 
 
-def test_page_is_ascii_whatever_the_run_says() -> None:
+def test_page_is_ascii_whatever_the_run_contains() -> None:
     renderer("html")(run_of(msgspec.structs.replace(FAILED, title="größer ⏎ 日本"))).encode("ascii")
 
 
 def test_nothing_that_a_server_sent_is_markup(tmp_path: Path) -> None:
     (check,) = FAILED.checks
-    found = msgspec.structs.replace(check.findings[0], observed=HOSTILE, statement=HOSTILE, link=HOSTILE)
+    finding = msgspec.structs.replace(check.findings[0], observed=HOSTILE, statement=HOSTILE, link=HOSTILE)
     hostile = msgspec.structs.replace(
-        FAILED, title=HOSTILE, checks=[msgspec.structs.replace(check, title=HOSTILE, findings=[found])]
+        FAILED, title=HOSTILE, checks=[msgspec.structs.replace(check, title=HOSTILE, findings=[finding])]
     )
     trace = stdio_trace((">", request(HOSTILE, HOSTILE)), ("<", HOSTILE.encode()))
-    page = page_of(kept(tmp_path, hostile, trace), stale=[HOSTILE], problem=HOSTILE)
-    plain_page = page_of(kept(tmp_path, FAILED, PING), stale=["x"], problem="x")
+    page = page_of(with_trace(tmp_path, hostile, trace), stale=[HOSTILE], problem=HOSTILE)
+    plain_page = page_of(with_trace(tmp_path, FAILED, PING), stale=["x"], problem="x")
     assert [tag for tag, _ in page.elements] == [tag for tag, _ in plain_page.elements]
     assert page.data["cells"][0]["title"] == HOSTILE
     assert json.loads(page.scripts["trace-0"])[1]["raw"] == HOSTILE
@@ -128,42 +128,42 @@ def test_checks_are_there_with_findings_titles_and_links() -> None:
     assert failed["area"] == "tools"
 
 
-def test_frames_say_what_passed_in_words_and_bytes(tmp_path: Path) -> None:
-    page = page_of(kept(tmp_path, FAILED, PING))
-    asked, answered = json.loads(page.scripts["trace-0"])
-    assert (asked["from"], asked["text"], asked["note"]) == ("driver", "ping", "id 1")
-    assert (answered["from"], answered["text"], answered["note"]) == ("subject", "result", "id 1 · ping")
-    assert json.loads(answered["raw"]) == result(1)
+def test_frames_have_captions_and_bytes(tmp_path: Path) -> None:
+    page = page_of(with_trace(tmp_path, FAILED, PING))
+    ping, pong = json.loads(page.scripts["trace-0"])
+    assert (ping["from"], ping["text"], ping["note"]) == ("driver", "ping", "id 1")
+    assert (pong["from"], pong["text"], pong["note"]) == ("subject", "result", "id 1 · ping")
+    assert json.loads(pong["raw"]) == result(1)
     assert "excerpt" not in page.data["cells"][0]["checks"][0]["findings"][0]
 
 
-def test_frames_of_a_client_name_what_its_answers_answer(tmp_path: Path) -> None:
+def test_captions_of_answers_to_a_client_name_the_method(tmp_path: Path) -> None:
     trace = stdio_trace(("<", request(1, "ping")), (">", result(1)))
-    page = page_of(kept(tmp_path, FAILED, trace), role="client", suite="client")
-    asked, answered = json.loads(page.scripts["trace-0"])
-    assert (asked["from"], asked["text"]) == ("subject", "ping")
-    assert (answered["from"], answered["note"]) == ("driver", "id 1 · ping")
+    page = page_of(with_trace(tmp_path, FAILED, trace), role="client", suite="client")
+    ping, pong = json.loads(page.scripts["trace-0"])
+    assert (ping["from"], ping["text"]) == ("subject", "ping")
+    assert (pong["from"], pong["note"]) == ("driver", "id 1 · ping")
     assert page.data["role"] == "client"
     assert "Coverage" in page.texts
 
 
 def run_with(tmp_path: Path, *cells: CellResult) -> Run:
-    return run_of(*(kept(tmp_path, one, PING) for one in cells))
+    return run_of(*(with_trace(tmp_path, each, PING) for each in cells))
 
 
-def test_frames_of_findings_come_before_those_of_what_passed(tmp_path: Path) -> None:
+def test_frames_of_findings_take_precedence(tmp_path: Path) -> None:
     run = run_with(tmp_path, PASSED, WARNED, FAILED)
-    whole = evidence(run)
-    assert all(one.block for one in whole.values())
-    room = len(whole[2].block) + Path(run.cells[1].trace).stat().st_size
-    shown = evidence(run, budget=room)
-    assert [bool(shown[n].block) for n in range(3)] == [False, True, True]
-    assert shown[0].missing == "left out, to keep this page small"
+    complete = evidence(run)
+    assert all(frames.block for frames in complete.values())
+    room = len(complete[2].block) + Path(run.cells[1].trace).stat().st_size
+    limited = evidence(run, budget=room)
+    assert [bool(limited[n].block) for n in range(3)] == [False, True, True]
+    assert limited[0].missing == "left out to keep this page small"
 
 
-def test_page_says_that_frames_are_not_there_and_why(tmp_path: Path) -> None:
+def test_page_gives_the_reason_for_missing_frames(tmp_path: Path) -> None:
     gone = msgspec.structs.replace(FAILED, trace=str(tmp_path / "gone.ndjson"))
-    changed = kept(tmp_path, PASSED, PING)
+    changed = with_trace(tmp_path, PASSED, PING)
     path = Path(changed.trace)
     path.write_bytes(path.read_bytes().replace(b"ping", b"pong", 1))
     page = page_of(gone, changed)
@@ -173,45 +173,43 @@ def test_page_says_that_frames_are_not_there_and_why(tmp_path: Path) -> None:
     assert page.data["cells"][0]["checks"][0]["findings"][0]["excerpt"]
 
 
-def test_long_frame_is_cut_and_says_so(tmp_path: Path) -> None:
+def test_long_frame_is_truncated_with_a_count(tmp_path: Path) -> None:
     trace = stdio_trace(("<", b"x" * (LONGEST + 7)))
-    (frame,) = json.loads(evidence(run_of(kept(tmp_path, FAILED, trace)))[0].block)
+    (frame,) = json.loads(evidence(run_of(with_trace(tmp_path, FAILED, trace)))[0].block)
     assert (len(frame["raw"]), frame["cut"]) == (LONGEST, 7)
 
 
 def test_matrix_counts_runs_by_area_and_revision() -> None:
     older = msgspec.structs.replace(PASSED, revision=REVISIONS[0].date)
     absent = cell("http.ended-session", outcome=Outcome.NOT_APPLICABLE)
-    made = matrix(run_of(FAILED, WARNED, PASSED, older, absent))
-    boxes = {(name, n): box for name, _, row in made.rows for n, box in enumerate(row)}
+    table = matrix(run_of(FAILED, WARNED, PASSED, older, absent))
+    boxes = {(name, n): box for name, _, row in table.rows for n, box in enumerate(row)}
     tools = boxes["tools", 1]
     assert tools is not None and (tools.good, tools.applying) == (1, 2)
-    assert tools.told == "1 passed with warnings, 1 failed"
+    assert tools.description == "1 passed with warnings, 1 failed"
     assert boxes["tools", 0] is None
-    assert made.total.applying == 4
-    assert (made.rows[0][1].applying, made.rows[0][1].told) == (0, "1 not applicable")
+    assert table.total.applying == 4
+    assert (table.rows[0][1].applying, table.rows[0][1].description) == (0, "1 not applicable")
 
 
 def test_each_broken_rule_is_at_the_top_once_failures_first() -> None:
     again = msgspec.structs.replace(FAILED, transport="http")
-    found = broken(run_of(WARNED, FAILED, again))
-    assert [(one.check.id, one.places) for one in found] == [
+    rules = broken(run_of(WARNED, FAILED, again))
+    assert [(rule.check.id, rule.places) for rule in rules] == [
         ("tools.input-schema", 1),
         ("tools.unknown-name", 2),
     ]
-    assert found[1].link == f"#run=tools.unknown-name/stdio/{FAILED.revision}&check=tools.unknown-name"
+    assert rules[1].link == f"#run=tools.unknown-name/stdio/{FAILED.revision}&check=tools.unknown-name"
 
 
-def test_what_the_baseline_expects_comes_last_and_says_so() -> None:
+def test_findings_that_the_baseline_expects_come_last_with_a_note() -> None:
     page = page_of(FAILED, WARNED, expected=["tools.unknown-name"])
-    assert [one.expected for one in broken(run_of(FAILED, WARNED, expected=["tools.unknown-name"]))] == [
-        False,
-        True,
-    ]
+    rules = broken(run_of(FAILED, WARNED, expected=["tools.unknown-name"]))
+    assert [rule.expected for rule in rules] == [False, True]
     assert any("expected by the baseline" in text for text in page.texts)
 
 
-def test_every_cell_has_a_key_of_its_own() -> None:
+def test_every_cell_has_a_unique_key() -> None:
     assert len(set(keys(run_of(FAILED, FAILED, PASSED)))) == 3
 
 
@@ -223,7 +221,7 @@ def test_coverage_shows_every_rule_of_the_protocol_suite_and_where_it_broke() ->
     assert any(text.startswith("Excluded: ") for text in page.texts)
 
 
-def test_other_suites_have_no_page_of_coverage() -> None:
+def test_other_suites_have_no_coverage_page() -> None:
     assert "coverage" not in {fields.get("id") for _, fields in page_of(FAILED, suite="everything").elements}
 
 
@@ -251,8 +249,8 @@ def test_other_suites_have_no_page_of_coverage() -> None:
         ([("<", "1/errors", Kind.ERRORS, b"oh\n")], [("errors", "3 bytes", False)]),
     ],
 )
-def test_arrow_says_method_id_and_status(frames: list[Any], words: list[tuple[str, str, bool]]) -> None:
-    assert [(one.text, one.note, one.bad) for one in captions(http_trace(frames))] == words
+def test_caption_has_method_id_and_status(frames: list[Any], words: list[tuple[str, str, bool]]) -> None:
+    assert [(caption.text, caption.note, caption.bad) for caption in captions(http_trace(frames))] == words
 
 
 @pytest.mark.parametrize(
@@ -264,13 +262,13 @@ def test_arrow_says_method_id_and_status(frames: list[Any], words: list[tuple[st
         (Kind.EXIT, {"status": -9}, ("exit", "status -9", False)),
     ],
 )
-def test_frames_without_bytes_say_what_they_are(kind: Kind, info: Any, words: tuple[str, str, bool]) -> None:
+def test_frames_without_bytes_have_captions(kind: Kind, info: Any, words: tuple[str, str, bool]) -> None:
     trace = Trace(PING.header, [Frame(0, 0.0, Sender.SUBJECT, "1/lines", kind, info=info)])
     (caption,) = captions(trace)
     assert (caption.text, caption.note, caption.bad) == words
 
 
-def test_what_a_server_calls_things_does_not_fill_the_page() -> None:
+def test_long_ids_and_methods_are_truncated() -> None:
     (caption,) = captions(stdio_trace(("<", {"id": "y" * 9999, "method": "x" * 9999})))
     assert len(caption.text) < 100 and len(caption.note) < 100
 
@@ -281,6 +279,6 @@ def test_data_is_json_without_markup() -> None:
     assert json.loads(text) == {"a": f"{HOSTILE}&amp;\u2028"}
 
 
-def test_what_cannot_be_seen_is_spelled_out() -> None:
+def test_invisible_characters_are_escaped() -> None:
     assert plain("a\u202eb\x00\n") == "a\\u202eb\\u0000\n"
     assert ticked("a `<b>` c") == "a <code>&lt;b&gt;</code> c"

@@ -1,4 +1,4 @@
-"""JUnit as CI systems read it: by the usual schema, and by a reader that is not ours."""
+"""JUnit XML, validated by the usual schema and read by another parser."""
 
 from pathlib import Path
 from xml.etree import ElementTree as tree
@@ -31,7 +31,7 @@ RUN = run_of(
 @pytest.mark.parametrize(
     "run", [RUN, run_of(), run_of(DIED), replace(RUN, strict=True), replace(RUN, expected=["tools-*"])]
 )
-def test_it_fits_the_usual_schema(run: Run) -> None:
+def test_it_is_valid(run: Run) -> None:
     SCHEMA.validate(render(run))
 
 
@@ -44,34 +44,34 @@ def test_it_fits_the_usual_schema(run: Run) -> None:
         '<testsuites><testsuite name="a" tests="0"><result/></testsuite></testsuites>',
     ],
 )
-def test_the_schema_can_refuse(broken: str) -> None:
+def test_the_schema_rejects_invalid_reports(broken: str) -> None:
     assert not SCHEMA.is_valid(broken)
 
 
-def test_another_reader_finds_what_we_wrote() -> None:
+def test_another_parser_reads_the_report() -> None:
     suites = junitparser.JUnitXml.fromstring(render(RUN).encode())
     assert (suites.tests, suites.failures, suites.errors) == (7, 1, 1)
-    found = {(suite.name.partition(" ")[0], case.name): case for suite in suites for case in suite}
-    (failure,) = found["tools.unknown-name", "tools.unknown-name"].result
+    cases = {(suite.name.partition(" ")[0], case.name): case for suite in suites for case in suite}
+    (failure,) = cases["tools.unknown-name", "tools.unknown-name"].result
     assert isinstance(failure, junitparser.Failure)
     assert failure.type == "TL-19"
     assert "expected this; observed that" in failure.message
     assert "← #1 1/lines line: nothing" in failure.text
-    (skipped,) = found["http.ended-session", "title of http.ended-session"].result
+    (skipped,) = cases["http.ended-session", "title of http.ended-session"].result
     assert isinstance(skipped, junitparser.Skipped)
-    (error,) = found["jsonrpc.notifications", "the scenario reaches its end"].result
+    (error,) = cases["jsonrpc.notifications", "the scenario reaches its end"].result
     assert isinstance(error, junitparser.Error)
-    assert found["lifecycle.ping", "lifecycle.ping"].is_passed
+    assert cases["lifecycle.ping", "lifecycle.ping"].is_passed
 
 
-def test_it_counts_what_it_holds() -> None:
+def test_counts_match_the_cases() -> None:
     root = tree.fromstring(render(RUN))
     for suite in (root, *root):
         for kind, key in (("failure", "failures"), ("error", "errors"), ("testcase", "tests")):
             assert int(suite.attrib[key]) == len(list(suite.iter(kind)))
 
 
-def test_a_run_that_judged_nothing_is_no_green() -> None:
+def test_a_run_without_scenarios_is_an_error() -> None:
     (suite,) = tree.fromstring(render(run_of()))
     assert suite.get("errors") == suite.get("tests") == "1"
     (error,) = suite.iter("error")
@@ -89,7 +89,7 @@ def test_baseline_excuses_and_warnings_count_only_when_strict() -> None:
 
 
 @pytest.mark.parametrize("odd", ["\x00\x1b[31m", "\ud800", "]]>", "<x>&", "￿"])
-def test_it_stays_xml_whatever_a_server_said(odd: str) -> None:
+def test_text_of_a_server_cannot_break_the_xml(odd: str) -> None:
     check = FAILED.checks[0]
     finding = replace(check.findings[0], observed=f"a{odd}b")
     run = run_of(replace(FAILED, checks=[replace(check, findings=[finding])], reason=odd))

@@ -1,4 +1,4 @@
-"""A comment for a pull request: short enough whatever the run, and no words of a server's become markup."""
+"""A pull request comment: always short enough, and no text of a server becomes markup."""
 
 import html
 
@@ -25,26 +25,26 @@ HOSTILE = [
 
 def saying(text: str, place: int = 0) -> CellResult:
     check = FAILED.checks[0]
-    found = replace(check.findings[0], observed=text, expected=text, reproduce=f"printf '{text}'")
+    finding = replace(check.findings[0], observed=text, expected=text, reproduce=f"printf '{text}'")
     return replace(
-        FAILED, scenario=f"tools.s{place}", checks=[replace(check, id=f"c.{place}", findings=[found])]
+        FAILED, scenario=f"tools.s{place}", checks=[replace(check, id=f"c.{place}", findings=[finding])]
     )
 
 
-def test_it_begins_with_the_verdict_and_a_table() -> None:
+def test_it_begins_with_the_conclusion_and_a_table() -> None:
     lines = render(run_of(FAILED, cell("tools.a", ("b.c", Verdict.SUCCESS)))).splitlines()
     assert lines[0] == "## ❌ does not conform: 1 passed, 1 failed"
     assert "| tools | ❌ 1 of 2 failed |" in lines
 
 
-def test_client_is_not_asked_which_revisions_it_speaks() -> None:
+def test_revisions_of_a_client_are_not_listed() -> None:
     subject = SubjectRecord("python client.py", "http")
     lines = render(replace(run_of(FAILED, role="client"), subjects=[subject])).splitlines()
     assert "- `python client.py` on http" in lines
 
 
 @pytest.mark.parametrize(
-    ("given", "share"),
+    ("result", "share"),
     [
         (cell("a.b", ("c.d", Verdict.SUCCESS)), "✅ 1"),
         (cell("a.b", ("c.d", Verdict.WARNING)), "✅ 1 with warnings"),
@@ -52,29 +52,28 @@ def test_client_is_not_asked_which_revisions_it_speaks() -> None:
         (cell("a.b", outcome=Outcome.NOT_APPLICABLE), "-"),
     ],
 )
-def test_table_shows_the_worst_of_an_area(given: CellResult, share: str) -> None:
-    assert f"| a | {share} |" in render(run_of(given)).splitlines()
+def test_table_shows_the_worst_outcome_of_an_area(result: CellResult, share: str) -> None:
+    assert f"| a | {share} |" in render(run_of(result)).splitlines()
 
 
-def test_findings_are_folded_with_a_line_to_copy() -> None:
-    shown = render(run_of(FAILED))
-    assert (
-        "<details><summary><b>FAILURE</b> <code>TL-19</code> title of tools.unknown-name</summary>" in shown
-    )
-    assert "- expected: `this`" in shown and "- observed: `that`" in shown
-    assert "```sh\nprintf %s x | server\n```" in shown
-    assert f"(stdio, {REVISION})" in shown
+def test_findings_are_collapsed_with_a_command_to_copy() -> None:
+    comment = render(run_of(FAILED))
+    title = "<details><summary><b>FAILURE</b> <code>TL-19</code> title of tools.unknown-name</summary>"
+    assert title in comment
+    assert "- expected: `this`" in comment and "- observed: `that`" in comment
+    assert "```sh\nprintf %s x | server\n```" in comment
+    assert f"(stdio, {REVISION})" in comment
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_what_a_server_said_is_only_ever_code(text: str) -> None:
+def test_text_of_a_server_is_always_code(text: str) -> None:
     tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(render(run_of(saying(text))))
     inside = [child for token in tokens for child in token.children or []]
-    outside = "".join(one.content for one in inside if one.type in ("text", "html_inline"))
+    outside = "".join(child.content for child in inside if child.type in ("text", "html_inline"))
     blocks = "".join(token.content for token in tokens if token.type == "html_block")
-    links = [one.attrs["href"] for one in inside if one.type == "link_open"]
+    links = [child.attrs["href"] for child in inside if child.type == "link_open"]
     assert not any("evil" in str(link) for link in links)
-    assert not any(one.type == "image" for one in inside)
+    assert not any(child.type == "image" for child in inside)
     for word in ("octocat", "evil", "onerror", "rm -rf", "gone", "bold"):
         assert word not in outside and word not in blocks
     assert blocks.count("<details") == blocks.count("</details>") == 1
@@ -93,26 +92,26 @@ def test_code_in_a_title_is_html() -> None:
 
 
 @pytest.mark.parametrize("text", ["x" * 100_000, "ß🦑" * 2_000, "y" * 500])
-def test_comment_fits_whatever_the_run(text: str) -> None:
-    shown = render(run_of(*(saying(f"{text}{place}", place) for place in range(100))))
-    assert len(shown.encode()) < 65_536
-    assert shown.splitlines()[-1].startswith("… and ")
+def test_comment_never_exceeds_the_limit(text: str) -> None:
+    comment = render(run_of(*(saying(f"{text}{place}", place) for place in range(100))))
+    assert len(comment.encode()) < 65_536
+    assert comment.splitlines()[-1].startswith("… and ")
 
 
-def test_halves_of_surrogate_pairs_can_be_written() -> None:
+def test_lone_surrogates_are_replaced() -> None:
     assert "?" in render(run_of(saying("\ud800"))).encode().decode()
 
 
-def test_long_commands_are_not_cut_in_half() -> None:
-    shown = render(run_of(saying("z" * 10_000)))
-    assert "```" not in shown
-    assert "too long to copy" in shown
+def test_long_commands_are_left_out_instead_of_truncated() -> None:
+    comment = render(run_of(saying("z" * 10_000)))
+    assert "```" not in comment
+    assert "too long to copy" in comment
 
 
-def test_broken_off_stale_and_flaky_are_told() -> None:
+def test_broken_off_stale_and_flaky_scenarios_are_listed() -> None:
     again = cell("tools.unknown-name", ("tools.unknown-name", Verdict.SUCCESS), attempt=2)
     broken = cell("a.b", ("c.d", Verdict.SKIPPED), broke_off=True)
-    shown = render(run_of(FAILED, again, broken, stale=["gone"]))
-    assert "- stale in the baseline: `gone`" in shown
-    assert "- flaky: `tools.unknown-name` on stdio" in shown
-    assert "- broke off: `a.b` (stdio" in shown
+    comment = render(run_of(FAILED, again, broken, stale=["gone"]))
+    assert "- stale in the baseline: `gone`" in comment
+    assert "- flaky: `tools.unknown-name` on stdio" in comment
+    assert "- broke off: `a.b` (stdio" in comment

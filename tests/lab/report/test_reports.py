@@ -26,7 +26,7 @@ RUN = run_of(
 )
 
 
-def test_the_formats_are_found() -> None:
+def test_formats_are_listed() -> None:
     assert {"json", "junit", "markdown", "matrix", "sarif", "text"} <= set(formats())
     with pytest.raises(KeyError):
         renderer("registry")
@@ -34,35 +34,35 @@ def test_the_formats_are_found() -> None:
 
 @pytest.mark.parametrize("name", ["text", "markdown", "junit", "json", "sarif"])
 def test_every_format_shows_requirement_expected_observed_and_frames(name: str) -> None:
-    shown = renderer(name)(RUN)
+    report = renderer(name)(RUN)
     for words in ("tools.unknown-name", "TL-19", "this", "that"):
-        assert words in shown
-    assert shown.endswith("\n")
+        assert words in report
+    assert report.endswith("\n")
 
 
-def test_text_ends_with_the_conclusion_and_shows_how_to_see_it_again() -> None:
-    shown = renderer("text")(RUN)
-    assert shown.splitlines()[-1].startswith("does not conform: 1 passed, 1 passed with warnings, 1 failed")
-    assert "  again     printf %s x | server" in shown
-    assert "→ #0 1/lines line" in shown
-    assert f"incomplete: jsonrpc.notifications (stdio {REVISION}): a reason" in shown
-    assert "stale in the baseline: gone" in shown
+def test_text_ends_with_the_conclusion_and_has_a_command_to_reproduce() -> None:
+    report = renderer("text")(RUN)
+    assert report.splitlines()[-1].startswith("does not conform: 1 passed, 1 passed with warnings, 1 failed")
+    assert "  reproduce printf %s x | server" in report
+    assert "→ #0 1/lines line" in report
+    assert f"incomplete: jsonrpc.notifications (stdio {REVISION}): a reason" in report
+    assert "stale in the baseline: gone" in report
 
 
 def broken(requirement: str, level: str, *observed: str) -> CellResult:
     """A scenario in which one check found one requirement broken."""
-    found = [
-        msgspec.structs.replace(finding(seen), requirement=requirement, level=level) for seen in observed
+    findings = [
+        msgspec.structs.replace(finding(text), requirement=requirement, level=level) for text in observed
     ]
-    made = cell("tools.definitions", (f"tools.{requirement.lower()}", Verdict.FAILURE))
-    (check,) = made.checks
-    return msgspec.structs.replace(made, checks=[msgspec.structs.replace(check, findings=found)])
+    result = cell("tools.definitions", (f"tools.{requirement.lower()}", Verdict.FAILURE))
+    (check,) = result.checks
+    return msgspec.structs.replace(result, checks=[msgspec.structs.replace(check, findings=findings)])
 
 
-def test_text_shows_a_requirement_once_however_it_was_broken() -> None:
-    shown = renderer("text")(run_of(broken("TL-01", "MUST", "a", "b", "c", "d", "e"))).splitlines()
-    assert sum(line.startswith("FAILURE") for line in shown) == 1
-    assert [line for line in shown if line.startswith("  also")] == [
+def test_text_shows_a_broken_requirement_once() -> None:
+    report = renderer("text")(run_of(broken("TL-01", "MUST", "a", "b", "c", "d", "e"))).splitlines()
+    assert sum(line.startswith("FAILURE") for line in report) == 1
+    assert [line for line in report if line.startswith("  also")] == [
         "  also      b",
         "  also      c",
         "  also      d",
@@ -71,8 +71,8 @@ def test_text_shows_a_requirement_once_however_it_was_broken() -> None:
 
 
 def test_text_shows_failures_before_warnings() -> None:
-    shown = renderer("text")(run_of(broken("TL-02", "SHOULD", "a"), broken("TL-01", "MUST", "a")))
-    assert shown.index("FAILURE tools.tl-01") < shown.index("WARNING tools.tl-02")
+    report = renderer("text")(run_of(broken("TL-02", "SHOULD", "a"), broken("TL-01", "MUST", "a")))
+    assert report.index("FAILURE tools.tl-01") < report.index("WARNING tools.tl-02")
 
 
 def test_stored_run_fits_its_published_schema() -> None:
@@ -85,13 +85,13 @@ def test_stored_run_fits_its_published_schema() -> None:
 @pytest.mark.parametrize(
     "data", [b"", b"[]", b"{}", b'{"format":1}', dump_run(run_of()).replace(b": 2,", b": 9,", 1)]
 )
-def test_what_is_no_stored_run_is_refused(data: bytes) -> None:
+def test_other_data_is_refused(data: bytes) -> None:
     with pytest.raises(BadRun):
         parse_run(data)
 
 
 @pytest.mark.parametrize("name", ["text", "markdown"])
-def test_what_came_out_differently_when_repeated_is_told(name: str) -> None:
+def test_flaky_scenarios_are_listed(name: str) -> None:
     again = cell("tools.unknown-name", ("tools.unknown-name", Verdict.SUCCESS), attempt=2)
     (line,) = [line for line in renderer(name)(run_of(FAILED, again)).splitlines() if "flaky" in line]
     assert "tools.unknown-name" in line and FAILED.revision in line
@@ -103,7 +103,7 @@ def test_report_is_the_same_from_disk(tmp_path: Path) -> None:
     assert renderer("text")(parse_run(path.read_bytes())) == renderer("text")(RUN)
 
 
-def test_matrix_keeps_long_names_apart_from_their_counts() -> None:
+def test_matrix_separates_long_names_from_their_counts() -> None:
     name = "input-required-result-basic"
     lines = renderer("matrix")(run_of(cell(name, (name, Verdict.SUCCESS)))).splitlines()
     assert any(line.startswith(f"{name}  1 of 1") for line in lines)

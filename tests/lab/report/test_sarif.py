@@ -1,4 +1,4 @@
-"""SARIF as code scanning takes it: by its rules, and by a reader that is not ours."""
+"""SARIF for code scanning, validated by its schema and read by another parser."""
 
 import json
 from pathlib import Path
@@ -55,7 +55,7 @@ def with_observed(text: str) -> CellResult:
         replace(RUN, strict=True, interrupted=True, expected=["tools-*"]),
     ],
 )
-def test_it_fits_the_schema(run: Run) -> None:
+def test_it_is_valid(run: Run) -> None:
     SCHEMA.validate(json.loads(render(run)))
 
 
@@ -69,7 +69,7 @@ def test_it_fits_the_schema(run: Run) -> None:
         (("runs", 0, "tool", "driver", "rules", 0, "helpUri"), "not a link"),
     ],
 )
-def test_the_schema_can_refuse(path: tuple[str | int, ...], value: object) -> None:
+def test_the_schema_rejects_invalid_reports(path: tuple[str | int, ...], value: object) -> None:
     log = json.loads(render(RUN))
     inside = log
     for step in path[:-1]:
@@ -78,7 +78,7 @@ def test_the_schema_can_refuse(path: tuple[str | int, ...], value: object) -> No
     assert not SCHEMA.is_valid(log)
 
 
-def test_another_reader_finds_what_we_wrote() -> None:
+def test_another_parser_reads_the_report() -> None:
     (run,) = sarif_pydantic.Sarif.model_validate_json(render(RUN)).runs
     (result,) = run.results or []
     (rule,) = run.tool.driver.rules or []
@@ -89,14 +89,14 @@ def test_another_reader_finds_what_we_wrote() -> None:
     assert not invocation.execution_successful or run.results
 
 
-def test_result_tells_expected_observed_and_how_to_see_it_again() -> None:
+def test_result_has_expected_observed_and_a_command_to_reproduce() -> None:
     (result,) = only_run(RUN)["results"]
     lines = result["message"]["text"].splitlines()
     assert {"expected: this", "observed: that", "reproduce: printf %s x | server"} <= set(lines)
     assert result["properties"]["check"] == "tools.unknown-name"
 
 
-def test_first_location_stays_the_same_and_the_others_are_where_the_frames_are() -> None:
+def test_first_location_is_stable_and_the_others_point_to_the_frames() -> None:
     (result,) = only_run(RUN)["results"]
     first = result["locations"][0]["physicalLocation"]
     assert first == {
@@ -109,20 +109,18 @@ def test_first_location_stays_the_same_and_the_others_are_where_the_frames_are()
     assert [step["location"]["physicalLocation"]["region"]["startLine"] for step in steps] == [2, 3]
 
 
-def test_fingerprints_do_not_depend_on_what_a_server_says_or_when() -> None:
-    one = only_run(run_of(with_observed("id 4711")))["results"][0]
-    other = only_run(run_of(replace(with_observed("id 4712"), trace=TRACE.replace("2000", "2001"))))[
-        "results"
-    ][0]
-    assert one["partialFingerprints"] == other["partialFingerprints"]
-    assert one["locations"] == other["locations"]
+def test_fingerprints_do_not_depend_on_texts_of_a_server_or_on_the_time() -> None:
+    later = replace(with_observed("id 4712"), trace=TRACE.replace("2000", "2001"))
+    (first,), (second,) = (only_run(run_of(each))["results"] for each in (with_observed("id 4711"), later))
+    assert first["partialFingerprints"] == second["partialFingerprints"]
+    assert first["locations"] == second["locations"]
 
 
 def test_one_defect_in_many_places_is_one_result() -> None:
     places = [replace(FAILED, transport=transport) for transport in ("stdio", "http", "ws")]
     (result,) = only_run(run_of(*places))["results"]
     assert result["occurrenceCount"] == 3
-    assert [one["id"] for one in result["relatedLocations"]] == [1, 2, 3]
+    assert [location["id"] for location in result["relatedLocations"]] == [1, 2, 3]
 
 
 def test_a_should_is_a_warning_unless_the_run_is_strict() -> None:
@@ -132,26 +130,26 @@ def test_a_should_is_a_warning_unless_the_run_is_strict() -> None:
     assert levels == ["warning", "error"]
 
 
-def test_what_the_baseline_expects_is_suppressed() -> None:
+def test_findings_that_the_baseline_expects_are_suppressed() -> None:
     (result,) = only_run(replace(RUN, expected=["tools-*"]))["results"]
     assert result["suppressions"][0]["kind"] == "external"
     assert "suppressions" not in only_run(RUN)["results"][0]
 
 
-def test_what_a_server_said_is_no_link() -> None:
+def test_text_of_a_server_is_not_a_link() -> None:
     (result,) = only_run(run_of(with_observed("[click](https://evil.example) [1](1)")))["results"]
     assert "](" not in result["message"]["text"]
 
 
-def test_a_run_that_broke_off_says_so() -> None:
+def test_broken_off_and_stale_are_notifications() -> None:
     (invocation,) = only_run(RUN)["invocations"]
-    told = [one["message"]["text"] for one in invocation["toolExecutionNotifications"]]
-    assert any("jsonrpc.notifications" in text and "a reason" in text for text in told)
-    assert "stale in the baseline: gone" in told
+    texts = [notification["message"]["text"] for notification in invocation["toolExecutionNotifications"]]
+    assert any("jsonrpc.notifications" in text and "a reason" in text for text in texts)
+    assert "stale in the baseline: gone" in texts
     assert only_run(replace(RUN, interrupted=True))["invocations"][0]["executionSuccessful"] is False
 
 
-def test_what_does_not_fit_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_beyond_the_limit_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sarif, "MOST", 1)
     two = run_of(FAILED, cell("a.b", ("c.d", Verdict.FAILURE)))
     run = only_run(two)

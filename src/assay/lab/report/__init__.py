@@ -1,1 +1,1 @@
-"""Reports: one module a format, each a function of the stored run."""
+"""Reports: one module per format, each a function of the stored run."""

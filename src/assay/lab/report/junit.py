@@ -1,4 +1,4 @@
-"""JUnit XML, as CI systems read it: a suite for each scenario and place, a case for each check."""
+"""JUnit XML for CI systems: a suite for each scenario run, a case for each check."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def render(run: Run) -> str:
 
 
 def _nothing(run: Run) -> tree.Element:
-    """A run without scenarios: no test at all would read as passed."""
+    """The suite of a run without scenarios: a report without tests would count as passed."""
     suite = tree.Element("testsuite", name="assay", time="0", timestamp=run.started[:19])
     suite.attrib |= {"tests": "1", "failures": "0", "errors": "1", "skipped": "0"}
     case = tree.SubElement(suite, "testcase", name="the run judges something", classname="assay", time="0")
@@ -54,7 +54,7 @@ def _broke_off(cell: CellResult, classname: str) -> tree.Element:
 
 
 def _empty(cell: CellResult, classname: str) -> tree.Element:
-    """A scenario without checks: a suite must not be empty, or it reads as passed."""
+    """The case of a scenario without checks: an empty suite would count as passed."""
     case = tree.Element("testcase", name=cell.title, classname=classname, time="0")
     known = f"{cell.outcome}: {cell.reason}" if cell.outcome is Outcome.NOT_APPLICABLE else cell.reason
     tree.SubElement(case, "skipped", message=_clean(known or cell.outcome))
@@ -77,7 +77,7 @@ def _case(run: Run, cell: CellResult, check: CheckResult, classname: str) -> tre
 
 
 def _clean(text: str) -> str:
-    """XML has no way to write most control characters, nor halves of surrogate pairs."""
+    """XML cannot represent most control characters or lone surrogates."""
     fit = (
         character if character in "\t\n\r" or " " <= character < "\ud800" or character > "\udfff" else "�"
         for character in text

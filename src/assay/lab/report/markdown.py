@@ -1,6 +1,6 @@
-"""A comment for a pull request: what it comes to, a small table, and each finding folded away below it.
+"""A pull request comment: the conclusion, a small table, and the findings in collapsed sections.
 
-What a subject said stands in code spans: there it names nobody, links nowhere and is no markup.
+Text from a subject is in code spans, where it cannot mention users, link or act as markup.
 """
 
 from __future__ import annotations
@@ -10,22 +10,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from assay.lab.harness.requirement import Level
-from assay.lab.harness.run.baseline import is_expected
 from assay.lab.harness.run.conclusion import Conclusion, conclude, headline
+from assay.lab.harness.run.defect import NAMED, Defect, defects, listed
 from assay.lab.harness.run.run import CellResult, Run
 from assay.lab.harness.scenario import Role
-from assay.lab.harness.verdict import CheckResult, Finding, Outcome
+from assay.lab.harness.verdict import Outcome
 
 from .matrix import PASSED, area
 
 LIMIT: Final = 65_000
-"""Bytes: GitHub takes comments of 65,536 characters."""
+"""Bytes: GitHub limits comments to 65,536 characters."""
 LONGEST: Final = 600
-"""Characters of one thing that a subject said."""
+"""Characters of one text from a subject."""
 COMMAND: Final = 4_000
-"""Characters of a line for the shell: nobody copies a longer one out of a comment."""
-PLACES: Final = 3
+"""Characters of a shell command; longer ones are not worth copying from a comment."""
 SIGNS: Final = {
     Conclusion.CONFORMS: "✅",
     Conclusion.DOES_NOT_CONFORM: "❌",
@@ -33,34 +31,31 @@ SIGNS: Final = {
     Conclusion.INTERRUPTED: "⚠️",
 }
 
-Place = tuple[CellResult, CheckResult, Finding]
-
 
 def render(run: Run) -> str:
     head = [f"## {SIGNS[conclude(run)]} {headline(run)}", *_subjects(run), "\n".join(_table(run))]
     remarks = "\n".join(_remarks(run))
-    blocks = [_finding(run, found) for found in _findings(run)]
-    return bounded([*head, *([remarks] if remarks else [])], blocks)
+    return bounded([*head, *([remarks] if remarks else [])], [_finding(defect) for defect in defects(run)])
 
 
-# What other pages are made of too.
+# Shared with other pages.
 
 
 def bounded(head: Sequence[str], blocks: Sequence[str]) -> str:
-    """Paragraphs as long as they fit into a comment, and a word on those that do not."""
-    shown: list[str] = []
+    """As many paragraphs as fit into a comment, and a note on the rest."""
+    paragraphs: list[str] = []
     room = LIMIT
-    for place, block in enumerate((*head, *blocks)):
+    for number, block in enumerate((*head, *blocks)):
         room -= len(block.encode("utf-8", "replace")) + 2
         if room < 0:
-            shown.append(f"… and {len(head) + len(blocks) - place} more: a comment holds no more than this")
+            paragraphs.append(f"… and {len(head) + len(blocks) - number} more: the comment is full")
             break
-        shown.append(block)
-    return "\n\n".join(shown).encode("utf-8", "replace").decode() + "\n"
+        paragraphs.append(block)
+    return "\n\n".join(paragraphs).encode("utf-8", "replace").decode() + "\n"
 
 
 def code(text: str, longest: int = LONGEST) -> str:
-    """Text as a code span, whatever is in it."""
+    """Any text as a code span."""
     flat = " ".join(text.split()) or "nothing"
     cut = flat if len(flat) <= longest else f"{flat[:longest]} … ({len(flat)} characters)"
     fence = "`" * (_longest_fence(cut) + 1)
@@ -68,18 +63,18 @@ def code(text: str, longest: int = LONGEST) -> str:
 
 
 def inline(text: str) -> str:
-    """Words of ours, as they are: no character of them is markup."""
+    """Our own text, with markup escaped."""
     flat = " ".join(text.split())
-    return "".join(f"\\{one}" if one in r"\*_[]#|~<>&$" else one for one in flat)
+    return "".join(f"\\{char}" if char in r"\*_[]#|~<>&$" else char for char in flat)
 
 
 def tag(text: str) -> str:
-    """Text as code where HTML stands around it and Markdown is not read."""
+    """Text as an HTML code element, for places where Markdown is not rendered."""
     return f"<code>{html.escape(' '.join(text.split())[:LONGEST])}</code>"
 
 
 def details(title: str, lines: Iterable[str], *, is_open: bool = False) -> str:
-    """Something to unfold; the title is HTML."""
+    """A collapsible section; the title is HTML."""
     return "\n".join(
         (f"<details{' open' if is_open else ''}><summary>{title}</summary>", "", *lines, "", "</details>")
     )
@@ -91,20 +86,18 @@ def fenced(text: str) -> Iterator[str]:
 
 
 def _longest_fence(text: str) -> int:
-    return max((len(run) for run in "".join(one if one == "`" else " " for one in text).split()), default=0)
-
-
-# The run.
+    ticks = "".join(char if char == "`" else " " for char in text)
+    return max((len(sequence) for sequence in ticks.split()), default=0)
 
 
 def _subjects(run: Run) -> Iterator[str]:
-    told = []
+    lines = []
     for subject in run.subjects:
-        spoken = ", ".join(facts.revision for facts in subject.facts) or "no revision that was asked for"
-        # Clients are not asked what they speak.
-        speaks = f": {spoken}" if run.role == Role.SERVER.value else ""
-        told.append(f"- {code(subject.name)} on {subject.transport}{speaks}")
-    yield from ("\n".join(told),) if told else ()
+        revisions = ", ".join(facts.revision for facts in subject.facts) or "supports no selected revision"
+        # There is no discovery of clients.
+        supports = f": {revisions}" if run.role == Role.SERVER.value else ""
+        lines.append(f"- {code(subject.name)} on {subject.transport}{supports}")
+    yield from ("\n".join(lines),) if lines else ()
 
 
 def _table(run: Run) -> Iterator[str]:
@@ -141,50 +134,35 @@ def _remarks(run: Run) -> Iterator[str]:
         if cell.broke_off:
             broken.setdefault((cell.scenario, cell.reason), []).append(_where(cell))
     yield from (
-        f"- broke off: {code(scenario)} ({_named(places)}): {code(reason)}"
+        f"- broke off: {code(scenario)} ({listed(list(dict.fromkeys(places)))}): {code(reason)}"
         for (scenario, reason), places in broken.items()
     )
 
 
-def _findings(run: Run) -> list[list[Place]]:
-    """Each requirement that a check found broken once, failures first."""
-    places: dict[tuple[str, str], list[Place]] = {}
-    for cell in run.cells:
-        for check in cell.checks:
-            for finding in check.findings:
-                places.setdefault((check.id, finding.requirement), []).append((cell, check, finding))
-    return sorted(places.values(), key=lambda found: not Level(found[0][2].level).binding)
+def _finding(defect: Defect) -> str:
+    baseline = " (expected by the baseline)" if defect.expected else ""
+    requirement = tag(defect.finding.requirement)
+    title = f"<b>{defect.verdict}</b> {requirement} {html.escape(defect.check.title)}{baseline}"
+    return details(title, _explanation(defect))
 
 
-def _finding(run: Run, found: list[Place]) -> str:
-    cell, check, finding = found[0]
-    verdict = "FAILURE" if Level(finding.level).binding else "WARNING"
-    known = " (expected by the baseline)" if is_expected(run, cell, check) else ""
-    title = f"<b>{verdict}</b> {tag(finding.requirement)} {html.escape(check.title)}{known}"
-    return details(title, _explained(found))
-
-
-def _explained(found: list[Place]) -> Iterator[str]:
-    _, check, finding = found[0]
-    row = f"[{inline(finding.requirement)}]({finding.link})" if finding.link else inline(finding.requirement)
-    yield f"- {row} ({finding.level}): {inline(finding.statement)}"
-    yield f"- check: {code(check.id)}"
+def _explanation(defect: Defect) -> Iterator[str]:
+    finding = defect.finding
+    name = inline(finding.requirement)
+    linked = f"[{name}]({finding.link})" if finding.link else name
+    yield f"- {linked} ({finding.level}): {inline(finding.statement)}"
+    yield f"- check: {code(defect.check.id)}"
     yield f"- expected: {code(finding.expected)}"
     yield f"- observed: {code(finding.observed)}"
-    others = dict.fromkeys(other.observed for _, _, other in found if other.observed != finding.observed)
-    yield from (f"- also: {code(observed)}" for observed in list(others)[:PLACES])
-    yield f"- in: {_named([f'{code(cell.scenario)} ({_where(cell)})' for cell, _, _ in found])}"
+    yield from (f"- also: {code(observed)}" for observed in defect.also_observed[:NAMED])
+    cells = [occurrence.cell for occurrence in defect.occurrences]
+    places = dict.fromkeys(f"{code(cell.scenario)} ({_where(cell)})" for cell in cells)
+    yield f"- in: {listed(list(places))}"
     if finding.reproduce and len(finding.reproduce) <= COMMAND:
         yield from ("", *fenced(finding.reproduce))
     elif finding.reproduce:
-        yield f"- the line that shows it again is too long to copy: {len(finding.reproduce)} characters"
+        yield f"- the command to reproduce it is too long to copy: {len(finding.reproduce)} characters"
 
 
 def _where(cell: CellResult) -> str:
     return f"{cell.transport}, {cell.revision}"
-
-
-def _named(places: Iterable[str]) -> str:
-    once = list(dict.fromkeys(places))
-    more = f" and {len(once) - PLACES} more" if len(once) > PLACES else ""
-    return f"{', '.join(once[:PLACES])}{more}"

@@ -1,4 +1,4 @@
-"""The run at a glance: how many scenarios passed of those that apply, by place and by area."""
+"""The run at a glance: how many of the applicable scenarios passed, by transport, revision and area."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The formats there are: every module beside this one that can render."""
+"""The report formats: all modules of this package except this one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def formats() -> list[str]:
 def renderer(name: str) -> Render:
     """
     Raises:
-        KeyError: there is no such format.
+        KeyError: unknown format.
     """
     if name not in formats():
         raise KeyError(name)

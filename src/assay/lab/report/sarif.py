@@ -1,9 +1,9 @@
-"""SARIF 2.1.0, as code scanning takes it: a rule for each broken requirement, a result for each check that
-found it broken, with the frames as its locations."""
+"""SARIF 2.1.0 for code scanning: a rule for each broken requirement, a result for each check that found it
+broken, with the frames as locations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from hashlib import sha256
 from posixpath import basename
@@ -16,145 +16,131 @@ from assay.lab.harness.naming import dashed
 from assay.lab.harness.requirement import SITE, Level
 from assay.lab.harness.run.baseline import is_expected
 from assay.lab.harness.run.conclusion import Conclusion, conclude, headline
+from assay.lab.harness.run.defect import NAMED, Defect, Occurrence, defects, listed, place_of
 from assay.lab.harness.run.run import CellResult, Run
 from assay.lab.harness.verdict import CheckResult, Finding
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 BASE: Final = "RESULTS"
 MOST: Final = 5_000
-"""Results that code scanning shows of one run."""
+"""Results of one run that code scanning shows."""
 PLACES: Final = 50
-"""Places that are listed for one result: the first hundred are shown, and a finding may have thousands."""
-ALSO: Final = 3
+"""Locations of one result; code scanning shows a hundred, and a finding may have thousands."""
 COMMAND: Final = 4_000
 LONGEST: Final = 1_000
-"""Characters of what a subject said in one message: it may have sent megabytes."""
-
-Place = tuple[CellResult, CheckResult, Finding]
-Found = list[Place]
+"""Characters of a text from a subject, which may have sent megabytes."""
 
 
 def render(run: Run) -> str:
-    found = _grouped(run)
-    shown = dict(list(found.items())[:MOST])
-    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(run, shown, len(found) - len(shown))]}
-    return msgspec.json.format(msgspec.json.encode(_whole(log)), indent=2).decode() + "\n"
+    ordered = sorted(defects(run), key=lambda defect: (_level(run, defect) != "error", _key(defect)))
+    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(run, ordered[:MOST], len(ordered[MOST:]))]}
+    return msgspec.json.format(msgspec.json.encode(_without_surrogates(log)), indent=2).decode() + "\n"
 
 
-def _whole(value: Any) -> Any:
-    """Halves of surrogate pairs, which a subject may send, cannot be written: they become a sign for that."""
+def _without_surrogates(value: Any) -> Any:
+    """Lone surrogates, which a subject may send, cannot be encoded and are replaced."""
     match value:
         case str():
             return value.encode("utf-8", "replace").decode() if not value.isascii() else value
         case list():
-            return [_whole(one) for one in value]
+            return [_without_surrogates(item) for item in value]
         case dict():
-            return {key: _whole(one) for key, one in value.items()}
+            return {key: _without_surrogates(item) for key, item in value.items()}
     return value
 
 
-def _grouped(run: Run) -> dict[tuple[str, str], Found]:
-    """One alert for one defect: a check that found a requirement broken, wherever it did."""
-    places: dict[tuple[str, str], Found] = {}
-    for cell in run.cells:
-        for check in cell.checks:
-            for finding in check.findings:
-                places.setdefault((finding.requirement, check.id), []).append((cell, check, finding))
-    return dict(sorted(places.items(), key=lambda item: (_level(run, item[1]) != "error", item[0])))
+def _key(defect: Defect) -> tuple[str, str]:
+    return defect.finding.requirement, defect.check.id
 
 
-def _run(run: Run, found: Mapping[tuple[str, str], Found], left_out: int) -> dict[str, Any]:
-    rules = list(dict.fromkeys(row for row, _ in found))
-    first = {row: next(places for (of, _), places in found.items() if of == row) for row in rules}
+def _run(run: Run, listed_defects: list[Defect], left_out: int) -> dict[str, Any]:
+    first: dict[str, Defect] = {}
+    for defect in listed_defects:
+        first.setdefault(defect.finding.requirement, defect)
+    rules = list(first)
     return {
         "tool": {
             "driver": {
                 "name": "Assay",
                 "version": run.assay,
-                # The rules are the specification's own: what there is to know of them is there.
+                # The rules are those of the specification, which documents them.
                 "informationUri": f"{SITE}/specification",
-                "rules": [_rule(run, first[row]) for row in rules],
+                "rules": [_rule(run, defect) for defect in first.values()],
             }
         },
         "columnKind": "unicodeCodePoints",
-        "originalUriBaseIds": {BASE: {"description": {"text": "the directory that the run was stored in"}}},
+        "originalUriBaseIds": {BASE: {"description": {"text": "the directory of the stored run"}}},
         "invocations": [_invocation(run, left_out)],
-        "results": [_result(run, places, rules.index(row)) for (row, _), places in found.items()],
+        "results": [
+            _result(run, defect, rules.index(defect.finding.requirement)) for defect in listed_defects
+        ],
     }
 
 
-def _rule(run: Run, found: Found) -> dict[str, Any]:
-    _, check, finding = found[0]
+def _rule(run: Run, defect: Defect) -> dict[str, Any]:
+    finding = defect.finding
     statement = _short(finding.statement)
     rule: dict[str, Any] = {
         "id": finding.requirement,
-        "shortDescription": {"text": _short(check.title)},
+        "shortDescription": {"text": _short(defect.check.title)},
         "fullDescription": {"text": statement},
         "help": {"text": f"{finding.level}: {statement}", "markdown": f"**{finding.level}**: {statement}"},
-        "defaultConfiguration": {"level": _level(run, found)},
+        "defaultConfiguration": {"level": _level(run, defect)},
         "properties": {"tags": ["mcp", finding.level]},
     }
     return {**rule, "helpUri": finding.link} if finding.link else rule
 
 
-def _level(run: Run, found: Found) -> str:
-    binding = any(Level(finding.level).binding for _, _, finding in found)
+def _level(run: Run, defect: Defect) -> str:
+    binding = any(Level(occurrence.finding.level).binding for occurrence in defect.occurrences)
     return "error" if binding or run.strict else "warning"
 
 
-def _result(run: Run, found: Found, rule: int) -> dict[str, Any]:
-    cell, check, finding = found[0]
-    about: dict[str, Any] = {
+def _result(run: Run, defect: Defect, rule: int) -> dict[str, Any]:
+    cell, check, finding = defect.cell, defect.check, defect.finding
+    places = enumerate(defect.occurrences[:PLACES], 1)
+    result: dict[str, Any] = {
         "ruleId": finding.requirement,
         "ruleIndex": rule,
-        "level": _level(run, found),
-        "message": {"text": "\n".join(_message(found))},
+        "level": _level(run, defect),
+        "message": {"text": "\n".join(_message(defect))},
         "locations": [_location(cell, finding)],
-        "relatedLocations": [
-            {"id": number, **_evidence(*place)} for number, place in enumerate(found[:PLACES], 1)
-        ],
+        "relatedLocations": [{"id": number, **_evidence(occurrence)} for number, occurrence in places],
         "codeFlows": list(_code_flows(cell, finding)),
         "partialFingerprints": _fingerprints(check, finding),
-        "occurrenceCount": len(found),
+        "occurrenceCount": len(defect.occurrences),
         "properties": {"check": check.id, "scenario": cell.scenario},
     }
-    if all(is_expected(run, cell, check) for cell, check, _ in found):
-        about["suppressions"] = [{"kind": "external", "justification": "expected by the baseline"}]
-    return {key: value for key, value in about.items() if value != []}
+    if all(is_expected(run, each.cell, each.check) for each in defect.occurrences):
+        result["suppressions"] = [{"kind": "external", "justification": "expected by the baseline"}]
+    return {key: value for key, value in result.items() if value != []}
 
 
-def _message(found: Found) -> Iterator[str]:
-    _, check, finding = found[0]
-    yield f"{_short(check.title)} ({check.id})"
+def _message(defect: Defect) -> Iterator[str]:
+    finding = defect.finding
+    yield f"{_short(defect.check.title)} ({defect.check.id})"
     yield f"expected: {_short(finding.expected)}"
     yield f"observed: {_short(finding.observed)}"
-    others = dict.fromkeys(other.observed for _, _, other in found if other.observed != finding.observed)
-    yield from (f"also observed: {_short(observed)}" for observed in list(others)[:ALSO])
-    if _is_short(finding.reproduce):
+    yield from (f"also observed: {_short(observed)}" for observed in defect.also_observed[:NAMED])
+    if _fits(finding.reproduce):
         yield f"reproduce: {finding.reproduce}"
-    places = list(dict.fromkeys(_named(cell) for cell, _, _ in found))
-    more = f" and {len(places) - ALSO} more" if len(places) > ALSO else ""
-    yield f"in: {', '.join(places[:ALSO])}{more}"
+    yield f"in: {listed(defect.places)}"
 
 
-def _is_short(command: str) -> bool:
-    """Whether a line for the shell can stand in a message as it is: half of it, or a link, would be wrong."""
+def _fits(command: str) -> bool:
+    """Whether a message can show a shell command: truncated, or with a link, it would be wrong."""
     return 0 < len(command) <= COMMAND and "](" not in command
 
 
-def _named(cell: CellResult) -> str:
-    return f"{cell.scenario} ({cell.transport}, {cell.revision})"
-
-
 def _short(text: str) -> str:
-    """Cut to what a page can show, and without what would become a link in a message."""
-    shown = text if len(text) <= LONGEST else f"{text[:LONGEST]} … ({len(text)} characters)"
-    return shown.replace("](", "] (")
+    """The text without Markdown links, truncated."""
+    short = text if len(text) <= LONGEST else f"{text[:LONGEST]} … ({len(text)} characters)"
+    return short.replace("](", "] (")
 
 
 def _location(cell: CellResult, finding: Finding) -> dict[str, Any]:
-    """Alerts are followed from run to run by their path, so this one leaves out the time of the run, which
-    stored traces have in theirs; `relatedLocations` name those."""
+    """Alerts are matched between runs by their path, so this path lacks the time of the run.
+    `relatedLocations` has the paths of the stored traces."""
     name = basename(cell.trace) or f"trace-{cell.transport}-{cell.revision}.ndjson"
     line = _line(finding.frames[0]) if finding.frames else 1
     return {
@@ -162,51 +148,52 @@ def _location(cell: CellResult, finding: Finding) -> dict[str, Any]:
             "artifactLocation": {"uri": quote(f"{dashed(cell.scenario)}/{name}")},
             "region": {"startLine": line},
         },
-        "logicalLocations": [{"fullyQualifiedName": _named(cell), "kind": "module"}],
+        "logicalLocations": [{"fullyQualifiedName": place_of(cell), "kind": "module"}],
     }
 
 
-def _evidence(cell: CellResult, check: CheckResult, finding: Finding) -> dict[str, Any]:
-    told = f"{_named(cell)}: {_short(finding.observed)}"
-    return {"message": {"text": told}, **_stored(cell, finding.frames[:1])}
+def _evidence(occurrence: Occurrence) -> dict[str, Any]:
+    cell, finding = occurrence.cell, occurrence.finding
+    text = f"{place_of(cell)}: {_short(finding.observed)}"
+    return {"message": {"text": text}, **_stored(cell, finding.frames[:1])}
 
 
 def _stored(cell: CellResult, frames: list[int]) -> dict[str, Any]:
-    """Where a frame is in the stored trace; nothing where none was stored."""
+    """The location of a frame in the stored trace; empty if no trace was stored."""
     if not cell.trace:
         return {}
     path = quote(cell.trace.removeprefix("../"))
     file = {"uri": f"file://{path}"} if path.startswith("/") else {"uri": path, "uriBaseId": BASE}
-    at: dict[str, Any] = {"artifactLocation": file}
+    location: dict[str, Any] = {"artifactLocation": file}
     if frames:
-        at["region"] = {"startLine": _line(frames[0])}
-    return {"physicalLocation": at}
+        location["region"] = {"startLine": _line(frames[0])}
+    return {"physicalLocation": location}
 
 
 def _line(frame: int) -> int:
-    """Of a frame in its file: lines count from one, and the first is the header."""
+    """Line of a frame in its file, where the first line is the header."""
     return frame + 2
 
 
 def _code_flows(cell: CellResult, finding: Finding) -> Iterator[dict[str, Any]]:
-    """The frames that prove it, in order."""
-    shown: Iterable[tuple[int, str]] = zip(finding.frames, finding.excerpt, strict=False)
+    """The cited frames in order."""
     steps = [
-        {"location": {"message": {"text": _short(text)}, **_stored(cell, [frame])}} for frame, text in shown
+        {"location": {"message": {"text": _short(text)}, **_stored(cell, [frame])}}
+        for frame, text in zip(finding.frames, finding.excerpt, strict=False)
     ]
     if steps:
         yield {"threadFlows": [{"locations": steps}]}
 
 
 def _fingerprints(check: CheckResult, finding: Finding) -> dict[str, str]:
-    """What stays the same from run to run: neither a frame nor anything that a subject said is in it."""
+    """The same in every run: frames and texts of the subject are left out."""
     digest = sha256(f"{finding.requirement}\n{check.id}".encode()).hexdigest()
     return {"primaryLocationLineHash": f"{digest[:16]}:1", "assay/v1": digest}
 
 
 def _invocation(run: Run, left_out: int) -> dict[str, Any]:
-    begun = datetime.fromisoformat(run.started)
-    finished = (begun + timedelta(seconds=run.seconds)).isoformat(timespec="milliseconds")
+    started = datetime.fromisoformat(run.started)
+    finished = (started + timedelta(seconds=run.seconds)).isoformat(timespec="milliseconds")
     conclusion = conclude(run)
     return {
         "executionSuccessful": conclusion in (Conclusion.CONFORMS, Conclusion.DOES_NOT_CONFORM),
@@ -214,14 +201,14 @@ def _invocation(run: Run, left_out: int) -> dict[str, Any]:
         "endTimeUtc": finished.replace("+00:00", "Z"),
         "exitCodeDescription": headline(run),
         "toolExecutionNotifications": [
-            {"level": "warning", "message": {"text": text}} for text in _notices(run, left_out)
+            {"level": "warning", "message": {"text": text}} for text in _notifications(run, left_out)
         ],
     }
 
 
-def _notices(run: Run, left_out: int) -> Iterator[str]:
+def _notifications(run: Run, left_out: int) -> Iterator[str]:
     if left_out:
         yield f"{left_out} more results were left out: code scanning shows {MOST}"
-    yield from (f"{_named(cell)} broke off: {_short(cell.reason)}" for cell in run.cells if cell.broke_off)
+    yield from (f"{place_of(cell)} broke off: {_short(cell.reason)}" for cell in run.cells if cell.broke_off)
     yield from (f"stale in the baseline: {entry}" for entry in run.stale)
     yield from (f"flaky: {scenario} ({place}, {date})" for scenario, place, date in run.flaky)

@@ -1,18 +1,16 @@
-"""For a terminal or a log: findings in full, everything else in lines."""
+"""Plain text for terminals and logs: findings in full, everything else in lines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
-from assay.lab.harness.requirement import Level
-from assay.lab.harness.run.baseline import is_expected
 from assay.lab.harness.run.conclusion import headline
-from assay.lab.harness.run.run import CellResult, Run
-from assay.lab.harness.verdict import CheckResult, Finding, Outcome, Verdict
+from assay.lab.harness.run.defect import NAMED, Defect, defects, listed
+from assay.lab.harness.run.run import Run
+from assay.lab.harness.verdict import Outcome, Verdict
 
-SHOWN = 3
-"""Places that are named for one finding that occurs in many."""
-WIDTH = 200
+WIDTH: Final = 200
 
 
 def render(run: Run) -> str:
@@ -21,60 +19,38 @@ def render(run: Run) -> str:
 
 def _subjects(run: Run) -> Iterator[str]:
     for subject in run.subjects:
-        spoken = ", ".join(facts.revision for facts in subject.facts)
-        # Traces that are judged again do not tell what else the subject speaks.
-        speaks = f": speaks {spoken or 'none'}" if subject.facts or subject.refused else ""
-        yield f"{subject.name} on {subject.transport}{speaks}"
+        revisions = ", ".join(facts.revision for facts in subject.facts)
+        # Discovery is not part of a run that judges stored traces.
+        supports = f": supports {revisions or 'no revision'}" if subject.facts or subject.refused else ""
+        yield f"{subject.name} on {subject.transport}{supports}"
         for refusal in subject.refused:
             yield f"  not {refusal.revision}: {refusal.reason}"
 
 
-Place = tuple[CellResult, CheckResult, Finding]
-
-
 def _findings(run: Run) -> Iterator[str]:
-    """Each requirement that a check found broken once, failures first, with the places where it was seen."""
-    places: dict[tuple[str, str], list[Place]] = {}
-    for cell in run.cells:
-        for check in cell.checks:
-            for finding in check.findings:
-                places.setdefault((check.id, finding.requirement), []).append((cell, check, finding))
-    for found in sorted(places.values(), key=lambda found: not _is_binding(found[0])):
+    for defect in defects(run):
         yield ""
-        yield from _finding(run, found)
+        yield from _finding(defect)
 
 
-def _is_binding(place: Place) -> bool:
-    return Level(place[2].level).binding
-
-
-def _finding(run: Run, found: list[Place]) -> Iterator[str]:
-    cell, check, finding = found[0]
-    known = " (expected by the baseline)" if is_expected(run, cell, check) else ""
-    verdict = Verdict.FAILURE if _is_binding(found[0]) else Verdict.WARNING
-    yield f"{verdict} {check.id}: {check.title}{known}"
+def _finding(defect: Defect) -> Iterator[str]:
+    check, finding = defect.check, defect.finding
+    baseline = " (expected by the baseline)" if defect.expected else ""
+    yield f"{defect.verdict} {check.id}: {check.title}{baseline}"
     yield f"  {finding.requirement} ({finding.level}): {finding.statement}"
     yield f"  {finding.link}"
     yield f"  expected  {finding.expected}"
     yield f"  observed  {finding.observed}"
-    others = list(
-        dict.fromkeys(other.observed for _, _, other in found if other.observed != finding.observed)
-    )
-    yield from (f"  also      {_line(observed)}" for observed in others[:SHOWN])
-    if len(others) > SHOWN:
-        yield f"  also      {len(others) - SHOWN} more"
+    others = defect.also_observed
+    yield from (f"  also      {_line(observed)}" for observed in others[:NAMED])
+    if len(others) > NAMED:
+        yield f"  also      {len(others) - NAMED} more"
     yield from (f"  {line}" for line in finding.excerpt)
     if finding.reproduce:
-        yield f"  again     {finding.reproduce}"
-    at = dict.fromkeys(f"{cell.scenario} ({cell.transport}, {cell.revision})" for cell, _, _ in found)
-    yield f"  in        {_named(list(at))}"
-    if cell.trace:
-        yield f"  trace     {cell.trace}"
-
-
-def _named(places: list[str]) -> str:
-    more = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
-    return f"{', '.join(places[:SHOWN])}{more}"
+        yield f"  reproduce {finding.reproduce}"
+    yield f"  in        {listed(defect.places)}"
+    if defect.cell.trace:
+        yield f"  trace     {defect.cell.trace}"
 
 
 def _line(text: str) -> str:
@@ -88,16 +64,16 @@ def _cells(run: Run) -> Iterator[str]:
         if cell.reason or cell.outcome in (Outcome.INCOMPLETE, Outcome.NOT_APPLICABLE):
             place = f"{cell.transport} {cell.revision}"
             reasons.setdefault((cell.outcome, cell.scenario, cell.reason), []).append(place)
-    for (outcome, scenario, reason), at in reasons.items():
-        yield f"{outcome}: {scenario} ({_named(at)}): {reason}"
+    for (outcome, scenario, reason), places in reasons.items():
+        yield f"{outcome}: {scenario} ({listed(places)}): {reason}"
     for scenario, transport, revision in run.flaky:
-        yield f"flaky: {scenario} ({transport}, {revision}) came out differently when repeated"
+        yield f"flaky: {scenario} ({transport}, {revision}) had different outcomes when repeated"
     yield from (f"stale in the baseline: {entry}" for entry in run.stale)
 
 
 def _end(run: Run) -> Iterator[str]:
     checks = [check for cell in run.cells for check in cell.checks]
-    count = {verdict: sum(check.verdict is verdict for check in checks) for verdict in Verdict}
-    shown = ", ".join(f"{number} {verdict}" for verdict, number in count.items() if number)
-    yield f"{len(run.cells)} scenario runs, {len(checks)} checks: {shown or 'none'}"
+    numbers = {verdict: sum(check.verdict is verdict for check in checks) for verdict in Verdict}
+    counts = ", ".join(f"{number} {verdict}" for verdict, number in numbers.items() if number)
+    yield f"{len(run.cells)} scenario runs, {len(checks)} checks: {counts or 'none'}"
     yield f"{headline(run)} ({run.seconds:.1f} s)"

@@ -12,7 +12,7 @@ from assay.lab.client.hostile.messages import AGAIN, EARLY, RUBBISH, STRAY, TRUE
 from assay.lab.client.hostile.responses import KINDS, MOST
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
 from tests.lab.client.judging import ENDED, trace_of, verdicts
-from tests.lab.traces import WHO, request, result
+from tests.lab.traces import SENDERS, request, result
 
 FIRST_KIND, SECOND_KIND = list(RUBBISH)[:2]
 FAILED = Frame(0, 0.0, Sender.SUBJECT, "client/process", Kind.EXIT, info={"status": 1})
@@ -23,7 +23,7 @@ def line(message: Any) -> bytes:
 
 
 def said(who: str, message: Any) -> Frame:
-    return Frame(0, 0.0, WHO[who], "1/lines", Kind.LINE, line(message))
+    return Frame(0, 0.0, SENDERS[who], "1/lines", Kind.LINE, line(message))
 
 
 def called(number: int, tool: str, **arguments: Any) -> list[Frame]:

@@ -1,4 +1,4 @@
-"""One offline page: the run at a glance, and behind every verdict the frames that prove it."""
+"""An offline page: the run at a glance, with the frames behind every verdict."""
 
 from .page import render
 

@@ -1,4 +1,4 @@
-"""Text that is safe inside a page, whoever wrote it."""
+"""Escapes text of any origin for use in a page."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-# Inside a script element only these could end it, or open a comment; JSON has another spelling for each.
-_SPELLED: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
-# Control characters, and those that turn the direction of the text around them.
-_UNSEEN: Final = re.compile(
+# Inside a script element, only these could end it or open a comment.
+_ESCAPES: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
+# Control characters, and those that change the direction of the text around them.
+_INVISIBLE: Final = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 
 
 def block(value: Any) -> str:
-    """A value as JSON, for a script element that is data: ASCII, and nothing in it is markup."""
+    """A value as JSON for a script element with data: ASCII without markup."""
     text = json.dumps(value, separators=(",", ":"))
-    for character, spelling in _SPELLED.items():
-        text = text.replace(character, spelling)
+    for character, escape in _ESCAPES.items():
+        text = text.replace(character, escape)
     return text
 
 
 def ticked(text: str) -> Markup:
-    """What stands between backticks as code, the rest as text."""
+    """The text with parts in backticks as code elements."""
     parts = plain(text).split("`")
     return Markup("").join(
         Markup("<code>{}</code>").format(part) if n % 2 else part for n, part in enumerate(parts)
@@ -33,5 +33,5 @@ def ticked(text: str) -> Markup:
 
 
 def plain(text: str) -> str:
-    """What cannot be seen, spelled out."""
-    return _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    """The text with invisible characters escaped."""
+    return _INVISIBLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -1,4 +1,4 @@
-"""What an arrow of the sequence diagram says: a frame in a few words."""
+"""Captions of the arrows in the sequence diagram."""
 
 from __future__ import annotations
 
@@ -13,47 +13,48 @@ from assay.lab.harness.trace.message import Message, Shape
 from assay.lab.harness.trace.trace import Trace
 
 LONGEST = 80
-"""A subject chooses its ids and methods; an arrow has only so much room."""
+"""Characters: a subject chooses its ids and methods, and an arrow has little room."""
 NAMED = 3
-"""Messages of a batch that are named."""
+"""Messages of a batch that a caption names."""
 
 
 class Caption(Struct, frozen=True):
     text: str
     note: str = ""
-    """What stands behind it, smaller."""
+    """Small print after the text."""
     bad: bool = False
-    """An error of JSON-RPC or of HTTP, or something that is neither."""
+    """An error of JSON-RPC or HTTP, or an invalid message."""
 
 
 def captions(trace: Trace) -> list[Caption]:
-    """One for each frame."""
+    """One caption per frame."""
     messages: dict[int, list[Message]] = defaultdict(list)
     for message in trace.messages:
         messages[message.frame.n].append(message)
-    every = (*trace.all_exchanges, *trace.all_inquiries)
-    asked = {id(answer): exchange.method for exchange in every for answer in exchange.answers}
-    return [_caption(frame, messages[frame.n], asked) for frame in trace.frames]
+    exchanges = (*trace.all_exchanges, *trace.all_inquiries)
+    methods = {id(answer): exchange.method for exchange in exchanges for answer in exchange.answers}
+    return [_caption(frame, messages[frame.n], methods) for frame in trace.frames]
 
 
-def _caption(frame: Frame, messages: Sequence[Message], asked: dict[int, str]) -> Caption:
-    said = _said(messages, asked)
+def _caption(frame: Frame, messages: Sequence[Message], methods: dict[int, str]) -> Caption:
+    """`methods` are those of the answered requests, by the answer's id."""
+    body = _body(messages, methods)
     match frame.kind:
         case Kind.REQUEST:
             head = parse_head(frame.raw)
             line = _short(f"{head.method} {head.target}")
-            return Caption(said.text, _joined(said.note, line), said.bad) if said else Caption(line)
+            return Caption(body.text, _joined(body.note, line), body.bad) if body else Caption(line)
         case Kind.HEAD:
             head = parse_head(frame.raw)
             status = _short(f"{head.start[1]} {head.start[2]}".strip())
             return Caption(status, _short(head.media_type), not 100 <= head.status < 400)
         case Kind.MARK | Kind.EXIT | Kind.END | Kind.CONTROL:
-            return _remark(frame)
-    return said or Caption(str(frame.kind), f"{len(frame.raw)} bytes")
+            return _event(frame)
+    return body or Caption(str(frame.kind), f"{len(frame.raw)} bytes")
 
 
-def _remark(frame: Frame) -> Caption:
-    """Of frames without bytes."""
+def _event(frame: Frame) -> Caption:
+    """Caption of a frame without bytes."""
     info = {key: value for key, value in frame.info.items() if key != "label" and value not in ("", None)}
     cut_off = info.pop("clean", True) is False
     note = ", ".join(f"{key} {value}" for key, value in info.items())
@@ -61,29 +62,30 @@ def _remark(frame: Frame) -> Caption:
     return Caption(_short(text), _short(note), cut_off)
 
 
-def _said(messages: Sequence[Message], asked: dict[int, str]) -> Caption | None:
+def _body(messages: Sequence[Message], methods: dict[int, str]) -> Caption | None:
     if not messages:
         return None
     if len(messages) == 1 and messages[0].place is None:
-        return _message(messages[0], asked)
-    parts = [_message(one, asked) for one in messages]
+        return _message(messages[0], methods)
+    parts = [_message(message, methods) for message in messages]
     named = ", ".join(part.text for part in parts[:NAMED])
     more = f" and {len(parts) - NAMED} more" if len(parts) > NAMED else ""
     return Caption(f"{len(parts)} messages", _short(named + more), any(part.bad for part in parts))
 
 
-def _message(message: Message, asked: dict[int, str]) -> Caption:
+def _message(message: Message, methods: dict[int, str]) -> Caption:
     number = _short(f"id {message.id}") if "id" in message.fields else ""
+    note = _joined(number, methods.get(id(message), ""))
     match message.shape:
         case Shape.REQUEST:
             return Caption(_short(message.method), number)
         case Shape.NOTIFICATION:
             return Caption(_short(message.method), "notification")
         case Shape.RESULT:
-            return Caption("result", _joined(number, asked.get(id(message), "")))
+            return Caption("result", note)
         case Shape.ERROR:
-            return Caption(_short(f"error {message.code}"), _joined(number, asked.get(id(message), "")), True)
-    return Caption(_short(message.problem or "no JSON-RPC message"), number, True)
+            return Caption(_short(f"error {message.code}"), note, True)
+    return Caption(_short(message.problem or "not a JSON-RPC message"), number, True)
 
 
 def _joined(*parts: str) -> str:

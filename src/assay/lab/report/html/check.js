@@ -1,8 +1,8 @@
-// One check of a scenario run: a line, and when it is open what it saw.
+// One check of a scenario run: a line, with its findings and frames when open.
 
-const FOUND = ['FAILURE', 'WARNING'];
+const FINDING_VERDICTS = ['FAILURE', 'WARNING'];
 const FINDINGS = 6; // shown at once
-const isFinding = (check) => FOUND.includes(check.verdict);
+const isFinding = (check) => FINDING_VERDICTS.includes(check.verdict);
 const rowsOf = (check) => (check.cited === undefined ? {} : data.citations[check.cited]);
 
 function checkView(cell, check) {
@@ -35,9 +35,9 @@ function detailView(cell, check) {
 
 function quietView(check) {
   const rows = Object.entries(rowsOf(check)).map(([row, page]) => link(page, row));
-  const told = check.reason || (check.verdict === 'SUCCESS' ? 'Seen to hold ' + count(check.seen, 'time') + '.' : '');
+  const held = check.verdict === 'SUCCESS' ? 'Held in ' + count(check.seen, 'observation') + '.' : '';
   return make('div', { class: 'quiet' },
-    make('p', {}, plain(told)),
+    make('p', {}, plain(check.reason || held)),
     make('p', { class: 'muted' }, rows.length ? 'Cites ' : '', ...rows.flatMap((row) => [row, ' '])));
 }
 
@@ -48,10 +48,10 @@ function findingView(finding) {
     make('dl', { class: 'beside' },
       make('div', {}, make('dt', {}, 'Expected'), make('dd', {}, plain(finding.expected))),
       make('div', { class: 'observed' }, make('dt', {}, 'Observed'), make('dd', {}, plain(finding.observed)))),
-    finding.reproduce ? againView(finding) : '',
+    finding.reproduce ? reproduceView(finding) : '',
     finding.excerpt ? make('pre', { class: 'excerpt', tabindex: '0' }, plain(finding.excerpt.join('\n'))) : '');
 }
 
-function againView(finding) {
-  return make('div', { class: 'again' }, make('h5', {}, 'See it again'), commandLine(finding.reproduce));
+function reproduceView(finding) {
+  return make('div', { class: 'reproduce' }, make('h5', {}, 'Reproduce'), commandLine(finding.reproduce));
 }

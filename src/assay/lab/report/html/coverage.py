@@ -1,4 +1,4 @@
-"""The page of coverage: every requirement by revision; what is excluded has its reason."""
+"""The coverage page: all requirements by revision, with the reasons for exclusions."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Mark(Struct, frozen=True):
 class Row(Struct, frozen=True):
     requirement: Requirement
     marks: list[Mark | None]
-    """One a revision; none where it does not have the rule."""
+    """One per revision; None if the rule is not in force there."""
     checks: list[str]
     broken: int
-    """Scenario runs in which it was found broken."""
+    """Number of scenario runs that broke the requirement."""
 
     @property
     def kinds(self) -> list[Cover]:
@@ -37,7 +37,7 @@ class Row(Struct, frozen=True):
 
 
 class Share(Struct, frozen=True):
-    """How the rows that a revision states with MUST or MUST NOT are covered."""
+    """Coverage of the requirements with MUST or MUST NOT in one revision."""
 
     counts: dict[Cover, int]
 
@@ -82,7 +82,7 @@ def _area(name: str, rows: list[Row]) -> Area:
 
 
 def _broken(cell: CellResult) -> set[str]:
-    return {found.requirement for check in cell.checks for found in check.findings}
+    return {finding.requirement for check in cell.checks for finding in check.findings}
 
 
 def _row(row: Requirement, broken: int, suite: Suite) -> Row:

@@ -1,5 +1,5 @@
 'use strict';
-// Elements are made from names and text alone: nothing that a subject sent is ever read as markup.
+// Elements are built from names and text only: data from a subject is never parsed as markup.
 
 const byId = (id) => document.getElementById(id);
 
@@ -14,14 +14,14 @@ function make(tag, fields, ...children) {
   return element;
 }
 
-const UNSEEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const INVISIBLE = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-// What cannot be seen, or turns the text around it, is spelled out.
+// Escapes characters that are invisible or change the text direction.
 function plain(text) {
-  return String(text).replace(UNSEEN, (one) => '\\u' + one.charCodeAt(0).toString(16).padStart(4, '0'));
+  return String(text).replace(INVISIBLE, (char) => '\\u' + char.charCodeAt(0).toString(16).padStart(4, '0'));
 }
 
-// What stands between backticks is code.
+// Text in backticks becomes code.
 function ticked(text) {
   return plain(text).split('`').map((part, n) => (n % 2 ? make('code', {}, part) : part));
 }
@@ -37,9 +37,9 @@ function link(target, ...children) {
   return safe ? make('a', { href: target, rel: 'noreferrer' }, ...children) : make('span', {}, ...children);
 }
 
-const count = (number, one, many) => number.toLocaleString('en') + ' ' + (number === 1 ? one : many || one + 's');
+const count = (number, noun) => number.toLocaleString('en') + ' ' + noun + (number === 1 ? '' : 's');
 
-// The first items, and a button for the next: what nobody looks at costs nothing.
+// Renders the first items, and a button for more: items cost nothing until they are shown.
 function some(container, items, view, step, name) {
   let shown = 0;
   const button = make('button', { type: 'button', class: 'more', click: grow });
@@ -57,7 +57,7 @@ function some(container, items, view, step, name) {
   return container;
 }
 
-// Copies exactly what is given, not what is shown; where the browser does not allow it, the text is selected.
+// Copies the text, not its escaped rendering; where the browser denies that, the rendering is selected.
 function copying(text, shown) {
   const button = make('button', { type: 'button', class: 'copy', click: copy }, 'Copy');
   async function copy() {

@@ -1,4 +1,4 @@
-"""The scenario runs and their checks, as the page's script reads them."""
+"""Scenario runs and checks as data for the page's script."""
 
 from __future__ import annotations
 
@@ -20,34 +20,31 @@ def area(cell: CellResult) -> str:
 
 
 def keys(run: Run) -> list[str]:
-    """What links call each cell; attempts, and the same scenario on another subject, get a number."""
-    seen: Counter[str] = Counter()
-    found = []
+    """The keys of cells in links; repeated keys (attempts, several subjects) get a number."""
+    uses: Counter[str] = Counter()
+    numbered = []
     for cell in run.cells:
         key = f"{cell.scenario}/{cell.transport}/{cell.revision}"
-        seen[key] += 1
-        found.append(key if seen[key] == 1 else f"{key}/{seen[key]}")
-    return found
+        uses[key] += 1
+        numbered.append(key if uses[key] == 1 else f"{key}/{uses[key]}")
+    return numbered
 
 
-def entries(run: Run, shown: Mapping[int, Evidence]) -> dict[str, Any]:
-    """Titles and links of checks are the same in hundreds of cells: they are written once."""
+def entries(run: Run, evidence: Mapping[int, Evidence]) -> dict[str, Any]:
+    """Titles and links of checks repeat in hundreds of cells, so they are written once."""
     citations: dict[str, int] = {}
     titles: dict[str, str] = {}
     cells = []
     for number, (cell, key) in enumerate(zip(run.cells, keys(run), strict=True)):
+        frames = evidence.get(number, Evidence())
         checks = []
         for check in cell.checks:
             titles.setdefault(check.id, check.title)
             cited = citations.setdefault(msgspec.json.encode(check.requirements).decode(), len(citations))
-            checks.append(_check(run, cell, check, cited, has_frames=bool(_of(shown, number).block)))
-        cells.append(_cell(cell, key, _of(shown, number)) | {"checks": checks})
+            checks.append(_check(run, cell, check, cited, has_frames=bool(frames.block)))
+        cells.append(_cell(cell, key, frames) | {"checks": checks})
     cited_rows = [msgspec.json.decode(text) for text in citations]
     return {"role": run.role, "cells": cells, "titles": titles, "citations": cited_rows}
-
-
-def _of(shown: Mapping[int, Evidence], number: int) -> Evidence:
-    return shown.get(number, Evidence())
 
 
 def _cell(cell: CellResult, key: str, evidence: Evidence) -> dict[str, Any]:
@@ -69,21 +66,21 @@ def _cell(cell: CellResult, key: str, evidence: Evidence) -> dict[str, Any]:
 
 
 def _check(run: Run, cell: CellResult, check: CheckResult, cited: int, *, has_frames: bool) -> dict[str, Any]:
-    made: dict[str, Any] = {"id": check.id, "verdict": check.verdict, "seen": check.observations}
+    entry: dict[str, Any] = {"id": check.id, "verdict": check.verdict, "seen": check.observations}
     if check.requirements:
-        made["cited"] = cited
+        entry["cited"] = cited
     if check.reason:
-        made["reason"] = check.reason
+        entry["reason"] = check.reason
     if check.findings:
-        made["findings"] = [_finding(found, has_frames=has_frames) for found in check.findings]
+        entry["findings"] = [_finding(finding, has_frames=has_frames) for finding in check.findings]
         if is_expected(run, cell, check):
-            made["expected"] = True
-    return made
+            entry["expected"] = True
+    return entry
 
 
 def _finding(finding: Finding, *, has_frames: bool) -> dict[str, Any]:
-    """The excerpt is for where the frames themselves are not there."""
-    made: dict[str, Any] = msgspec.to_builtins(finding)
+    """The excerpt is only needed if the page lacks the frames."""
+    entry: dict[str, Any] = msgspec.to_builtins(finding)
     if has_frames:
-        del made["excerpt"]
-    return made
+        del entry["excerpt"]
+    return entry

@@ -1,4 +1,4 @@
-"""The frames behind the verdicts, as far as a page can carry them: those of findings before all others."""
+"""The frames behind the verdicts, up to the size that a page can carry, those of findings first."""
 
 from __future__ import annotations
 
@@ -18,30 +18,31 @@ from .block import block
 from .caption import Caption, captions
 
 BUDGET: Final = 12 * 1024 * 1024
-"""Characters of frames in one page: browsers open that at once, and mail and CI systems carry it."""
+"""Characters of frames in one page: browsers open it at once, and mail and CI systems accept it."""
+TOO_LARGE: Final = "left out to keep this page small"
 LONGEST: Final = 64 * 1024
 """Characters of one frame."""
 
 
 class Evidence(Struct, frozen=True):
-    """What the page has of one trace: a block of JSON, or the reason why not."""
+    """One trace in the page: a block of JSON, or the reason why it is missing."""
 
     block: str = ""
     missing: str = ""
 
 
 def evidence(run: Run, budget: int = BUDGET) -> dict[int, Evidence]:
-    """By the number of the cell, as far as the budget goes."""
-    found: dict[int, Evidence] = {}
+    """Evidence by the number of the cell, within the budget."""
+    by_cell: dict[int, Evidence] = {}
     for number in sorted(range(len(run.cells)), key=lambda number: _rank(run.cells[number])):
         if run.cells[number].trace:
-            found[number] = _evidence(Path(run.cells[number].trace), budget)
-            budget -= len(found[number].block)
-    return found
+            by_cell[number] = _evidence(Path(run.cells[number].trace), budget)
+            budget -= len(by_cell[number].block)
+    return by_cell
 
 
 def _rank(cell: CellResult) -> int:
-    """What people will open comes first."""
+    """Readers open findings first."""
     if Verdict.FAILURE in verdicts(cell):
         return 0
     if Verdict.WARNING in verdicts(cell):
@@ -52,21 +53,21 @@ def _rank(cell: CellResult) -> int:
 def _evidence(path: Path, budget: int) -> Evidence:
     try:
         if path.stat().st_size > budget:
-            return Evidence(missing="left out, to keep this page small")
-        shown = block(list(_frames(read_trace(path))))
+            return Evidence(missing=TOO_LARGE)
+        data = block(list(_frames(read_trace(path))))
     except BadTrace as error:
         return Evidence(missing=f"not shown: {error.problem}")
     except OSError as error:
         return Evidence(missing=f"not shown: {error.strerror}")
-    return Evidence(shown) if len(shown) <= budget else Evidence(missing="left out, to keep this page small")
+    return Evidence(data) if len(data) <= budget else Evidence(missing=TOO_LARGE)
 
 
 def _frames(trace: Trace) -> Iterator[dict[str, Any]]:
     for frame, caption in zip(trace.frames, captions(trace), strict=True):
-        yield _shown(frame, caption)
+        yield _entry(frame, caption)
 
 
-def _shown(frame: Frame, caption: Caption) -> dict[str, Any]:
+def _entry(frame: Frame, caption: Caption) -> dict[str, Any]:
     text = frame.raw.decode("utf-8", "backslashreplace")
     fields: dict[str, Any] = {
         "n": frame.n,

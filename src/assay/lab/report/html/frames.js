@@ -1,8 +1,8 @@
-// What passed between driver and subject: a sequence diagram, or the bytes as they were.
+// The frames between driver and subject: as a sequence diagram, or as raw bytes.
 
-const AROUND = 1; // frames shown before and after one that a finding cites
-const STEP = 40; // frames that a gap gives at once
-const FIRST = 24; // frames shown where nothing is cited
+const AROUND = 1; // frames shown before and after a cited frame
+const STEP = 40; // frames that a gap reveals at once
+const FIRST = 24; // frames shown if none is cited
 
 function framesOf(cell) {
   const stored = byId('trace-' + cell.number);
@@ -17,17 +17,17 @@ function evidenceView(cell, cited) {
   const list = make('ol', { class: raw ? 'raw' : 'sequence', 'aria-label': 'Frames' });
   if (!raw) list.append(make('li', { class: 'parties' }, ...parties().map((name) => make('b', {}, name))));
   list.append(...pieces(frames, cited).map((piece) => pieceView(piece, frames, cited, view)));
-  const told = count(frames.length, 'frame') + (cited.size ? ', ' + cited.size + ' cited' : '');
+  const total = count(frames.length, 'frame') + (cited.size ? ', ' + cited.size + ' cited' : '');
   return make('section', { class: 'evidence' },
     make('div', { class: 'views' },
-      make('h5', {}, 'Frames'), viewButton('', 'Sequence'), viewButton('raw', 'Raw'), make('small', {}, told),
+      make('h5', {}, 'Frames'), viewButton('', 'Sequence'), viewButton('raw', 'Raw'), make('small', {}, total),
       make('code', { class: 'file', title: plain(cell.trace) }, plain(cell.trace.split('/').pop()))),
     list);
 }
 
-// Who asks stands on the left: the lab where a server is judged, else the client.
+// The client is on the left: the lab's driver if a server is judged, else the subject.
 const parties = () => (data.role === 'client' ? ['client', 'lab'] : ['driver', 'subject']);
-const isAsker = (frame) => (frame.from === 'driver') === (data.role !== 'client');
+const isByClient = (frame) => (frame.from === 'driver') === (data.role !== 'client');
 
 function viewButton(view, name) {
   const on = state.view === view;
@@ -36,24 +36,24 @@ function viewButton(view, name) {
 }
 
 function missingView(cell) {
-  if (!cell.trace) return make('p', { class: 'muted' }, 'No frames were kept.');
+  if (!cell.trace) return make('p', { class: 'muted' }, 'No frames were stored.');
   const file = /^[\w./:-]+$/.test(cell.trace) ? cell.trace : "'" + cell.trace.replaceAll("'", "'\\''") + "'";
   return make('section', { class: 'evidence' },
     make('p', { class: 'muted' }, 'Frames ' + plain(cell.missing) + '. To see them:'),
     commandLine('assay judge ' + file + ' --format html > trace.html'));
 }
 
-// Stretches of frames, shown or not: [first, end, shown].
+// Consecutive frames that are shown or hidden: { first, end, shown }.
 function pieces(frames, cited) {
-  const near = (n) => [...cited].some((one) => Math.abs(one - n) <= AROUND);
-  const wanted = cited.size ? near : (n) => n < FIRST;
-  const found = [];
+  const isNear = (n) => [...cited].some((number) => Math.abs(number - n) <= AROUND);
+  const isShown = cited.size ? isNear : (n) => n < FIRST;
+  const list = [];
   for (let n = 0; n < frames.length; n += 1) {
-    const last = found[found.length - 1];
-    if (last && last.shown === wanted(n)) last.end = n + 1;
-    else found.push({ first: n, end: n + 1, shown: wanted(n) });
+    const last = list[list.length - 1];
+    if (last && last.shown === isShown(n)) last.end = n + 1;
+    else list.push({ first: n, end: n + 1, shown: isShown(n) });
   }
-  return found;
+  return list;
 }
 
 function pieceView(piece, frames, cited, view) {
@@ -80,10 +80,10 @@ function gapView(piece, frames, cited, view) {
 const seconds = (time) => time.toFixed(3) + ' s';
 
 function arrowView(frame, isCited) {
-  const side = frame.kind === 'mark' ? 'mark' : isAsker(frame) ? 'rightward' : 'leftward';
+  const side = frame.kind === 'mark' ? 'mark' : isByClient(frame) ? 'rightward' : 'leftward';
   const body = make('div', { class: 'body', hidden: true });
   const button = make('button', { type: 'button', class: 'arrow', 'aria-expanded': 'false', click: toggle,
-    'aria-label': spoken(frame, isCited) },
+    'aria-label': labelOf(frame, isCited) },
     make('span', { class: 'text' }, plain(frame.text || frame.kind)),
     make('span', { class: 'note' }, plain(frame.note || '')));
   function toggle() {
@@ -98,8 +98,8 @@ function arrowView(frame, isCited) {
     make('div', { class: 'lane' }, button), make('span', { class: 'channel' }, frame.channel), body);
 }
 
-function spoken(frame, isCited) {
-  const way = frame.kind === 'mark' ? 'mark' : 'from ' + parties()[isAsker(frame) ? 0 : 1];
+function labelOf(frame, isCited) {
+  const way = frame.kind === 'mark' ? 'mark' : 'from ' + parties()[isByClient(frame) ? 0 : 1];
   return ['frame ' + frame.n, way, plain(frame.text || frame.kind), plain(frame.note || ''), seconds(frame.t),
     isCited ? 'cited by a finding' : ''].filter(Boolean).join(', ');
 }
@@ -108,17 +108,17 @@ function bodyView(frame) {
   const parts = Object.entries(frame.info || {}).map(([key, value]) => key + ': ' + JSON.stringify(value));
   if (frame.raw) parts.push(formatted(frame));
   if (frame.cut) parts.push('\u2026 and ' + count(frame.cut, 'more character') + ', in the trace');
-  return make('pre', { tabindex: '0' }, plain(parts.join('\n') || 'nothing in it'));
+  return make('pre', { tabindex: '0' }, plain(parts.join('\n') || 'empty'));
 }
 
-// Easier to read than what passed: JSON with lines. `Raw` has it as it was.
+// Indents JSON for reading; the raw view shows the original bytes.
 function formatted(frame) {
-  if (frame.kind === 'event') return frame.raw.replace(/^(data: ?)(.*)$/gm, (_, name, data) => name + lined(data));
+  if (frame.kind === 'event') return frame.raw.replace(/^(data: ?)(.*)$/gm, (_, name, data) => name + indented(data));
   const head = frame.kind === 'request' ? frame.raw.indexOf('\r\n\r\n') + 4 : 0;
-  return head < 4 ? lined(frame.raw) : frame.raw.slice(0, head) + lined(frame.raw.slice(head));
+  return head < 4 ? indented(frame.raw) : frame.raw.slice(0, head) + indented(frame.raw.slice(head));
 }
 
-function lined(text) {
+function indented(text) {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
   } catch {
@@ -127,7 +127,7 @@ function lined(text) {
 }
 
 function rawView(frame, isCited) {
-  const arrow = isAsker(frame) ? '\u2192' : '\u2190';
+  const arrow = isByClient(frame) ? '\u2192' : '\u2190';
   const cut = frame.cut ? '\n\u2026 and ' + count(frame.cut, 'more character') + ', in the trace' : '';
   const text = frame.raw || (frame.info ? JSON.stringify(frame.info) : '');
   return make('li', { class: isCited ? 'cited' : '' },

@@ -1,4 +1,4 @@
-// The whole: data, controls, and what follows a change of state.
+// Data, controls, and the rendering of each state.
 
 const data = JSON.parse(byId('run').textContent);
 data.cells.forEach((cell, number) => { cell.number = number; });
@@ -27,13 +27,13 @@ function showResults(before) {
   showList();
   showMatrix();
   if (focused) {
-    const again = document.querySelector('[data-key="' + CSS.escape(focused) + '"]');
-    if (again) again.focus({ preventScroll: true });
+    const element = document.querySelector('[data-key="' + CSS.escape(focused) + '"]');
+    if (element) element.focus({ preventScroll: true });
   }
   if (before.run === undefined || state.run !== before.run || state.check !== before.check) reveal();
 }
 
-// A link to a check ends with the check in view.
+// Scrolls to the check or run that a link opens.
 function reveal() {
   const opened = document.querySelector('.check.open') || document.querySelector('.run.open');
   if (!opened) return;
@@ -87,8 +87,8 @@ function fitsRule(row, area, words) {
 
 function fillSelects() {
   for (const name of ['transport', 'outcome']) {
-    const found = [...new Set(data.cells.map((cell) => cell[name]))];
-    byId(name).append(...found.map((value) => make('option', {}, value)));
+    const values = [...new Set(data.cells.map((cell) => cell[name]))];
+    byId(name).append(...values.map((value) => make('option', {}, value)));
     byId(name).addEventListener('change', (event) => choose({ [name]: event.target.value }));
   }
 }
@@ -118,25 +118,24 @@ function onKey(event) {
   }
 }
 
-// The system's choice, until somebody presses the button; kept where the browser keeps anything for a file.
+// Follows the system until the button is pressed; stored if the browser has storage for files.
 function theme() {
-  const kept = remembered();
   const dark = matchMedia('(prefers-color-scheme: dark)');
-  let wanted = kept || (dark.matches ? 'dark' : 'light');
+  let current = storedTheme() || (dark.matches ? 'dark' : 'light');
   function apply() {
-    document.documentElement.dataset.theme = wanted;
-    byId('theme').setAttribute('aria-pressed', String(wanted === 'dark'));
+    document.documentElement.dataset.theme = current;
+    byId('theme').setAttribute('aria-pressed', String(current === 'dark'));
   }
-  dark.addEventListener('change', () => { if (!remembered()) { wanted = dark.matches ? 'dark' : 'light'; apply(); } });
+  dark.addEventListener('change', () => { if (!storedTheme()) { current = dark.matches ? 'dark' : 'light'; apply(); } });
   byId('theme').addEventListener('click', () => {
-    wanted = wanted === 'dark' ? 'light' : 'dark';
-    try { localStorage.setItem('assay-theme', wanted); } catch { /* it holds for this page alone */ }
+    current = current === 'dark' ? 'light' : 'dark';
+    try { localStorage.setItem('assay-theme', current); } catch { /* lasts for this page only */ }
     apply();
   });
   apply();
 }
 
-function remembered() {
+function storedTheme() {
   try {
     return localStorage.getItem('assay-theme');
   } catch {

@@ -1,4 +1,4 @@
-"""The page: what people see first as plain HTML, the rest as data that its script shows when asked."""
+"""The page: the overview as plain HTML, details as data that the script renders on demand."""
 
 from __future__ import annotations
 
@@ -27,32 +27,32 @@ STYLES: Final = ("page.css", "list.css", "print.css")
 
 
 def render(run: Run) -> str:
-    """The traces that the run names are read from where it says, seen from here (`archive.located`)."""
-    shown = evidence(run)
-    script, styles = _together(SCRIPTS), _together(STYLES)
-    found = broken(run)
+    """Trace paths must be relative to the working directory (`archive.located`)."""
+    by_cell = evidence(run)
+    script, styles = _concatenated(SCRIPTS), _concatenated(STYLES)
+    rules = broken(run)
     page = _template().render(
         run=run,
         policy=_policy(script, styles),
         script=Markup(script),
         styles=Markup(styles),
-        data=Markup(block(entries(run, shown))),
-        blocks=[(number, Markup(one.block)) for number, one in sorted(shown.items()) if one.block],
-        left_out=sum(bool(one.missing) for one in shown.values()),
+        data=Markup(block(entries(run, by_cell))),
+        blocks=[(number, Markup(frames.block)) for number, frames in sorted(by_cell.items()) if frames.block],
+        left_out=sum(bool(frames.missing) for frames in by_cell.values()),
         conclusion=conclude(run).value,
         outcomes=outcome_parts(run),
         matrix=matrix(run),
-        broken=found[:MOST],
-        more_broken=len(found) - MOST,
+        broken=rules[:MOST],
+        more_broken=len(rules) - MOST,
         remarks=list(remarks(run)),
         coverage=_coverage(run),
     )
-    # ASCII alone: the page comes unharmed through any pipe, whatever its encoding.
+    # Pure ASCII survives any pipe, whatever its encoding.
     return page.encode("ascii", "xmlcharrefreplace").decode()
 
 
 def _coverage(run: Run) -> Coverage | None:
-    """Of the suites whose rows are sentences of the specification."""
+    """Only for suites whose requirements come from the specification."""
     return coverage(run, suite_named(run.suite)) if run.suite in ("protocol", "client") else None
 
 
@@ -71,12 +71,12 @@ def _template() -> Template:
     return environment.get_template("page.html")
 
 
-def _together(names: tuple[str, ...]) -> str:
+def _concatenated(names: tuple[str, ...]) -> str:
     return "\n".join((HOME / name).read_text("ascii") for name in names)
 
 
 def _policy(script: str, styles: str) -> str:
-    """Nothing may be loaded, and nothing may run but what was written here."""
+    """A Content-Security-Policy that loads nothing and allows only our own script and styles."""
     allowed = {
         "default-src": "'none'",
         "script-src": _hashed(script),

@@ -1,20 +1,20 @@
-// All that the page shows follows from the hash of its address: any state is a link, and Back goes back.
+// The URL's hash determines what the page shows: every state has a link, and Back works.
 
 const FIELDS = ['tab', 'area', 'revision', 'transport', 'outcome', 'q', 'only', 'cover', 'page', 'run', 'check', 'view'];
 const FILTERS = ['area', 'revision', 'transport', 'outcome', 'q', 'only'];
 let state = {};
 
 function stateOf(hash) {
-  const found = new URLSearchParams(hash.replace(/^#/, ''));
-  return Object.fromEntries(FIELDS.map((name) => [name, found.get(name) || '']));
+  const params = new URLSearchParams(hash.replace(/^#/, ''));
+  return Object.fromEntries(FIELDS.map((name) => [name, params.get(name) || '']));
 }
 
-function hashOf(wanted) {
-  const pairs = FIELDS.filter((name) => wanted[name]).map((name) => [name, wanted[name]]);
+function hashOf(target) {
+  const pairs = FIELDS.filter((name) => target[name]).map((name) => [name, target[name]]);
   return '#' + new URLSearchParams(pairs).toString().replace(/%2F/g, '/');
 }
 
-// A step that Back should undo; typing replaces the last one instead.
+// Adds a history entry; typing replaces the last entry instead.
 function go(changes, { typing = false } = {}) {
   const hash = hashOf({ ...state, ...changes });
   if (!typing) {
@@ -25,14 +25,14 @@ function go(changes, { typing = false } = {}) {
   follow();
 }
 
-// Another choice of runs begins on its first page, with nothing open.
+// New filters start on the first page, with nothing open.
 function choose(changes, options) {
   go({ page: '', run: '', check: '', view: '', ...changes }, options);
 }
 
 function follow() {
   const hash = location.hash;
-  if (hash.length > 1 && !hash.includes('=')) return; // a place in the page, such as the target of a skip link
+  if (hash.length > 1 && !hash.includes('=')) return; // an anchor in the page, such as the skip link's target
   const before = state;
   state = stateOf(hash);
   show(before);

@@ -1,4 +1,4 @@
-"""What stands at the top of the page: the conclusion, the matrix, and every broken rule once."""
+"""The top of the page: the conclusion, the matrix, and each broken rule once."""
 
 from __future__ import annotations
 
@@ -8,22 +8,20 @@ from urllib.parse import urlencode
 
 from msgspec import Struct
 
-from assay.lab.harness.requirement import Level
-from assay.lab.harness.run.baseline import is_expected
 from assay.lab.harness.run.conclusion import outcomes
-from assay.lab.harness.run.run import CellResult, Run
+from assay.lab.harness.run.defect import Defect, defects
+from assay.lab.harness.run.run import Run
 from assay.lab.harness.verdict import CheckResult, Finding, Outcome, Verdict
 
 from .entries import area, keys
 
 MOST = 100
-"""Broken rules at the top; more than that, and the list below is the better place."""
-LONGEST = 600
+"""Broken rules at the top; more are only in the list below."""
 GOOD = frozenset({Outcome.PASSED, Outcome.WARNED})
 
 
 class Part(Struct, frozen=True):
-    """A stretch of a bar, in hundredths of it."""
+    """A segment of a bar, in percent."""
 
     outcome: str
     count: int
@@ -36,7 +34,7 @@ class Part(Struct, frozen=True):
 
 
 class Box(Struct, frozen=True):
-    """Some of the cells, counted."""
+    """Counts of a group of cells."""
 
     counts: dict[Outcome, int]
     link: str
@@ -50,67 +48,68 @@ class Box(Struct, frozen=True):
         return sum(self.counts.get(outcome, 0) for outcome in GOOD)
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         return ", ".join(f"{count} {outcome}" for outcome, count in self.counts.items())
 
     @property
     def notes(self) -> list[tuple[str, str]]:
-        """What is not simply good, each with its style."""
+        """Counts of other outcomes than passed, each with its style."""
         words = {Outcome.FAILED: "failed", Outcome.INCOMPLETE: "incomplete", Outcome.WARNED: "warned"}
         return [
-            (style(one), f"{self.counts[one]} {word}") for one, word in words.items() if one in self.counts
+            (style(outcome), f"{self.counts[outcome]} {word}")
+            for outcome, word in words.items()
+            if outcome in self.counts
         ]
 
     @property
     def parts(self) -> list[Part]:
-        shown = {outcome: count for outcome, count in self.counts.items() if outcome in SHOWN}
-        return parts(shown)
-
-
-SHOWN = (Outcome.PASSED, Outcome.WARNED, Outcome.FAILED, Outcome.INCOMPLETE)
+        return parts(
+            {
+                outcome: count
+                for outcome, count in self.counts.items()
+                if outcome is not Outcome.NOT_APPLICABLE
+            }
+        )
 
 
 class Matrix(Struct, frozen=True):
     revisions: list[tuple[str, Box]]
     rows: list[tuple[str, Box, list[Box | None]]]
-    """Area, all of it, and a box for each revision."""
+    """Area, its total, and a box for each revision."""
     total: Box
 
 
 class Broken(Struct, frozen=True):
-    """A rule that a check found broken, with the first place where it was seen."""
+    """A rule that a check found broken, with the first place."""
 
     check: CheckResult
     finding: Finding
+    verdict: Verdict
     place: str
     places: int
     link: str
     expected: bool
-    """The baseline has it."""
-
-    @property
-    def verdict(self) -> Verdict:
-        return Verdict.FAILURE if Level(self.finding.level).binding else Verdict.WARNING
+    """Whether the baseline expects it."""
 
 
 def style(word: str) -> str:
-    """The class of an outcome or a verdict: one word."""
+    """The CSS class of an outcome or verdict."""
     return word.lower().replace(" ", "-")
 
 
 def parts(counts: dict[Outcome, int]) -> list[Part]:
-    whole = sum(counts.values())
-    made: list[Part] = []
+    total = sum(counts.values())
+    segments: list[Part] = []
     begin = 0.0
     for outcome, count in counts.items():
-        width = 100 * count / whole
-        made.append(Part(outcome, count, round(begin, 2), round(width, 2)))
+        width = 100 * count / total
+        segments.append(Part(outcome, count, round(begin, 2), round(width, 2)))
         begin += width
-    return made
+    return segments
 
 
 def link(**state: str) -> str:
-    """The page in that state."""
+    """A link to the page in this state."""
     return f"#{urlencode({key: value for key, value in state.items() if value}, safe='/')}"
 
 
@@ -121,50 +120,50 @@ def outcome_parts(run: Run) -> list[Part]:
 def matrix(run: Run) -> Matrix:
     revisions = sorted({cell.revision for cell in run.cells})
     areas = sorted({area(cell) for cell in run.cells})
-    counted: dict[tuple[str, str], Counter[Outcome]] = {}
+    counts: dict[tuple[str, str], Counter[Outcome]] = {}
     for cell in run.cells:
         for key in ((area(cell), cell.revision), (area(cell), ""), ("", cell.revision), ("", "")):
-            counted.setdefault(key, Counter())[cell.outcome] += 1
+            counts.setdefault(key, Counter())[cell.outcome] += 1
 
     def box(name: str, revision: str) -> Box | None:
-        count = counted.get((name, revision))
+        count = counts.get((name, revision))
         if count is None:
             return None
         ordered = {outcome: count[outcome] for outcome in Outcome if count[outcome]}
         return Box(ordered, link(area=name, revision=revision))
 
-    nothing = Box({}, "#")
+    empty = Box({}, "#")
     return Matrix(
-        [(revision, box("", revision) or nothing) for revision in revisions],
-        [(name, box(name, "") or nothing, [box(name, one) for one in revisions]) for name in areas],
-        box("", "") or nothing,
+        [(revision, box("", revision) or empty) for revision in revisions],
+        [(name, box(name, "") or empty, [box(name, revision) for revision in revisions]) for name in areas],
+        box("", "") or empty,
     )
 
 
 def broken(run: Run) -> list[Broken]:
-    """Each requirement that a check found broken once, failures first."""
-    found: dict[tuple[str, str], list[tuple[str, CellResult, CheckResult, Finding]]] = {}
-    for key, cell in zip(keys(run), run.cells, strict=True):
-        for check in cell.checks:
-            for finding in check.findings:
-                found.setdefault((check.id, finding.requirement), []).append((key, cell, check, finding))
-    made = (_broken(run, places) for places in found.values())
-    return sorted(made, key=lambda one: (one.expected, one.verdict is not Verdict.FAILURE))
+    """Each broken rule once: unexpected failures, unexpected warnings, then what the baseline expects."""
+    key_of = {id(cell): key for key, cell in zip(keys(run), run.cells, strict=True)}
+    return [_broken(defect, key_of) for defect in sorted(defects(run), key=lambda defect: defect.expected)]
 
 
-def _broken(run: Run, found: list[tuple[str, CellResult, CheckResult, Finding]]) -> Broken:
-    key, cell, check, finding = found[0]
-    places = len({place for place, *_ in found})
-    at = f"{cell.scenario} on {cell.transport} at {cell.revision}"
-    target = link(run=key, check=check.id)
-    return Broken(check, finding, at, places, target, is_expected(run, cell, check))
+def _broken(defect: Defect, key_of: dict[int, str]) -> Broken:
+    cell = defect.cell
+    return Broken(
+        defect.check,
+        defect.finding,
+        defect.verdict,
+        place=f"{cell.scenario} on {cell.transport} at {cell.revision}",
+        places=len({id(occurrence.cell) for occurrence in defect.occurrences}),
+        link=link(run=key_of[id(cell)], check=defect.check.id),
+        expected=defect.expected,
+    )
 
 
 def remarks(run: Run) -> Iterator[str]:
     if run.problem:
         yield run.problem
     if run.interrupted:
-        yield "the run was interrupted: what is here was judged before that"
+        yield "the run was interrupted: this page shows the results up to that point"
     yield from (f"stale in the baseline: {entry}" for entry in run.stale)
     for scenario, transport, revision in run.flaky:
-        yield f"flaky: {scenario} ({transport}, {revision}) came out differently when repeated"
+        yield f"flaky: {scenario} ({transport}, {revision}) had different outcomes when repeated"

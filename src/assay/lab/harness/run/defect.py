@@ -1,0 +1,79 @@
+"""Findings of a run, grouped by defect: a check and the requirement that it found broken."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec import Struct
+
+from assay.lab.harness.requirement import Level
+from assay.lab.harness.verdict import CheckResult, Finding, Verdict
+
+from .baseline import is_expected
+from .run import CellResult, Run
+
+NAMED: Final = 3
+"""Places and further observations that reports list for one defect."""
+
+
+class Occurrence(Struct, frozen=True):
+    cell: CellResult
+    check: CheckResult
+    finding: Finding
+
+
+class Defect(Struct, frozen=True):
+    occurrences: list[Occurrence]
+    """In the order of the run. Reports describe the first."""
+    expected: bool
+    """Whether the baseline expects the first."""
+
+    @property
+    def cell(self) -> CellResult:
+        return self.occurrences[0].cell
+
+    @property
+    def check(self) -> CheckResult:
+        return self.occurrences[0].check
+
+    @property
+    def finding(self) -> Finding:
+        return self.occurrences[0].finding
+
+    @property
+    def verdict(self) -> Verdict:
+        return Verdict.FAILURE if Level(self.finding.level).binding else Verdict.WARNING
+
+    @property
+    def places(self) -> list[str]:
+        return list(dict.fromkeys(place_of(occurrence.cell) for occurrence in self.occurrences))
+
+    @property
+    def also_observed(self) -> list[str]:
+        """Observations of other occurrences that differ from the first."""
+        texts = dict.fromkeys(occurrence.finding.observed for occurrence in self.occurrences)
+        return list(texts)[1:]
+
+
+def defects(run: Run) -> list[Defect]:
+    """Failures first, then in the order of the run."""
+    occurrences: dict[tuple[str, str], list[Occurrence]] = {}
+    for cell in run.cells:
+        for check in cell.checks:
+            for finding in check.findings:
+                key = (check.id, finding.requirement)
+                occurrences.setdefault(key, []).append(Occurrence(cell, check, finding))
+    groups = (
+        Defect(group, is_expected(run, group[0].cell, group[0].check)) for group in occurrences.values()
+    )
+    return sorted(groups, key=lambda defect: defect.verdict is not Verdict.FAILURE)
+
+
+def place_of(cell: CellResult) -> str:
+    return f"{cell.scenario} ({cell.transport}, {cell.revision})"
+
+
+def listed(texts: list[str]) -> str:
+    """The first texts, and how many more there are."""
+    more = f" and {len(texts) - NAMED} more" if len(texts) > NAMED else ""
+    return f"{', '.join(texts[:NAMED])}{more}"
