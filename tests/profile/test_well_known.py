@@ -1,4 +1,4 @@
-"""The manifests on HTTP: who gets them, how they are kept, and that the endpoint goes on as before."""
+"""The manifests over HTTP: access, caching, and an unchanged endpoint."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from assay import Scope
 from assay.auth import Auth
 from assay.profile import Profile
-from tests.auth.issuing import RESOURCE, Issuer
+from tests.auth.issuer import RESOURCE, Issuer
 from tests.driving.answer import Answer
 from tests.driving.asgi import AsgiPeer
 from tests.profile.market import EFFECTS, market
@@ -126,16 +126,16 @@ async def test_it_starts_and_stops_what_it_stands_before() -> None:
 
 
 @pytest.mark.parametrize(
-    ("granted", "shown"),
+    ("granted", "count"),
     [(None, 6), ({"see"}, 5), ({"see", "special"}, 6)],
 )
-async def test_a_caller_sees_what_it_may_use(granted: set[str] | None, shown: int) -> None:
+async def test_a_caller_sees_what_it_may_use(granted: set[str] | None, count: int) -> None:
     server = market(scopes=SCOPES)
     server.tool(name="special", scopes=["special"])(lambda: None)
     server.tool(name="open")(lambda: None)
-    given = Scope(principal="ann", scopes=None if granted is None else frozenset(granted))
-    answer = await ask(server.asgi(), scope={"assay": given})
-    assert len(json.loads(answer.body)) == shown
+    caller = Scope(principal="ann", scopes=None if granted is None else frozenset(granted))
+    answer = await ask(server.asgi(), scope={"assay": caller})
+    assert len(json.loads(answer.body)) == count
     assert (answer.headers["cache-control"], answer.headers["vary"]) == ("private, no-cache", "authorization")
 
 
@@ -160,12 +160,12 @@ async def test_who_shows_no_token_sees_nothing(guarded: Any) -> None:
 
 
 async def test_who_may_not_ask_for_the_list_is_told_what_that_takes(guarded: Any, issuer: Issuer) -> None:
-    shown = {"authorization": f"Bearer {issuer.mint(scope='other')}"}
-    answer = await ask(guarded, headers=shown)
+    headers = {"authorization": f"Bearer {issuer.mint(scope='other')}"}
+    answer = await ask(guarded, headers=headers)
     assert answer.status == 403
     assert 'error="insufficient_scope"' in answer.headers["www-authenticate"]
     assert 'scope="see"' in answer.headers["www-authenticate"]
-    assert (await ask(guarded, "prompts", headers=shown)).status == 200
+    assert (await ask(guarded, "prompts", headers=headers)).status == 200
 
 
 async def test_who_may_gets_it(guarded: Any, issuer: Issuer) -> None:
@@ -174,6 +174,6 @@ async def test_who_may_gets_it(guarded: Any, issuer: Issuer) -> None:
 
 
 async def test_a_browser_asks_for_leave_without_a_token(guarded: Any) -> None:
-    asked = {"origin": "http://localhost:3000", "access-control-request-method": "GET"}
-    answer = await ask(guarded, method="OPTIONS", headers=asked)
+    headers = {"origin": "http://localhost:3000", "access-control-request-method": "GET"}
+    answer = await ask(guarded, method="OPTIONS", headers=headers)
     assert (answer.status, answer.headers["access-control-allow-origin"]) == (204, "*")

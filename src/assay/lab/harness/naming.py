@@ -17,8 +17,9 @@ def area_of(name: str) -> str:
 
 def area_of_module(module: str) -> str:
     """The area of a topic module: the first name below its suite, unless `AREA` there says otherwise."""
-    suite, area = module.removeprefix("assay.lab.").split(".")[:2]
-    name: str = getattr(sys.modules[f"assay.lab.{suite}.{area}"], "AREA", area)
+    suite, _, topic = module.removeprefix("assay.lab.").partition(".")
+    area = topic.partition(".")[0]
+    name: str = getattr(sys.modules.get(f"assay.lab.{suite}.{area}"), "AREA", area)
     return name
 
 
