@@ -88,12 +88,9 @@ format: $(READY) ## Rewrite the sources as `check` wants them
 	@$(BIN)/ruff check --fix-only --quiet $(LINTED)
 	@$(BIN)/ruff format $(LINTED)
 
-.PHONY: new-scenario new-check new-saboteur
-new-scenario: ## Begin a scenario of the lab (AREA=tools NAME=unknown_name ROW=TL-19)
-new-check: ## The same for a check
-new-saboteur: ## The same for a saboteur
-new-scenario new-check new-saboteur:
-	@$(PYTHON) scripts/new_part.py $(@:new-%=%) $(AREA) $(NAME) $(ROW)
+.PHONY: new-topic
+new-topic: ## Start a topic of the lab (AREA=tools NAME=unknown_name REQUIREMENT=TL-19)
+	@$(PYTHON) scripts/new_topic.py $(AREA) $(NAME) $(REQUIREMENT)
 
 .PHONY: coverage
 coverage: $(READY) ## Write docs/evidence/coverage.md from the lab's catalogue (ARGS=--check compares)
