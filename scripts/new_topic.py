@@ -1,7 +1,7 @@
 """Start a topic of the lab from a template: `make new-topic AREA=tools NAME=unknown_name REQUIREMENT=TL-19`.
 
-The new module works as it is: a scenario that runs, a check that reads its trace and a saboteur that the check
-catches. `tests/lab` then says what is still missing, the frozen catalogue first.
+The new module works as it is: a scenario that runs, a check that reads its trace and a saboteur that the
+check catches. `tests/lab` then says what is still missing, the frozen catalogue first.
 """
 
 import re

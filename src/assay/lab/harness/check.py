@@ -12,9 +12,6 @@ is no success. It may look at any trace and must never raise.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from enum import Flag, auto
-from functools import reduce
-from operator import or_
 
 from msgspec import Struct
 
@@ -24,7 +21,7 @@ from assay.lab.harness.trace.trace import Trace
 
 from .naming import id_of
 from .reason import Reason, ReasonKind, stored
-from .requirement import Level, Requirement
+from .requirement import Requirement
 from .transport import ANY, Transport
 from .verdict import CheckResult, Finding, Observation, Verdict
 
@@ -81,7 +78,7 @@ def faults(requirements: Mapping[str, str] | tuple[str, ...]) -> Mapping[str, st
 
 
 class CheckFailed(Exception):
-    """A check raised, or cited a row that it does not declare: a fault of the lab, never of the subject."""
+    """A check raised, or cited a requirement that it does not declare: a defect of the lab."""
 
     def __init__(self, check: str, problem: str) -> None:
         super().__init__(check, problem)
@@ -92,105 +89,104 @@ class CheckFailed(Exception):
         return f"check {self.check}: {self.problem}"
 
 
-def run_check(one: Check, trace: Trace, requirements: Mapping[str, Requirement]) -> list[CheckResult]:
-    """Judge a trace: one result, or one for each row that is a check of its own.
+def run_check(check: Check, trace: Trace, requirements: Mapping[str, Requirement]) -> list[CheckResult]:
+    """Judge a trace: one result, or one per requirement for checks that report by requirement.
 
     Raises:
-        CheckFailed: the check is broken.
+        CheckFailed: the check has a defect.
     """
-    in_force = {row: level for row in one.requirements if (level := requirements[row].level(trace.revision))}
-    seen = [observation for observation in _observations(one, trace) if observation.requirement in in_force]
-    if not one.by_requirement:
-        return [_result(one.id, one.title, in_force, seen, trace, requirements)]
+    cited = {name: requirements[name] for name in check.requirements}
+    in_force = {name: rule for name, rule in cited.items() if rule.level(trace.revision)}
+    observations = [seen for seen in _observations(check, trace) if seen.requirement in in_force]
+    if not check.by_requirement:
+        return [_result(check.id, check.title, check, in_force, observations, trace)]
     return [
-        _result(row, requirements[row].statement, {row: level}, _on(row, seen), trace, requirements)
-        for row, level in in_force.items()
+        _result(name, rule.statement, check, {name: rule}, _about(name, observations), trace)
+        for name, rule in in_force.items()
     ]
 
 
-def _on(row: str, seen: list[Observation]) -> list[Observation]:
-    return [observation for observation in seen if observation.requirement == row]
+def _about(requirement: str, observations: list[Observation]) -> list[Observation]:
+    return [observation for observation in observations if observation.requirement == requirement]
 
 
 def _result(
     name: str,
     title: str,
-    in_force: Mapping[str, Level],
-    seen: list[Observation],
-    trace: Trace,
+    check: Check,
     requirements: Mapping[str, Requirement],
+    observations: list[Observation],
+    trace: Trace,
 ) -> CheckResult:
-    broken = [observation for observation in seen if not observation.holds]
-    verdict = _verdict(seen, in_force)
+    verdict = _verdict(observations, requirements, trace)
     reason = UNOBSERVED if verdict is Verdict.SKIPPED else None
     if verdict is Verdict.SUCCESS and not trace.header.closed:
         verdict, reason = Verdict.SKIPPED, UNFINISHED
+    broken = [observation for observation in observations if not observation.holds]
     return CheckResult(
         id=name,
         title=title,
         verdict=verdict,
-        requirements={row: requirements[row].link(trace.revision) for row in in_force},
-        observations=len(seen),
-        findings=[_finding(found, requirements[found.requirement], trace) for found in _first(broken)],
+        requirements={name: rule.link(trace.revision) for name, rule in requirements.items()},
+        observations=len(observations),
+        findings=[
+            _finding(observation, check, requirements[observation.requirement], trace)
+            for observation in _first(broken)
+        ],
         **stored(reason),
     )
 
 
 def _first(broken: list[Observation]) -> list[Observation]:
     by_requirement: dict[str, list[Observation]] = {}
-    for one in broken:
-        by_requirement.setdefault(one.requirement, []).append(one)
-    return [one for found in by_requirement.values() for one in found[:MAX_FINDINGS]]
+    for observation in broken:
+        by_requirement.setdefault(observation.requirement, []).append(observation)
+    return [observation for group in by_requirement.values() for observation in group[:MAX_FINDINGS]]
 
 
-def _observations(one: Check, trace: Trace) -> list[Observation]:
+def _observations(check: Check, trace: Trace) -> list[Observation]:
     try:
-        seen = list(one.judge(trace))
+        observations = list(check.judge(trace))
     except Exception as error:
-        raise CheckFailed(one.id, f"{type(error).__name__}: {error}") from error
-    for observation in seen:
-        if observation.requirement not in one.requirements:
-            raise CheckFailed(one.id, f"cites {observation.requirement}, which it does not declare")
-    return seen
+        raise CheckFailed(check.id, f"{type(error).__name__}: {error}") from error
+    for observation in observations:
+        if observation.requirement not in check.requirements:
+            raise CheckFailed(check.id, f"cites {observation.requirement}, which it does not declare")
+    return observations
 
 
-class _Seen(Flag):
-    NOTHING = 0
-    HELD = auto()
-    WEAKLY_BROKEN = auto()
-    BROKEN = auto()
+# By what observations show, the most serious first.
+_VERDICTS = (Verdict.FAILURE, Verdict.WARNING, Verdict.SUCCESS)
 
 
-# The first that was seen decides.
-_DECISIVE = (
-    (_Seen.BROKEN, Verdict.FAILURE),
-    (_Seen.WEAKLY_BROKEN, Verdict.WARNING),
-    (_Seen.HELD, Verdict.SUCCESS),
-)
+def _verdict(
+    observations: list[Observation], requirements: Mapping[str, Requirement], trace: Trace
+) -> Verdict:
+    shown = {
+        _shows(observation, requirements[observation.requirement], trace) for observation in observations
+    }
+    return next((verdict for verdict in _VERDICTS if verdict in shown), Verdict.SKIPPED)
 
 
-def _verdict(seen: list[Observation], levels: Mapping[str, Level]) -> Verdict:
-    kinds = reduce(or_, (_kind(one, levels[one.requirement]) for one in seen), _Seen.NOTHING)
-    return next((verdict for kind, verdict in _DECISIVE if kind & kinds), Verdict.SKIPPED)
-
-
-def _kind(observation: Observation, level: Level) -> _Seen:
+def _shows(observation: Observation, requirement: Requirement, trace: Trace) -> Verdict:
     if observation.holds:
-        return _Seen.HELD
-    return _Seen.BROKEN if level.binding else _Seen.WEAKLY_BROKEN
+        return Verdict.SUCCESS
+    level = requirement.level(trace.revision)
+    return Verdict.FAILURE if level is not None and level.binding else Verdict.WARNING
 
 
-def _finding(observation: Observation, row: Requirement, trace: Trace) -> Finding:
-    level = row.level(trace.revision)
+def _finding(observation: Observation, check: Check, requirement: Requirement, trace: Trace) -> Finding:
+    level = requirement.level(trace.revision)
     assert level is not None
     return Finding(
-        requirement=row.id,
+        requirement=requirement.id,
         level=level.value,
-        statement=row.statement,
-        link=row.link(trace.revision),
+        statement=requirement.statement,
+        link=requirement.link(trace.revision),
         expected=observation.expected,
         observed=observation.observed,
         frames=list(observation.frames),
         excerpt=excerpts(trace, observation.frames),
         reproduce=reproduction(trace, observation.frames),
+        title=check.requirements[requirement.id] or check.title,
     )

@@ -74,6 +74,8 @@ class Finding(Struct, frozen=True):
     excerpt: list[str] = []
     """The frames in short, one line each."""
     reproduce: str = ""
+    title: str = ""
+    """The fault in a few words; empty in runs stored before findings had titles."""
 
 
 class CheckResult(Struct, frozen=True, omit_defaults=True):
