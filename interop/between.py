@@ -1,4 +1,4 @@
-"""A TCP relay between clients and one server: it passes on what both say, and what passes is looked at."""
+"""A TCP relay between clients and one server that watches the traffic."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 CHUNK = 65536
 HOST = "127.0.0.1"
 Look = Callable[[bytes], bool]
-"""Sees each piece on its way; true ends the connection behind it."""
+"""Called with each chunk; returns true to close the connection after it."""
 
 
 class Between(ABC):
-    """`target` is the server's port, which may be told later; `port` is where it listens itself."""
+    """`target` is the server's port, which may be set later; `port` is the relay's own."""
 
     def __init__(self, host: str = HOST, target: int = 0) -> None:
         self.host = host
@@ -22,7 +22,7 @@ class Between(ABC):
 
     @abstractmethod
     def looks(self) -> tuple[Look, Look]:
-        """How one more connection is looked at: what is asked, and what is answered."""
+        """The watchers of a new connection: for requests and for answers."""
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
@@ -42,20 +42,20 @@ class Between(ABC):
         try:
             await self._relay(reader, writer)
         except (OSError, asyncio.CancelledError):
-            pass  # either end is gone, or the relay stops: the other end learns it by the close below
+            pass  # one end disconnected or the relay stops; closing informs the other end
         finally:
             self._tasks.discard(task)
             writer.close()
 
     async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked, answered = self.looks()
+        watch_requests, watch_answers = self.looks()
         upstream, upstream_writer = await asyncio.open_connection(self.host, self.target)
-        asking = asyncio.create_task(copy(reader, upstream_writer, asked))
+        requests = asyncio.create_task(copy(reader, upstream_writer, watch_requests))
         try:
-            await copy(upstream, writer, answered)
+            await copy(upstream, writer, watch_answers)
         finally:
-            asking.cancel()
-            await asyncio.gather(asking, return_exceptions=True)
+            requests.cancel()
+            await asyncio.gather(requests, return_exceptions=True)
             upstream_writer.close()
 
     async def _stop(self) -> None:

@@ -1,4 +1,4 @@
-"""How the programs of this folder end: with an exit code, a word of what went wrong, no child left behind."""
+"""How the programs of this folder end: with an exit code, an error message, and no child process left."""
 
 import argparse
 import asyncio
@@ -10,14 +10,14 @@ from interop.official import Aborted, Exit
 
 
 def stop_on_request() -> None:
-    """SIGINT reaches the program as a cancellation already; SIGTERM does from here on."""
+    """Treat SIGTERM as a cancellation, as asyncio already does with SIGINT."""
     this = asyncio.current_task()
     assert this is not None
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
 
 
 def exit_code(work: Callable[[], int]) -> int:
-    """Do the work to its end, whichever that is."""
+    """Run the work and turn the way it ends into an exit code."""
     try:
         return work()
     except* Aborted as group:
@@ -38,8 +38,8 @@ def first_of(group: BaseExceptionGroup[Aborted]) -> Aborted:
 
 
 def check_names(
-    parser: argparse.ArgumentParser, given: Collection[str], known: Collection[str], what: str
+    parser: argparse.ArgumentParser, names: Collection[str], known: Collection[str], kind: str
 ) -> None:
-    """End the program if a name that was given is none."""
-    if unknown := {*given} - {*known}:
-        parser.error(f"unknown {what}: {', '.join(sorted(unknown))}; one of {', '.join(known)}")
+    """Exit with a usage error if a name is unknown."""
+    if unknown := {*names} - {*known}:
+        parser.error(f"unknown {kind}: {', '.join(sorted(unknown))}; one of {', '.join(known)}")

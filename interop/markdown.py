@@ -1,4 +1,4 @@
-"""What strangers' servers sent, on pages of ours: short, on one line, and never as markup."""
+"""Text from untrusted servers on our pages: short, on one line, and never as markup."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 WIDTH: Final = 300
-"""Characters of a frame that are shown: the trace has the rest."""
+"""Characters of a frame that are shown; the trace has the rest."""
 
 
 def short(line: str) -> str:
@@ -14,16 +14,16 @@ def short(line: str) -> str:
     return flat if len(flat) <= WIDTH else f"{flat[:WIDTH]} …"
 
 
-def text(said: str) -> str:
-    return " ".join(said.split()).replace("<", "&lt;")
+def text(message: str) -> str:
+    return " ".join(message.split()).replace("<", "&lt;")
 
 
-def cell(said: str) -> str:
-    return text(said).replace("|", "\\|")
+def cell(message: str) -> str:
+    return text(message).replace("|", "\\|")
 
 
 def frames(excerpt: Iterable[str]) -> Iterator[str]:
-    """Frames as a block that nothing in them can end."""
+    """Frames as a code block that their contents cannot close."""
     yield "\n```text"
     yield from (short(line).replace("```", "` ` `") for line in excerpt)
     yield "```\n"

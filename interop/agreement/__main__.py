@@ -1,8 +1,9 @@
-"""Let the official suite and ours judge the same fixture servers, or with --clients the same fixture clients,
-and write docs/evidence/agreement.md or docs/evidence/client-agreement.md.
+"""Run the official suite and ours on the same fixture servers, or with --clients on the same fixture clients.
 
-Exit codes: 0 every difference is explained and ours takes no more time than it may, 1 not so, 2 usage,
-3 could not run, 4 a server did not start, 130 interrupted.
+Writes docs/evidence/agreement.md or docs/evidence/client-agreement.md.
+
+Exit codes: 0 every difference is explained and our suite is fast enough, 1 otherwise, 2 usage, 3 could not
+run, 4 a server did not start, 130 interrupted.
 """
 
 import argparse
@@ -16,18 +17,18 @@ from pathlib import Path
 import msgspec
 
 from interop.agreement.page import page, terminal
-from interop.agreement.record import Judged, Record
-from interop.agreement.running import compile_ourselves, placed
+from interop.agreement.record import Record, SubjectResult
+from interop.agreement.server_run import compile_ourselves, placed
 from interop.agreement.side import CLIENTS, SERVERS, Side
 from interop.agreement.table import ROOT, Fixture
 from interop.ending import check_names, exit_code, stop_on_request
 from interop.official import Exit, check_tools
 
 
-def keep(side: Side, suite: str, fresh: Sequence[Judged]) -> None:
-    """Put what is new into the record, and write the page."""
-    known = {one.subject: one for one in side.record().judged} if side.record_file.exists() else {}
-    known |= {one.subject: one for one in fresh}
+def keep(side: Side, suite: str, fresh: Sequence[SubjectResult]) -> None:
+    """Merge new results into the record and write the page."""
+    known = {result.subject: result for result in side.record().judged} if side.record_file.exists() else {}
+    known |= {result.subject: result for result in fresh}
     record = Record(suite, [known[name] for name in side.fixtures if name in known])
     side.record_file.write_bytes(msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n")
     side.page.write_text(page(record, side, side.explanations), "utf-8")
@@ -35,30 +36,30 @@ def keep(side: Side, suite: str, fresh: Sequence[Judged]) -> None:
 
 def breaches(side: Side, record: Record) -> Iterator[str]:
     yield from side.explanations.breaches(record.judged)
-    for one in record.judged:
-        if one.subject in side.timed and one.seconds.ratio > side.largest_ratio:
-            took = f"{one.seconds.ratio:.2f} of the official suite's time"
-            yield f"{one.subject}: ours took {took}, and {side.largest_ratio} is the most it may"
+    for result in record.judged:
+        if result.subject in side.timed and result.seconds.ratio > side.largest_ratio:
+            ratio = f"{result.seconds.ratio:.2f} of the official suite's time"
+            yield f"{result.subject}: our suite took {ratio}; the limit is {side.largest_ratio}"
 
 
 def report(side: Side) -> Exit:
-    found = list(breaches(side, side.record()))
-    print("\n".join((f"\nwritten: {placed(side.page)}", *found)))
-    return Exit.DOES_NOT_CONFORM if found else Exit.CONFORMS
+    problems = list(breaches(side, side.record()))
+    print("\n".join((f"\nwritten: {placed(side.page)}", *problems)))
+    return Exit.DOES_NOT_CONFORM if problems else Exit.CONFORMS
 
 
-async def judge_all(side: Side, wanted: Sequence[Fixture], options: argparse.Namespace) -> Exit:
+async def judge_all(side: Side, fixtures: Sequence[Fixture], options: argparse.Namespace) -> Exit:
     stop_on_request()
-    told = check_tools(options.node)
-    print(told)
+    suite_version = check_tools(options.node)
+    print(suite_version)
     results = options.results / side.word
     shutil.rmtree(results, ignore_errors=True)
     compile_ourselves()
-    for subject in wanted:
+    for subject in fixtures:
         print(f"\n{subject.title} {subject.version()}: official | ours", flush=True)
-        one = await side.judge(subject, options.node, options.environments, results)
-        print(terminal(one), flush=True)
-        keep(side, told.partition(" on ")[0], [one])
+        result = await side.judge(subject, options.node, options.environments, results)
+        print(terminal(result), flush=True)
+        keep(side, suite_version.partition(" on ")[0], [result])
     print(f"\nchecks, traces and logs: {placed(results)}")
     return report(side)
 
@@ -68,12 +69,12 @@ def parse() -> argparse.Namespace:
         prog="interop.agreement", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
-    add("names", metavar="NAME", nargs="*", help="which of the table; default: all")
-    add("--clients", action="store_true", help="clients in place of servers")
-    add("--node", type=Path, default=ROOT / ".venv-node" / "bin" / "node", help="the Node to run things with")
+    add("names", metavar="NAME", nargs="*", help="a subject of the table; default: all")
+    add("--clients", action="store_true", help="judge clients instead of servers")
+    add("--node", type=Path, default=ROOT / ".venv-node" / "bin" / "node", help="the Node executable")
     add("--environments", type=Path, default=ROOT / ".venv-peers", help="one Python environment per peer")
     add("--results", type=Path, default=ROOT / "results" / "agreement", help="emptied, then written")
-    add("--offline", action="store_true", help="write the page again from the record and the explanations")
+    add("--offline", action="store_true", help="rewrite the page from the record and the explanations")
     options = parser.parse_args()
     options.side = CLIENTS if options.clients else SERVERS
     check_names(parser, options.names, options.side.fixtures, options.side.word)
@@ -85,8 +86,10 @@ def execute(options: argparse.Namespace) -> Exit:
     if options.offline:
         keep(side, side.record().suite, [])
         return report(side)
-    wanted = [one for one in side.fixtures.values() if one.name in options.names or not options.names]
-    return asyncio.run(judge_all(side, wanted, options))
+    fixtures = [
+        fixture for fixture in side.fixtures.values() if fixture.name in options.names or not options.names
+    ]
+    return asyncio.run(judge_all(side, fixtures, options))
 
 
 def main() -> int:

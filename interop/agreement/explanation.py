@@ -1,6 +1,6 @@
-"""Why the suites differ: one paragraph each, written by whoever has read the frames and the clause.
+"""Why the suites differ: one paragraph each, written after reading the frames and the clause.
 
-A difference that nobody explained, and an explanation of something that is no longer so, fail the run.
+An unexplained difference and an explanation that no longer applies both fail the run.
 """
 
 import tomllib
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from interop.agreement.record import Judged, Pair
+from interop.agreement.record import Pair, SubjectResult
 
 
 class Explanation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -22,7 +22,7 @@ class Explanation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ours: str
     why: str
     revisions: list[str] = []
-    """Where; everywhere if none is named."""
+    """Empty for all revisions."""
 
     def covers(self, subject: str, pair: Pair) -> bool:
         return (
@@ -33,7 +33,7 @@ class Explanation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
     def parts(self) -> Iterator["Explanation"]:
-        """One for each subject, scenario and revision that it names: each must be needed."""
+        """One explanation for each subject, scenario and revision: each of them must be needed."""
         for subject in self.subjects:
             for scenario in self.scenarios:
                 for revisions in [[revision] for revision in self.revisions] or [[]]:
@@ -47,23 +47,23 @@ class Explanations:
         self.all = list(explanations)
 
     def of(self, subject: str, pair: Pair) -> Explanation | None:
-        return next((one for one in self.all if one.covers(subject, pair)), None)
+        return next((explanation for explanation in self.all if explanation.covers(subject, pair)), None)
 
-    def breaches(self, judged: Iterable[Judged]) -> Iterator[str]:
-        """What does not fit between differences and explanations, for the subjects that were judged."""
-        subjects = {one.subject: list(one.differences) for one in judged}
+    def breaches(self, judged: Iterable[SubjectResult]) -> Iterator[str]:
+        """Unexplained differences and stale explanations of the judged subjects."""
+        subjects = {result.subject: list(result.differences) for result in judged}
         for subject, differences in subjects.items():
             for pair in differences:
                 if self.of(subject, pair) is None:
-                    yield f"{subject}: nobody has explained {told(pair)}"
-        for part in (part for one in self.all for part in one.parts()):
+                    yield f"{subject}: unexplained difference: {described(pair)}"
+        for part in (part for explanation in self.all for part in explanation.parts()):
             (subject,) = part.subjects
             if subject in subjects and not any(part.covers(subject, pair) for pair in subjects[subject]):
                 where = " ".join((part.scenarios[0], *part.revisions))
-                yield f"{subject}: {part.id} explains {where}, where it is not so"
+                yield f"{subject}: {part.id} explains {where}, which does not differ that way"
 
 
-def told(pair: Pair) -> str:
+def described(pair: Pair) -> str:
     words = f"{pair.scenario} {pair.revision}: official {pair.official.verdict}, ours {pair.ours.verdict}"
     because = [*pair.official.because, *pair.ours.because]
     return f"{words} ({'; '.join(because)})" if because else words

@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from interop.agreement.explanation import Explanation, Explanations
-from interop.agreement.record import Judged, Pair, Record
+from interop.agreement.record import Pair, Record, SubjectResult
 from interop.agreement.side import Side
 from interop.agreement.table import Fixture
 
 MARKS = {"passed": "✓", "passed with warnings": "!", "failed": "✗"}
 NEITHER = "○"
 LEGEND = (
-    "✓ passed, ! passed with warnings, ✗ failed, ○ nothing proved or not applicable; a link: they differ."
+    "✓ passed, ! passed with warnings, ✗ failed, ○ nothing proved or not applicable; link: they differ."
 )
 
 
@@ -27,7 +27,7 @@ def page(record: Record, side: Side, explanations: Explanations) -> str:
     return "\n".join(parts).rstrip() + "\n"
 
 
-def _titled(judged: Judged, subjects: Mapping[str, Fixture]) -> str:
+def _titled(judged: SubjectResult, subjects: Mapping[str, Fixture]) -> str:
     return f"{subjects[judged.subject].title} {judged.version}".strip()
 
 
@@ -69,10 +69,10 @@ def _table(record: Record, subjects: Mapping[str, Fixture], explanations: Explan
     yield ""
 
 
-def _cell(found: tuple[str, Pair] | None, explanations: Explanations) -> str:
-    if found is None:
+def _cell(entry: tuple[str, Pair] | None, explanations: Explanations) -> str:
+    if entry is None:
         return ""
-    server, pair = found
+    server, pair = entry
     if pair.agrees:
         return MARKS.get(pair.ours.verdict, NEITHER)
     explanation = explanations.of(server, pair)
@@ -84,36 +84,38 @@ def _differences(
 ) -> Iterator[str]:
     yield "## Differences\n"
     for explanation in explanations.all:
-        found = [
+        occurrences = [
             (_titled(judged, subjects), pair)
             for judged in record.judged
             for pair in judged.differences
             if explanations.of(judged.subject, pair) is explanation
         ]
-        if found:
-            yield from _difference(explanation, found, side.word)
+        if occurrences:
+            yield from _difference(explanation, occurrences, side.word)
 
 
-def _difference(explanation: Explanation, found: Sequence[tuple[str, Pair]], word: str) -> Iterator[str]:
+def _difference(
+    explanation: Explanation, occurrences: Sequence[tuple[str, Pair]], word: str
+) -> Iterator[str]:
     yield f'<a id="{explanation.id}"></a>\n'
     title = f"**{explanation.id}: official *{explanation.official}*, ours *{explanation.ours}*.**"
     yield f"{title} {' '.join(explanation.why.split())}\n"
     yield f"| {word} | revision | scenario | official | ours |"
     yield "|---|---|---|---|---|"
-    for server, pair in found:
-        told = (_because(pair.official.because), _because(pair.ours.because))
-        yield f"| {server} | {pair.revision} | {pair.scenario} | {' | '.join(told)} |"
+    for server, pair in occurrences:
+        reasons = (_because(pair.official.because), _because(pair.ours.because))
+        yield f"| {server} | {pair.revision} | {pair.scenario} | {' | '.join(reasons)} |"
     yield ""
 
 
 def _because(lines: Sequence[str]) -> str:
-    # What a subject said must not become markup of ours.
+    # Text from a subject must not become markup.
     return "<br>".join(" ".join(line.split()).replace("<", "&lt;").replace("|", "\\|") for line in lines)
 
 
 def _speed(record: Record, subjects: Mapping[str, Fixture], side: Side) -> Iterator[str]:
     yield "## Speed\n"
-    yield f"Of that run, {side.speed}\n"
+    yield f"Measured {side.speed}\n"
     yield f"| {side.word} | official suite | Assay | ratio |"
     yield "|---|---|---|--:|"
     for judged in record.judged:
@@ -122,7 +124,7 @@ def _speed(record: Record, subjects: Mapping[str, Fixture], side: Side) -> Itera
     yield ""
 
 
-def speed(judged: Judged) -> tuple[str, str, str]:
+def speed(judged: SubjectResult) -> tuple[str, str, str]:
     seconds = judged.seconds
     return (
         f"{seconds.official_scenarios} scenarios in {seconds.official:.1f} s",
@@ -131,7 +133,7 @@ def speed(judged: Judged) -> tuple[str, str, str]:
     )
 
 
-def terminal(judged: Judged) -> str:
+def terminal(judged: SubjectResult) -> str:
     """One line for each scenario, the suites side by side."""
     width = max(len(pair.scenario) for pair in judged.pairs)
     lines = [

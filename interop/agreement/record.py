@@ -1,7 +1,7 @@
-"""What both suites say of each scenario, in words that can be compared.
+"""The verdicts of both suites on each scenario, in comparable words.
 
-The official suite calls a scenario passed when nothing in it failed, even when nothing was checked. So its
-checks are read instead: a scenario passed only if one of them succeeded that is about its subject.
+The official suite reports a scenario as passed if nothing failed, even if nothing was checked. Its checks are
+counted instead: a scenario passed only if a check about its subject succeeded.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,15 +13,15 @@ from assay.lab.harness.verdict import Outcome, Verdict
 from interop.official import Tally
 
 NOTHING = "nothing proved"
-"""By the official suite: no check of the scenario's own subject failed, warned or succeeded."""
+"""Of the official suite: no check about the scenario's subject failed, warned or succeeded."""
 ABSENT = "absent"
 """The scenario was not run."""
-TELLING = (Verdict.FAILURE, Verdict.WARNING)
-# What two words of the suites mean the same thing: neither claims to have shown anything.
+PROBLEMS = (Verdict.FAILURE, Verdict.WARNING)
+# Different words with the same meaning: neither suite claims to have shown anything.
 ALIKE = {(NOTHING, str(Outcome.NOT_APPLICABLE))}
 
 
-class Said(msgspec.Struct, frozen=True):
+class SuiteVerdict(msgspec.Struct, frozen=True):
     """The verdict of one suite, with the checks or the reason behind anything but success."""
 
     verdict: str
@@ -29,12 +29,12 @@ class Said(msgspec.Struct, frozen=True):
 
 
 class Pair(msgspec.Struct, frozen=True):
-    """One scenario with one subject at one revision, by both."""
+    """The verdicts of both suites on one scenario with one subject at one revision."""
 
     scenario: str
     revision: str
-    official: Said
-    ours: Said
+    official: SuiteVerdict
+    ours: SuiteVerdict
 
     @property
     def agrees(self) -> bool:
@@ -43,7 +43,7 @@ class Pair(msgspec.Struct, frozen=True):
 
 
 class Seconds(msgspec.Struct, frozen=True):
-    """One run of each suite, as a user waits for it, from start to end of its process."""
+    """Wall-clock time of one run of each suite, from the start to the end of its process."""
 
     official: float
     official_scenarios: int
@@ -57,7 +57,7 @@ class Seconds(msgspec.Struct, frozen=True):
         return self.ours / self.official
 
 
-class Judged(msgspec.Struct, frozen=True):
+class SubjectResult(msgspec.Struct, frozen=True):
     subject: str
     version: str
     seconds: Seconds
@@ -71,34 +71,36 @@ class Judged(msgspec.Struct, frozen=True):
 class Record(msgspec.Struct, frozen=True):
     suite: str
     """Name and version of the official suite."""
-    judged: list[Judged]
+    judged: list[SubjectResult]
 
 
-def official_said(tally: Tally) -> Said:
+def official_verdict(tally: Tally) -> SuiteVerdict:
     for status, verdict in (("FAILURE", Outcome.FAILED), ("WARNING", Outcome.WARNED)):
         if tally.counts[status]:
-            # The message may hold ports and times; the id is enough to find it.
+            # The message may contain ports and times; the id identifies the check.
             because = sorted({line.partition(":")[0] for line in tally.complaints})
-            return Said(str(verdict), because)
-    return Said(str(Outcome.PASSED) if tally.proved else NOTHING)
+            return SuiteVerdict(str(verdict), because)
+    return SuiteVerdict(str(Outcome.PASSED) if tally.proved else NOTHING)
 
 
-def our_said(cell: CellResult) -> Said:
-    because = sorted({f"{check.verdict} {check.id}" for check in cell.checks if check.verdict in TELLING})
+def our_verdict(cell: CellResult) -> SuiteVerdict:
+    because = sorted({f"{check.verdict} {check.id}" for check in cell.checks if check.verdict in PROBLEMS})
     reason = f"{cell.outcome}: {cell.reason}" if cell.outcome is Outcome.NOT_APPLICABLE else cell.reason
-    return Said(str(cell.outcome), because or ([reason] if reason else []))
+    return SuiteVerdict(str(cell.outcome), because or ([reason] if reason else []))
 
 
-def our_verdicts(run: Run, revision: str) -> dict[str, Said]:
+def our_verdicts(run: Run, revision: str) -> dict[str, SuiteVerdict]:
     cells = [cell for cell in run.cells if cell.revision == revision]
-    return {cell.official or cell.scenario: our_said(cell) for cell in cells}
+    return {cell.official or cell.scenario: our_verdict(cell) for cell in cells}
 
 
-def official_verdicts(tallies: Mapping[str, Tally]) -> dict[str, Said]:
-    return {scenario: official_said(tally) for scenario, tally in tallies.items()}
+def official_verdicts(tallies: Mapping[str, Tally]) -> dict[str, SuiteVerdict]:
+    return {scenario: official_verdict(tally) for scenario, tally in tallies.items()}
 
 
-def pairs(revision: str, official: Mapping[str, Said], ours: Mapping[str, Said]) -> Iterable[Pair]:
+def pairs(
+    revision: str, official: Mapping[str, SuiteVerdict], ours: Mapping[str, SuiteVerdict]
+) -> Iterable[Pair]:
     """Every scenario that the official suite ran at that revision."""
-    for scenario, said in official.items():
-        yield Pair(scenario, revision, said, ours.get(scenario, Said(ABSENT)))
+    for scenario, verdict in official.items():
+        yield Pair(scenario, revision, verdict, ours.get(scenario, SuiteVerdict(ABSENT)))

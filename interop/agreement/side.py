@@ -5,29 +5,29 @@ from pathlib import Path
 
 import msgspec
 
+from interop.agreement.client_run import compare_client
 from interop.agreement.explanation import Explanations, read_explanations
-from interop.agreement.record import Judged, Record
-from interop.agreement.running import judged_server
-from interop.agreement.running_clients import judged_client
+from interop.agreement.record import Record, SubjectResult
+from interop.agreement.server_run import compare_server
 from interop.agreement.table import HERE, OWN, ROOT, Fixture, fixtures
 
-Judge = Callable[[Fixture, Path, Path, Path], Awaitable[Judged]]
+Judge = Callable[[Fixture, Path, Path, Path], Awaitable[SubjectResult]]
 
 
 class Side(msgspec.Struct, frozen=True):
     word: str
     introduction: str
     suite: str
-    """By which of our suites."""
+    """Our suite, as the page names it."""
     speed: str
-    """What the times are of."""
+    """How the times were measured."""
     timed: frozenset[str]
-    """Whose times are told and bounded."""
+    """Subjects whose times are shown and limited."""
     largest_ratio: float
     judge: Judge
     page: Path
     prefix: str = ""
-    """Of the names of its files."""
+    """Prefix of its file names."""
 
     @property
     def fixtures(self) -> Mapping[str, Fixture]:
@@ -46,30 +46,29 @@ class Side(msgspec.Struct, frozen=True):
 
 
 RULES = """\
-- The official suite calls a scenario passed in which nothing failed, also when nothing was checked. Its
-  checks are counted instead: *nothing proved* is a scenario without any that is about its subject. That and
-  our *not applicable* count as agreement: neither claims anything.
-- What a difference means was written by hand, in `interop/agreement/%sexplanations.toml`, after reading the
-  frames. A difference that nobody explained fails the command, and so does an explanation of something that
-  is no longer so.
+- The official suite reports a scenario as passed if nothing failed, even if nothing was checked. Its checks
+  are counted instead: *nothing proved* is a scenario without a check about its subject. That and our *not
+  applicable* count as agreement, because neither claims anything.
+- The differences are explained by hand in `interop/agreement/%sexplanations.toml`, after reading the frames.
+  An unexplained difference and an explanation that no longer applies both fail the command.
 """
 SERVERS = Side(
     word="server",
     introduction="""\
 # Agreement with the official suite
 
-`assay server --suite everything` plays the scenarios of the official conformance suite under their official
-names. Here both judge the same servers: `assay serve everything`, and fixture servers of ours on other SDKs,
-in `interop/peers/`. Written by `make agreement`; do not edit.
+`assay check --suite everything` runs the scenarios of the official conformance suite under their official
+names. On this page both suites judge the same servers: `assay serve everything`, and fixture servers on other
+SDKs from `interop/peers/`. Written by `make agreement`; do not edit.
 
 """
     + RULES % "",
     suite="the everything suite",
-    speed="on `assay serve everything` over HTTP: the whole command from start to end, the best\n"
-    "of several rounds in turns.",
+    speed="on `assay serve everything` over HTTP: the whole command, the best of several alternating\n"
+    "rounds.",
     timed=frozenset({OWN}),
     largest_ratio=0.5,
-    judge=judged_server,
+    judge=compare_server,
     page=ROOT / "docs" / "evidence" / "agreement.md",
 )
 CLIENTS = Side(
@@ -77,18 +76,18 @@ CLIENTS = Side(
     introduction="""\
 # Agreement with the official suite, on clients
 
-`assay client` plays the client scenarios of the official conformance suite under their official names. Here
-both judge the same clients, over HTTP: fixture clients of ours on the official SDKs, in `interop/peers/`.
-Written by `make client-agreement`; do not edit.
+`assay check --client` runs the client scenarios of the official conformance suite under their official names.
+On this page both suites judge the same clients over HTTP: fixture clients on the official SDKs from
+`interop/peers/`. Written by `make client-agreement`; do not edit.
 
 """
     + RULES % "client_",
-    suite="`assay client --suite official`",
-    speed="as many clients at once as there are scenarios, as the official suite has it: the whole command\n"
-    "from start to end, the best of several rounds in turns.",
+    suite="`assay check --client --suite official`",
+    speed="with all scenarios at once, as the official suite runs them: the whole command, the best of\n"
+    "several alternating rounds.",
     timed=frozenset({"python-sdk", "typescript-sdk-2"}),
     largest_ratio=1.0,
-    judge=judged_client,
+    judge=compare_client,
     page=ROOT / "docs" / "evidence" / "client-agreement.md",
     prefix="client_",
 )

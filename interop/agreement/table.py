@@ -1,4 +1,4 @@
-"""The tables of fixture servers and clients: what each is, how it is started, what it speaks."""
+"""The tables of fixture servers and clients: package, command and revisions of each."""
 
 import json
 import tomllib
@@ -11,7 +11,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 PEERS = ROOT / "interop" / "peers"
 OWN = "assay"
-"""The server of ours, on which the two suites are timed."""
+"""Our own server, on which both suites are timed."""
 
 
 class Fixture(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -19,13 +19,13 @@ class Fixture(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     command: list[str]
     revisions: list[str]
     package: str = ""
-    """What its folder pins; our own server has none."""
+    """The package that its folder pins; empty for our own server."""
     rounds: int = 1
-    """How often both suites judge it, to be timed."""
+    """How often both suites run, to measure the time."""
     name: str = ""
 
     def version(self) -> str:
-        """As it is pinned; empty for our own."""
+        """The pinned version; empty for our own server."""
         pins = PEERS / self.name / "requirements.txt"
         if pins.is_file():
             return dict(line.split("==") for line in pins.read_text("utf-8").splitlines())[self.package]
@@ -35,7 +35,7 @@ class Fixture(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return ""
 
     def line(self, places: Mapping[str, str]) -> list[str]:
-        """The command as this machine must be told it."""
+        """The command with the placeholders filled in."""
         return [word.format_map(places) for word in self.command]
 
 

@@ -18,26 +18,26 @@ from pathlib import Path
 
 from assay.certify.scoring import Measure
 from interop.certified.proof import HTTP, STDIO, Proof, prove
-from interop.certified.public import certify_public, write_page
-from interop.certified.scene import Scene
+from interop.certified.public import certify_public, refresh
+from interop.certified.workspace import Workspace
 from interop.ending import check_names, exit_code, stop_on_request
 from interop.official import Exit
 
 ROOT = Path(__file__).parents[2]
 
 
-def told(proof: Proof) -> Iterator[str]:
-    found, counts = proof.summary, proof.summary.summary
-    yield f"{found.server.name} {found.server.version} on {proof.transport}: {found.conclusion}"
+def report_lines(proof: Proof) -> Iterator[str]:
+    document, counts = proof.summary, proof.summary.summary
+    yield f"{document.server.name} {document.server.version} on {proof.transport}: {document.conclusion}"
     yield (
         f"  {counts.passed} of {counts.scored} scored demands met, {counts.warned} warned,"
-        f" at {', '.join(found.server.protocol_versions)}, in {proof.seconds:.0f} s"
+        f" at {', '.join(document.server.protocol_versions)}, in {proof.seconds:.0f} s"
     )
     yield from (f"  {line}" for line in proof.verified)
     reasons: dict[str, list[str]] = {}
-    for one in found.checks:
-        if one.measure is not Measure.MEASURED:
-            reasons.setdefault(f"{one.measure}, {one.reason}", []).append(one.id)
+    for score in document.checks:
+        if score.measure is not Measure.MEASURED:
+            reasons.setdefault(f"{score.measure}, {score.reason}", []).append(score.id)
     yield from (f"  {reason}: {', '.join(ids)}" for reason, ids in reasons.items())
     yield from (f"  ✗ {breach}" for breach in proof.breaches)
 
@@ -49,12 +49,12 @@ async def run_all(options: argparse.Namespace) -> Exit:
         return await certify_public(options.results / "public", options.node)
     shutil.rmtree(options.results, ignore_errors=True)
     async with asyncio.TaskGroup() as group:
-        proving = [
-            group.create_task(prove(Scene(options.results / name, options.quick, options.osv), name))
+        tasks = [
+            group.create_task(prove(Workspace(options.results / name, options.quick, options.osv), name))
             for name in options.transports or (STDIO, HTTP)
         ]
-    proofs = [task.result() for task in proving]
-    print("\n".join(line for proof in proofs for line in told(proof)), flush=True)
+    proofs = [task.result() for task in tasks]
+    print("\n".join(line for proof in proofs for line in report_lines(proof)), flush=True)
     return Exit.CONFORMS if all(proof.holds for proof in proofs) else Exit.DOES_NOT_CONFORM
 
 
@@ -64,11 +64,17 @@ def parse() -> argparse.Namespace:
     )
     add = parser.add_argument
     add("transports", metavar="TRANSPORT", nargs="*", help="stdio or http; default: both")
-    add("--quick", action="store_true", help="the newest revision of each kind stands for all")
-    add("--osv", type=Path, metavar="FILE", help="known vulnerabilities; default: one record, made up")
-    add("--public", action="store_true", help="public servers instead: writes docs/evidence/certified.md")
-    add("--offline", action="store_true", help="write docs/evidence/certified.md again, from what is kept")
-    add("--node", default=".venv-node/bin/node", help="the Node to start public servers with")
+    add("--quick", action="store_true", help="only the newest revision of each kind")
+    add(
+        "--osv", type=Path, metavar="FILE", help="export of known vulnerabilities; default: one sample record"
+    )
+    add("--public", action="store_true", help="certify public servers and write docs/evidence/certified.md")
+    add(
+        "--offline",
+        action="store_true",
+        help="judge the stored traces again and rewrite docs/evidence/certified.md",
+    )
+    add("--node", default=".venv-node/bin/node", help="the Node executable")
     add("--results", type=Path, default=ROOT / "results" / "certified", help="emptied, then written")
     options = parser.parse_args()
     check_names(parser, options.transports, (STDIO, HTTP), "transport")
@@ -79,7 +85,7 @@ def main() -> int:
     options = parse()
     options.results = options.results.resolve()
     os.chdir(ROOT)
-    return exit_code(write_page if options.offline else lambda: asyncio.run(run_all(options)))
+    return exit_code(refresh if options.offline else lambda: asyncio.run(run_all(options)))
 
 
 if __name__ == "__main__":

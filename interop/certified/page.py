@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from interop.certified.record import Certified, Finding, Found
+from interop.certified.record import CertifiedServer, Finding, UnmetDemand
 from interop.markdown import cell, frames, short, text
 from interop.public.table import PublicServer
 
@@ -10,75 +10,82 @@ TRACES = "../../interop/certified/traces"
 INTRODUCTION = """\
 # Certified public servers
 
-What `assay certify` says of two servers that nobody here wrote, by the profile intelgraph/2025-10. Written by
+The result of `assay certify` on two public servers, by the profile intelgraph/2025-10. Written by
 `make certified ARGS=--public`; do not edit.
 
-- Neither server claims to keep to the profile, and nobody has asked them to. The profile wants more than MCP
-  does (tags, effects, versions, manifests, spans), and in places other things: MCP of 2025-03-26 has batches,
-  which the profile refuses.
-- Each finding says what was expected and observed, and shows its frames. Found at several revisions, it is
-  told once, as at the newest; that trace is kept, and `assay judge interop/certified/traces` judges it again.
-- Why a finding is true was written by hand, in `interop/certified/reasons.toml`, after its frames were held
-  against the demand. A finding without a reason fails the command: a false one is a fault of the lab.
-- Nothing measured is not the same as nothing found: what nobody looked at is listed with its reason.
+- Neither server claims to meet the profile. The profile demands more than MCP (tags, effects, versions,
+  manifests, spans) and in places something else: it refuses the batches of 2025-03-26.
+- Each finding states what was expected and observed, with its frames. A finding at several revisions is shown
+  once, at the newest; its trace is stored, and `assay judge interop/certified/traces` judges it again.
+- `interop/certified/reasons.toml` explains each finding, written after comparing its frames with the demand.
+  An unexplained finding fails the command: a false one is a fault of the lab.
+- Demands that were not measured are listed with the reason.
 """
 
 
 def page(
-    every: Sequence[Certified], servers: Mapping[str, PublicServer], reasons: Mapping[tuple[str, str], str]
+    certified: Sequence[CertifiedServer],
+    servers: Mapping[str, PublicServer],
+    reasons: Mapping[tuple[str, str], str],
 ) -> str:
-    parts = [INTRODUCTION, *_overview(every, servers)]
-    for one in every:
-        parts += _server(one, servers[one.server], reasons)
+    parts = [INTRODUCTION, *_overview(certified, servers)]
+    for result in certified:
+        parts += _server(result, servers[result.server], reasons)
     return "\n".join(parts).rstrip() + "\n"
 
 
-def _overview(every: Sequence[Certified], servers: Mapping[str, PublicServer]) -> Iterator[str]:
-    yield "| server | package | built with | on | speaks | scored and met | not measured | not applicable |"
+def _overview(certified: Sequence[CertifiedServer], servers: Mapping[str, PublicServer]) -> Iterator[str]:
+    yield "| server | package | built with | transport | revisions | met | not measured | not applicable |"
     yield "|---|---|---|---|---|--:|--:|--:|"
-    for one in every:
-        server, counts = servers[one.server], one.counts
+    for result in certified:
+        server, counts = servers[result.server], result.counts
         met = f"{counts.passed} of {counts.scored}"
         cells = (
-            *(f"[{one.server}](#{one.server})", f"`{server.package}` {one.version}", server.built_with),
-            *(one.transport, "<br>".join(one.revisions), met),
+            *(
+                f"[{result.server}](#{result.server})",
+                f"`{server.package}` {result.version}",
+                server.built_with,
+            ),
+            *(result.transport, "<br>".join(result.revisions), met),
             *(str(counts.not_measured), str(counts.skipped)),
         )
         yield f"| {' | '.join(cells)} |"
     yield ""
 
 
-def _server(one: Certified, server: PublicServer, reasons: Mapping[tuple[str, str], str]) -> Iterator[str]:
-    yield f"## {one.server}\n"
-    yield f"`{server.package}` {one.version}: profile {one.conclusion}.\n"
-    yield f"```\n{one.command}\n```\n"
+def _server(
+    result: CertifiedServer, server: PublicServer, reasons: Mapping[tuple[str, str], str]
+) -> Iterator[str]:
+    yield f"## {result.server}\n"
+    yield f"`{server.package}` {result.version}: profile {result.conclusion}.\n"
+    yield f"```\n{result.command}\n```\n"
     yield "| not met | findings | at |\n|---|--:|---|"
-    for found in one.found:
-        rule = f"[{found.demand}](#{_anchor(one, found)}) {cell(found.title)}"
-        yield f"| {rule} | {found.count} | {', '.join(found.revisions)} |"
+    for unmet in result.unmet:
+        rule = f"[{unmet.demand}](#{_anchor(result, unmet)}) {cell(unmet.title)}"
+        yield f"| {rule} | {unmet.count} | {', '.join(unmet.revisions)} |"
     yield ""
-    for found in one.found:
-        yield from _found(one, found, reasons.get((one.server, found.demand), ""))
-    yield f"### Not known of {one.server}\n"
-    yield from (f"- {text(reason)}: {', '.join(ids)}" for reason, ids in one.unmeasured.items())
+    for unmet in result.unmet:
+        yield from _unmet(result, unmet, reasons.get((result.server, unmet.demand), ""))
+    yield f"### Not measured or not applicable: {result.server}\n"
+    yield from (f"- {text(reason)}: {', '.join(ids)}" for reason, ids in result.unmeasured.items())
     yield ""
 
 
-def _found(one: Certified, found: Found, why: str) -> Iterator[str]:
-    yield f'<a id="{_anchor(one, found)}"></a>\n'
-    yield f"**{found.demand}**: {text(found.title)}\n"
-    yield f"True because: {why.strip()}\n"
-    for each in found.findings:
-        yield from _finding(one, each)
+def _unmet(result: CertifiedServer, unmet: UnmetDemand, why: str) -> Iterator[str]:
+    yield f'<a id="{_anchor(result, unmet)}"></a>\n'
+    yield f"**{unmet.demand}**: {text(unmet.title)}\n"
+    yield f"Why: {why.strip()}\n"
+    for finding in unmet.findings:
+        yield from _finding(result, finding)
 
 
-def _finding(one: Certified, each: Finding) -> Iterator[str]:
-    yield f"- expected: {text(each.expected)}"
-    yield f"- observed: {text(short(each.observed))}"
-    place = f"[{each.trace}]({TRACES}/{one.server}/{each.trace})"
-    yield f"- at {each.revision}: {place}, frames {each.frames}"
-    yield from frames(each.excerpt)
+def _finding(result: CertifiedServer, finding: Finding) -> Iterator[str]:
+    yield f"- expected: {text(finding.expected)}"
+    yield f"- observed: {text(short(finding.observed))}"
+    place = f"[{finding.trace}]({TRACES}/{result.server}/{finding.trace})"
+    yield f"- at {finding.revision}: {place}, frames {finding.frames}"
+    yield from frames(finding.excerpt)
 
 
-def _anchor(one: Certified, found: Found) -> str:
-    return f"{one.server}-{found.demand}".replace(".", "-").lower()
+def _anchor(result: CertifiedServer, unmet: UnmetDemand) -> str:
+    return f"{result.server}-{unmet.demand}".replace(".", "-").lower()

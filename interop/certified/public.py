@@ -1,4 +1,4 @@
-"""Certify public servers, keep the traces that show findings, write docs/evidence/certified.md."""
+"""Certify public servers, store the traces with findings and write docs/evidence/certified.md."""
 
 import shlex
 import shutil
@@ -7,15 +7,19 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from assay.certify import summary
+from assay.lab.harness.run.rejudge import rejudged
 from assay.lab.harness.subject.subject import UrlSubject
+from assay.lab.harness.trace.file import read_trace
+from assay.lab.suites import suite_named
 from interop.certified.page import page
-from interop.certified.proof import CERTIFIED, done
+from interop.certified.proof import CERTIFIED, run_command
 from interop.certified.reason import HERE, breaches, read_reasons
-from interop.certified.record import Certified, certified
-from interop.certified.scene import ASSAY
-from interop.official import Exit
+from interop.certified.record import CertifiedServer, Finding, UnmetDemand, certified_server
+from interop.certified.workspace import ASSAY
+from interop.official import Aborted, Exit
 from interop.public.__main__ import install
 from interop.public.table import PublicServer, public_servers
 
@@ -28,58 +32,100 @@ NAMES = ("sqlite", "context7")
 
 
 async def certify_public(results: Path, node: str) -> Exit:
-    """From the root of the project, so that no command names the place of a checkout."""
+    """Run from the root of the project, so that no command contains a path of this machine."""
     servers = [public_servers()[name] for name in NAMES]
     install(servers)
     results.mkdir(parents=True)
-    await done((*ASSAY, "keygen", str(results / "dev")), results / "keygen.log")
-    every = [await judged(server, results, node) for server in servers]
-    RECORD.write_bytes(msgspec.json.format(msgspec.json.encode(every), indent=1) + b"\n")
+    await run_command((*ASSAY, "keygen", str(results / "dev")), results / "keygen.log")
+    certified_server = [await certify_server(server, results, node) for server in servers]
+    RECORD.write_bytes(msgspec.json.format(msgspec.json.encode(certified_server), indent=1) + b"\n")
     return write_page()
 
 
+def refresh() -> Exit:
+    """Judge the stored traces again, so that findings have today's wording, and rewrite the page."""
+    write_record([rejudged_server(result) for result in read_record()])
+    return write_page()
+
+
+def rejudged_server(result: CertifiedServer) -> CertifiedServer:
+    """
+    Raises:
+        Aborted: a stored trace no longer shows its finding.
+    """
+    traces = [(path.name, read_trace(path)) for path in sorted((TRACES / result.server).glob("*.ndjson"))]
+    current = {
+        (check.id, cell.trace, tuple(finding.excerpt)): finding
+        for cell in rejudged([suite_named("marketplace")], traces).cells
+        for check in cell.checks
+        for finding in check.findings
+    }
+
+    def reworded(unmet: UnmetDemand, finding: Finding) -> Finding:
+        again = current.get((unmet.demand, finding.trace, tuple(finding.excerpt)))
+        if again is None:
+            raise Aborted(Exit.DOES_NOT_CONFORM, f"{finding.trace} does not show {unmet.demand} any more")
+        return replace(finding, expected=again.expected, observed=again.observed)
+
+    demands = [
+        replace(unmet, findings=[reworded(unmet, finding) for finding in unmet.findings])
+        for unmet in result.unmet
+    ]
+    return replace(result, unmet=demands)
+
+
+def write_record(certified: Sequence[CertifiedServer]) -> None:
+    RECORD.write_bytes(msgspec.json.format(msgspec.json.encode(certified), indent=1) + b"\n")
+
+
 def write_page() -> Exit:
-    reasons, every = read_reasons(), read_record()
-    PAGE.write_text(page(every, public_servers(), reasons), "utf-8")
-    problems = list(breaches(reasons, every))
+    reasons, certified_server = read_reasons(), read_record()
+    PAGE.write_text(page(certified_server, public_servers(), reasons), "utf-8")
+    problems = list(breaches(reasons, certified_server))
     print("\n".join((f"written: {PAGE.relative_to(ROOT)}", *problems)))
     return Exit.DOES_NOT_CONFORM if problems else Exit.CONFORMS
 
 
-def read_record() -> list[Certified]:
-    return msgspec.json.decode(RECORD.read_bytes(), type=list[Certified])
+def read_record() -> list[CertifiedServer]:
+    return msgspec.json.decode(RECORD.read_bytes(), type=list[CertifiedServer])
 
 
-async def judged(server: PublicServer, results: Path, node: str) -> Certified:
+async def certify_server(server: PublicServer, results: Path, node: str) -> CertifiedServer:
     bundle = results / server.name
-    async with reached(server, node) as options:
-        about = ("--server", server.package, "--server-version", server.version(), *seen_of(server))
+    async with reachable(server, node) as target:
+        about = (
+            "--server",
+            server.package,
+            "--server-version",
+            server.version(),
+            *observation_options(server),
+        )
         written = ("--key", str(results / "dev.key"), "--out", str(bundle))
         log = results / f"{server.name}.log"
-        said, _ = await done((*ASSAY, "certify", *options, *about, *written), log, CERTIFIED)
-    found = summary.read(said)
-    one = certified(server.name, told(options, about), found)
-    print(f"{server.package} {one.version} on {one.transport}: {one.conclusion},", end=" ")
-    print(f"{one.counts.passed} of {one.counts.scored} scored demands met", flush=True)
-    keep(one, bundle)
-    return one
+        output, _ = await run_command((*ASSAY, "certify", *target, *about, *written), log, CERTIFIED)
+    document = summary.read(output)
+    result = certified_server(server.name, typed_command(target, about), document)
+    print(f"{server.package} {result.version} on {result.transport}: {result.conclusion},", end=" ")
+    print(f"{result.counts.passed} of {result.counts.scored} scored demands met", flush=True)
+    store_traces(result, bundle)
+    return result
 
 
-def told(options: Sequence[str], about: Sequence[str]) -> str:
-    """The command, as one would type it."""
-    return shlex.join(("assay", "certify", *options, *about, "--key", "dev.key", "--out", "evidence"))
+def typed_command(target: Sequence[str], about: Sequence[str]) -> str:
+    """The command as a user would type it."""
+    return shlex.join(("assay", "certify", *target, *about, "--key", "dev.key", "--out", "evidence"))
 
 
-def seen_of(server: PublicServer) -> tuple[str, ...]:
-    """What can be seen beside its messages."""
+def observation_options(server: PublicServer) -> tuple[str, ...]:
+    """Options for what can be observed besides messages."""
     effects = ("--allow-effects", "--observe", str(server.home / "data")) if server.effects else ()
     python = server.home / "bin" / "python"
     return (*effects, *(("--python", str(python)) if python.exists() else ()))
 
 
 @asynccontextmanager
-async def reached(server: PublicServer, node: str) -> AsyncIterator[tuple[str, ...]]:
-    """The server, on its standard streams or started to listen: `assay certify` starts only the former."""
+async def reachable(server: PublicServer, node: str) -> AsyncIterator[tuple[str, ...]]:
+    """The options for the server. One on HTTP is started here: `assay certify` starts only stdio servers."""
     places = server.places(node)
     command = [word.format_map(places) for word in server.command]
     if not server.url:
@@ -94,9 +140,9 @@ async def reached(server: PublicServer, node: str) -> AsyncIterator[tuple[str, .
         await subject.stop()
 
 
-def keep(one: Certified, bundle: Path) -> None:
-    folder = TRACES / one.server
+def store_traces(result: CertifiedServer, bundle: Path) -> None:
+    folder = TRACES / result.server
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    for name in {each.trace for found in one.found for each in found.findings}:
+    for name in {finding.trace for unmet in result.unmet for finding in unmet.findings}:
         shutil.copyfile(bundle / "run" / "traces" / name, folder / name)

@@ -1,6 +1,6 @@
-"""Why a finding is true: a sentence for each, by somebody who has held the frames against the demand.
+"""Why each finding is true, written after comparing its frames with the demand.
 
-A finding without a sentence, and a sentence without a finding, fail the run.
+A finding without a reason and a reason without a finding both fail the run.
 """
 
 import tomllib
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from interop.certified.record import Certified
+from interop.certified.record import CertifiedServer
 
 HERE = Path(__file__).parent
 
@@ -26,12 +26,12 @@ def read_reasons(path: Path = HERE / "reasons.toml") -> dict[tuple[str, str], st
     return {(server, row.demand): row.why for row in rows for server in row.servers}
 
 
-def breaches(reasons: Mapping[tuple[str, str], str], every: Iterable[Certified]) -> Iterator[str]:
-    servers = list(every)
-    names = {one.server for one in servers}
-    found = {(one.server, each.demand) for one in servers for each in one.found}
-    about = {place for place in reasons if place[0] in names}
-    for server, demand in sorted(found - about):
-        yield f"{server}: nobody has written why {demand} is not met"
-    for server, demand in sorted(about - found):
-        yield f"{server}: {demand} is explained, and was not found"
+def breaches(reasons: Mapping[tuple[str, str], str], results: Iterable[CertifiedServer]) -> Iterator[str]:
+    servers = list(results)
+    names = {result.server for result in servers}
+    unmet = {(result.server, demand.demand) for result in servers for demand in result.unmet}
+    explained = {place for place in reasons if place[0] in names}
+    for server, demand in sorted(unmet - explained):
+        yield f"{server}: {demand} has no reason in reasons.toml"
+    for server, demand in sorted(explained - unmet):
+        yield f"{server}: the reason for {demand} has no finding"

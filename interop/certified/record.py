@@ -1,4 +1,4 @@
-"""What was found of a public server: by demand, from the summary of its bundle."""
+"""The unmet demands of a public server, from the summary of its bundle."""
 
 import re
 from collections.abc import Sequence
@@ -20,23 +20,23 @@ class Finding(msgspec.Struct, frozen=True):
     trace: str
     """Name of the file below `traces/<server>/`."""
     frames: str
-    """Numbers in it."""
+    """Frame numbers in that file."""
     excerpt: list[str]
 
 
-class Found(msgspec.Struct, frozen=True):
-    """A demand that is not met. What is found at several revisions is told once, as at the newest of them."""
+class UnmetDemand(msgspec.Struct, frozen=True):
+    """A demand that is not met. A finding at several revisions is listed once, at the newest of them."""
 
     demand: str
     title: str
     status: str
     revisions: list[str]
     count: int
-    """Findings in all, over all revisions."""
+    """Number of findings over all revisions."""
     findings: list[Finding]
 
 
-class Certified(msgspec.Struct, frozen=True):
+class CertifiedServer(msgspec.Struct, frozen=True):
     server: str
     version: str
     transport: str
@@ -45,12 +45,12 @@ class Certified(msgspec.Struct, frozen=True):
     conclusion: str
     counts: Counts
     unmeasured: dict[str, list[str]]
-    """Demands by the reason why nobody knows."""
-    found: list[Found]
+    """Demands by reason."""
+    unmet: list[UnmetDemand] = msgspec.field(name="found")
 
 
-def certified(server: str, command: str, summary: Summary) -> Certified:
-    return Certified(
+def certified_server(server: str, command: str, summary: Summary) -> CertifiedServer:
+    return CertifiedServer(
         server=server,
         version=summary.server.version,
         transport=summary.server.transports[0],
@@ -59,32 +59,32 @@ def certified(server: str, command: str, summary: Summary) -> Certified:
         conclusion=str(summary.conclusion),
         counts=summary.summary,
         unmeasured=reasons(summary.checks),
-        found=[found_in(one) for one in summary.checks if one.findings],
+        unmet=[unmet_demand(score) for score in summary.checks if score.findings],
     )
 
 
 def reasons(checks: Sequence[Score]) -> dict[str, list[str]]:
     by_reason: dict[str, list[str]] = {}
-    for one in checks:
-        if one.measure is not Measure.MEASURED:
-            by_reason.setdefault(f"{one.measure}: {one.reason}", []).append(one.id)
+    for score in checks:
+        if score.measure is not Measure.MEASURED:
+            by_reason.setdefault(f"{score.measure}: {score.reason}", []).append(score.id)
     return by_reason
 
 
-def found_in(one: Score) -> Found:
-    newest_last = sorted(one.findings, key=lambda broken: broken.protocol_version)
-    return Found(
-        demand=one.id,
-        title=one.title,
-        status=str(one.status),
+def unmet_demand(score: Score) -> UnmetDemand:
+    newest_last = sorted(score.findings, key=lambda broken: broken.protocol_version)
+    return UnmetDemand(
+        demand=score.id,
+        title=score.title,
+        status=str(score.status),
         revisions=sorted({broken.protocol_version for broken in newest_last}),
         count=len(newest_last),
-        findings=list(map(finding, {_alike(broken): broken for broken in newest_last}.values())),
+        findings=list(map(finding, {_key(broken): broken for broken in newest_last}.values())),
     )
 
 
-def _alike(broken: Broken) -> str:
-    """What makes two findings the same: digests and ids of traces aside, which differ each time."""
+def _key(broken: Broken) -> str:
+    """The key of equal findings: without digests and trace ids, which differ each time."""
     return _NUMBER.sub("…", f"{broken.expected}\0{broken.observed}")
 
 

@@ -1,4 +1,4 @@
-"""Agreement with the official suite: what counts as the same verdict, and that nothing goes unexplained."""
+"""Agreement with the official suite: which verdicts are equal, and that every difference is explained."""
 
 import json
 import sys
@@ -15,18 +15,18 @@ from interop.agreement.page import page, terminal
 from interop.agreement.record import (
     ABSENT,
     NOTHING,
-    Judged,
     Pair,
     Record,
-    Said,
     Seconds,
-    official_said,
-    our_said,
+    SubjectResult,
+    SuiteVerdict,
+    official_verdict,
+    our_verdict,
     our_verdicts,
     pairs,
 )
-from interop.agreement.running import finished
-from interop.agreement.running import judged_server as start
+from interop.agreement.server_run import compare_server as start
+from interop.agreement.server_run import run_command
 from interop.agreement.side import CLIENTS, Side
 from interop.agreement.side import SERVERS as SERVER_SIDE
 from interop.agreement.table import PEERS
@@ -41,18 +41,18 @@ SIDES = [SERVER_SIDE, CLIENTS]
 
 
 def tally(*checks: tuple[str, str]) -> Tally:
-    made = Tally()
+    tally = Tally()
     for name, status in checks:
-        made.add({"id": name, "status": status, "errorMessage": "port 4711"})
-    return made
+        tally.add({"id": name, "status": status, "errorMessage": "port 4711"})
+    return tally
 
 
 def pair(official: str = "passed", ours: str = "failed", scenario: str = "ping") -> Pair:
-    return Pair(scenario, REVISION, Said(official), Said(ours, ["FAILURE ping", "<b> | c"]))
+    return Pair(scenario, REVISION, SuiteVerdict(official), SuiteVerdict(ours, ["FAILURE ping", "<b> | c"]))
 
 
-def judged(*found: Pair, server: str = "minimcp") -> Judged:
-    return Judged(server, "1.0", Seconds(10.0, 65, 4.0, 65, 86), list(found))
+def judged(*pairs: Pair, server: str = "minimcp") -> SubjectResult:
+    return SubjectResult(server, "1.0", Seconds(10.0, 65, 4.0, 65, 86), list(pairs))
 
 
 def explanation(
@@ -62,8 +62,8 @@ def explanation(
     servers: Sequence[str] = ("minimcp",),
     revisions: Sequence[str] = (),
 ) -> Explanations:
-    made = Explanation("d1", [*servers], [*scenarios], official, ours, "It is so.", [*revisions])
-    return Explanations([made])
+    explanation = Explanation("d1", [*servers], [*scenarios], official, ours, "It is so.", [*revisions])
+    return Explanations([explanation])
 
 
 @pytest.mark.parametrize(
@@ -81,18 +81,18 @@ def explanation(
 def test_the_official_verdict_is_what_its_checks_prove(
     checks: Sequence[tuple[str, str]], verdict: str
 ) -> None:
-    assert official_said(tally(*checks)).verdict == verdict
+    assert official_verdict(tally(*checks)).verdict == verdict
 
 
 def test_what_the_official_suite_complained_of_is_kept_without_ports_and_times() -> None:
-    assert official_said(tally(("b", "WARNING"), ("a", "FAILURE"))).because == ["FAILURE a", "WARNING b"]
+    assert official_verdict(tally(("b", "WARNING"), ("a", "FAILURE"))).because == ["FAILURE a", "WARNING b"]
 
 
 def test_our_verdict_names_the_checks_that_found_something_or_the_reason() -> None:
     failed = cell("ping", ("ping", Verdict.FAILURE), ("wire-schema-valid", Verdict.SUCCESS))
-    assert our_said(failed) == Said("failed", ["FAILURE ping"])
+    assert our_verdict(failed) == SuiteVerdict("failed", ["FAILURE ping"])
     skipped = cell("ping", outcome=Outcome.NOT_APPLICABLE)
-    assert our_said(skipped) == Said("not applicable", ["not applicable: a reason"])
+    assert our_verdict(skipped) == SuiteVerdict("not applicable", ["not applicable: a reason"])
 
 
 def test_our_verdicts_are_those_of_one_revision_under_official_names() -> None:
@@ -105,9 +105,9 @@ def test_our_verdicts_are_those_of_one_revision_under_official_names() -> None:
 
 
 def test_a_scenario_that_only_the_official_suite_runs_is_a_difference() -> None:
-    (found,) = pairs(REVISION, {"ping": Said("passed")}, {"tools-list": Said("passed")})
-    assert found.ours.verdict == ABSENT
-    assert not found.agrees
+    (compared,) = pairs(REVISION, {"ping": SuiteVerdict("passed")}, {"tools-list": SuiteVerdict("passed")})
+    assert compared.ours.verdict == ABSENT
+    assert not compared.agrees
 
 
 @pytest.mark.parametrize(
@@ -126,19 +126,19 @@ def test_verdicts_agree_when_they_claim_the_same(official: str, ours: str, agree
     assert pair(official, ours).agrees is agrees
 
 
-def test_an_explained_difference_is_no_breach() -> None:
+def test_an_explained_difference_is_not_a_breach() -> None:
     assert list(explanation().breaches([judged(pair())])) == []
     assert list(explanation(scenarios=["p*"], revisions=[REVISION]).breaches([judged(pair())])) == []
 
 
-def test_a_difference_that_nobody_explained_is_a_breach() -> None:
+def test_an_unexplained_difference_is_a_breach() -> None:
     (breach,) = Explanations([]).breaches([judged(pair())])
-    assert "nobody has explained ping" in breach
+    assert "unexplained difference: ping" in breach
 
 
 def test_an_explanation_of_other_verdicts_explains_nothing_and_is_stale() -> None:
-    found = list(explanation(ours="incomplete").breaches([judged(pair())]))
-    assert ["nobody has explained" in found[0], "where it is not so" in found[1]] == [True, True]
+    problems = list(explanation(ours="incomplete").breaches([judged(pair())]))
+    assert ["unexplained difference" in problems[0], "does not differ" in problems[1]] == [True, True]
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_an_explanation_of_other_verdicts_explains_nothing_and_is_stale() -> Non
 )
 def test_every_part_of_an_explanation_must_be_needed(stale: Explanations) -> None:
     (breach,) = stale.breaches([judged(pair()), judged(server="assay")])
-    assert "where it is not so" in breach
+    assert "which does not differ that way" in breach
 
 
 def test_explanations_of_servers_that_were_not_judged_are_left_alone() -> None:
@@ -160,8 +160,8 @@ def test_explanations_of_servers_that_were_not_judged_are_left_alone() -> None:
 
 
 def test_the_page_links_a_difference_to_its_explanation_and_marks_one_without() -> None:
-    found = judged(pair(), pair("failed", "passed", "tools-list"), pair("passed", "passed", "prompts-list"))
-    text = page(Record("suite 1", [found]), SERVER_SIDE, explanation())
+    result = judged(pair(), pair("failed", "passed", "tools-list"), pair("passed", "passed", "prompts-list"))
+    text = page(Record("suite 1", [result]), SERVER_SIDE, explanation())
     assert "| ping | [d1](#d1) |" in text
     assert "| tools-list | **?** |" in text
     assert "| prompts-list | ✓ |" in text
@@ -170,8 +170,8 @@ def test_the_page_links_a_difference_to_its_explanation_and_marks_one_without() 
 
 
 def test_the_page_shows_the_time_of_both_suites_on_our_server_and_no_markup_of_servers() -> None:
-    found = [judged(pair()), judged(pair(), server="assay")]
-    text = page(Record("suite 1", found), SERVER_SIDE, explanation())
+    results = [judged(pair()), judged(pair(), server="assay")]
+    text = page(Record("suite 1", results), SERVER_SIDE, explanation())
     assert "| Assay 1.0 | 65 scenarios in 10.0 s | 65 scenarios, 86 with revisions, in 4.0 s | 0.40 |" in text
     assert "&lt;b> \\| c" in text
 
@@ -198,8 +198,8 @@ def test_the_fixtures_for_other_sdks_are_those_of_our_everything_server() -> Non
 
 
 def test_every_server_was_judged_at_its_pinned_version_by_every_official_scenario() -> None:
-    known = {one.subject: one for one in RECORD.judged}
-    assert {name: one.version for name, one in known.items()} == {
+    known = {result.subject: result for result in RECORD.judged}
+    assert {name: result.version for name, result in known.items()} == {
         name: server.version() for name, server in SERVERS.items()
     }
     official = {pair.scenario for pair in known["assay"].pairs}
@@ -207,12 +207,12 @@ def test_every_server_was_judged_at_its_pinned_version_by_every_official_scenari
 
 
 def test_every_client_was_judged_at_its_pinned_version_by_every_official_scenario() -> None:
-    known = {one.subject: one for one in CLIENTS.record().judged}
-    assert {name: one.version for name, one in known.items()} == {
+    known = {result.subject: result for result in CLIENTS.record().judged}
+    assert {name: result.version for name, result in known.items()} == {
         name: client.version() for name, client in CLIENTS.fixtures.items()
     }
-    for one in known.values():
-        official = {pair.scenario for pair in one.pairs}
+    for result in known.values():
+        official = {pair.scenario for pair in result.pairs}
         ours = {scenario.official for scenario in suite_named("client").scenarios.values()} - {None}
         assert official == ours
 
@@ -228,13 +228,13 @@ def test_the_page_is_what_the_record_and_the_explanations_make_of_it(side: Side)
 
 
 async def test_a_command_that_finds_faults_is_still_waited_for(tmp_path: Path) -> None:
-    assert await finished([sys.executable, "-c", "raise SystemExit(1)"], tmp_path / "log") > 0
+    assert await run_command([sys.executable, "-c", "raise SystemExit(1)"], tmp_path / "log") > 0
 
 
 @pytest.mark.parametrize("end", ["raise SystemExit(70)", "import os; os.abort()"])
 async def test_a_command_that_broke_ends_the_comparison(end: str, tmp_path: Path) -> None:
     with pytest.raises(Aborted, match="ended with code"):
-        await finished([sys.executable, "-c", end], tmp_path / "log")
+        await run_command([sys.executable, "-c", end], tmp_path / "log")
 
 
 async def test_a_server_that_is_not_installed_is_named_with_the_next_step(tmp_path: Path) -> None:

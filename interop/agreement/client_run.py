@@ -1,4 +1,4 @@
-"""Run both suites with one client, each as the command that its users call."""
+"""Run both suites with one client, through their command lines."""
 
 import os
 import re
@@ -7,19 +7,19 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from assay.lab.harness.run.run import Run
-from interop.agreement.record import Judged, Pair, Seconds, official_verdicts, our_verdicts, pairs
-from interop.agreement.running import ASSAY, EVERYTHING, finished, in_turns, installed, stored_run
+from interop.agreement.record import Pair, Seconds, SubjectResult, official_verdicts, our_verdicts, pairs
+from interop.agreement.server_run import ASSAY, EVERYTHING, in_turns, installed, run_command, stored_run
 from interop.agreement.table import PEERS, Fixture
 from interop.official import PACKAGE, Aborted, Exit, Tally, tail, tally_of
 
-PATIENCE = 120
-"""Seconds that a client has for one scenario: as many start at once as there are scenarios."""
-AT_ONCE = "48"
+TIMEOUT = 120
+"""Seconds for one scenario; long, because all scenarios start at once."""
+JOBS = "48"
 STAMP = re.compile(r"-\d{4}-\d\d-\d\dT[\d-]+Z$")
 
 
 def official_tallies(directory: Path) -> dict[str, Tally]:
-    """What a run left behind: a directory per scenario, below another where its name has a slash."""
+    """The results of a run: one directory per scenario, nested if its name contains a slash."""
     tallies: dict[str, Tally] = {}
     for path in sorted(directory.rglob("checks.json")):
         name = STAMP.sub("", str(path.parent.relative_to(directory)))
@@ -33,8 +33,8 @@ async def by_official(
     directory.mkdir(parents=True)
     log = directory.with_suffix(".log")
     begin = [str(node), str(PACKAGE / "dist" / "index.js"), "client", "--command", command]
-    line = [*begin, *options, "--timeout", str(PATIENCE * 1000), "--output-dir", str(directory)]
-    seconds = await finished(line, log)
+    line = [*begin, *options, "--timeout", str(TIMEOUT * 1000), "--output-dir", str(directory)]
+    seconds = await run_command(line, log)
     tallies = official_tallies(directory)
     if not tallies:
         raise Aborted(Exit.COULD_NOT_RUN, f"the official suite left no checks:\n{tail(log)}")
@@ -42,15 +42,15 @@ async def by_official(
 
 
 async def by_us(command: str, options: Sequence[str], directory: Path) -> tuple[Run, float]:
-    begin = [ASSAY, "client", "--command", command, "--suite", "official", "--jobs", AT_ONCE]
-    line = [*begin, *options, "--timeout", str(PATIENCE), "--output", str(directory)]
+    begin = [ASSAY, "client", "--command", command, "--suite", "official", "--jobs", JOBS]
+    line = [*begin, *options, "--timeout", str(TIMEOUT), "--output", str(directory)]
     log = directory.with_suffix(".log")
-    seconds = await finished(line, log)
+    seconds = await run_command(line, log)
     return stored_run(directory, log), seconds
 
 
-async def judged_client(client: Fixture, node: Path, environments: Path, results: Path) -> Judged:
-    """Both suites at each revision, and in turns on all scenarios once to be timed."""
+async def compare_client(client: Fixture, node: Path, environments: Path, results: Path) -> SubjectResult:
+    """Run both suites at each revision, then alternately on all scenarios to measure the time."""
     places = {"node": str(node), "peers": str(PEERS), "environments": str(environments)}
     words = installed(client, client.line(places), "make client-agreement")
     command = shlex.join(words)
@@ -65,23 +65,25 @@ async def judged_client(client: Fixture, node: Path, environments: Path, results
         compared += pairs(revision, official_verdicts(tallies), our_verdicts(run, revision))
     everything, run, seconds = await timed(client, node, command, home)
     compared += elsewhere(compared, everything, run)
-    return Judged(client.name, client.version(), seconds, compared)
+    return SubjectResult(client.name, client.version(), seconds, compared)
 
 
 def elsewhere(compared: Sequence[Pair], everything: dict[str, Tally], run: Run) -> Iterator[Pair]:
-    """Extensions belong to no revision: the official suite plays them only where none is named."""
-    seen = {pair.scenario for pair in compared}
-    official = official_verdicts({name: tally for name, tally in everything.items() if name not in seen})
+    """Scenarios of extensions, which the official suite runs only without a revision."""
+    compared_names = {pair.scenario for pair in compared}
+    official = official_verdicts(
+        {name: tally for name, tally in everything.items() if name not in compared_names}
+    )
     for revision in dict.fromkeys(cell.revision for cell in run.cells):
         ours = our_verdicts(run, revision)
-        here = {name: said for name, said in official.items() if name in ours}
+        here = {name: verdict for name, verdict in official.items() if name in ours}
         yield from pairs(revision, here, ours)
 
 
 async def timed(
     client: Fixture, node: Path, command: str, home: Path
 ) -> tuple[dict[str, Tally], Run, Seconds]:
-    """Each of the official scenarios once, as many at once as there are."""
+    """Each official scenario once, all at the same time."""
     return await in_turns(
         client.rounds,
         lambda number: by_official(node, command, EVERYTHING, home / f"official-all-{number}"),

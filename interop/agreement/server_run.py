@@ -1,4 +1,4 @@
-"""Run both suites against one server, each as the command that its users call."""
+"""Run both suites against one server, through their command lines."""
 
 import subprocess
 import sys
@@ -8,21 +8,21 @@ from pathlib import Path
 
 from assay.lab.harness.run.archive import RUN_FILE, read_run
 from assay.lab.harness.run.run import Run
-from interop.agreement.record import Judged, Pair, Seconds, official_verdicts, our_verdicts, pairs
+from interop.agreement.record import Pair, Seconds, SubjectResult, official_verdicts, our_verdicts, pairs
 from interop.agreement.table import PEERS, ROOT, Fixture
 from interop.children import child, http_server, lines_until_end
 from interop.official import SUITE_TIMEOUT, Aborted, Exit, Tally, read_tallies, suite_command, tail
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 EVERYTHING: Sequence[str] = ("--suite", "all")
-"""Each scenario once, at the revision that the official suite prefers; the extensions run in no other way."""
+"""Each scenario once, at the official suite's default revision; extensions run only this way."""
 
 
 OUR_FAULT = 70
-"""The exit code of `assay` when it is Assay that is broken."""
+"""Exit code of `assay` for an internal error."""
 
 
-# As users have it: what pip installs is compiled, a tree that somebody works on may never be.
+# pip compiles what it installs; a working copy may not be compiled, which would distort the times.
 COMPILED = {"PYTHONDONTWRITEBYTECODE": ""}
 
 
@@ -30,8 +30,8 @@ def compile_ourselves() -> None:
     subprocess.run([sys.executable, "-m", "compileall", "-q", str(ROOT / "src")], check=True)
 
 
-async def finished(command: Sequence[str], log: Path) -> float:
-    """Wait for a command whose exit code says what we read from its files; give the seconds it took."""
+async def run_command(command: Sequence[str], log: Path) -> float:
+    """Run a suite and return the seconds it took. Verdicts are read from its files, not the exit code."""
     began = time.monotonic()
     async with child(command, log, COMPILED) as process:
         _, problem = await lines_until_end(process, SUITE_TIMEOUT)
@@ -45,7 +45,7 @@ async def by_official(
 ) -> tuple[dict[str, Tally], float]:
     directory.mkdir(parents=True)
     log = directory.with_suffix(".log")
-    seconds = await finished(suite_command(node, url, options, directory), log)
+    seconds = await run_command(suite_command(node, url, options, directory), log)
     tallies = read_tallies(directory)
     if not tallies:
         raise Aborted(Exit.COULD_NOT_RUN, f"the official suite left no checks:\n{tail(log)}")
@@ -56,14 +56,14 @@ async def by_us(url: str, revisions: Sequence[str], directory: Path) -> tuple[Ru
     chosen = [word for revision in revisions for word in ("--spec-version", revision)]
     command = [ASSAY, "server", "--url", url, "--suite", "everything", *chosen, "--output", str(directory)]
     log = directory.with_suffix(".log")
-    seconds = await finished(command, log)
+    seconds = await run_command(command, log)
     return stored_run(directory, log), seconds
 
 
 def stored_run(directory: Path, log: Path) -> Run:
     """
     Raises:
-        Aborted: there is none.
+        Aborted: no run was stored.
     """
     stored = list(directory.glob(f"*/{RUN_FILE}"))
     if len(stored) != 1:
@@ -78,8 +78,8 @@ def installed(fixture: Fixture, command: list[str], how: str) -> list[str]:
     return command
 
 
-async def judged_server(server: Fixture, node: Path, environments: Path, results: Path) -> Judged:
-    """Start the server and let both suites judge it, one after the other."""
+async def compare_server(server: Fixture, node: Path, environments: Path, results: Path) -> SubjectResult:
+    """Start the server and run both suites against it, one after the other."""
     places = {"assay": ASSAY, "node": str(node), "peers": str(PEERS), "environments": str(environments)}
     command = installed(server, server.line(places), "make agreement")
     home = results / server.name
@@ -87,7 +87,7 @@ async def judged_server(server: Fixture, node: Path, environments: Path, results
     async with http_server(command, home / "server.log", {"PYTHONPATH": str(PEERS)}) as url:
         everything, run, seconds = await timed(server, node, url, home)
         compared = await all_pairs(server, node, url, home, everything, run)
-    return Judged(server.name, server.version(), seconds, compared)
+    return SubjectResult(server.name, server.version(), seconds, compared)
 
 
 async def timed(server: Fixture, node: Path, url: str, home: Path) -> tuple[dict[str, Tally], Run, Seconds]:
@@ -103,7 +103,7 @@ async def in_turns(
     by_official: Callable[[int], Awaitable[tuple[dict[str, Tally], float]]],
     by_us: Callable[[int], Awaitable[tuple[Run, float]]],
 ) -> tuple[dict[str, Tally], Run, Seconds]:
-    """Both suites in turns; what they say in the last round, and the best time of each."""
+    """Run both suites alternately; return the verdicts of the last round and the best time of each."""
     official, ours = [], []
     for number in range(rounds):
         tallies, seconds = await by_official(number)
@@ -128,9 +128,9 @@ async def all_pairs(
         options = (*EVERYTHING, "--spec-version", revision)
         tallies, _ = await by_official(node, url, options, home / f"official-{revision}")
         compared += pairs(revision, official_verdicts(tallies), our_verdicts(run, revision))
-    # Extensions belong to no revision, and are spoken in the newest.
-    seen = {pair.scenario for pair in compared}
-    extensions = {name: tally for name, tally in everything.items() if name not in seen}
+    # Extensions belong to no revision; servers offer them on the newest.
+    compared_names = {pair.scenario for pair in compared}
+    extensions = {name: tally for name, tally in everything.items() if name not in compared_names}
     if len(server.revisions) > 1:
         newest = server.revisions[-1]
         compared += pairs(newest, official_verdicts(extensions), our_verdicts(run, newest))

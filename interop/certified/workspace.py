@@ -1,4 +1,4 @@
-"""What a certification needs beside the server: keys, a folder to write to, certificates, an authority."""
+"""What a certification needs besides the server: keys, directories, certificates, an authority."""
 
 import asyncio
 import json
@@ -20,12 +20,12 @@ ASSAY = (sys.executable, "-m", "assay")
 SERVER = "dev.assay/reference"
 SCOPES = ("mcp", "mcp:use")
 NEWEST = tuple(revisions[-1].date for revisions in (HANDSHAKE, PER_REQUEST))
-# Nobody here can reach a database of vulnerabilities. One record shows that the measure works, not that
-# nothing is known: whoever wants that gives an export with --osv.
-MADE_UP = {
+# One record shows that the measurement works, not that the server has no vulnerabilities; --osv gives a real
+# export.
+SAMPLE_RECORD = {
     "schema_version": "1.7.0",
     "id": "ASSAY-MADE-UP-1",
-    "summary": "made up, of a package that nobody has",
+    "summary": "sample record for a package that does not exist",
     "affected": [
         {"package": {"ecosystem": "PyPI", "name": "no-such-package-of-assay"}, "versions": ["1.0.0"]}
     ],
@@ -33,8 +33,8 @@ MADE_UP = {
 
 
 @dataclass(frozen=True)
-class Scene:
-    """One case in a folder of its own."""
+class Workspace:
+    """The directory of one certification."""
 
     directory: Path
     quick: bool
@@ -58,7 +58,7 @@ class Scene:
 
     @property
     def folder(self) -> Path:
-        """What the server serves, and may write to."""
+        """The directory that the server serves and may write to."""
         return self.directory / "root"
 
     def prepare(self) -> None:
@@ -66,70 +66,70 @@ class Scene:
         (self.folder / "note.txt").write_text("A note.\n", "utf-8")
         if self.osv is None:
             today = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
-            self.export.write_text(json.dumps([{**MADE_UP, "modified": today}]), "utf-8")
+            self.export.write_text(json.dumps([{**SAMPLE_RECORD, "modified": today}]), "utf-8")
 
-    def served(self, *more: str) -> tuple[str, ...]:
-        """The server with all that the profile asks for."""
+    def command(self, *more: str) -> tuple[str, ...]:
+        """The command of the server with everything that the profile demands."""
         ledger = ("--ledger", str(self.directory / "ledger"), "--ledger-key", str(self.key))
         profile = ("--profile", "intelgraph", "--root", str(self.folder), *ledger)
         return (*ASSAY, "serve", "reference", *profile, *more)
 
 
 @dataclass(frozen=True)
-class Protected:
-    """A server that is there: how to reach it and be let in, and where it sends its spans."""
+class ProtectedEndpoint:
+    """A running server: the options for reaching it, and where it sends its spans."""
 
-    reached: tuple[str, ...]
+    options: tuple[str, ...]
     otlp: str
 
 
 @asynccontextmanager
-async def protected(scene: Scene) -> AsyncIterator[Protected]:
-    """The server on HTTP, for who shows a certificate and a token of the authority."""
-    certificates = Issuer(scene.directory, "assay-certified")
+async def protected(workspace: Workspace) -> AsyncIterator[ProtectedEndpoint]:
+    """The server on HTTP, which requires a client certificate and a token from the authority."""
+    certificates = Issuer(workspace.directory, "assay-certified")
     server, client = certificates.issue("server"), certificates.issue("client")
     url, otlp = f"https://localhost:{free_port()}/mcp", f"127.0.0.1:{free_port()}"
     scopes = [word for scope in SCOPES for word in ("--scope", scope)]
     authority = (*ASSAY, "authority", "--port", "0", "--dev-mint", "--auto-approve", *scopes)
-    async with started(authority, scene.directory / "authority.log", rb"issuer: (http\S+)") as issuer:
+    async with running(authority, workspace.directory / "authority.log", rb"issuer: (http\S+)") as issuer:
         port = url.removesuffix("/mcp").rpartition(":")[2]
-        command = scene.served(
+        command = workspace.command(
             *("--transport", "http", "--port", port, "--telemetry", f"http://{otlp}"),
             *("--auth", f"issuer={issuer},audience={url},scopes={','.join(SCOPES)}"),
             *("--tls-cert", str(server.cert), "--tls-key", str(server.key)),
             *("--tls-client-ca", str(certificates.file)),
-            *(("--heartbeat", "1") if scene.quick else ()),
+            *(("--heartbeat", "1") if workspace.quick else ()),
         )
-        shown = ("--ca", str(certificates.file), "--client-cert", str(client.cert))
-        reached = ("-e", url, "--authority", issuer, *shown, "--client-key", str(client.key))
-        async with started(command, scene.directory / "server.log", rb"MCP endpoint: (\S+)"):
-            yield Protected(reached, otlp)
+        certificate_options = ("--ca", str(certificates.file), "--client-cert", str(client.cert))
+        options = ("-e", url, "--authority", issuer, *certificate_options, "--client-key", str(client.key))
+        async with running(command, workspace.directory / "server.log", rb"MCP endpoint: (\S+)"):
+            yield ProtectedEndpoint(options, otlp)
 
 
 @asynccontextmanager
-async def started(command: Sequence[str], log: Path, ready: bytes) -> AsyncIterator[str]:
-    """Start a command, and give what it says when it is ready.
+async def running(command: Sequence[str], log: Path, ready: bytes) -> AsyncIterator[str]:
+    """Start a command and yield the match of its ready message.
 
     Raises:
-        Aborted: it did not say it in time.
+        Aborted: the message did not come in time.
     """
     async with child(command, log) as process:
         assert process.stdout is not None
         try:
-            said = await asyncio.wait_for(_said(process.stdout, ready), START_TIMEOUT)
+            message = await asyncio.wait_for(_read_until(process.stdout, ready), START_TIMEOUT)
         except TimeoutError:
-            said = None
-        if said is None:
+            message = None
+        if message is None:
             raise Aborted(Exit.SERVER_DID_NOT_START, f"{log.stem} did not start:\n{tail(log)}")
-        # Unread output would block it in the end.
+        # Unread output would eventually block the process.
         drain = asyncio.create_task(process.stdout.read())
         try:
-            yield said
+            yield message
         finally:
             drain.cancel()
 
 
-async def _said(stdout: asyncio.StreamReader, ready: bytes) -> str | None:
+async def _read_until(stdout: asyncio.StreamReader, ready: bytes) -> str | None:
     while line := await stdout.readline():
         if match := re.search(ready, line):
             return match[1].decode()
