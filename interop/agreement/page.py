@@ -10,9 +10,7 @@ from interop.agreement.table import Fixture
 
 MARKS = {"passed": "✓", "passed with warnings": "!", "failed": "✗"}
 NEITHER = "○"
-LEGEND = (
-    "✓ passed, ! passed with warnings, ✗ failed, ○ nothing proved or not applicable; link: they differ."
-)
+LEGEND = "✓ passed, ! passed with warnings, ✗ failed, ○ nothing proved or not applicable; link: they differ."
 
 
 def page(record: Record, side: Side, explanations: Explanations) -> str:
