@@ -20,7 +20,7 @@ def test_it_writes_nothing_over_a_key(tmp_path: Path, capsys: pytest.CaptureFixt
     assert main(["keygen", name]) == 0
     before = (tmp_path / "dev.key").read_bytes()
     assert main(["keygen", name]) == 2
-    assert "dev.key is there already: a key is never overwritten" in capsys.readouterr().err
+    assert "dev.key exists, and keys are never overwritten" in capsys.readouterr().err
     assert (tmp_path / "dev.key").read_bytes() == before
 
 

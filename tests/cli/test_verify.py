@@ -81,7 +81,7 @@ def test_too_old(at: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("verify evidence", 2, "required: --trust"),
         ("verify --trust dev.pub", 2, "required: DIR"),
         ("verify evidence --trust nothing.pub", 2, "cannot read nothing.pub"),
-        ("verify evidence --trust dev.key", 2, "dev.key is a private key: give the .pub file"),
+        ("verify evidence --trust dev.key", 2, "dev.key is a private key: use the .pub file"),
         ("verify evidence --trust dev.pub --max-age soon", 2, "no length of time: write 90d, 12h or 30m"),
         ("verify evidence --trust dev.pub --max-age 0d", 2, "no length of time"),
         ("verify nothing --trust dev.pub", 3, "cannot read nothing: No such file"),

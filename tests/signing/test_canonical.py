@@ -1,4 +1,4 @@
-"""The one form of JSON that is signed."""
+"""Canonical JSON, the only form that is signed."""
 
 import math
 

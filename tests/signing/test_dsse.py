@@ -1,4 +1,4 @@
-"""Envelopes: what was signed is what is read, and every way to doubt it has a name."""
+"""Envelopes: verification returns what was signed, and every refusal has a reason."""
 
 import base64
 import json
@@ -12,7 +12,7 @@ from securesystemslib.signer._crypto_signer import CryptoSigner
 from securesystemslib.signer._key import SSlibKey
 
 from assay.signing import canonical
-from assay.signing.dsse import Reason, Refused, Role, Trust, pre_authentication, sign, verify
+from assay.signing.dsse import InvalidEnvelope, Reason, Role, Trust, pre_authentication, sign, verify
 from assay.signing.keys import PublicKey, SigningKey, generate
 
 KEY = generate()
@@ -23,7 +23,7 @@ ENVELOPE = sign(b'{"a":1}', KEY, TYPE)
 
 
 def refusal(data: bytes, trust: Trust = TRUST, role: Role = Role.DEVELOPER) -> Reason:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(InvalidEnvelope) as refused:
         verify(data, trust, role, TYPE)
     return refused.value.reason
 
@@ -33,8 +33,8 @@ def edited(**members: Any) -> bytes:
 
 
 def signature(data: bytes = ENVELOPE) -> dict[str, str]:
-    found: dict[str, str] = json.loads(data)["signatures"][0]
-    return found
+    entry: dict[str, str] = json.loads(data)["signatures"][0]
+    return entry
 
 
 def test_the_bytes_that_are_signed_are_those_of_the_specification() -> None:

@@ -1,4 +1,4 @@
-"""Keys in files: written once, read with a clear word on what is wrong."""
+"""Key files: written once, and read with clear error messages."""
 
 import os
 from hashlib import sha256
@@ -83,14 +83,14 @@ BROKEN = b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"
     [
         (generate().public.pem(), "is a public key"),
         (SECRET, "is encrypted"),
-        (CURVE.private_bytes(PEM, PKCS8, NoEncryption()), "of another kind"),
-        (b"hello", "no private key in PEM"),
-        (BROKEN, "no private key in PEM"),
-        (b"", "no private key in PEM"),
+        (CURVE.private_bytes(PEM, PKCS8, NoEncryption()), "not an Ed25519 key"),
+        (b"hello", "not a private key in PEM"),
+        (BROKEN, "not a private key in PEM"),
+        (b"", "not a private key in PEM"),
         (b"x" * 20_000, "longer than"),
     ],
 )
-def test_what_is_no_signing_key(tmp_path: Path, content: bytes, cause: str) -> None:
+def test_other_files_are_not_signing_keys(tmp_path: Path, content: bytes, cause: str) -> None:
     file = tmp_path / "dev.key"
     file.write_bytes(content)
     with pytest.raises(BadKey, match=cause):
@@ -102,12 +102,12 @@ def test_what_is_no_signing_key(tmp_path: Path, content: bytes, cause: str) -> N
     [
         (generate().pem(), "is a private key"),
         (SECRET, "is a private key"),
-        (CURVE.public_key().public_bytes(PEM, SPKI), "of another kind"),
-        (b"hello", "no public key in PEM"),
+        (CURVE.public_key().public_bytes(PEM, SPKI), "not an Ed25519 key"),
+        (b"hello", "not a public key in PEM"),
         (b"x" * 20_000, "longer than"),
     ],
 )
-def test_what_is_no_public_key(tmp_path: Path, content: bytes, cause: str) -> None:
+def test_other_files_are_not_public_keys(tmp_path: Path, content: bytes, cause: str) -> None:
     file = tmp_path / "dev.pub"
     file.write_bytes(content)
     with pytest.raises(BadKey, match=cause):

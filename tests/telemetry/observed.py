@@ -1,4 +1,4 @@
-"""A server with telemetry around it, whose spans and metrics stay in this process."""
+"""A server with telemetry, whose spans and metrics stay in this process."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def add_tools(server: Server) -> None:
 
     @server.tool
     async def where() -> dict[str, Any]:
-        """What the handler finds to be current."""
+        """The current span that the handler sees."""
         return _current()
 
     @server.tool
@@ -48,7 +48,7 @@ def add_tools(server: Server) -> None:
     async def fail(how: str) -> str:
         raise {
             "on purpose": ToolError("no"),
-            "rpc": RpcError(INTERNAL_ERROR, "told"),
+            "rpc": RpcError(INTERNAL_ERROR, "expected"),
             "params": RpcError(-32602, "bad"),
         }[how]
 
@@ -108,7 +108,7 @@ class Observed:
         return list(self._spans.get_finished_spans())
 
     async def ask(self, message: Mapping[str, Any], **scope: Any) -> ReadableSpan:
-        """Send a message; returns the span that it made."""
+        """Send a message; returns its span."""
         self._spans.clear()
         await self.server.handle(message, scope=Scope(**scope))
         (span,) = self.spans
@@ -118,7 +118,7 @@ class Observed:
         return await self.ask(request(method, params), **scope)
 
     def points(self, name: str) -> list[HistogramDataPoint]:
-        """What was measured so far."""
+        """The metrics so far."""
         data = self._reader.get_metrics_data()
         measured = [
             metric

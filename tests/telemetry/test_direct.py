@@ -1,4 +1,4 @@
-"""The way straight to a collector tells what the SDK's way tells: the same spans, the same metrics."""
+"""The direct exporter sends the same spans and metrics as the SDK."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -82,8 +82,8 @@ async def test_collector_gets_the_spans_of_a_conversation(transport: str, revisi
             await client.result("tools/call", {**ADD, "_meta": CARRIED})
         (span,) = await receiver.of(TRACE, 10)
 
-    said = attributes(span)
-    assert (said["mcp.protocol.version"], said["capability.name"]) == (revision.date, "add")
+    labels = attributes(span)
+    assert (labels["mcp.protocol.version"], labels["capability.name"]) == (revision.date, "add")
 
 
 async def test_requests_without_a_handshake_are_seen_as_well() -> None:

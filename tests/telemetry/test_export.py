@@ -1,4 +1,4 @@
-"""Spans and metrics as a collector gets them: a real one, over HTTP."""
+"""Spans and metrics as a real collector receives them over HTTP."""
 
 import asyncio
 import logging
@@ -14,7 +14,7 @@ from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from assay.revisions.revision import Revision
 from assay.server.server import Server
 from assay.telemetry import Telemetry
-from assay.telemetry.export import TALKATIVE, Export, Seldom
+from assay.telemetry.export import NOISY_LOGGERS, Export, RateLimitFilter
 from assay.telemetry.layer import OPERATIONS, SESSIONS
 from tests.driving.client import connect
 from tests.driving.describing import DescribingClient
@@ -28,9 +28,9 @@ ADD = {"name": "add", "arguments": {"a": 1, "b": 2}}
 @pytest.fixture(autouse=True)
 def no_filters_stay() -> Iterator[None]:
     yield
-    for name in TALKATIVE:
-        for one in [one for one in logging.getLogger(name).filters if isinstance(one, Seldom)]:
-            logging.getLogger(name).removeFilter(one)
+    for name in NOISY_LOGGERS:
+        for each in [each for each in logging.getLogger(name).filters if isinstance(each, RateLimitFilter)]:
+            logging.getLogger(name).removeFilter(each)
 
 
 @asynccontextmanager
@@ -60,11 +60,11 @@ async def test_a_collector_gets_the_spans_of_a_conversation(transport: str, revi
         async with connect(server, transport, revision) as client:
             await client.result("tools/call", {**ADD, "_meta": META})
             await client.error("tools/call", {"name": "nothing", "_meta": META})
-        good, bad = sorted(await receiver.of(TRACE, 10, count=2), key=lambda one: one["name"], reverse=True)
+        good, bad = sorted(await receiver.of(TRACE, 10, count=2), key=lambda span: span["name"], reverse=True)
 
-    said = attributes(good)
+    labels = attributes(good)
     assert (good["name"], good["kind"], good["parentSpanId"]) == ("tools/call add", 2, "b7ad6b7169203331")
-    assert (said["mcp.protocol.version"], said["capability.name"]) == (revision.date, "add")
+    assert (labels["mcp.protocol.version"], labels["capability.name"]) == (revision.date, "add")
     assert (attributes(bad)["rpc.response.status_code"], bad.get("status", {})) == ("-32602", {})
 
 
@@ -116,6 +116,6 @@ async def test_a_collector_that_never_answers_holds_up_nothing(monkeypatch: pyte
 
 def test_trouble_is_told_once_in_a_while() -> None:
     record = logging.LogRecord("x", logging.WARNING, "x", 1, "away", None, None)
-    seldom = Seldom()
+    seldom = RateLimitFilter()
 
     assert [seldom.filter(record), seldom.filter(record)] == [True, False]

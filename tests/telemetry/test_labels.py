@@ -1,4 +1,4 @@
-"""Labels are put together once for each thing that is there, and no more of them are kept than a bound."""
+"""Labels are built once per registered component, and the cache is bounded."""
 
 from typing import Any
 
@@ -8,14 +8,14 @@ from assay import Scope, Server
 from assay.protocol.session import STATELESS
 from assay.revisions.registry import HANDSHAKE
 from assay.telemetry import labels
-from assay.telemetry.labels import Labelling
+from assay.telemetry.labels import MethodLabels
 from assay.telemetry.subject import Params
 
 PEER = STATELESS[HANDSHAKE[-1]]
 
 
-class Asked:
-    """As much of a call as labels are made of."""
+class FakeCall:
+    """The parts of a call that labels depend on."""
 
     scope = Scope(transport="stdio")
     peer = PEER
@@ -29,46 +29,46 @@ def server_with(*names: str) -> Server:
 
 
 def test_labels_are_made_once_for_each_tool() -> None:
-    labelling = Labelling(server_with("a", "b"), "tools/call", profile=True)
-    asked: Any = Asked()
+    method_labels = MethodLabels(server_with("a", "b"), "tools/call", profile=True)
+    call: Any = FakeCall()
 
-    first, other = labelling.of(asked, Params(name="a")), labelling.of(asked, Params(name="b"))
+    first, other = method_labels.of(call, Params(name="a")), method_labels.of(call, Params(name="b"))
 
-    assert labelling.of(asked, Params(name="a")) is first
+    assert method_labels.of(call, Params(name="a")) is first
     assert (first.name, other.name) == ("tools/call a", "tools/call b")
 
 
-def test_what_is_not_there_is_not_kept() -> None:
-    labelling = Labelling(server_with("a"), "tools/call", profile=True)
-    asked: Any = Asked()
+def test_unknown_names_are_not_cached() -> None:
+    method_labels = MethodLabels(server_with("a"), "tools/call", profile=True)
+    call: Any = FakeCall()
 
-    assert labelling.of(asked, Params(name="x")) is not labelling.of(asked, Params(name="x"))
-
-
-def test_what_is_kept_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(labels, "KEPT", 1)
-    labelling = Labelling(server_with("a", "b"), "tools/call", profile=True)
-    asked: Any = Asked()
-    first = labelling.of(asked, Params(name="a"))
-    labelling.of(asked, Params(name="b"))
-
-    assert labelling.of(asked, Params(name="a")) is not first
+    assert method_labels.of(call, Params(name="x")) is not method_labels.of(call, Params(name="x"))
 
 
-@pytest.mark.parametrize(("length", "kept"), [(5, True), (5000, False)])
-def test_a_long_uri_is_not_kept_although_a_template_would_take_it(length: int, kept: bool) -> None:
+def test_the_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(labels, "MAX_CACHED", 1)
+    method_labels = MethodLabels(server_with("a", "b"), "tools/call", profile=True)
+    call: Any = FakeCall()
+    first = method_labels.of(call, Params(name="a"))
+    method_labels.of(call, Params(name="b"))
+
+    assert method_labels.of(call, Params(name="a")) is not first
+
+
+@pytest.mark.parametrize(("length", "cached"), [(5, True), (5000, False)])
+def test_a_long_uri_is_not_cached_even_if_a_template_matches(length: int, cached: bool) -> None:
     server = Server("labelled")
     server.resource("file:///{path}")(lambda path: path)
-    labelling = Labelling(server, "resources/read", profile=True)
-    asked: Any = Asked()
+    method_labels = MethodLabels(server, "resources/read", profile=True)
+    call: Any = FakeCall()
     uri = "file:///" + length * "x"
 
-    assert (labelling.of(asked, Params(uri=uri)) is labelling.of(asked, Params(uri=uri))) is kept
+    assert (method_labels.of(call, Params(uri=uri)) is method_labels.of(call, Params(uri=uri))) is cached
 
 
 @pytest.mark.parametrize("name", [None, 5, ["a"], {}])
 def test_a_name_that_is_none_names_nothing(name: Any) -> None:
-    labelling = Labelling(server_with("a"), "tools/call", profile=True)
-    asked: Any = Asked()
+    method_labels = MethodLabels(server_with("a"), "tools/call", profile=True)
+    call: Any = FakeCall()
 
-    assert labelling.of(asked, Params(name=name)).name == "tools/call"
+    assert method_labels.of(call, Params(name=name)).name == "tools/call"

@@ -1,4 +1,4 @@
-"""Each request of a server becomes a span, and its time is measured."""
+"""Each request yields a span and a measured duration."""
 
 import asyncio
 import json
@@ -122,8 +122,8 @@ async def test_the_span_is_current_while_the_handler_runs(tool: str) -> None:
     answer = await observed.server.handle(message)
 
     (span,) = observed.spans
-    found = json.loads(json.loads(answer or b"")["result"]["content"][0]["text"])
-    assert found == {
+    current = json.loads(json.loads(answer or b"")["result"]["content"][0]["text"])
+    assert current == {
         "trace": TRACE,
         "span": trace.format_span_id(span.context.span_id),
         "baggage": "ada",
@@ -195,7 +195,7 @@ async def test_a_request_that_its_client_cancels_has_not_failed() -> None:
         request_id = await client.begin("tools/call", {"name": "wait", "arguments": {}})
         await client.notify("notifications/cancelled", {"requestId": request_id})
 
-    (span,) = [one for one in observed.spans if one.name == "tools/call wait"]
+    (span,) = [span for span in observed.spans if span.name == "tools/call wait"]
     assert (span.status.status_code, "error.type" in (span.attributes or {})) == (StatusCode.UNSET, False)
 
 
@@ -264,11 +264,13 @@ async def test_spans_of_requests_at_once_do_not_mix() -> None:
     observed = Observed()
     metas = [f"00-{number:032x}-{CALLER}-01" for number in range(1, 9)]
     messages = [
-        request("tools/call", {"name": "where_in_a_thread", "arguments": {}, "_meta": {"traceparent": one}})
-        for one in metas
+        request("tools/call", {"name": "where_in_a_thread", "arguments": {}, "_meta": {"traceparent": item}})
+        for item in metas
     ]
 
-    answers = await asyncio.gather(*(observed.server.handle(one, scope=Scope()) for one in messages))
+    answers = await asyncio.gather(*(observed.server.handle(item, scope=Scope()) for item in messages))
 
-    found = [json.loads(json.loads(one or b"")["result"]["content"][0]["text"])["trace"] for one in answers]
-    assert found == [one.split("-")[1] for one in metas]
+    traces = [
+        json.loads(json.loads(item or b"")["result"]["content"][0]["text"])["trace"] for item in answers
+    ]
+    assert traces == [item.split("-")[1] for item in metas]

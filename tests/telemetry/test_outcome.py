@@ -1,4 +1,4 @@
-"""What a request's end is called."""
+"""The outcome of a request in spans and metrics."""
 
 import asyncio
 from typing import Any
@@ -10,7 +10,7 @@ from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS
 from assay.revisions.registry import REVISIONS
 from assay.server.call import Cancelled, TimedOut
 from assay.server.failure import ReadFailed
-from assay.telemetry.outcome import FINE, TOOL_ERROR, Outcome, of_exception, of_result
+from assay.telemetry.outcome import OK, TOOL_ERROR, Outcome, of_exception, of_result
 
 NEWEST = REVISIONS[-1]
 BROKEN = Outcome(str(INTERNAL_ERROR), str(INTERNAL_ERROR), "internal error")
@@ -19,11 +19,11 @@ BROKEN = Outcome(str(INTERNAL_ERROR), str(INTERNAL_ERROR), "internal error")
 @pytest.mark.parametrize(
     ("result", "outcome"),
     [
-        (ToolResult([]), FINE),
+        (ToolResult([]), OK),
         (ToolResult([], is_error=True), TOOL_ERROR),
-        ({"content": []}, FINE),
+        ({"content": []}, OK),
         ({"content": [], "isError": True}, TOOL_ERROR),
-        (None, FINE),
+        (None, OK),
     ],
 )
 def test_a_result_may_tell_of_a_tool_that_failed(result: Any, outcome: Outcome) -> None:
@@ -42,8 +42,8 @@ def test_a_result_may_tell_of_a_tool_that_failed(result: Any, outcome: Outcome) 
         (ExceptionGroup("one", [RpcError(INVALID_PARAMS, "bad")]), Outcome(str(INVALID_PARAMS))),
         (ReadFailed("u:x", RpcError(INVALID_PARAMS, "bad")), Outcome(str(INVALID_PARAMS))),
         (ReadFailed("u:x", ResourceNotFound("u:x")), Outcome(str(NEWEST.resource_not_found))),
-        (Cancelled("gone"), FINE),
-        (asyncio.CancelledError(), FINE),
+        (Cancelled("gone"), OK),
+        (asyncio.CancelledError(), OK),
     ],
     ids=lambda value: type(value).__name__,
 )

@@ -1,4 +1,4 @@
-"""Trace context from strangers: what cannot be read is as if it were not there."""
+"""Trace context from clients; what cannot be read is ignored."""
 
 import json
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 from msgspec import UNSET, Raw
 from opentelemetry import trace
 
-from assay.telemetry.parent import LONGEST, Parent
+from assay.telemetry.parent import MAX_LENGTH, Parent
 
 GOOD = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
@@ -32,7 +32,7 @@ def test_a_parent_is_read() -> None:
         {"traceparent": "nonsense"},
         {"traceparent": f"00-{'0' * 32}-{'0' * 16}-01"},
         {"traceparent": GOOD.replace("-", "_")},
-        {"traceparent": GOOD + "x" * LONGEST},
+        {"traceparent": GOOD + "x" * MAX_LENGTH},
         {"baggage": "user=ada"},
         ["traceparent"],
         "traceparent",

@@ -14,7 +14,7 @@ from assay.certify.bundle.environment import Environment
 from assay.lab.harness.reason import Reason, ReasonKind
 from assay.lab.harness.verdict import Verdict
 from assay.signing import dsse
-from assay.signing.dsse import Refused, Role, Trust
+from assay.signing.dsse import InvalidEnvelope, Role, Trust
 
 from .bundle import layout, sbom
 from .scoring import Evidence
@@ -64,7 +64,7 @@ def judge_signature(envelope: bytes, trust: Trust) -> Evidence:
     """Whether an envelope of the evidence is the developer's, whose key is pinned."""
     try:
         signed = dsse.verify(envelope, trust, Role.DEVELOPER)
-    except Refused as error:
+    except InvalidEnvelope as error:
         return Evidence(Verdict.FAILURE, f"{error.reason}: {error}")
     return Evidence(Verdict.SUCCESS, f"signed with {signed.key_id}")
 

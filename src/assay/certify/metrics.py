@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from assay.signing import canonical, dsse
-from assay.signing.dsse import Refused, Role, Trust
+from assay.signing.dsse import InvalidEnvelope, Role, Trust
 from assay.signing.keys import SigningKey
 
 PAYLOAD_TYPE: Final = "application/vnd.assay.metrics+json"
@@ -82,7 +82,7 @@ def read(data: bytes, trust: Trust | None = None) -> Metrics:
     if trust is not None:
         try:
             signed = dsse.verify(data, trust, Role.HARNESS, PAYLOAD_TYPE)
-        except Refused as error:
+        except InvalidEnvelope as error:
             raise BadMetrics(f"the metrics are refused ({error.reason}): {error}") from error
         return Metrics(_results(signed.payload), Source.HARNESS, signed.key_id, data)
     return Metrics(_results(_payload(data)), Source.SELF_REPORTED, None, data)

@@ -34,7 +34,7 @@ def put_telemetry(server: Server, options: argparse.Namespace) -> None:
         return
     url = check_url(options.telemetry) if options.telemetry else None
     try:
-        from assay.telemetry.opening import open_telemetry
+        from assay.telemetry.factory import open_telemetry
 
         about = {"service": server.info.name, "version": server.info.version}
         layer, close = open_telemetry(url, **about, environment=os.environ)

@@ -228,7 +228,7 @@ def _checkpoint(text: bytes, trust: dsse.Trust) -> VerifiedCheckpoint:
     try:
         signed = dsse.verify(text, trust, dsse.Role.DEVELOPER, CHECKPOINT_TYPE)
         claim = msgspec.convert(canonical.decode(signed.payload), Checkpoint)
-    except (dsse.Refused, canonical.NotCanonical, msgspec.ValidationError) as error:
+    except (dsse.InvalidEnvelope, canonical.NotCanonical, msgspec.ValidationError) as error:
         raise InvalidSegment(Reason.BAD_CHECKPOINT, f"a checkpoint: {error}") from error
     return VerifiedCheckpoint(claim, signed.key_id)
 

@@ -1,1 +1,1 @@
-"""What is signed, and by whom: keys, the one form of JSON that is signed, DSSE envelopes."""
+"""Signatures: keys, the canonical JSON that is signed, and DSSE envelopes."""

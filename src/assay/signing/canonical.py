@@ -1,7 +1,7 @@
-"""One form of JSON: keys sorted, no spaces, UTF-8, no number that JSON does not have.
+"""Canonical JSON: sorted keys, no whitespace, UTF-8, no NaN or infinity.
 
-Whatever is signed has this form, and only this form is read: then each byte counts, no key comes twice, and
-to write again what was read gives the same bytes. It is not RFC 8785, which writes some numbers otherwise.
+Signed documents have this form, and no other is accepted. So every byte is covered, no key occurs twice, and
+re-encoding a decoded document yields the same bytes. Unlike RFC 8785, numbers are written as Python does.
 """
 
 from __future__ import annotations
@@ -10,36 +10,36 @@ import json
 from typing import Any, Final
 
 MAX_BYTES: Final = 32 * 1024 * 1024
-"""The largest document that is read: a manifest of a hundred thousand files takes some half of it."""
+"""The largest document to read; a manifest of a hundred thousand files takes about half of it."""
 
 
 class NotCanonical(ValueError):
-    """These bytes, or this value, have no place among signed documents; the text says why."""
+    """The value has no canonical form, or the bytes are not in it."""
 
 
 def encode(value: object) -> bytes:
     """
     Raises:
-        NotCanonical: JSON cannot say this, or would say it otherwise.
+        NotCanonical: The value cannot be written as canonical JSON.
     """
     try:
         text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
         return text.encode()
     except (TypeError, ValueError, RecursionError) as error:
-        raise NotCanonical(f"no canonical JSON: {error}") from error
+        raise NotCanonical(f"not representable as canonical JSON: {error}") from error
 
 
 def decode(data: bytes, limit: int = MAX_BYTES) -> Any:
     """
     Raises:
-        NotCanonical: too long, no JSON, or JSON in another form than `encode` writes.
+        NotCanonical: The document is too long, not JSON, or not as `encode` writes it.
     """
     if len(data) > limit:
         raise NotCanonical(f"{len(data)} bytes, which is more than {limit}")
     try:
         value = json.loads(data.decode())
     except (ValueError, RecursionError) as error:
-        raise NotCanonical(f"no JSON: {error}") from error
+        raise NotCanonical(f"not JSON: {error}") from error
     if encode(value) != data:
-        raise NotCanonical("JSON in another form: keys sorted and given once, no spaces, UTF-8")
+        raise NotCanonical("not canonical JSON: keys must be sorted and unique, without whitespace, in UTF-8")
     return value

@@ -1,8 +1,9 @@
 """DSSE envelopes: a payload, its type, and one Ed25519 signature over both.
 
-Envelopes are written in one form, and only that form is read, so that no byte of one can change unnoticed.
-Each holds exactly one signature: a second one could be added by anybody, and would be covered by nothing.
-The payload is handed out only once its signature has been verified, by a key that the verifier has pinned.
+Envelopes have one form, and no other is accepted, so that no byte can change unnoticed. Each holds exactly
+one
+signature: anyone could add a second one, which nothing would cover. `verify` returns the payload only after
+checking its signature with a key that the verifier pinned.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class Role(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why an envelope is refused; the first that applies, in this order."""
+    """Why an envelope is refused: the first that applies, in this order."""
 
     NO_PINNED_KEY = "no-pinned-key"
     MALFORMED = "malformed"
@@ -42,8 +43,8 @@ class Reason(StrEnum):
     BAD_SIGNATURE = "bad-signature"
 
 
-class Refused(ValueError):
-    """An envelope does not prove what it should; `reason` says why, for programs."""
+class InvalidEnvelope(ValueError):
+    """An envelope does not prove what it should; `reason` is for programs."""
 
     def __init__(self, reason: Reason, detail: str) -> None:
         super().__init__(reason, detail)
@@ -55,7 +56,7 @@ class Refused(ValueError):
 
 
 class Trust:
-    """The keys that a verifier has pinned, each for one role or several."""
+    """The keys that a verifier pinned, each for one or more roles."""
 
     def __init__(self, pins: Iterable[tuple[PublicKey, Role]] = ()) -> None:
         self.keys: dict[str, PublicKey] = {}
@@ -66,8 +67,8 @@ class Trust:
 
 
 @dataclass(frozen=True)
-class Signed:
-    """A payload that has been verified, and who signed it."""
+class VerifiedPayload:
+    """A verified payload, and the key that signed it."""
 
     payload: bytes
     key_id: str
@@ -86,7 +87,8 @@ class _Envelope(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
 
 
 def pre_authentication(payload_type: str, payload: bytes) -> bytes:
-    """The bytes that are signed (PAE): lengths make sure that no two pairs give the same ones."""
+    """The signed bytes (PAE of DSSE). The lengths make them unambiguous: no other type and payload yield
+    them."""
     kind = payload_type.encode()
     return b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(payload), payload)
 
@@ -101,54 +103,54 @@ def sign(payload: bytes, key: SigningKey, payload_type: str = IN_TOTO) -> bytes:
     return canonical.encode(envelope)
 
 
-def verify(data: bytes, trust: Trust, role: Role, payload_type: str = IN_TOTO) -> Signed:
+def verify(data: bytes, trust: Trust, role: Role, payload_type: str = IN_TOTO) -> VerifiedPayload:
     """
     Raises:
-        Refused: this is no envelope of that type, signed by a key that is pinned for that role.
+        InvalidEnvelope: This is not an envelope of that type, signed with a key that is pinned for that role.
     """
     if not trust.keys:
-        raise Refused(Reason.NO_PINNED_KEY, "no key is pinned: name the one that you trust")
+        raise InvalidEnvelope(Reason.NO_PINNED_KEY, "no key is pinned: name one that you trust")
     envelope = _read(data)
-    payload = _plain(envelope.payload)
+    payload = _decode64(envelope.payload)
     if envelope.payload_type != payload_type:
         detail = f"the envelope holds {envelope.payload_type!r}, not {payload_type!r}"
-        raise Refused(Reason.WRONG_TYPE, detail)
+        raise InvalidEnvelope(Reason.WRONG_TYPE, detail)
     signature = _only(envelope.signatures)
     key = _pinned(signature.keyid, trust.keys)
     if role not in trust.roles[key.id]:
-        raise Refused(Reason.WRONG_ROLE, f"signed by {key.id}, which is not pinned as {role}")
-    if not key.has_signed(pre_authentication(payload_type, payload), _plain(signature.sig)):
-        raise Refused(Reason.BAD_SIGNATURE, f"the signature is not that of {key.id} over this payload")
-    return Signed(payload, key.id, trust.roles[key.id])
+        raise InvalidEnvelope(Reason.WRONG_ROLE, f"signed with {key.id}, which is not pinned as {role}")
+    if not key.has_signed(pre_authentication(payload_type, payload), _decode64(signature.sig)):
+        raise InvalidEnvelope(Reason.BAD_SIGNATURE, f"the signature of {key.id} does not match the payload")
+    return VerifiedPayload(payload, key.id, trust.roles[key.id])
 
 
 def _read(data: bytes) -> _Envelope:
     try:
         return msgspec.convert(canonical.decode(data), _Envelope)
     except (canonical.NotCanonical, msgspec.ValidationError) as error:
-        raise Refused(Reason.MALFORMED, f"no envelope: {error}") from error
+        raise InvalidEnvelope(Reason.MALFORMED, f"not an envelope: {error}") from error
 
 
-def _plain(text: str) -> bytes:
-    """Decode base64 in its one standard spelling: loose bits at the end are refused as well."""
+def _decode64(text: str) -> bytes:
+    """Decode base64 in its canonical spelling: other values of the unused bits at the end are refused."""
     try:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise Refused(Reason.MALFORMED, f"no envelope: {error}") from error
+        raise InvalidEnvelope(Reason.MALFORMED, f"not an envelope: {error}") from error
     if base64.b64encode(data).decode() != text:
-        raise Refused(Reason.MALFORMED, "no envelope: base64 with loose bits at its end")
+        raise InvalidEnvelope(Reason.MALFORMED, "not an envelope: base64 with unused bits set")
     return data
 
 
 def _only(signatures: list[_Signature]) -> _Signature:
     if not signatures:
-        raise Refused(Reason.UNSIGNED, "the envelope is not signed")
+        raise InvalidEnvelope(Reason.UNSIGNED, "the envelope is not signed")
     if len(signatures) > 1:
-        raise Refused(Reason.SEVERAL_SIGNATURES, f"{len(signatures)} signatures where one is expected")
+        raise InvalidEnvelope(Reason.SEVERAL_SIGNATURES, f"{len(signatures)} signatures instead of one")
     return signatures[0]
 
 
 def _pinned(key_id: str, keys: Mapping[str, PublicKey]) -> PublicKey:
     if key_id not in keys:
-        raise Refused(Reason.UNKNOWN_KEY, f"signed by {key_id!r}, which is not among the pinned keys")
+        raise InvalidEnvelope(Reason.UNKNOWN_KEY, f"signed with {key_id!r}, which is not pinned")
     return keys[key_id]

@@ -1,7 +1,6 @@
-"""Ed25519 key pairs, in files that OpenSSL reads too.
+"""Ed25519 key pairs, in files that OpenSSL can read.
 
-Whoever verifies has got the public key from its owner and names it: a key that comes with the evidence proves
-nothing.
+A verifier gets the public key from its owner and names it: a key that comes with the evidence proves nothing.
 """
 
 from __future__ import annotations
@@ -27,22 +26,22 @@ from cryptography.hazmat.primitives.serialization import (
 SIGNING_ENDING: Final = ".key"
 PUBLIC_ENDING: Final = ".pub"
 MAX_FILE_BYTES: Final = 16 * 1024
-"""A key takes some 120 bytes; whatever is longer than this is something else."""
+"""A key takes about 120 bytes; a longer file is not a key."""
 
 
 class BadKey(ValueError):
-    """A key cannot be read or written; the text names the file, the cause and what to do."""
+    """A key cannot be read or written; the message names the file, the cause and the fix."""
 
 
 @dataclass(frozen=True)
 class PublicKey:
-    """What a verifier holds: 32 bytes."""
+    """A verification key of 32 bytes."""
 
     raw: bytes
 
     @cached_property
     def id(self) -> str:
-        """The SHA-256 of the key as `openssl pkey -pubin -outform DER` writes it."""
+        """SHA-256 of the key as written by `openssl pkey -pubin -outform DER`."""
         der = self._key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
         return f"sha256:{sha256(der).hexdigest()}"
 
@@ -62,7 +61,7 @@ class PublicKey:
 
 @dataclass(frozen=True, repr=False)
 class SigningKey:
-    """What a signer holds. It is not shown, however it is printed."""
+    """A private key, which its `repr` does not show."""
 
     key: Ed25519PrivateKey
 
@@ -82,10 +81,10 @@ def generate() -> SigningKey:
 
 
 def write_pair(key: SigningKey, name: str) -> tuple[Path, Path]:
-    """Write `name.key`, which only its owner may read, and `name.pub`; neither replaces a file.
+    """Write `name.key`, readable only by its owner, and `name.pub`, without replacing any file.
 
     Raises:
-        BadKey: one of them is there already, or cannot be written. Then neither is left behind.
+        BadKey: A file exists or cannot be written. Then neither is left behind.
     """
     signing, public = Path(name + SIGNING_ENDING), Path(name + PUBLIC_ENDING)
     _create(signing, key.pem(), 0o600)
@@ -99,10 +98,10 @@ def write_pair(key: SigningKey, name: str) -> tuple[Path, Path]:
 
 def _create(path: Path, content: bytes, mode: int) -> None:
     try:
-        # O_EXCL follows no link and replaces nothing; the mode holds from the first byte on.
+        # O_EXCL follows no symbolic link and replaces nothing; the mode applies from the first byte.
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     except FileExistsError:
-        raise BadKey(f"{path} is there already: a key is never overwritten; choose another name") from None
+        raise BadKey(f"{path} exists, and keys are never overwritten: choose another name") from None
     except OSError as error:
         raise BadKey(f"cannot write {path}: {error.strerror}") from error
     try:
@@ -116,36 +115,38 @@ def _create(path: Path, content: bytes, mode: int) -> None:
 def read_signing_key(path: Path) -> SigningKey:
     """
     Raises:
-        BadKey: this is no private Ed25519 key in PEM.
+        BadKey: The file is not a private Ed25519 key in PEM.
     """
     data = _pem(path)
     if b"PUBLIC KEY-----" in data:
-        raise BadKey(f"{path} is a public key: sign with the {SIGNING_ENDING} file beside it")
+        raise BadKey(f"{path} is a public key: sign with the matching {SIGNING_ENDING} file")
     if b"ENCRYPTED" in data:
-        raise BadKey(f"{path} is encrypted: give it without a password, e.g. after `openssl pkey -in {path}`")
+        raise BadKey(f"{path} is encrypted: decrypt it first, for example with `openssl pkey -in {path}`")
     try:
         key = load_pem_private_key(data, None)
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise BadKey(f"{path} is no private key in PEM: `assay keygen` makes one") from error
+        raise BadKey(f"{path} is not a private key in PEM: create one with `assay keygen`") from error
     if not isinstance(key, Ed25519PrivateKey):
-        raise BadKey(f"{path} is a key of another kind: only Ed25519 is used; `assay keygen` makes one")
+        raise BadKey(f"{path} is not an Ed25519 key: create one with `assay keygen`")
     return SigningKey(key)
 
 
 def read_public_key(path: Path) -> PublicKey:
     """
     Raises:
-        BadKey: this is no public Ed25519 key in PEM.
+        BadKey: The file is not a public Ed25519 key in PEM.
     """
     data = _pem(path)
     if b"PRIVATE KEY-----" in data:
-        raise BadKey(f"{path} is a private key: give the {PUBLIC_ENDING} file, and keep this one to yourself")
+        raise BadKey(f"{path} is a private key: use the {PUBLIC_ENDING} file, and keep this one secret")
     try:
         key = load_pem_public_key(data)
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise BadKey(f"{path} is no public key in PEM: ask its owner for the {PUBLIC_ENDING} file") from error
+        raise BadKey(
+            f"{path} is not a public key in PEM: ask its owner for the {PUBLIC_ENDING} file"
+        ) from error
     if not isinstance(key, Ed25519PublicKey):
-        raise BadKey(f"{path} is a key of another kind: only Ed25519 is used")
+        raise BadKey(f"{path} is not an Ed25519 key")
     return PublicKey(key.public_bytes(Encoding.Raw, PublicFormat.Raw))
 
 
@@ -156,5 +157,5 @@ def _pem(path: Path) -> bytes:
     except OSError as error:
         raise BadKey(f"cannot read {path}: {error.strerror}") from error
     if len(data) > MAX_FILE_BYTES:
-        raise BadKey(f"{path} is no key: it is longer than {MAX_FILE_BYTES} bytes")
+        raise BadKey(f"{path} is not a key: it is longer than {MAX_FILE_BYTES} bytes")
     return data

@@ -1,4 +1,4 @@
-"""Spans and metrics of a server, by the conventions of OpenTelemetry for MCP: `server.use(Telemetry())`."""
+"""Spans and metrics of a server, as in OpenTelemetry's conventions for MCP: `server.use(Telemetry())`."""
 
 from assay.model.error import MissingExtra
 

@@ -1,7 +1,7 @@
-"""Telemetry that goes straight to a collector: what `assay serve` puts around a server.
+"""Telemetry without the OpenTelemetry SDK, as used by `assay serve`.
 
-Spans of OpenTelemetry's SDK take longer than a whole call is served. These are the same on the wire, and are
-written after the answer, by another thread. Where a host has providers of its own, `Telemetry` is for it.
+A span of the SDK takes longer than serving a call. These spans are the same on the wire, but another thread
+encodes them after the response. A host with its own providers uses `Telemetry`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
 from assay.protocol.layer import Host, Serve
 from assay.protocol.layer import LayeredCall as Call
 
-from .labels import INITIALIZE, LONGEST, NETWORK, VERSION, Labelling
+from .labels import INITIALIZE, MAX_LENGTH, NETWORK, VERSION, MethodLabels
+from .otlp import RequestSpan
 from .outbox import Outbox
-from .outcome import FINE, of_exception, of_result
+from .outcome import OK, of_exception, of_result
 from .parent import Parent
-from .served import Served
 from .subject import read_params
 
 A = TypeVar("A")
@@ -30,7 +30,7 @@ NOTHING: Final[dict[str, str]] = {}
 
 
 class DirectTelemetry:
-    """A layer, as `Telemetry`; put it around a server before other layers."""
+    """A layer like `Telemetry`; add it to a server before other layers."""
 
     def __init__(self, outbox: Outbox) -> None:
         self._outbox = outbox
@@ -43,59 +43,60 @@ class DirectTelemetry:
         return app
 
     def wrap(self, method: str, serve: Serve, /) -> Serve:
-        labelling = Labelling(self._host, method, profile=True)
+        method_labels = MethodLabels(self._host, method, profile=True)
         put = self._outbox.put
 
         async def observed(call: Call) -> Any:
             began = time_ns()
             params = read_params(call)
-            labels = labelling.of(call, params)
+            labels = method_labels.of(call, params)
             context, links = self._parent.of(params.meta, call.scope.raw_headers)
-            around = trace.get_current_span(context).get_span_context()
-            own = _own(around)
-            token = contexts.attach(trace.set_span_in_context(NonRecordingSpan(own), context))
-            outcome, agreed = FINE, NOTHING
+            parent = trace.get_current_span(context).get_span_context()
+            span = _new_span(parent)
+            token = contexts.attach(trace.set_span_in_context(NonRecordingSpan(span), context))
+            outcome, negotiated = OK, NOTHING
             try:
                 result = await serve(call)
                 outcome = of_result(result)
                 if method == INITIALIZE:
-                    agreed = {VERSION: result.protocol_version}
-                    self._watch(call, began, agreed)
+                    negotiated = {VERSION: result.protocol_version}
+                    self._watch(call, began, negotiated)
                 return result
             except BaseException as error:
                 outcome = of_exception(error, call.peer.revision)
                 raise
             finally:
                 contexts.detach(token)
-                if own.trace_flags & TraceFlags.SAMPLED:
-                    parent, state = (around.span_id, around.trace_state) if around.is_valid else (0, None)
+                if span.trace_flags & TraceFlags.SAMPLED:
+                    parent_id, state = (parent.span_id, parent.trace_state) if parent.is_valid else (0, None)
                     linked = tuple((link.context.trace_id, link.context.span_id) for link in links)
                     header = state.to_header() if state else ""
-                    more = {**_more(call), **agreed}
-                    ids = (own.trace_id, own.span_id, parent, header, linked)
-                    put(Served(labels, *ids, began, time_ns(), more, outcome, agreed))
+                    extra = {**_request_ids(call), **negotiated}
+                    ids = (span.trace_id, span.span_id, parent_id, header, linked)
+                    put(RequestSpan(labels, *ids, began, time_ns(), extra, outcome, negotiated))
 
         return observed
 
-    def _watch(self, call: Call, began: int, agreed: dict[str, str]) -> None:
-        """Measure the session that begins here, when it ends."""
+    def _watch(self, call: Call, began: int, negotiated: dict[str, str]) -> None:
+        """Record the duration of the session that begins here, when it ends."""
         if call.session is None:
             return
-        about, told = {**agreed, **NETWORK.get(call.scope.transport, {})}, self._outbox.session
-        call.session.endings += (lambda: told((time_ns() - began) / 1e9, about),)
+        attributes = {**negotiated, **NETWORK.get(call.scope.transport, {})}
+        record = self._outbox.session
+        call.session.endings += (lambda: record((time_ns() - began) / 1e9, attributes),)
 
 
-def _own(around: SpanContext) -> SpanContext:
-    """A new span of the trace around it, and of its mind about being told; else the first of a new trace."""
-    if around.is_valid:
-        flags = SAMPLED if around.trace_flags.sampled else TraceFlags()
-        return SpanContext(around.trace_id, getrandbits(64) or 1, False, flags, around.trace_state)
+def _new_span(parent: SpanContext) -> SpanContext:
+    """A child of the parent, sampled if that is; without a parent, the root of a new trace."""
+    if parent.is_valid:
+        flags = SAMPLED if parent.trace_flags.sampled else TraceFlags()
+        return SpanContext(parent.trace_id, getrandbits(64) or 1, False, flags, parent.trace_state)
     return SpanContext(getrandbits(128) or 1, getrandbits(64) or 1, False, SAMPLED)
 
 
-def _more(call: Call) -> dict[str, str]:
-    number = str(call.id)[:LONGEST]
-    more = {"jsonrpc.request.id": number, "rpc.id": number}
+def _request_ids(call: Call) -> dict[str, str]:
+    number = str(call.id)[:MAX_LENGTH]
+    ids = {"jsonrpc.request.id": number, "rpc.id": number}
     if call.session is not None and call.session.id:
-        more["mcp.session.id"] = call.session.id
-    return more
+        ids["mcp.session.id"] = call.session.id
+    return ids

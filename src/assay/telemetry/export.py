@@ -1,7 +1,7 @@
-"""Where spans and metrics go: by OTLP over HTTP to a collector, with OpenTelemetry's own SDK.
+"""Export of spans and metrics over OTLP/HTTP, with the OpenTelemetry SDK.
 
-Neither a collector that is away nor one that is slow holds up a server: spans wait in a queue with a bound,
-threads of the SDK send them, and the end of the process waits for them no longer than `FAREWELL`.
+An unreachable or slow collector does not delay the server: spans wait in a bounded queue, threads of the SDK
+send them, and the process waits for them at exit no longer than `CLOSE_TIMEOUT`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 
 from assay.model.error import MissingExtra
 
-from .outbox import FAREWELL, SELDOM
+from .outbox import CLOSE_TIMEOUT, WARNING_INTERVAL
 
 try:
     from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
@@ -25,11 +25,11 @@ try:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 except ImportError:
-    raise MissingExtra('to export telemetry takes more packages: pip install "assay-mcp[otel]"') from None
+    raise MissingExtra('exporting telemetry needs more packages: pip install "assay-mcp[otel]"') from None
 
-SOON: Final = {"OTEL_BSP_SCHEDULE_DELAY": 200.0, "OTEL_METRIC_EXPORT_INTERVAL": 5000.0}
-"""Milliseconds between two exports to a collector that was named, unless the environment says otherwise."""
-TALKATIVE: Final = (
+INTERVALS: Final = {"OTEL_BSP_SCHEDULE_DELAY": 200.0, "OTEL_METRIC_EXPORT_INTERVAL": 5000.0}
+"""Milliseconds between exports to a given URL, unless the environment sets them."""
+NOISY_LOGGERS: Final = (
     "opentelemetry.exporter.otlp.proto.http.trace_exporter",
     "opentelemetry.exporter.otlp.proto.http.metric_exporter",
     "opentelemetry.sdk._shared_internal",
@@ -37,10 +37,10 @@ TALKATIVE: Final = (
 
 
 class Export:
-    """Providers whose spans and metrics go to a collector: the one at a URL, else the environment's.
+    """Providers that export to a collector: the one at the URL, else the environment's.
 
-    What the environment says goes before what is given here, as for any user of OpenTelemetry:
-    `OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES`, and with no URL all of `OTEL_EXPORTER_OTLP_...`.
+    The environment takes precedence, as usual with OpenTelemetry: `OTEL_SERVICE_NAME`,
+    `OTEL_RESOURCE_ATTRIBUTES`, and without a URL all of `OTEL_EXPORTER_OTLP_...`.
     """
 
     def __init__(self, url: str | None, *, service: str, version: str) -> None:
@@ -48,42 +48,43 @@ class Export:
         resource = Resource.create(dict(own.merge(OTELResourceDetector().detect()).attributes))
         base = None if url is None else url.rstrip("/")
         spans = OTLPSpanExporter(None if base is None else f"{base}/v1/traces")
-        measures = OTLPMetricExporter(None if base is None else f"{base}/v1/metrics")
+        metrics = OTLPMetricExporter(None if base is None else f"{base}/v1/metrics")
         self.tracer_provider = TracerProvider(resource=resource, shutdown_on_exit=False)
         self.tracer_provider.add_span_processor(
-            BatchSpanProcessor(spans, schedule_delay_millis=_pace("OTEL_BSP_SCHEDULE_DELAY", url))
+            BatchSpanProcessor(spans, schedule_delay_millis=_interval("OTEL_BSP_SCHEDULE_DELAY", url))
         )
         reader = PeriodicExportingMetricReader(
-            measures, export_interval_millis=_pace("OTEL_METRIC_EXPORT_INTERVAL", url)
+            metrics, export_interval_millis=_interval("OTEL_METRIC_EXPORT_INTERVAL", url)
         )
         self.meter_provider = MeterProvider([reader], resource=resource, shutdown_on_exit=False)
-        self._over, self._sent = threading.Event(), threading.Event()
-        # Begun now: a process that ends begins no threads. A daemon: nobody waits for it long.
+        self._closing, self._sent = threading.Event(), threading.Event()
+        # Started now, because a process cannot start threads at exit; a daemon, so that exit does not wait
+        # for it.
         threading.Thread(target=self._send_the_rest, name="assay-telemetry", daemon=True).start()
-        for name in TALKATIVE:
-            logging.getLogger(name).addFilter(Seldom())
+        for name in NOISY_LOGGERS:
+            logging.getLogger(name).addFilter(RateLimitFilter())
 
     def _send_the_rest(self) -> None:
-        self._over.wait()
+        self._closing.wait()
         try:
             self.tracer_provider.shutdown()
             self.meter_provider.shutdown()
         finally:
             self._sent.set()
 
-    def close(self, patience: float = FAREWELL) -> bool:
-        """Send what is left, as far as that can be done soon; returns whether it could."""
-        self._over.set()
-        return self._sent.wait(patience)
+    def close(self, timeout: float = CLOSE_TIMEOUT) -> bool:
+        """Send what is queued within the timeout; returns whether that succeeded."""
+        self._closing.set()
+        return self._sent.wait(timeout)
 
 
-def _pace(variable: str, url: str | None) -> float | None:
-    """How often to export; none where the SDK's default or the environment's word holds."""
-    return None if url is None or variable in os.environ else SOON[variable]
+def _interval(variable: str, url: str | None) -> float | None:
+    """The export interval; `None` for the SDK's default or the environment's value."""
+    return None if url is None or variable in os.environ else INTERVALS[variable]
 
 
-class Seldom(logging.Filter):
-    """Lets a logger speak once in a while."""
+class RateLimitFilter(logging.Filter):
+    """Passes at most one record per interval."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -93,5 +94,5 @@ class Seldom(logging.Filter):
         now = monotonic()
         if now < self._silent_until:
             return False
-        self._silent_until = now + SELDOM
+        self._silent_until = now + WARNING_INTERVAL
         return True

@@ -1,4 +1,4 @@
-"""A span and a measured time for each request of a server."""
+"""A span and a duration for each request."""
 
 from __future__ import annotations
 
@@ -13,8 +13,18 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode, TracerProvid
 from assay.protocol.layer import Host, Serve
 from assay.protocol.layer import LayeredCall as Call
 
-from .labels import BUCKETS, INITIALIZE, LONGEST, NETWORK, OPERATIONS, SESSIONS, VERSION, Labelling, Labels
-from .outcome import FINE, Outcome, of_exception, of_result
+from .labels import (
+    BUCKETS,
+    INITIALIZE,
+    MAX_LENGTH,
+    NETWORK,
+    OPERATIONS,
+    SESSIONS,
+    VERSION,
+    Labels,
+    MethodLabels,
+)
+from .outcome import OK, Outcome, of_exception, of_result
 from .parent import Parent
 from .subject import read_params
 
@@ -23,10 +33,10 @@ SCOPE: Final = "assay"
 
 
 class Telemetry:
-    """Put around a server with `Server.use`, before other layers, so that their work is seen as well.
+    """Add it to a server with `Server.use`, before other layers, so that it covers their work.
 
-    Without providers the global ones are used, also when they are set later. `profile` adds the names that
-    the marketplace's profile has for the same: `rpc.method`, `transport.type`, `capability.name` and others.
+    Without providers the global ones are used, even if they are set later. `profile` adds the attributes of
+    the marketplace profile: `rpc.method`, `transport.type`, `capability.name` and others.
     """
 
     def __init__(
@@ -39,10 +49,10 @@ class Telemetry:
         self._tracer = trace.get_tracer(SCOPE, tracer_provider=tracer_provider)
         meter = metrics.get_meter(SCOPE, meter_provider=meter_provider)
         self._operations = meter.create_histogram(
-            OPERATIONS, "s", "How long a request was served", explicit_bucket_boundaries_advisory=BUCKETS
+            OPERATIONS, "s", "Duration of a request", explicit_bucket_boundaries_advisory=BUCKETS
         )
         self._sessions = meter.create_histogram(
-            SESSIONS, "s", "How long a session lasted", explicit_bucket_boundaries_advisory=BUCKETS
+            SESSIONS, "s", "Duration of a session", explicit_bucket_boundaries_advisory=BUCKETS
         )
         self._profile = profile
         self._parent = Parent()
@@ -54,64 +64,64 @@ class Telemetry:
         return app
 
     def wrap(self, method: str, serve: Serve, /) -> Serve:
-        labelling = Labelling(self._host, method, profile=self._profile)
+        method_labels = MethodLabels(self._host, method, profile=self._profile)
 
         async def observed(call: Call) -> Any:
             began = perf_counter()
             params = read_params(call)
-            labels = labelling.of(call, params)
+            labels = method_labels.of(call, params)
             span, token = self._start(labels, call, params.meta)
-            outcome, agreed = FINE, None
+            outcome, negotiated = OK, None
             try:
                 result = await serve(call)
                 outcome = of_result(result)
                 if method == INITIALIZE:
-                    agreed = result.protocol_version
-                    self._watch(call, began, agreed)
+                    negotiated = result.protocol_version
+                    self._watch(call, began, negotiated)
                 return result
             except BaseException as error:
                 outcome = of_exception(error, call.peer.revision)
                 raise
             finally:
                 contexts.detach(token)
-                _finish(span, outcome, agreed)
-                self._measure(perf_counter() - began, labels, outcome, agreed)
+                _finish(span, outcome, negotiated)
+                self._measure(perf_counter() - began, labels, outcome, negotiated)
 
         return observed
 
     def _start(self, labels: Labels, call: Call, meta: Any) -> tuple[Span, Any]:
         parent, links = self._parent.of(meta, call.scope.raw_headers)
-        about = labels.span | {"jsonrpc.request.id": str(call.id)[:LONGEST]}
+        attributes = labels.span | {"jsonrpc.request.id": str(call.id)[:MAX_LENGTH]}
         if self._profile:
-            about["rpc.id"] = about["jsonrpc.request.id"]
+            attributes["rpc.id"] = attributes["jsonrpc.request.id"]
         if call.session is not None and call.session.id:
-            about["mcp.session.id"] = call.session.id
-        span = self._tracer.start_span(labels.name, parent, SpanKind.SERVER, about, links)
+            attributes["mcp.session.id"] = call.session.id
+        span = self._tracer.start_span(labels.name, parent, SpanKind.SERVER, attributes, links)
         return span, contexts.attach(trace.set_span_in_context(span, parent))
 
-    def _measure(self, seconds: float, labels: Labels, outcome: Outcome, agreed: str | None) -> None:
-        about = labels.metric
-        if outcome is not FINE or agreed is not None:
-            about = about | _later(outcome, agreed)
-        self._operations.record(seconds, about)
+    def _measure(self, seconds: float, labels: Labels, outcome: Outcome, negotiated: str | None) -> None:
+        attributes = labels.metric
+        if outcome is not OK or negotiated is not None:
+            attributes = attributes | _later(outcome, negotiated)
+        self._operations.record(seconds, attributes)
 
     def _watch(self, call: Call, began: float, version: str) -> None:
-        """Measure the session that begins here, when it ends."""
+        """Record the duration of the session that begins here, when it ends."""
         if call.session is None:
             return
-        about = {VERSION: version, **NETWORK.get(call.scope.transport, {})}
+        attributes = {VERSION: version, **NETWORK.get(call.scope.transport, {})}
         record = self._sessions.record
-        call.session.endings += (lambda: record(perf_counter() - began, about),)
+        call.session.endings += (lambda: record(perf_counter() - began, attributes),)
 
 
-def _finish(span: Span, outcome: Outcome, agreed: str | None) -> None:
-    if span.is_recording() and (outcome is not FINE or agreed is not None):
-        span.set_attributes(_later(outcome, agreed))
+def _finish(span: Span, outcome: Outcome, negotiated: str | None) -> None:
+    if span.is_recording() and (outcome is not OK or negotiated is not None):
+        span.set_attributes(_later(outcome, negotiated))
         if outcome.error is not None:
             span.set_status(Status(StatusCode.ERROR, outcome.text))
     span.end()
 
 
-def _later(outcome: Outcome, agreed: str | None) -> dict[str, str]:
-    """What is known only when the request has been served."""
-    return outcome.attributes if agreed is None else outcome.attributes | {VERSION: agreed}
+def _later(outcome: Outcome, negotiated: str | None) -> dict[str, str]:
+    """The attributes that are known only after the request."""
+    return outcome.attributes if negotiated is None else outcome.attributes | {VERSION: negotiated}

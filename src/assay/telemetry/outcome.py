@@ -1,6 +1,6 @@
-"""How a request ended, in the words of the conventions.
+"""How a request ended, in the terms of the conventions.
 
-On a server, what the caller did wrong is no error: alarms are for those who run it.
+A caller's mistake is not an error of the server: alarms are for its operators.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from assay.model.error import (
 )
 from assay.revisions.revision import Revision
 
-CALLERS: Final = frozenset(
+CALLER_ERRORS: Final = frozenset(
     {
         *(PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, RESOURCE_NOT_FOUND),
         *(HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION, INSUFFICIENT_SCOPE),
     }
 )
-"""Codes of what the caller did wrong."""
-DEEPEST: Final = 16
-"""Exceptions within each other."""
+"""Error codes that the caller is responsible for."""
+MAX_DEPTH: Final = 16
+"""Levels of nested exceptions to unwrap."""
 
 
 class Outcome(Struct, frozen=True):
     code: str | None = None
-    """Of the JSON-RPC error that is the answer."""
+    """The code of the JSON-RPC error in the response."""
     error: str | None = None
-    """`error.type`, where the server failed."""
+    """`error.type`, if the server failed."""
     text: str | None = None
-    """What the client is told of that."""
+    """The error message that the client received."""
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -50,31 +50,31 @@ class Outcome(Struct, frozen=True):
         return {name: value for name, value in named.items() if value is not None}
 
 
-FINE: Final = Outcome()
+OK: Final = Outcome()
 TOOL_ERROR: Final = Outcome(error="tool_error")
 
 
 def of_result(result: Any) -> Outcome:
     failed = result.get("isError") if isinstance(result, dict) else getattr(result, "is_error", False)
-    return TOOL_ERROR if failed is True else FINE
+    return TOOL_ERROR if failed is True else OK
 
 
 def of_exception(error: BaseException, revision: Revision) -> Outcome:
-    """Requests that end with questions to the client, or that nobody waits for any more, have not failed."""
+    """Requests that end with questions to the client, or that were cancelled, have not failed."""
     error = _innermost(error)
     if not isinstance(error, Exception | SystemExit) or not getattr(error, "answered", True):
-        return FINE
+        return OK
     code, text = INTERNAL_ERROR, "internal error"
     if isinstance(error, RpcError):
         code, text = error.code, error.message
     if isinstance(error, ResourceNotFound):
         code = revision.resource_not_found
-    return Outcome(str(code)) if code in CALLERS else Outcome(str(code), str(code), text)
+    return Outcome(str(code)) if code in CALLER_ERRORS else Outcome(str(code), str(code), text)
 
 
 def _innermost(error: BaseException) -> BaseException:
-    """The one failure within groups, and within what says where it happened."""
-    for _ in range(DEEPEST):
+    """The single cause inside exception groups and wrappers that carry a `failure`."""
+    for _ in range(MAX_DEPTH):
         inner = getattr(error, "failure", None)
         if isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
             inner = error.exceptions[0]

@@ -1,4 +1,4 @@
-"""What a request is about: the tool, prompt or resource that its parameters name."""
+"""The subject of a request: the tool, prompt or resource that its parameters name."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from assay.model.jsonrpc import CallParams
 from assay.protocol.layer import Host
 from assay.protocol.layer import LayeredCall as Call
 
-LONGEST: Final = 2048
-"""Characters of a URI that is looked for: what is longer would be matched and kept at length."""
+MAX_LENGTH: Final = 2048
+"""Longest URI to look up: longer ones would be matched and stored."""
 
 
 class Params(Struct):
-    """The parameters of any method, as far as they matter here; what is wrong with them is for others."""
+    """The parameters of any method, as far as needed here; other layers validate them."""
 
     name: Any = None
     uri: Any = None
@@ -34,7 +34,7 @@ class Subject(NamedTuple):
     kind: str
     """tool, prompt or resource."""
     key: str
-    """Its name; of a resource the URI."""
+    """The name; for a resource, the URI."""
 
 
 def read_params(call: Call) -> Params | CallParams:
@@ -59,8 +59,9 @@ def _resource(params: Any) -> Subject | None:
     return Subject("resource", params.uri) if isinstance(params.uri, str) else None
 
 
-def _referred(params: Any) -> Subject | None:
-    """A completion is for an argument of a prompt, or of a template: that is no resource yet."""
+def _completion(params: Any) -> Subject | None:
+    """A completion for an argument of a prompt. One for a template has no subject: it names no resource
+    yet."""
     name = params.ref.get("name") if isinstance(params.ref, dict) else None
     return Subject("prompt", name) if isinstance(name, str) else None
 
@@ -71,12 +72,12 @@ SUBJECTS: Final[dict[str, Callable[[Any], Subject | None]]] = {
     "resources/read": _resource,
     "resources/subscribe": _resource,
     "resources/unsubscribe": _resource,
-    "completion/complete": _referred,
+    "completion/complete": _completion,
 }
 
 
 def find_name(host: Host, subject: Subject) -> str | None:
-    """What the server calls it; none where it has no such thing, so that strangers cannot make up names."""
+    """The registered name; `None` for an unknown subject, so that clients cannot invent metric labels."""
     if subject.kind == "resource":
         return _resource_name(host, subject.key)
     registry = host.tools.registry if subject.kind == "tool" else host.prompts.registry
@@ -84,7 +85,7 @@ def find_name(host: Host, subject: Subject) -> str | None:
 
 
 def _resource_name(host: Host, uri: str) -> str | None:
-    if len(uri) > LONGEST:
+    if len(uri) > MAX_LENGTH:
         return None
     try:
         component, _ = host.resources.find(uri)

@@ -139,7 +139,7 @@ def metrics(case: Case) -> str:
         signed = dsse.verify(data, case.trust, Role.HARNESS, figures.PAYLOAD_TYPE)
     except figures.BadMetrics as error:
         raise refused(Reason.BAD_EVIDENCE, layout.METRICS, error) from error
-    except dsse.Refused as error:
+    except dsse.InvalidEnvelope as error:
         if error.reason not in NOBODY or _is_pretended(case):
             raise not_signed(error, layout.METRICS) from error
         return f"self-reported: no trusted harness has signed them ({error.reason})"

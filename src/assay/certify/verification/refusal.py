@@ -61,5 +61,5 @@ def refused(reason: Reason, where: str, detail: object) -> Refused:
     return Refused([Refusal(reason, where, str(detail))])
 
 
-def not_signed(error: dsse.Refused, where: str) -> Refused:
+def not_signed(error: dsse.InvalidEnvelope, where: str) -> Refused:
     return Refused([Refusal(error.reason, where, error.detail)])

@@ -26,7 +26,7 @@ def signature(case: Case) -> str:
     try:
         signed = dsse.verify(data, case.trust, Role.DEVELOPER, PAYLOAD_TYPE)
         listed = bundle_manifest.read(signed.payload)
-    except dsse.Refused as error:
+    except dsse.InvalidEnvelope as error:
         raise not_signed(error, MANIFEST) from error
     except BadManifest as error:
         raise refused(Reason.BAD_MANIFEST, MANIFEST, error) from error
@@ -117,7 +117,7 @@ def _differences(case: Case, name: str, expected: Statement) -> Iterator[Refusal
     try:
         signed = dsse.verify(case.content(name), case.trust, Role.DEVELOPER)
         claimed, due = read_statement(signed.payload), encode_statement(expected)
-    except dsse.Refused as error:
+    except dsse.InvalidEnvelope as error:
         yield Refusal(error.reason, name, error.detail)
     except BadStatement as error:
         yield Refusal(Reason.BAD_STATEMENT, name, str(error))

@@ -1,4 +1,4 @@
-"""A collector that is reached by HTTP, also one that is away, refuses, or hangs up in between."""
+"""A collector over HTTP that is unreachable, refuses, or closes the connection."""
 
 import http.server
 import threading
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from assay.telemetry.posting import Posting
+from assay.telemetry.collector import CollectorClient
 
 
 class Collector(http.server.ThreadingHTTPServer):
@@ -30,7 +30,7 @@ class Taking(http.server.BaseHTTPRequestHandler):
         self.send_response(self.server.status)
         self.send_header("content-length", "0")
         self.end_headers()
-        # Without a word: whoever kept the connection learns of it when it is used.
+        # Closed silently: the client only notices on its next request.
         self.close_connection = self.server.hangs_up
 
     def log_message(self, format: str, *args: object) -> None: ...
@@ -52,7 +52,7 @@ def collecting() -> Iterator[Collector]:
 @pytest.mark.parametrize("below", ["", "/", "/otlp"])
 def test_body_arrives_below_the_url(below: str) -> None:
     with collecting() as collector:
-        posting = Posting(collector.url + below)
+        posting = CollectorClient(collector.url + below)
         posting.post("/v1/traces", b"spans")
         posting.close()
         assert collector.taken == [(f"{below.rstrip('/')}/v1/traces", b"spans")]
@@ -61,7 +61,7 @@ def test_body_arrives_below_the_url(below: str) -> None:
 def test_connection_that_was_closed_meanwhile_is_opened_again() -> None:
     with collecting() as collector:
         collector.hangs_up = True
-        posting = Posting(collector.url)
+        posting = CollectorClient(collector.url)
         for number in range(3):
             posting.post("/v1/traces", b"%d" % number)
         posting.close()
@@ -72,7 +72,7 @@ def test_connection_that_was_closed_meanwhile_is_opened_again() -> None:
 def test_collector_that_refuses_is_told_of(status: int) -> None:
     with collecting() as collector:
         collector.status = status
-        posting = Posting(collector.url)
+        posting = CollectorClient(collector.url)
         with pytest.raises(OSError, match=str(status)):
             posting.post("/v1/traces", b"spans")
         posting.close()
@@ -82,4 +82,4 @@ def test_collector_that_is_away_is_told_of() -> None:
     with collecting() as collector:
         url = collector.url
     with pytest.raises(OSError, match="refused"):
-        Posting(url).post("/v1/traces", b"spans")
+        CollectorClient(url).post("/v1/traces", b"spans")
