@@ -224,14 +224,18 @@ class Linked(RuleBasedStateMachine):
     def nothing_is_pending_after_close(self) -> None:
         if not self.is_open:
             assert self.session.state is State.CLOSED
-            assert (len(self.session.in_flight), len(self.session.asked), len(self.client)) == (0, 0, 0)
+            assert (len(self.session.in_flight), len(self.session.outgoing_requests), len(self.client)) == (
+                0,
+                0,
+                0,
+            )
             assert all(waiter.done() for waiter in self.waiters.values())
             assert all(task.done() for task in self.running)
 
     @invariant()
     def what_waits_can_still_be_settled(self) -> None:
         running = sum(not task.done() for task in self.running)
-        assert len(self.session.asked) <= len(self.session.in_flight) <= running
+        assert len(self.session.outgoing_requests) <= len(self.session.in_flight) <= running
 
     def teardown(self) -> None:
         try:

@@ -8,7 +8,7 @@ import socket
 import struct
 from typing import Any, Self
 
-from assay.protocol.framing.websocket import TEXT, Close, MessageReader, Received, frame
+from assay.protocol.framing.websocket import TEXT, Close, MessageReader, WebSocketEvent, frame
 from tests.driving.answer import PATIENCE
 
 MASK = b"\x10\x20\x30\x40"
@@ -23,7 +23,7 @@ class RawSocket:
         self._reader = reader
         self.writer = writer
         self._frames = MessageReader(1 << 23, masked=False)
-        self._received: list[Received] = []
+        self._received: list[WebSocketEvent] = []
 
     @classmethod
     async def open(cls, port: int, window: int | None = None) -> Self:
@@ -44,7 +44,7 @@ class RawSocket:
     def send(self, message: Any) -> None:
         self.write(frame(TEXT, json.dumps(message).encode(), mask=MASK))
 
-    async def receive(self) -> Received:
+    async def receive(self) -> WebSocketEvent:
         """The next message or control frame."""
         async with asyncio.timeout(PATIENCE):
             while not self._received:

@@ -13,12 +13,12 @@ from assay.model.jsonrpc import Envelope
 from assay.model.limits import Limits
 from assay.protocol.codec import decode
 from assay.protocol.declaration import (
-    MEMORABLE,
+    CACHED_BYTES,
     SUPPORTED,
+    cached_peer,
     declared_peer,
     describes_itself,
     read_declaration,
-    remembered_peer,
 )
 from assay.protocol.session import Peer
 from assay.revisions.registry import DATES, HANDSHAKE
@@ -59,17 +59,17 @@ def test_only_version_and_capabilities_must_be_said() -> None:
 
 @pytest.mark.parametrize("meta", [FULL, LEAST])
 def test_a_client_that_says_the_same_again_is_the_same_peer(meta: Any) -> None:
-    first = remembered_peer(envelope(meta))
+    first = cached_peer(envelope(meta))
     assert first == declared_peer(read_declaration(envelope(meta)))
-    assert remembered_peer(envelope(meta, "tools/call")) is first
+    assert cached_peer(envelope(meta, "tools/call")) is first
 
 
 def test_a_client_that_says_very_much_is_read_each_time() -> None:
     """Strangers fill the memory: what they may put there is bounded."""
-    meta = LEAST | {"com.example/own": "x" * MEMORABLE}
-    first = remembered_peer(envelope(meta))
+    meta = LEAST | {"com.example/own": "x" * CACHED_BYTES}
+    first = cached_peer(envelope(meta))
     assert first == Peer(REVISION)
-    assert remembered_peer(envelope(meta)) is not first
+    assert cached_peer(envelope(meta)) is not first
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_call_describes_its_client_whatever_its_other_parameters_are(params: dic
     )
     message = decode(body.encode(), Limits())
     assert isinstance(message, Envelope)
-    assert remembered_peer(message) is not None
+    assert cached_peer(message) is not None
 
 
 def test_escapes_do_not_hide_a_description() -> None:
@@ -142,12 +142,12 @@ def test_what_is_missing_is_named_with_the_versions_that_are_served(meta: Any, t
         read_declaration(envelope(meta))
     error = caught.value
     assert (error.code, error.message, error.data) == (-32602, text, {"supported": [*reversed(DATES)]})
-    assert remembered_peer(envelope(meta)) is None
+    assert cached_peer(envelope(meta)) is None
 
 
 def test_a_request_without_meta_lacks_both() -> None:
     assert isinstance(BARE, Envelope)
-    assert remembered_peer(BARE) is None
+    assert cached_peer(BARE) is None
     with pytest.raises(RpcError, match=f"{VERSION} and {CAPABILITIES}"):
         read_declaration(BARE)
 
@@ -174,7 +174,7 @@ def test_a_value_of_the_wrong_type_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(RpcError) as caught:
         read_declaration(message)
     assert (caught.value.code, caught.value.message[:15]) == (-32602, "invalid _meta: ")
-    assert remembered_peer(message) is None
+    assert cached_peer(message) is None
 
 
 @pytest.mark.parametrize("version", ["1999-01-01", "", "2026-7-28", *(one.date for one in HANDSHAKE)])
@@ -185,7 +185,7 @@ def test_a_version_that_is_not_served_this_way_is_answered_with_those_that_are(v
         declared_peer(read_declaration(message))
     error = caught.value
     assert (error.code, error.data) == (-32022, {"supported": [*reversed(DATES)], "requested": version})
-    assert remembered_peer(message) is None
+    assert cached_peer(message) is None
 
 
 def test_the_newest_version_is_offered_first() -> None:

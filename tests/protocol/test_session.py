@@ -103,9 +103,9 @@ def test_restored_session_posts_where_it_is_told_to() -> None:
 def test_close_cancels_what_runs_and_fails_what_was_asked() -> None:
     session, running, waiter = ready_session(), Running(), Waiter()
     session.in_flight[1] = running
-    session.asked.ask(waiter)
+    session.outgoing_requests.ask(waiter)
     session.close()
-    assert (session.state, running.reasons, len(session.asked)) == (
+    assert (session.state, running.reasons, len(session.outgoing_requests)) == (
         State.CLOSED,
         ["the session was closed"],
         0,

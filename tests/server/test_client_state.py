@@ -74,7 +74,7 @@ async def test_it_goes_on_in_a_session_that_is_restored() -> None:
         record = client.session.record()
         restored = server.restore_session(record, lambda data: None)
         await client.call("keep", value="another")
-    assert restored.kept == {"x": b'"model"'}
+    assert restored.client_state == {"x": b'"model"'}
     assert record.kept == {"x": b'"model"'}
     server.close_session(restored)
 

@@ -94,7 +94,7 @@ async def exchange(question: Question, answer: Any, **options: Any) -> tuple[dic
         asked = await client.heard()
         await client.answer(asked, answer)
         result = (await finished(task))["result"]
-        assert len(client.session.asked) == 0
+        assert len(client.session.outgoing_requests) == 0
     if result.get("isError"):
         return asked, result["content"][0]["text"]
     (got,) = asker.answers
@@ -381,7 +381,7 @@ async def test_client_that_does_not_answer_in_time_is_told_to_forget_it() -> Non
         )
         # It comes all the same, and too late: in order, and ignored.
         await client.answer(asked, {"roots": []})
-        assert len(client.session.asked) == 0
+        assert len(client.session.outgoing_requests) == 0
 
 
 async def test_cancelled_request_takes_its_question_back() -> None:
@@ -392,7 +392,11 @@ async def test_cancelled_request_takes_its_question_back() -> None:
         await client.cancel(2)
         assert await finished(task) is None
         withdrawn = await client.heard()
-        assert (withdrawn["method"], withdrawn["params"]["requestId"], len(client.session.asked)) == (
+        assert (
+            withdrawn["method"],
+            withdrawn["params"]["requestId"],
+            len(client.session.outgoing_requests),
+        ) == (
             "notifications/cancelled",
             asked["id"],
             0,

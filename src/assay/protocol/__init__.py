@@ -1,1 +1,1 @@
-"""The protocol as values: messages in, what happened and what must be sent out."""
+"""The protocol core: functions and state machines that take and return values, without I/O."""

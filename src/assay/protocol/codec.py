@@ -1,7 +1,7 @@
-"""Bytes to messages and back. Arbitrary bytes give a message or `MalformedMessage`, nothing else.
+"""Decode bytes into messages, and encode messages. Any input gives a message or `MalformedMessage`.
 
-The envelope is decoded once, with parameters left raw. Only when that fails is the body looked
-at again, to tell bad JSON from a bad request and to find an id that the error can carry.
+The envelope is decoded once, with parameters left raw. Only if that fails is the body decoded again, to
+distinguish bad JSON from a bad request and to find an id for the error.
 """
 
 from __future__ import annotations
@@ -28,24 +28,23 @@ T = TypeVar("T")
 encode: Final = msgspec.json.Encoder().encode
 _decode_envelope: Final = msgspec.json.Decoder(Envelope).decode
 _decode_items: Final = msgspec.json.Decoder(list[Raw]).decode
-# As numbers, because bytes look up a number at once and anything else by way of an exception.
+# As numbers: `number in bytes` is a plain search, while other types go through a failed conversion first.
 _OBJECT: Final = ord("{")
 _ARRAY: Final = ord("[")
 _RESERVED: Final = b"io.modelcontextprotocol"
 _ESCAPE: Final = ord("\\")
-
-
 _read_meta: Final = msgspec.json.Decoder(DecodedParams).decode
 _read_call: Final = msgspec.json.Decoder(CallParams).decode
 
 
 def decode(body: bytes, limits: Limits) -> Envelope | list[Envelope | MalformedMessage]:
-    """One message, or the members of a batch.
+    """Decode one message, or the members of a batch.
 
     Raises:
-        MalformedMessage: the body as a whole cannot be served.
+        MalformedMessage: the whole body is unusable.
     """
-    # Nesting cannot exceed the number of opening brackets, and those are counted sooner than they are read.
+    # The number of opening brackets bounds the nesting, and counting them is cheap: most bodies need no
+    # closer look. A limit is needed because parsers and handlers recurse.
     if (
         len(body) > limits.message_bytes
         or not body.isascii()
@@ -67,8 +66,7 @@ def check_bytes(body: bytes, limits: Limits) -> None:
             INVALID_REQUEST, f"message too large: {len(body)} bytes, limit {limits.message_bytes}"
         )
     if not body.isascii():
-        # Raw parameters are skipped over, not decoded: without this, bad UTF-8 in a part
-        # that nobody reads would pass.
+        # Raw parameters are skipped, not decoded: bad UTF-8 in a parameter that no handler reads would pass.
         _check_utf8(body)
     if _depth(body) > limits.depth:
         raise MalformedMessage(PARSE_ERROR, f"nested too deep: limit {limits.depth}")
@@ -91,7 +89,8 @@ def decode_message(body: bytes) -> Envelope:
     else:
         if memoryview(message.params)[0] != _OBJECT:
             _check_params(message)
-        # Few handshake requests hold these bytes, so few are decoded here; an escape may hide them.
+        # Parameters with a reserved `_meta` key are needed before dispatch. Handshake requests rarely contain
+        # one, and stay raw. A JSON escape may hide the key, so any escape counts, too.
         if body.find(_RESERVED) >= 0 or _ESCAPE in body:
             message.decoded_params = _decode_params_of(message)
     return message
@@ -111,11 +110,15 @@ def _try_call(params: Raw) -> DecodedParams | None:
     try:
         return _read_call(params)
     except (msgspec.DecodeError, RecursionError):
-        return None  # the method refuses parameters of the wrong type, and says which
+        return None  # the method reports which parameter is wrong
 
 
 def decode_params(params: Raw, decoder: Callable[[Raw], T]) -> T:
-    """Decode a method's parameters with that method's decoder; what does not fit is -32602."""
+    """Decode a method's parameters with its own decoder.
+
+    Raises:
+        RpcError: invalid params (-32602), or not JSON (-32700).
+    """
     try:
         return decoder(params)
     except msgspec.ValidationError as error:
@@ -130,7 +133,7 @@ def error_reply(error: RpcError, request_id: RequestId | None) -> ErrorReply:
 
 
 def encode_outcome(outcome: Outcome) -> bytes:
-    """The answer as bytes; a result that JSON cannot hold becomes an internal error."""
+    """Encode an answer; a result that JSON cannot represent becomes an internal error."""
     try:
         return encode(outcome)
     except (TypeError, ValueError, RecursionError):
@@ -171,14 +174,14 @@ def _check_response(message: Envelope) -> None:
 
 
 def _check_params(message: Envelope) -> None:
-    # An explicit null is outside every schema, yet common; it can only mean "none".
+    # No schema allows an explicit null, but clients send it, and it can only mean absence.
     if bytes(message.params) != b"null":
         raise MalformedMessage(INVALID_REQUEST, "params must be an object", known_id(message))
     message.params = Raw(b"{}")
 
 
 def _diagnose(body: bytes, error: Exception) -> MalformedMessage:
-    """Why a body did not decode, by the strictest reading that still finds its id."""
+    """Find out why a body did not decode, and the id of its request if that is readable."""
     try:
         value: Any = msgspec.json.decode(body)
     except msgspec.DecodeError as bad_json:
@@ -200,7 +203,7 @@ def _check_utf8(body: bytes) -> None:
 
 
 def _depth(body: bytes) -> int:
-    """Deepest nesting, brackets inside strings left out."""
+    """The deepest nesting, ignoring brackets inside strings."""
     deepest = depth = 0
     in_string = escaped = False
     for byte in body:

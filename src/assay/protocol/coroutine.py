@@ -1,8 +1,7 @@
-"""A coroutine taken one step by hand.
+"""Coroutines whose first step is taken by hand.
 
-Most coroutines on the way of a call finish in their first step. Whoever steps them by hand learns
-that before anything is set up for a wait: no timer, no registration. One that did suspend goes on
-inside `SuspendedCoroutine`.
+Most coroutines of a call finish in their first step. Taking that step with `send(None)` shows this before a
+timer or a task is set up for a wait. A coroutine that did suspend is awaited as a `SuspendedCoroutine`.
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ from typing import Any
 
 
 class SuspendedCoroutine:
-    """The rest of a coroutine that was stepped by hand and suspended; await it for the outcome.
+    """The rest of a coroutine that suspended in its first step; await it for the result.
 
-    Await it in the task that took the first step: a coroutine may have asked which one that was. If that
-    step was taken in a context of its own, the others are, too.
+    Await it in the task that took the first step: the coroutine may hold a reference to `current_task()`. All
+    steps run in `context`, if one is given.
     """
 
     __slots__ = ("_context", "_coroutine", "_waiting_for")
@@ -37,12 +36,12 @@ class SuspendedCoroutine:
                 coroutine.close()
                 raise
             except BaseException as error:
-                # Whatever the event loop throws belongs to the coroutine.
+                # Exceptions that the event loop throws, such as a cancellation, are for the coroutine.
                 step: Callable[[Any], Any] = coroutine.throw
-                given: Any = error
+                argument: Any = error
             else:
-                step, given = coroutine.send, sent
+                step, argument = coroutine.send, sent
             try:
-                waiting_for = step(given) if context is None else context.run(step, given)
+                waiting_for = step(argument) if context is None else context.run(step, argument)
             except StopIteration as returned:
                 return returned.value

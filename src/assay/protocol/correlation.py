@@ -1,4 +1,4 @@
-"""Requests that we sent and whose answers are still due."""
+"""Requests that we sent and that are not answered yet."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from msgspec import UNSET, Raw, Struct
 from assay.model.error import AskError
 from assay.model.jsonrpc import Envelope
 
-# Keeps our ids apart from the client's own, in logs and in clients that mix them up.
+# Distinguishes our ids from the client's, in logs and in clients that confuse the two directions.
 PREFIX = "assay-"
 
 
 class Waiter(Protocol):
-    """Whoever waits for an answer; an `asyncio.Future` is one."""
+    """Receives the answer to a request, such as an `asyncio.Future`."""
 
     def done(self) -> bool: ...
     def set_result(self, result: Raw, /) -> None: ...
@@ -29,8 +29,7 @@ class _ReceivedError(Struct):
 
 
 class Correlation:
-    """Ids and waiters. Ids are never reused, even after an answer: a late duplicate must not
-    settle a newer request."""
+    """Ids and waiters of our requests. Ids are never reused: a late duplicate must not settle a newer one."""
 
     __slots__ = ("_closed", "_last", "_waiting")
 
@@ -43,7 +42,7 @@ class Correlation:
         return len(self._waiting)
 
     def ask(self, waiter: Waiter) -> str:
-        """The id to send; the waiter is settled by its answer, by `forget` or by `close`."""
+        """Return the id to send. The waiter is settled by the answer or by `close`, unless forgotten."""
         if self._closed:
             raise AskError("the client is gone")
         self._last += 1
@@ -52,9 +51,9 @@ class Correlation:
         return request_id
 
     def settle(self, message: Envelope) -> bool:
-        """Hand a response to whoever waits for it. False when its id was never sent.
+        """Pass a response to its waiter. Returns False if its id was never sent.
 
-        An answer that comes after we gave up is in order, and ignored.
+        A response that arrives after `forget` is valid, and ignored.
         """
         if not isinstance(message.id, str) or not self._was_sent(message.id):
             return False
@@ -69,7 +68,7 @@ class Correlation:
 
     def _was_sent(self, request_id: str) -> bool:
         number = request_id.removeprefix(PREFIX)
-        # A longer number was never sent, and `int` refuses to read thousands of digits.
+        # Check the length first: `int` raises for thousands of digits.
         if len(number) > len(str(self._last)) or not number.isdecimal():
             return False
         return request_id == f"{PREFIX}{int(number)}" and 0 < int(number) <= self._last

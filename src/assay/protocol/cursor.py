@@ -1,8 +1,8 @@
 """Opaque pagination cursors.
 
-A cursor names a list and the position after which the next page begins. The checksum holds no secret: it
-makes an altered cursor an error instead of a wrong page, and being the same everywhere it lets several worker
-processes serve the pages of one list. No cursor reaches data that the list would not show anyway.
+A cursor names a list and the position after which the next page begins. Its checksum is not a secret: it
+makes an altered cursor an error instead of a wrong page, and works across worker processes. A forged cursor
+reaches no data that the list does not show anyway.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 from typing import Final
 
-# Six bytes: chance does not hit it, and the cursor stays short.
+# Six bytes: too many for a chance match, and the cursor stays short.
 CHECKSUM_SIZE: Final = 6
 
 
@@ -30,7 +30,7 @@ def encode_cursor(kind: str, after: int) -> str:
     """Name the position `after` in the list `kind`; the same arguments always give the same cursor."""
     if after < 0:
         raise ValueError(f"position cannot be negative: {after}")
-    # Loaded by the first list that has a second page.
+    # Imported when a list first has a second page.
     from hashlib import blake2s
 
     body = f"{kind}:{after}".encode()
@@ -46,7 +46,7 @@ def decode_cursor(kind: str, cursor: str, *, newest: int) -> int:
     """
     try:
         after = _position(cursor)
-        # Comparing whole cursors checks kind and checksum, and leaves no second spelling of one position.
+        # Comparing whole cursors checks kind and checksum, and rejects other Base64 spellings of a position.
         issued = encode_cursor(kind, after) == cursor
     except ValueError:
         raise UnknownCursor(kind, cursor) from None

@@ -1,4 +1,4 @@
-"""What a self-describing request says of its client, in `params._meta`."""
+"""Declarations: what a self-describing request states about its client, in `params._meta`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .session import Peer
 
 PREFIX = "io.modelcontextprotocol/"
 SUPPORTED = list(reversed(DATES))
-"""Newest first, so that a client which takes the first it knows takes the best."""
+"""Newest first, so that a client which picks the first version it knows picks the best."""
 
 Level = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 
@@ -39,30 +39,30 @@ _decode = msgspec.json.Decoder(Declaration).decode
 _decode_version = msgspec.json.Decoder(_VersionOnly).decode
 
 
-MEMORABLE = 1024
-"""Longer declarations are not remembered: they come from strangers, and 256 of them are kept."""
+CACHED_BYTES = 1024
+"""Longer declarations are not cached: anyone can send them, and the cache holds 256."""
 
 
 @lru_cache(maxsize=256)
-def _remember(meta: bytes) -> Peer:
+def _cached(meta: bytes) -> Peer:
     return declared_peer(_check(_decode(meta)))
 
 
-def remembered_peer(message: Envelope) -> Peer | None:
-    """The client that a request describes, if it does so properly. A client says the same of itself
-    each time, so it is read once and looked up from then on."""
+def cached_peer(message: Envelope) -> Peer | None:
+    """The client that a valid declaration describes; none for an invalid one. Cached, because a client sends
+    the same declaration with every request."""
     if message.decoded_params is UNSET or message.decoded_params.meta is UNSET:
         return None
     try:
         meta = bytes(message.decoded_params.meta)
-        return _remember(meta) if len(meta) <= MEMORABLE else _remember.__wrapped__(meta)
+        return _cached(meta) if len(meta) <= CACHED_BYTES else _cached.__wrapped__(meta)
     except (RpcError, msgspec.DecodeError):
-        return None  # whoever needs to know what is wrong with it reads it step by step
+        return None  # `read_declaration` reports what is wrong
 
 
 def describes_itself(message: Envelope) -> bool:
-    """Whether a request belongs to a revision without a handshake: it names its protocol version, or
-    is of a method that only exists there."""
+    """Whether a request belongs to a revision without a handshake: it names its protocol version, or its
+    method exists only there."""
     if message.decoded_params is UNSET or message.decoded_params.meta is UNSET:
         return message.method in SELF_DESCRIBING
     try:
@@ -103,7 +103,7 @@ def _check(declared: Declaration) -> Declaration:
 def declared_peer(declared: Declaration) -> Peer:
     """
     Raises:
-        RpcError: the version is not served this way.
+        RpcError: the version is unknown, or needs a handshake.
     """
     revision = BY_DATE.get(declared.protocol_version)  # type: ignore[arg-type]
     if revision is None or revision not in PER_REQUEST:

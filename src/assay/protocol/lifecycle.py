@@ -1,7 +1,6 @@
-"""When a message is in order. All states, inputs and legal steps of a session are in this file;
-it does not know which transport carries the session.
+"""The lifecycle of a session: its states, inputs and legal steps, for any transport.
 
-A pair that is absent from STEPS is refused and leaves the state as it was. CLOSED is final.
+A pair that is absent from STEPS is refused and does not change the state. CLOSED is final.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ STEPS: Final = MappingProxyType(
 STRICT_STEPS: Final = MappingProxyType(
     {pair: state for pair, state in STEPS.items() if pair != (State.INITIALIZING, Input.REQUEST)}
 )
-"""For servers that refuse requests until `notifications/initialized` has come."""
+"""For servers that refuse requests until `notifications/initialized` has arrived."""
 
 Steps = Mapping[tuple[State, Input], State]
 
@@ -63,17 +62,17 @@ NOTIFICATIONS: Final = MappingProxyType({"notifications/initialized": Input.INIT
 
 
 def input_of(method: str, *, is_request: bool) -> Input:
-    """The name alone does not tell: an `initialize` without an id opens nothing."""
+    """Classify a message. Its method is not enough: an `initialize` without an id opens no session."""
     if is_request:
         return REQUESTS.get(method, Input.REQUEST)
     return NOTIFICATIONS.get(method, Input.NOTIFICATION)
 
 
 def step(state: State, received: Input, steps: Steps = STEPS) -> State:
-    """The state after this input.
+    """Return the state after this input.
 
     Raises:
-        RpcError: the input is out of order; the state stays.
+        RpcError: the input is not allowed in this state.
     """
     following = steps.get((state, received))
     if following is None:

@@ -1,5 +1,8 @@
-"""What a server knows of one client between its messages. Values only: sockets, tasks and
-timers belong to the drivers, which hang their own objects into `in_flight`, `asked` and `post`."""
+"""What a server knows about one client between its messages.
+
+Sockets, tasks and timers belong to the callers, which put their own objects into `in_flight`,
+`outgoing_requests` and `post`.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ NO_CAPABILITIES = ClientCapabilities()
 
 
 class Peer(Struct):
-    """The client as one request sees it."""
+    """The client of one request: its protocol revision, capabilities and name."""
 
     revision: Revision
     capabilities: ClientCapabilities = NO_CAPABILITIES
@@ -30,21 +33,21 @@ class Peer(Struct):
 
 
 STATELESS = {revision: Peer(revision) for revision in REVISIONS}
-"""The peer of a message that comes without a session; shared, so never written to."""
+"""The peer of a message without a session. Shared, so never modified."""
 
 
 class Running(Protocol):
-    """A request that is being served."""
+    """A request in progress."""
 
     def cancel(self, reason: str | None) -> None: ...
 
 
 class Session:
-    """A client that has shaken hands, or is about to."""
+    """A client from before its handshake until its session is closed."""
 
     __slots__ = (
-        *("asked", "changed", "endings", "id", "in_flight", "kept", "peer", "post", "principal", "state"),
-        *("steps", "subscriptions"),
+        *("changed", "client_state", "endings", "id", "in_flight", "outgoing_requests", "peer", "post"),
+        *("principal", "state", "steps", "subscriptions"),
     )
 
     def __init__(
@@ -59,18 +62,18 @@ class Session:
         self.steps = steps
         self.principal = principal
         self.post = post
-        """Carries a message that belongs to no request. Never blocks, never raises."""
+        """Sends a message that belongs to no request. Never blocks, never raises."""
         self.state = State.FRESH
         self.peer = Peer(ASSUMED)
         self.subscriptions: set[str] = set()
         self.in_flight: dict[RequestId, Running] = {}
-        self.asked = Correlation()
-        self.kept: dict[str, bytes] = {}
-        """What handlers keep for this client: JSON by key."""
+        self.outgoing_requests = Correlation()
+        self.client_state: dict[str, bytes] = {}
+        """Values that handlers store for this client: JSON by key."""
         self.changed = False
-        """Whether what `record` keeps has changed since the host last looked."""
+        """Whether the content of `record` has changed since the host last saved it."""
         self.endings: tuple[Callable[[], None], ...] = ()
-        """Called once, when it has ended. None of them raises."""
+        """Callbacks for the end of the session. They must not raise."""
 
     @property
     def ready(self) -> bool:
@@ -88,23 +91,23 @@ class Session:
             self.changed = True
 
     def agree(self, revision: Revision, capabilities: ClientCapabilities, client: Implementation) -> None:
-        """Keep what `initialize` settled."""
+        """Store the outcome of `initialize`."""
         self.peer = Peer(revision, capabilities, client)
         self.changed = True
 
     def close(self) -> None:
-        """End the session: cancel what runs, fail what was asked. Closing twice is harmless."""
+        """End the session: cancel requests in progress, fail outgoing ones. Idempotent."""
         if self.state is State.CLOSED:
             return
         self.state = step(self.state, Input.CLOSE)
         for running in list(self.in_flight.values()):
             running.cancel("the session was closed")
-        self.asked.close()
-        for tell in self.endings:
-            tell()
+        self.outgoing_requests.close()
+        for notify in self.endings:
+            notify()
 
     def record(self) -> SessionRecord:
-        """The part that outlives this process in a durable store."""
+        """The part that a durable store keeps beyond this process."""
         return SessionRecord(
             id=self.id,
             principal=self.principal,
@@ -114,7 +117,7 @@ class Session:
             log_level=self.peer.log_level,
             subscriptions=sorted(self.subscriptions),
             state=self.state.value,
-            kept=dict(self.kept),
+            kept=dict(self.client_state),
         )
 
     @classmethod
@@ -125,5 +128,5 @@ class Session:
         session.state = State(record.state)
         session.peer = Peer(BY_DATE[record.revision], record.capabilities, record.client, record.log_level)
         session.subscriptions = set(record.subscriptions)
-        session.kept = dict(record.kept)
+        session.client_state = dict(record.kept)
         return session

@@ -1,7 +1,7 @@
-"""Which texts are URIs (RFC 3986), and which path values would leave their root.
+"""Validate URIs (RFC 3986), and detect paths that escape their root.
 
 Nothing is normalised: a URI is an identifier, and two spellings are two identifiers. Percent-encoded control
-characters are refused although the grammar allows them, because they reach file names and logs once decoded.
+characters are refused although the grammar allows them: decoded, they would reach file names and logs.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-# The request-line size that common HTTP servers accept; a URI is also a key in logs and caches.
+# The length of a request line that common HTTP servers accept.
 MAX_URI_LENGTH: Final = 8192
-SHOWN_LENGTH: Final = 80
+DISPLAYED_LENGTH: Final = 80
 
 SCHEME: Final = r"[A-Za-z][A-Za-z0-9+.-]*\Z"
 AUTHORITY: Final = r"//(?:[^/?#\[\]]*@)?(?:\[[0-9A-Za-z:.%~_!$&'()*+,;=-]+\])?[^/?#\[\]]*"
@@ -35,15 +35,15 @@ class InvalidUri(ValueError):
         self.reason = reason
 
     def __str__(self) -> str:
-        shown = self.uri if len(self.uri) <= SHOWN_LENGTH else self.uri[:SHOWN_LENGTH] + "…"
-        return f"not an absolute URI ({self.reason}): {shown!r}"
+        uri = self.uri if len(self.uri) <= DISPLAYED_LENGTH else self.uri[:DISPLAYED_LENGTH] + "…"
+        return f"not an absolute URI ({self.reason}): {uri!r}"
 
 
 def check_uri(text: str) -> None:
-    """Accept an absolute URI.
+    """Check that a text is an absolute URI.
 
     Raises:
-        InvalidUri: with the first reason found.
+        InvalidUri: with the first reason that applies.
     """
     if len(text) > MAX_URI_LENGTH:
         raise InvalidUri(text, f"longer than {MAX_URI_LENGTH} characters")
@@ -59,22 +59,22 @@ def check_uri(text: str) -> None:
 
 
 def check_scheme(scheme: str) -> None:
-    """Accept a scheme as it stands before the colon.
+    """Check the scheme of a URI, without its colon.
 
     Raises:
-        InvalidUri: letters, digits, `+`, `-` and `.` only, a letter first.
+        InvalidUri: it is not a letter followed by letters, digits, `+`, `-` and `.`.
     """
     if not re.match(SCHEME, scheme):
         raise InvalidUri(scheme, "no valid scheme")
 
 
 def escapes_root(path: str) -> bool:
-    """Whether a percent-decoded path value could leave the directory it is joined to."""
+    """Whether a percent-decoded path could leave the directory that it is joined to."""
     return "\\" in path or "\0" in path or ".." in path.split("/")
 
 
 def percent_encode(text: str, safe: str) -> str:
-    # `urllib.parse` takes longer to load than the rest of a server that needs none of this.
+    # Imported here because `urllib.parse` is slow to load, and many servers have no resources.
     from urllib.parse import quote
 
     return quote(text, safe=safe)
@@ -83,7 +83,7 @@ def percent_encode(text: str, safe: str) -> str:
 def percent_decode(text: str) -> str:
     """
     Raises:
-        UnicodeDecodeError: the bytes are no UTF-8.
+        UnicodeDecodeError: the bytes are not UTF-8.
     """
     from urllib.parse import unquote
 
@@ -91,7 +91,7 @@ def percent_decode(text: str) -> str:
 
 
 def _check_brackets(text: str, rest: str) -> None:
-    """Square brackets enclose an IP address in the authority and appear nowhere else."""
+    """Square brackets may only enclose an IP address in the authority (RFC 3986, 3.2.2)."""
     authority = re.match(AUTHORITY, rest)
     remainder = rest[authority.end() :] if authority else rest
     if "[" in remainder or "]" in remainder:

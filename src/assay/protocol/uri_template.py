@@ -2,12 +2,12 @@
 
 Matching is not part of the RFC and cannot always be exact, so the rules are ours:
 
-* a variable takes at least one character; it ends where the literal after it first fits, and the last
-  variable that may hold `/` ends where the whole rest of the template first fits;
-* of two variables with nothing between them the first takes all it can;
-* `{?x}`, `{&x}` and `{;x}` are optional and come in any order; a name the template lacks is no match;
-* every repetition in the compiled pattern is possessive, so time grows with the length of the URI, no faster;
-* a value is percent-decoded once and then judged: no variable climbs out of its place in the path.
+* a variable takes at least one character; it ends where the literal after it first matches, and the last
+  variable that may contain `/` ends where the whole rest of the template first matches;
+* of two adjacent variables, the first takes all it can;
+* `{?x}`, `{&x}` and `{;x}` are optional and come in any order; an unknown name prevents a match;
+* every repetition in the compiled pattern is possessive, so matching takes linear time;
+* a value is percent-decoded once and then checked: no variable can leave its place in the path.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .uri import escapes_root, percent_decode, percent_encode
 
 RESERVED: Final = ":/?#[]@!$&'()*+,;="
 SEGMENT: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@%"
-# Patterns as text: `re` keeps what it has compiled, and a server without templates compiles none.
+# Patterns are text, compiled and cached by `re` on first use: a server without templates compiles none.
 TOKEN: Final = r"\{[^}]*\}?|[^{]+"
 TRIPLET: Final = r"(%[0-9A-Fa-f]{2})"
 BROKEN_TRIPLET: Final = r"%(?![0-9A-Fa-f]{2})"
@@ -34,15 +34,15 @@ VARIABLE: Final = (
     r"(?:(?P<explode>\*)|:(?P<prefix>[1-9][0-9]{0,3}))?\Z"
 )
 
-# What a decoded value may not hold, by the place it stands in. A leading slash or a drive letter would
-# replace the directory that a handler joins the value to.
+# What a decoded value must not contain, by its place. A leading slash or a drive letter would replace the
+# directory that a handler joins the value to.
 OUT_OF_SEGMENT: Final = r"/"
 OUT_OF_PATH: Final = r"\A/|//|\A[A-Za-z]:/"
 OUT_OF_TEXT: Final = r"\A/|\A[A-Za-z]:/"
 
 
 class InvalidTemplate(ValueError):
-    """A text that is not a usable template, why, and at which character."""
+    """Not a usable template: the reason, and the position of the character."""
 
     def __init__(self, text: str, reason: str, position: int) -> None:
         super().__init__(text, reason, position)
@@ -55,7 +55,7 @@ class InvalidTemplate(ValueError):
 
 
 class UnsafeVariable(ValueError):
-    """A URI fits the template, but the value of `name` would leave its place in the path."""
+    """A URI matches the template, but the value of `name` would leave its place in the path."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -67,7 +67,8 @@ class UnsafeVariable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """A row of the table in RFC 6570 appendix A, with what a value may hold before and after decoding."""
+    """A row of the table in RFC 6570, appendix A, with the characters that a value may contain before
+    decoding (`admits`) and must not contain after it (`forbids`)."""
 
     first: str
     separator: str
@@ -78,7 +79,7 @@ class Operator:
     reserved: bool = False
 
 
-# `admits` follows RFC 3986, wider than expansion: people write `at/10:30`, expansion writes `at/10%3A30`.
+# `admits` follows RFC 3986 and is wider than expansion, which writes `at/10%3A30` for `at/10:30`.
 OPERATORS: Final = MappingProxyType(
     {
         "": Operator("", ",", SEGMENT, OUT_OF_SEGMENT),
@@ -134,44 +135,44 @@ class UriTemplate:
         self._pattern = re.compile(_pattern(readable))
 
     def expand(self, values: Mapping[str, Value]) -> str:
-        """Write the URI for `values`; a missing name, an empty list and an empty mapping are undefined.
+        """Return the URI for `values`. A missing name, an empty list and an empty mapping count as undefined.
 
         Raises:
-            ValueError: a prefix modifier meets a list or a mapping.
+            ValueError: a prefix modifier is applied to a list or a mapping.
         """
         return "".join(part if isinstance(part, str) else _expand(part, values) for part in self._parts)
 
     def match(self, uri: str) -> dict[str, str] | None:
-        """Return the decoded values, without those that are absent; None when the URI does not fit.
+        """Return the decoded values that are present; None if the URI does not match.
 
-        The items of an exploded variable come joined by the operator's separator, or by commas if named.
+        The items of an exploded variable are joined by the operator's separator, or by commas if named.
 
         Raises:
-            UnsafeVariable: the URI fits, but a value would leave its place in the path.
+            UnsafeVariable: the URI matches, but a value would leave its place in the path.
         """
-        found = self._pattern.fullmatch(uri)
-        if found is None:
+        match = self._pattern.fullmatch(uri)
+        if match is None:
             return None
         try:
-            readings = [reading for index, part in self._expressions for reading in _read(part, found, index)]
-        except _NoFit:
+            readings = [reading for index, part in self._expressions for reading in _read(part, match, index)]
+        except _NoMatch:
             return None
         return {
-            variable.name: _judge(expression, variable, items) for expression, variable, items in readings
+            variable.name: _checked(expression, variable, items) for expression, variable, items in readings
         }
 
 
-class _NoFit(Exception):
-    """The pattern fits, but a value is no text, an unknown name, or longer than its prefix allows."""
+class _NoMatch(Exception):
+    """The pattern matches, but a value is not UTF-8, has an unknown name, or exceeds its prefix length."""
 
 
 def _parse(text: str) -> Iterator[Part]:
-    seen: set[str] = set()
+    names: set[str] = set()
     for token in re.finditer(TOKEN, text):
         if not token[0].startswith("{"):
             yield _parse_literal(text, token.start(), token.end())
         elif token[0].endswith("}"):
-            yield _parse_expression(text, token.start(), token.end() - 1, seen)
+            yield _parse_expression(text, token.start(), token.end() - 1, names)
         else:
             raise InvalidTemplate(text, "unclosed expression", token.start())
 
@@ -184,7 +185,7 @@ def _parse_literal(text: str, start: int, end: int) -> str:
     return percent_encode(text[start:end], safe=RESERVED + "%")
 
 
-def _parse_expression(text: str, start: int, end: int, seen: set[str]) -> Expression:
+def _parse_expression(text: str, start: int, end: int, names: set[str]) -> Expression:
     symbol = text[start + 1] if text[start + 1] in OPERATORS else ""
     position = start + 1 + len(symbol)
     variables = []
@@ -192,9 +193,9 @@ def _parse_expression(text: str, start: int, end: int, seen: set[str]) -> Expres
         spec = re.match(VARIABLE, item)
         if spec is None:
             raise InvalidTemplate(text, f"malformed variable: {item!r}", position)
-        if spec["name"] in seen:
+        if spec["name"] in names:
             raise InvalidTemplate(text, f"repeated variable: {spec['name']}", position)
-        seen.add(spec["name"])
+        names.add(spec["name"])
         prefix = int(spec["prefix"]) if spec["prefix"] else None
         variables.append(Variable(spec["name"], bool(spec["explode"]), prefix))
         position += len(item) + 1
@@ -211,7 +212,7 @@ def _expand(expression: Expression, values: Mapping[str, Value]) -> str:
 
 
 def _pieces(operator: Operator, variable: Variable, value: Value) -> list[str]:
-    """Write one variable as the texts that the operator's separator joins; none when it is undefined."""
+    """Expand one variable into the texts that the operator's separator joins; none if it is undefined."""
     name = variable.name if operator.named else ""
     if isinstance(value, str):
         return [_pair(operator, name, _encode(operator, value[: variable.prefix]))]
@@ -238,7 +239,7 @@ def _pair(operator: Operator, name: str, value: str) -> str:
 def _encode(operator: Operator, value: str) -> str:
     if not operator.reserved:
         return percent_encode(value, safe="")
-    # Reserved expansion lets percent triplets pass; the split leaves them at the odd places.
+    # Reserved expansion keeps percent triplets (RFC 6570, 3.2.3); the split puts them at odd indices.
     pieces = re.split(TRIPLET, value)
     return "".join(
         piece if index % 2 else percent_encode(piece, safe=RESERVED) for index, piece in enumerate(pieces)
@@ -246,7 +247,7 @@ def _encode(operator: Operator, value: str) -> str:
 
 
 def _merge_queries(parts: Sequence[Part]) -> list[Part]:
-    """Join `{?a}{&b}` into one expression: their names come in any order, so one run must read them all."""
+    """Join `{?a}{&b}` into one expression: their names come in any order, so they are matched together."""
     merged: list[Part] = []
     for part in parts:
         last = merged[-1] if merged else ""
@@ -259,7 +260,7 @@ def _merge_queries(parts: Sequence[Part]) -> list[Part]:
 
 @dataclass(frozen=True, slots=True)
 class Terminator:
-    """Where an expression ends; `first` is empty when nothing stands between it and the next variable."""
+    """What ends an expression; `first` is empty if the next variable follows immediately."""
 
     literal: str
     first: str
@@ -267,7 +268,7 @@ class Terminator:
 
 
 def _pattern(parts: Sequence[Part]) -> str:
-    """Compile from the right, so that the pattern of the rest is at hand where a broad variable needs it."""
+    """Compile from the right, because a variable that spans segments needs the pattern of the rest."""
     broad = [
         index for index, part in enumerate(parts) if isinstance(part, Expression) and part.spans_segments
     ]
@@ -278,15 +279,15 @@ def _pattern(parts: Sequence[Part]) -> str:
         if isinstance(part, str):
             rest = re.escape(part) + rest
             continue
-        stop = _stop(parts, index)
+        terminator = _terminator(parts, index)
         if index == last_broad:
-            stop = replace(stop, pattern=re.sub(CAPTURE, "(?:", rest) + r"\Z")
+            terminator = replace(terminator, pattern=re.sub(CAPTURE, "(?:", rest) + r"\Z")
         excluded = _restart(parts, last_broad, index) if index > last_broad else ""
-        rest = _expression_pattern(part, index, stop, excluded) + rest
+        rest = _expression_pattern(part, index, terminator, excluded) + rest
     return rest
 
 
-def _stop(parts: Sequence[Part], index: int) -> Terminator:
+def _terminator(parts: Sequence[Part], index: int) -> Terminator:
     literal = next((part for part in parts[index + 1 : index + 2] if isinstance(part, str)), "")
     follower = next((part for part in parts[index + 1 :] if isinstance(part, Expression)), None)
     if follower is None:
@@ -297,29 +298,33 @@ def _stop(parts: Sequence[Part], index: int) -> Terminator:
 
 
 def _restart(parts: Sequence[Part], broad: int, index: int) -> str:
-    """Return the character that no value may hold in the segment where the broad variable ends.
+    """Return the character that no value may contain in the segment where the broad variable ends.
 
-    The rest is tried wherever the broad variable could end. Were a later value to run over the next such
-    place, each try would cover the same ground again and the time would be quadratic.
+    The rest is tried wherever the broad variable could end. If a later value could run past the next such
+    place, each attempt would scan the same text again, and the time would be quadratic.
     """
     between = "".join(part for part in parts[broad:index] if isinstance(part, str))
     same_segment = not any(character in between for character in "/?#")
-    return _stop(parts, broad).first if same_segment else ""
+    return _terminator(parts, broad).first if same_segment else ""
 
 
-def _expression_pattern(expression: Expression, index: int, stop: Terminator, excluded: str) -> str:
+def _expression_pattern(expression: Expression, index: int, terminator: Terminator, excluded: str) -> str:
     operator = expression.operator
-    # `{/a}/edit` given `/edit`: the optional part must not take what the literal needs.
-    guard = f"(?!{stop.pattern})" if operator.first and stop.literal.startswith(operator.first) else ""
+    # `{/a}/edit` against `/edit`: the optional part must not consume what the literal needs.
+    guard = (
+        f"(?!{terminator.pattern})"
+        if operator.first and terminator.literal.startswith(operator.first)
+        else ""
+    )
     if operator.first in ("?", "&", "#"):
         excluded = ""
     if operator.named:
-        run = _run(_without(operator.admits, excluded), stop)
+        run = _run(_without(operator.admits, excluded), terminator)
         return f"(?P<e{index}>{guard}{re.escape(operator.first)}{run})?+"
     pattern = ""
     for number, variable in reversed(list(enumerate(expression.variables))):
         lead = operator.separator if number else operator.first
-        run = _run(_without(_admitted(expression, variable), excluded), stop)
+        run = _run(_without(_admitted(expression, variable), excluded), terminator)
         pattern = f"{re.escape(lead)}(?P<e{index}v{number}>{run}){pattern}"
         if lead:
             pattern = f"(?:{'' if number else guard}{pattern})?+"
@@ -337,55 +342,55 @@ def _without(characters: str, excluded: str) -> str:
     return characters.replace(excluded, "") if excluded else characters
 
 
-def _run(admits: str, stop: Terminator) -> str:
+def _run(admits: str, terminator: Terminator) -> str:
     character = f"[{re.escape(admits)}]"
-    if not stop.first or stop.first not in admits:
+    if not terminator.first or terminator.first not in admits:
         return f"{character}++"
-    return f"{character}(?:(?!{stop.pattern}){character})*+"
+    return f"{character}(?:(?!{terminator.pattern}){character})*+"
 
 
-def _read(expression: Expression, found: re.Match[str], index: int) -> Iterator[Reading]:
-    items = (_named_items if expression.operator.named else _placed_items)(expression, found, index)
+def _read(expression: Expression, match: re.Match[str], index: int) -> Iterator[Reading]:
+    items = (_named_items if expression.operator.named else _placed_items)(expression, match, index)
     for variable in expression.variables:
         if variable.name in items:
             yield expression, variable, [_decode(item, variable.prefix) for item in items[variable.name]]
 
 
-def _placed_items(expression: Expression, found: re.Match[str], index: int) -> dict[str, list[str]]:
+def _placed_items(expression: Expression, match: re.Match[str], index: int) -> dict[str, list[str]]:
     items = {}
     for number, variable in enumerate(expression.variables):
-        raw = found[f"e{index}v{number}"]
+        raw = match[f"e{index}v{number}"]
         if raw is not None:
             items[variable.name] = raw.split(expression.operator.separator) if variable.explode else [raw]
     return items
 
 
-def _named_items(expression: Expression, found: re.Match[str], index: int) -> dict[str, list[str]]:
-    raw = found[f"e{index}"]
+def _named_items(expression: Expression, match: re.Match[str], index: int) -> dict[str, list[str]]:
+    raw = match[f"e{index}"]
     items: dict[str, list[str]] = {}
     explode = {variable.name: variable.explode for variable in expression.variables}
     for pair in raw[1:].split(expression.operator.separator) if raw else ():
         name, _, value = pair.partition("=")
         if name not in explode or (name in items and not explode[name]):
-            raise _NoFit
+            raise _NoMatch
         items.setdefault(name, []).append(value)
     return items
 
 
 def _decode(raw: str, prefix: int | None) -> str:
-    # A triplet may be broken by a literal such as `2` that was found inside `%2F`.
+    # A literal such as `2` may have matched inside `%2F` and broken the triplet.
     if re.search(BROKEN_TRIPLET, raw):
-        raise _NoFit
+        raise _NoMatch
     try:
         text = percent_decode(raw)
     except UnicodeDecodeError:
-        raise _NoFit from None
+        raise _NoMatch from None
     if prefix and len(text) > prefix:
-        raise _NoFit
+        raise _NoMatch
     return text
 
 
-def _judge(expression: Expression, variable: Variable, items: Sequence[str]) -> str:
+def _checked(expression: Expression, variable: Variable, items: Sequence[str]) -> str:
     operator = expression.operator
     value = ("," if operator.named else operator.separator).join(items)
     unsafe = any(item == "." or escapes_root(item) or re.search(operator.forbids, item) for item in items)

@@ -63,7 +63,7 @@ class ClientStates:
         session, limit = call.session, self._limits.kept_bytes
         if session is None:
             return ClientState(self._for_principal(call.scope.principal), limit, lambda: None)
-        return ClientState(session.kept, limit, lambda: setattr(session, "changed", True))
+        return ClientState(session.client_state, limit, lambda: setattr(session, "changed", True))
 
     def _for_principal(self, principal: Any) -> dict[str, bytes]:
         kept = self._by_principal.setdefault(principal, {})

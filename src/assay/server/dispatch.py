@@ -12,7 +12,7 @@ from assay.model.error import INVALID_REQUEST, MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope, Outcome, Reply, RequestId
 from assay.model.result import Cache
 from assay.protocol.codec import decode_params, error_reply, known_id
-from assay.protocol.declaration import declared_peer, describes_itself, read_declaration, remembered_peer
+from assay.protocol.declaration import cached_peer, declared_peer, describes_itself, read_declaration
 from assay.protocol.lifecycle import State, input_of
 from assay.protocol.scope import Scope, Send
 from assay.protocol.session import STATELESS, Peer, Session
@@ -125,7 +125,7 @@ def peer_of(message: Envelope | None, scope: Scope) -> Peer:
         peer: Peer = scope.peer
         return peer
     if message is not None and (message.decoded_params is not UNSET or message.method in SELF_DESCRIBING):
-        described = remembered_peer(message)
+        described = cached_peer(message)
         if described is not None:
             return described
         if describes_itself(message):
@@ -158,7 +158,7 @@ def receive(message: Envelope, session: Session | None) -> None:
     """
     method = message.method
     if method is UNSET:
-        if session is None or not session.asked.settle(message):
+        if session is None or not session.outgoing_requests.settle(message):
             raise RpcError(INVALID_REQUEST, "response to a request that was never sent")
     elif session is not None:
         session.receive(input_of(method, is_request=False))

@@ -180,7 +180,7 @@ async def _ask_by_request(call: Call, question: Question[T], options: AskOptions
     if not session.ready and method != "ping":
         raise AskError("the client cannot be asked before it has sent notifications/initialized")
     answer: asyncio.Future[Raw] = asyncio.get_running_loop().create_future()
-    request_id = session.asked.ask(answer)
+    request_id = session.outgoing_requests.ask(answer)
     call.pause()
     try:
         await send(encode(Request(request_id, method, UNSET if params is None else params)))
@@ -194,7 +194,7 @@ async def _ask_by_request(call: Call, question: Question[T], options: AskOptions
         raise
     finally:
         call.resume()
-        session.asked.forget(request_id)
+        session.outgoing_requests.forget(request_id)
 
 
 async def _withdraw(call: Call, request_id: str, reason: str) -> None:

@@ -35,8 +35,8 @@ from assay.protocol.framing.websocket import (
     MessageReader,
     Ping,
     Pong,
-    Received,
     Violation,
+    WebSocketEvent,
     close_frame,
     frame,
     is_sendable,
@@ -84,12 +84,12 @@ def chunks(data: bytes, cuts: list[int]) -> list[bytes]:
     return [data[start:end] for start, end in itertools.pairwise(edges)]
 
 
-def read(pieces: list[bytes], limit: int = LIMIT, *, masked: bool = True) -> list[Received]:
+def read(pieces: list[bytes], limit: int = LIMIT, *, masked: bool = True) -> list[WebSocketEvent]:
     reader = MessageReader(limit, masked=masked)
     return [received for piece in pieces for received in reader.feed(piece)]
 
 
-def codes_of(found: list[Received]) -> list[Received | int]:
+def codes_of(found: list[WebSocketEvent]) -> list[WebSocketEvent | int]:
     """Without the words of violations, which are our own."""
     return [one.code if isinstance(one, Violation) else one for one in found]
 
@@ -98,7 +98,7 @@ class Oracle:
     """What `websockets` makes of the same bytes, in our words."""
 
     def __init__(self, data: bytes) -> None:
-        self.found: list[Received | int] = []
+        self.found: list[WebSocketEvent | int] = []
         self._protocol = Protocol(SERVER, state=OPEN, max_size=None)
         self._parts: list[bytes] = []
         self._is_text = True
@@ -272,7 +272,7 @@ def test_empty_fragments_are_not_kept() -> None:
 @given(code=st.integers(0, 65535), reason=st.text(max_size=30))
 def test_close_frames_are_read_as_they_were_written(code: int, reason: str) -> None:
     if not is_sendable(code):
-        with pytest.raises(ValueError, match="may not be sent"):
+        with pytest.raises(ValueError, match="not a sendable close code"):
             close_frame(code, reason)
         return
     assert read([close_frame(code, reason, MASK)]) == [Close(code, reason)]

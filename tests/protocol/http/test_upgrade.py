@@ -83,8 +83,8 @@ def test_offered_subprotocols_keep_their_order_and_case() -> None:
         (changed(b"sec-websocket-key"), 400, "16 bytes"),
         (changed(b"sec-websocket-key", KEY, KEY), 400, "once"),
         (changed(b"sec-websocket-key", b"c2hvcnQ="), 400, "16 bytes"),
-        (changed(b"sec-websocket-key", b"dGhlIHNhbXBsZSBub25jZQ"), 400, "base64"),
-        (changed(b"sec-websocket-key", b"!" * 24), 400, "base64"),
+        (changed(b"sec-websocket-key", b"dGhlIHNhbXBsZSBub25jZQ"), 400, "Base64"),
+        (changed(b"sec-websocket-key", b"!" * 24), 400, "Base64"),
     ],
 )
 def test_improper_request_is_refused(headers: Headers, status: int, words: str) -> None:

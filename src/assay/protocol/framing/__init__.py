@@ -1,1 +1,1 @@
-"""Byte streams cut into messages: newline-delimited lines and server-sent events."""
+"""Framing: byte streams split into lines, server-sent events or WebSocket frames."""

@@ -1,8 +1,7 @@
-"""Newline-delimited messages, as stdio carries them.
+"""Newline-delimited messages, as used on stdio.
 
-Bytes go in, whole lines come out. How the bytes were cut into chunks never changes what comes out, and the
-framer never holds more than one line of at most `limit` bytes: what is too long is reported once and dropped
-as it arrives. Whether a line is JSON is not decided here.
+The output does not depend on how the input was split into chunks. The framer buffers at most one line of
+`limit` bytes: a longer line is reported once and discarded as it arrives.
 """
 
 from __future__ import annotations
@@ -12,13 +11,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class LineTooLong:
-    """Stands where a line longer than `limit` bytes would have been."""
+    """Takes the place of a line longer than `limit` bytes."""
 
     limit: int
 
 
 class LineFramer:
-    """Cut a byte stream into lines; `limit` counts a line's bytes without its terminator."""
+    """Splits a byte stream into lines; `limit` is the size of a line without its terminator."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -27,23 +26,23 @@ class LineFramer:
 
     @property
     def held(self) -> int:
-        """How many bytes of an unfinished line are kept."""
+        """Bytes buffered of an unfinished line."""
         return len(self._held)
 
     def feed(self, data: bytes) -> list[bytes | LineTooLong]:
-        """Return the lines that `data` completes, in order; blank lines are left out."""
-        # One message per chunk is what pipes deliver nearly always: no splitting, no buffer.
+        """Return the lines that `data` completes, in order, without blank ones."""
+        # Pipes nearly always deliver one message per chunk: no splitting, no buffer.
         if data.find(b"\n") == len(data) - 1 and not self._held and not self._discarding:
             return self._finish(data[:-1])
         pieces = data.split(b"\n")
         rest = pieces.pop()
-        found: list[bytes | LineTooLong] = []
+        lines: list[bytes | LineTooLong] = []
         for piece in pieces:
-            found += self._close(piece)
-        return found + self._hold(rest)
+            lines += self._close(piece)
+        return lines + self._hold(rest)
 
     def end(self) -> list[bytes | LineTooLong]:
-        """Return the last line when the input ended without its newline."""
+        """Return the last line, if the input ended without its newline."""
         return self._close(b"")
 
     def _close(self, piece: bytes) -> list[bytes | LineTooLong]:
@@ -61,7 +60,7 @@ class LineFramer:
         # A final CR may belong to the terminator, so it does not count until another byte follows it.
         if len(self._held) - self._held.endswith(b"\r") <= self._limit:
             return []
-        # A fresh buffer, because clearing would keep the memory of an over-long chunk.
+        # A new buffer: `clear` may keep the memory of an over-long chunk.
         self._held = bytearray()
         self._discarding = True
         return [LineTooLong(self._limit)]
@@ -77,8 +76,8 @@ def frame(message: bytes) -> bytes:
     """Add the newline that ends a message.
 
     Raises:
-        ValueError: the message holds a raw newline, which JSON would have escaped.
+        ValueError: the message contains a raw newline, which JSON would have escaped.
     """
     if b"\n" in message:
-        raise ValueError("a message on one line cannot hold a raw newline")
+        raise ValueError("a message on one line cannot contain a raw newline")
     return message + b"\n"

@@ -1,7 +1,7 @@
-"""Server-sent events: writing them, and a bounded parser by the WHATWG event-stream rules.
+"""Server-sent events: write them, and parse them by the WHATWG rules within a size limit.
 
-The payload stays bytes: the JSON codec decides whether it is UTF-8, so a broken payload is refused there and
-not silently repaired here. An event cut off by the end of the stream is dropped and does not move
+The payload stays bytes: the JSON codec checks its UTF-8, so that a broken payload is refused there and not
+silently repaired here. An event that the end of the stream cuts off is dropped and does not change
 `last_event_id`: a client that resumed after it would lose the message.
 https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
 """
@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Final
 
 BOM: Final = b"\xef\xbb\xbf"
-# Longer than any time a clock holds, and far below the size at which int() refuses to read digits.
+# More than any delay needs, and far fewer than the digits at which `int` raises.
 RETRY_DIGITS: Final = 18
 
 
 @dataclass(frozen=True, slots=True)
 class SseEvent:
-    """One dispatched event; `event_id` is None when the event itself carried no id."""
+    """One dispatched event; `event_id` is None if the event itself has no id."""
 
     data: bytes
     event_id: str | None = None
@@ -26,7 +26,7 @@ class SseEvent:
 
 
 class SseTooLong(ValueError):
-    """An event or a line passed the limit; `events` are those completed earlier in the same chunk."""
+    """An event or a line exceeded the limit; `events` are those completed earlier in the same chunk."""
 
     def __init__(self, limit: int, events: tuple[SseEvent, ...] = ()) -> None:
         super().__init__(limit, events)
@@ -52,7 +52,7 @@ def priming(event_id: str, retry_ms: int | None = None) -> bytes:
 
 
 def retry(ms: int) -> bytes:
-    """Tell the client how long to wait before it reconnects."""
+    """Write the delay after which the client should reconnect."""
     return _retry_line(ms) + b"\n"
 
 
@@ -63,7 +63,7 @@ def comment(text: str = "") -> bytes:
 
 
 def _id_line(event_id: str) -> bytes:
-    # A client ignores an id with NUL, and a line end would let the id write fields of its own.
+    # Clients ignore an id that contains NUL, and a line break would let the id inject other fields.
     _refuse(event_id, "\r\n\0", "event id")
     return f"id: {event_id}\n".encode()
 
@@ -74,15 +74,15 @@ def _retry_line(ms: int) -> bytes:
     return b"retry: %d\n" % ms
 
 
-def _refuse(text: str, characters: str, what: str) -> None:
+def _refuse(text: str, characters: str, kind: str) -> None:
     if any(character in text for character in characters):
-        raise ValueError(f"{what} must be on one line, without NUL: {text!r}")
+        raise ValueError(f"{kind} must be on one line, without NUL: {text!r}")
 
 
 class SseParser:
-    """Read events from bytes in any chunking.
+    """Parses events from bytes in chunks of any size.
 
-    `limit` bounds the line in progress together with the fields kept for the event in progress.
+    `limit` bounds the line in progress together with the stored fields of its event.
     """
 
     def __init__(self, limit: int) -> None:
@@ -97,7 +97,7 @@ class SseParser:
         self._data: list[bytes] = []
         self._event = ""
         self._event_id: str | None = None
-        self._kept = 0
+        self._stored = 0
         self._fields = {
             b"data": self._on_data,
             b"event": self._on_event,
@@ -109,7 +109,7 @@ class SseParser:
         """Return the events that `data` completes.
 
         Raises:
-            SseTooLong: the limit was passed; the parser cannot be used any further.
+            SseTooLong: the limit was exceeded; the parser cannot be used any more.
         """
         events: list[SseEvent] = []
         for piece in self._without_split_crlf(data).splitlines(keepends=True):
@@ -120,7 +120,7 @@ class SseParser:
         return events
 
     def _without_split_crlf(self, data: bytes) -> bytes:
-        """Drop the LF of a CRLF whose CR ended the line in the chunk before."""
+        """Drop the LF of a CRLF that was split between two chunks."""
         if not data:
             return data
         second_half = self._after_cr and data.startswith(b"\n")
@@ -128,7 +128,7 @@ class SseParser:
         return data[1:] if second_half else data
 
     def _extend(self, line: bytes, events: list[SseEvent]) -> None:
-        if self._failed or self._kept + len(self._line) + len(line) > self._limit:
+        if self._failed or self._stored + len(self._line) + len(line) > self._limit:
             self._failed = True
             self._line = bytearray()
             raise SseTooLong(self._limit, tuple(events))
@@ -150,7 +150,7 @@ class SseParser:
         if not name:
             self.comments += 1
         elif name in self._fields:
-            self._kept += len(line)
+            self._stored += len(line)
             self._fields[name](value.removeprefix(b" "))
 
     def _on_data(self, value: bytes) -> None:
@@ -168,17 +168,17 @@ class SseParser:
             self.retry_ms = int(value)
 
     def _dispatch(self) -> list[SseEvent]:
-        # The id counts even when the block has no data and therefore is no event.
+        # By the WHATWG rules, an id takes effect even if the block has no data and dispatches no event.
         if self._event_id is not None:
             self.last_event_id = self._event_id
-        found = (
+        events = (
             [SseEvent(b"\n".join(self._data), self._event_id, self._event or "message")] if self._data else []
         )
         self._begin_event()
-        return found
+        return events
 
     def _begin_event(self) -> None:
         self._data = []
         self._event = ""
         self._event_id = None
-        self._kept = 0
+        self._stored = 0

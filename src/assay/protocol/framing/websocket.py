@@ -1,8 +1,8 @@
-"""WebSocket frames (RFC 6455, section 5): any frame can be written and read, messages are read by the rules.
+"""WebSocket frames (RFC 6455, section 5).
 
-A client masks what it sends and a server does not; each refuses the other's way. Masks come from the caller,
-since nothing here is left to chance. `FrameReader` takes odd frames as they are, for peers that must send and
-see them; `MessageReader` is what an endpoint uses.
+`frame` and `FrameReader` write and read any frame, invalid ones too, for test peers. `MessageReader` enforces
+the rules, for endpoints. Clients mask their frames and servers do not (5.1); callers supply the masks,
+because the protocol core has no randomness.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ GOING_AWAY: Final = 1001
 PROTOCOL_ERROR: Final = 1002
 UNSUPPORTED: Final = 1003
 NO_CODE: Final = 1005
-"""Never sent: the close frame held no code."""
+"""Never sent: the close frame had no code."""
 LOST: Final = 1006
 """Never sent: the connection ended without a close frame."""
 NOT_TEXT: Final = 1007
@@ -44,15 +44,15 @@ _SHORT_HEADS: Final = [bytes((_WHOLE_TEXT, length)) for length in range(_TWO_BYT
 
 
 def masked(payload: bytes, mask: bytes) -> bytes:
-    """Put a mask on, or take it off: both are the same."""
+    """Apply or remove a mask; both are the same operation."""
     size = len(payload)
     repeated = (mask * (size // 4 + 1))[:size]
-    # As one number each: the fastest way that Python itself has to combine bytes.
+    # XOR of two large integers is the fastest way to combine bytes in pure Python.
     return (int.from_bytes(payload, "little") ^ int.from_bytes(repeated, "little")).to_bytes(size, "little")
 
 
 def frame(opcode: int, payload: bytes, *, fin: bool = True, rsv: int = 0, mask: bytes | None = None) -> bytes:
-    """Write one frame, by the rules or against them: `rsv` holds the three reserved bits as a number."""
+    """Write one frame, valid or not; `rsv` is the three reserved bits as a number."""
     length = len(payload)
     if length < _TWO_BYTES:
         short, rest = length, b""
@@ -67,7 +67,7 @@ def frame(opcode: int, payload: bytes, *, fin: bool = True, rsv: int = 0, mask: 
 
 
 def text_frame(payload: bytes) -> bytes:
-    """A whole text message without a mask: what a server sends all the time."""
+    """Write a whole, unmasked text message: the frame that a server sends most."""
     length = len(payload)
     if length < _TWO_BYTES:
         return _SHORT_HEADS[length] + payload
@@ -79,25 +79,25 @@ def text_frame(payload: bytes) -> bytes:
 def close_frame(code: int = NORMAL, reason: str = "", mask: bytes | None = None) -> bytes:
     """
     Raises:
-        ValueError: the code is one that no frame may carry.
+        ValueError: no frame may carry this code.
     """
     if not is_sendable(code):
-        raise ValueError(f"close code that may not be sent: {code}")
+        raise ValueError(f"not a sendable close code: {code}")
     return frame(CLOSE, code.to_bytes(2, "big") + _cut(reason), mask=mask)
 
 
 def is_sendable(code: int) -> bool:
-    """Whether a close frame may carry this code (RFC 6455, 7.4, and the registry that it opens)."""
+    """Whether a close frame may carry this code (RFC 6455, 7.4, and the IANA registry)."""
     return 1000 <= code <= 1003 or 1007 <= code <= 1014 or 3000 <= code <= 4999
 
 
 def _cut(reason: str) -> bytes:
-    """As much of a reason as a close frame has room for, in whole characters."""
+    """Truncate a reason to the size of a control frame, at a character boundary."""
     return reason.encode()[:REASON_BYTES].decode("utf-8", "ignore").encode()
 
 
 class Frame(NamedTuple):
-    """A frame as it was on the wire, its mask taken off."""
+    """A frame as received, unmasked."""
 
     opcode: int
     payload: bytes
@@ -107,7 +107,7 @@ class Frame(NamedTuple):
 
 
 class FrameHead(NamedTuple):
-    """What is known of a frame before its payload has come."""
+    """The fields of a frame before its payload."""
 
     fin: bool
     rsv: int
@@ -115,13 +115,13 @@ class FrameHead(NamedTuple):
     masked: bool
     length: int
     shortest: bool
-    """Whether the length is written in as few bytes as it could be."""
+    """Whether the length uses the minimal number of bytes, as 5.2 requires."""
     size: int
     """Bytes of the head itself."""
 
 
 class Violation(NamedTuple):
-    """The peer broke the rules: close with this code and reason. Nothing more is read from it."""
+    """The peer broke the protocol: close with this code and reason, and read no more."""
 
     code: int
     reason: str
@@ -136,18 +136,18 @@ class Pong(NamedTuple):
 
 
 class Close(NamedTuple):
-    """The peer wants to close, or agrees to. `NO_CODE` when it gave none."""
+    """The peer starts or confirms the closing handshake; `NO_CODE` if the frame had no code."""
 
     code: int
     reason: str
 
 
-Received = str | bytes | Ping | Pong | Close | Violation
-"""A text message, a binary message, or what controls the connection."""
+WebSocketEvent = str | bytes | Ping | Pong | Close | Violation
+"""A text message, a binary message, or a control event."""
 
 
 def read_head(data: bytes | bytearray, start: int = 0) -> FrameHead | None:
-    """The head that begins at `start`; none while it has not all come."""
+    """Read the head that begins at `start`; none while it is incomplete."""
     if len(data) < start + 2:
         return None
     first, second = data[start], data[start + 1]
@@ -161,16 +161,16 @@ def read_head(data: bytes | bytearray, start: int = 0) -> FrameHead | None:
     return FrameHead(first >= _FIN, first >> 4 & 7, first & 0xF, is_masked, length, shortest, size)
 
 
-Judge = Callable[[FrameHead], Violation | None]
-"""Decides whether a frame may come, before any of its payload is kept. Asked once for each frame."""
+HeadCheck = Callable[[FrameHead], Violation | None]
+"""Accepts or rejects a frame by its head, before any of its payload is buffered. Called once per frame."""
 
 
 class FrameReader:
-    """Reads frames from bytes in any chunking, whatever they are; by default only their size is bounded."""
+    """Reads frames from bytes in chunks of any size. By default, only their size is checked."""
 
-    def __init__(self, limit: int, judge: Judge | None = None) -> None:
+    def __init__(self, limit: int, check: HeadCheck | None = None) -> None:
         self._limit = limit
-        self._judge = judge or self._bound
+        self._check = check or self._check_size
         self._buffer = bytearray()
         self._start = 0
         self._head: FrameHead | None = None
@@ -182,16 +182,16 @@ class FrameReader:
         return not self._buffer and not self._failed
 
     def feed(self, data: bytes) -> list[Frame | Violation]:
-        """What `data` completes; after a violation nothing more ever comes."""
+        """Return the frames that `data` completes; nothing after a violation."""
         if self._failed:
             return []
         self._buffer += data
-        found: list[Frame | Violation] = []
-        while (one := self._next()) is not None:
-            found.append(one)
+        frames: list[Frame | Violation] = []
+        while (item := self._next()) is not None:
+            frames.append(item)
         del self._buffer[: self._start]
         self._start = 0
-        return found
+        return frames
 
     def _next(self) -> Frame | Violation | None:
         head = self._head
@@ -199,7 +199,7 @@ class FrameReader:
             head = self._head = read_head(self._buffer, self._start)
             if head is None:
                 return None
-            violation = self._judge(head)
+            violation = self._check(head)
             if violation is not None:
                 self._failed, self._head = True, None
                 self._buffer.clear()
@@ -215,7 +215,7 @@ class FrameReader:
         mask = bytes(self._buffer[begin - 4 : begin])
         return Frame(head.opcode, masked(payload, mask), head.fin, head.rsv, mask)
 
-    def _bound(self, head: FrameHead) -> Violation | None:
+    def _check_size(self, head: FrameHead) -> Violation | None:
         return None if head.length <= self._limit else too_big(self._limit)
 
 
@@ -224,110 +224,111 @@ def too_big(limit: int) -> Violation:
 
 
 class FrameRules:
-    """Which frame may come next (RFC 6455, 5.1, 5.2, 5.4 and 5.5), by the heads of those before."""
+    """Checks the sequence of frame heads (RFC 6455, 5.1, 5.2, 5.4 and 5.5)."""
 
     def __init__(self, limit: int, *, masked: bool) -> None:
         self._limit = limit
         self._masked = masked
-        self._announced = 0
-        """Bytes of the message in progress."""
+        self._message_bytes = 0
+        """Size of the message in progress, by the heads of its frames."""
         self.in_message = False
 
-    def judge(self, head: FrameHead) -> Violation | None:
+    def check(self, head: FrameHead) -> Violation | None:
         problem = self._problem(head)
         if problem is not None:
             return Violation(PROTOCOL_ERROR, problem)
         if head.opcode in DATA:
-            self._announced = head.length + (self._announced if head.opcode == CONTINUATION else 0)
+            self._message_bytes = head.length + (self._message_bytes if head.opcode == CONTINUATION else 0)
             self.in_message = not head.fin
-            if self._announced > self._limit:
+            if self._message_bytes > self._limit:
                 return too_big(self._limit)
         return None
 
     def _problem(self, head: FrameHead) -> str | None:
         if head.rsv:
-            return "reserved bit set: no extension was agreed on"
+            return "reserved bit set without a negotiated extension"
         if head.opcode not in DATA and head.opcode not in CONTROL:
             return f"unknown opcode: {head.opcode}"
         if head.masked is not self._masked:
             return "frame without a mask" if self._masked else "frame with a mask"
         if not head.shortest or head.length >> 63:
-            return "length not written as it must be"
+            return "length not in its shortest form"
         if head.opcode in CONTROL:
             if head.length > CONTROL_BYTES:
                 return f"control frame too long: limit {CONTROL_BYTES} bytes"
-            return None if head.fin else "control frame in fragments"
+            return None if head.fin else "fragmented control frame"
         if head.opcode == CONTINUATION:
-            return None if self.in_message else "continuation of no message"
+            return None if self.in_message else "continuation without a message"
         return "message inside another message" if self.in_message else None
 
 
 class MessageReader:
-    """Reads messages and control frames by the rules, for a server (`masked`) or a client.
+    """Reads messages and control frames and enforces the rules, for a server (`masked`) or a client.
 
-    `limit` bounds a message in bytes, all its fragments together. A message that would pass it is refused
-    when its head has come. Reading ends with a `Close` or a `Violation`: whatever follows is ignored.
+    `limit` bounds a message in bytes, with all its fragments. A message that would exceed it is rejected by
+    its head, before its payload arrives. Input after a `Close` or a `Violation` is ignored.
     """
 
     def __init__(self, limit: int, *, masked: bool) -> None:
         self._limit = limit
         self._masked = masked
         self._rules = FrameRules(limit, masked=masked)
-        self._frames = FrameReader(limit, self._rules.judge)
+        self._frames = FrameReader(limit, self._rules.check)
         self._opcode = TEXT
         self._parts = bytearray()
         self._over = False
         self._between = masked
-        """Nothing is in progress, and a whole message may be taken at a glance."""
+        """Nothing is in progress, so the fast path of `feed` applies."""
 
-    def feed(self, data: bytes) -> list[Received]:
-        # Nearly all input is one whole masked text message, and is read right here.
+    def feed(self, data: bytes) -> list[WebSocketEvent]:
+        # Fast path: nearly all input is one whole masked text message. Only the checks that can fail for such
+        # a frame are made here; everything else is left to the rules.
         if self._between and len(data) > 7 and data[0] == _WHOLE_TEXT:
             length, start = data[1] - _MASKED, 6
             if length == _TWO_BYTES:
                 length, start = data[2] << 8 | data[3], 8
-            # A length of eight bytes, or one that is longer than it need be, is left to the rules.
+            # Lengths of eight bytes, and lengths not in their shortest form, are left to the rules, too.
             usual = (start == 8) == (length >= _TWO_BYTES)
             if usual and len(data) == start + length and length <= self._limit:
                 return [self._text(masked(data[start:], data[start - 4 : start]))]
         return self._feed(data)
 
-    def _feed(self, data: bytes) -> list[Received]:
-        found: list[Received] = []
+    def _feed(self, data: bytes) -> list[WebSocketEvent]:
+        events: list[WebSocketEvent] = []
         if self._over:
-            return found
-        for one in self._frames.feed(data):
-            received = one if isinstance(one, Violation) else self._take(one)
-            if received is not None:
-                found.append(received)
-            if isinstance(received, Close | Violation):
+            return events
+        for item in self._frames.feed(data):
+            event = item if isinstance(item, Violation) else self._take(item)
+            if event is not None:
+                events.append(event)
+            if isinstance(event, Close | Violation):
                 self._over = True
                 self._parts.clear()
                 break
         between = self._frames.is_between and not self._rules.in_message
         self._between = self._masked and between and not self._over
-        return found
+        return events
 
-    def _take(self, one: Frame) -> Received | None:
-        if one.opcode == PING:
-            return Ping(one.payload)
-        if one.opcode == PONG:
-            return Pong(one.payload)
-        if one.opcode == CLOSE:
-            return read_close(one.payload)
-        if one.opcode != CONTINUATION:
-            self._opcode = one.opcode
-            if one.fin:
-                return self._finish(one.payload)
-        # Joined at once: a row of empty fragments must not become a row of objects.
-        self._parts += one.payload
-        if not one.fin:
+    def _take(self, incoming: Frame) -> WebSocketEvent | None:
+        if incoming.opcode == PING:
+            return Ping(incoming.payload)
+        if incoming.opcode == PONG:
+            return Pong(incoming.payload)
+        if incoming.opcode == CLOSE:
+            return read_close(incoming.payload)
+        if incoming.opcode != CONTINUATION:
+            self._opcode = incoming.opcode
+            if incoming.fin:
+                return self._finish(incoming.payload)
+        # Joined at once: many empty fragments must not become many objects.
+        self._parts += incoming.payload
+        if not incoming.fin:
             return None
         payload = bytes(self._parts)
         self._parts.clear()
         return self._finish(payload)
 
-    def _finish(self, payload: bytes) -> Received:
+    def _finish(self, payload: bytes) -> WebSocketEvent:
         return self._text(payload) if self._opcode == TEXT else payload
 
     def _text(self, payload: bytes) -> str | Violation:
@@ -347,5 +348,5 @@ def read_close(payload: bytes) -> Close | Violation:
         return Violation(NOT_TEXT, "the reason in a close frame is not UTF-8")
     code = int.from_bytes(payload[:2], "big")
     if len(payload) == 1 or not is_sendable(code):
-        return Violation(PROTOCOL_ERROR, "close frame without a proper code")
+        return Violation(PROTOCOL_ERROR, "close frame with an invalid code")
     return Close(code, reason)

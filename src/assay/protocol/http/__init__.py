@@ -1,1 +1,1 @@
-"""The rules of Streamable HTTP as values: a request's head and message in, a route or a refusal out."""
+"""The rules of Streamable HTTP: functions from a request to a route or a refusal."""

@@ -1,4 +1,4 @@
-"""The types that ASGI is made of, and an endpoint as an application of it."""
+"""ASGI's types, and the interface of an endpoint as an ASGI application."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ AsgiScope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Transmit = Callable[[Message], Awaitable[None]]
-"""ASGI's `send`; named apart from the `Send` that carries protocol messages."""
+"""ASGI's `send`; `Send` in `protocol.scope` sends protocol messages."""
 
 
 class Application(Protocol):
-    """What `Server.asgi` returns."""
+    """The type of `Server.asgi`."""
 
     @property
     def policy(self) -> HttpPolicy: ...
@@ -23,7 +23,7 @@ class Application(Protocol):
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Transmit) -> None: ...
 
     def start(self) -> None:
-        """Begin what goes on beside the requests, before the first of them."""
+        """Start background work; call this before the first request."""
 
     async def close(self) -> None:
         """End all sessions and streams, so that the HTTP server can stop."""

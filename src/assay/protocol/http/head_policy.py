@@ -1,7 +1,7 @@
-"""What a request's head alone decides, before a byte of its body is read.
+"""Checks of a request's head, before its body is read: host, origin, method, media types, protocol version.
 
-The verdict is a pure function of a few header values, and one client sends the same ones again
-and again: so verdicts are remembered, and a repeated head costs one look-up.
+The verdict is a pure function of a few header values, and a client repeats them with every request. So
+verdicts are cached, and a repeated head costs one lookup.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ READ_ONCE: Final = frozenset(
         b"last-event-id",
     }
 )
-"""Headers that decide something here: a second value of one of them would make that ambiguous."""
+"""Headers that a decision depends on. A second value is refused: a proxy may have checked the other one."""
 
 
 class RequestHead(NamedTuple):
-    """The header values that a verdict depends on."""
+    """The method and header values that a verdict depends on."""
 
     method: str
     host: bytes | None
@@ -59,12 +59,12 @@ class RequestHead(NamedTuple):
 
 
 HeadValues = tuple[str, bytes | None, bytes | None, bytes | None, bytes | None, bytes | None]
-"""The same without names: what a head is looked up by, on every request."""
+"""`RequestHead` as a plain tuple, which is cheaper to build: the cache key, made on every request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An answer that ends the request: status, extra headers, and a JSON-RPC error without an id."""
+    """A response that ends the request: status, extra headers, and a JSON-RPC error as body."""
 
     status: int
     reason: str
@@ -78,7 +78,7 @@ class Refusal:
 
 
 class HeadTooLarge(Exception):
-    """Raised instead of returned, because what is raised is not remembered."""
+    """Raised instead of returned, because exceptions are not cached."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -87,28 +87,28 @@ class HeadTooLarge(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """The head is in order. `revision` is none when the version header is absent or unknown."""
+    """The head is acceptable. `revision` is none if the version header is absent or unknown."""
 
     revision: Revision | None
     unknown_version: str | None
     cors: tuple[tuple[bytes, bytes], ...]
     prefers_stream: bool = False
-    """The client would rather have even a single answer as an event stream."""
+    """The client prefers an event stream even for a single answer."""
     strictness: Strictness = LENIENT
 
 
 class HeadPolicy:
-    """Judges heads for one endpoint."""
+    """Accepts or refuses request heads for one endpoint."""
 
     def __init__(self, policy: HttpPolicy) -> None:
         self.policy = policy
-        # Small, because its keys come from strangers: 128 heads of at most HEAD_BYTES each stay under 8 MiB.
+        # Small, because anyone can fill it: 128 heads of at most HEAD_BYTES each stay under 8 MiB.
         self.judge = lru_cache(maxsize=128)(self._judge)
 
     def _judge(self, values: HeadValues) -> Admission | Refusal:
         """
         Raises:
-            HeadTooLarge: these values are not worth remembering.
+            HeadTooLarge: the values exceed HEAD_BYTES.
         """
         head = RequestHead(*values)
         if sum(len(value) for value in head if value is not None) > HEAD_BYTES:
@@ -122,12 +122,17 @@ class HeadPolicy:
         streams = self.policy.streaming and prefers_stream(head.accept)
         return Admission(revision, unknown, cors(head.origin), streams, self.policy.strictness)
 
-    def check_source(self, given_host: bytes | None, given_origin: bytes | None) -> Refusal | None:
-        """Whether a client may come by this name of ours, and from this origin."""
-        host = (given_host or b"").decode("latin-1")
+    def check_source(self, raw_host: bytes | None, raw_origin: bytes | None) -> Refusal | None:
+        """Refuse a Host or Origin that is not allowed.
+
+        Servers MUST validate Origin against DNS rebinding, where a page of a foreign site reaches a server on
+        the user's machine (basic/transports, security warning). Host is checked, too: after rebinding, a
+        browser may send no Origin, but it sends the attacker's name as Host.
+        """
+        host = (raw_host or b"").decode("latin-1")
         if not self.policy.admits_host(host):
             return Refusal(421, f"host not allowed: {host or 'none given'}; add it to allowed_hosts")
-        origin = None if given_origin is None else given_origin.decode("latin-1")
+        origin = None if raw_origin is None else raw_origin.decode("latin-1")
         if origin is not None and not self.policy.admits_origin(origin):
             return Refusal(403, f"origin not allowed: {origin}; add it to allowed_origins")
         return None
@@ -148,8 +153,9 @@ class HeadPolicy:
         problem = content_type_problem(head.content_type)
         if problem:
             return Refusal(415, problem)
-        wanted = ("application/json", "text/event-stream") if self.policy.streaming else ("application/json",)
-        missing = missing_types(head.accept, wanted)
+        # Clients MUST list both types (basic/transports#sending-messages-to-the-server).
+        types = ("application/json", "text/event-stream") if self.policy.streaming else ("application/json",)
+        missing = missing_types(head.accept, types)
         return _not_acceptable(missing) if missing else None
 
     @property
@@ -157,10 +163,10 @@ class HeadPolicy:
         return b"GET, POST, DELETE, OPTIONS" if self.policy.streaming else b"POST, OPTIONS"
 
     def preflight(self, headers: Mapping[bytes, bytes]) -> Headers:
-        """Headers that answer an OPTIONS request. Those of tool parameters are allowed by their prefix,
-        which CORS cannot say, so the ones that were asked for are named."""
-        asked = headers.get(b"access-control-request-headers", b"").lower().split(b",")
-        parameters = [name.strip() for name in asked if name.strip().startswith(PARAMETER)]
+        """The response headers of an OPTIONS request. CORS cannot allow the headers of tool parameters by
+        their prefix, so the requested ones are listed."""
+        requested = headers.get(b"access-control-request-headers", b"").lower().split(b",")
+        parameters = [name.strip() for name in requested if name.strip().startswith(PARAMETER)]
         return [
             *cors(headers.get(b"origin")),
             (b"allow", self.methods),
@@ -171,13 +177,12 @@ class HeadPolicy:
 
 
 def merge_headers(pairs: Headers, headers: dict[bytes, bytes]) -> Refusal | None:
-    """Look at headers that come more than once: one that decides something may not; `Accept`, being a
-    list, is joined in place."""
-    seen: set[bytes] = set()
+    """Handle repeated headers: refuse those in `READ_ONCE`, and join `Accept`, which is a list, in place."""
+    names: set[bytes] = set()
     for name, _ in pairs:
-        if name in seen and name in READ_ONCE:
+        if name in names and name in READ_ONCE:
             return Refusal(400, f"header given twice: {name.decode('latin-1')}")
-        seen.add(name)
+        names.add(name)
     if b"accept" in headers:
         headers[b"accept"] = b", ".join(value for name, value in pairs if name == b"accept")
     return None
@@ -196,20 +201,20 @@ def content_type_problem(value: bytes | None) -> str | None:
     return None
 
 
-def missing_types(accept: bytes | None, wanted: tuple[str, ...]) -> list[str]:
-    """Which of the wanted media types an Accept header does not admit."""
+def missing_types(accept: bytes | None, types: tuple[str, ...]) -> list[str]:
+    """The media types that an Accept header does not include."""
     ranges = _media_ranges(accept)
-    return [media for media in wanted if _quality_of(media, ranges) <= 0]
+    return [media for media in types if _quality_of(media, ranges) <= 0]
 
 
 def _quality_of(media: str, ranges: dict[str, float]) -> float:
-    """The most specific range decides, even against a wider one (RFC 9110, 12.5.1)."""
+    """The most specific range takes precedence (RFC 9110, 12.5.1)."""
     candidates = (media, media.partition("/")[0] + "/*", "*/*")
     return next((ranges[name] for name in candidates if name in ranges), 0.0)
 
 
 def prefers_stream(accept: bytes | None) -> bool:
-    """Whether an Accept header ranks event streams above JSON: by quality, else by naming them first."""
+    """Whether an Accept header prefers event streams to JSON: by quality, or by order if that is equal."""
     ranges = _media_ranges(accept)
     stream, json = ranges.get("text/event-stream", 0.0), ranges.get("application/json", 0.0)
     order = list(ranges)
@@ -219,7 +224,7 @@ def prefers_stream(accept: bytes | None) -> bool:
 
 
 def _media_ranges(accept: bytes | None) -> dict[str, float]:
-    """Media ranges and their quality, in the order they are given."""
+    """Media ranges with their quality, in the order of the header."""
     parts = (part.partition(";") for part in (accept or b"").decode("latin-1").lower().split(","))
     return {media.strip(): _quality(parameters) for media, _, parameters in parts}
 

@@ -1,6 +1,6 @@
-"""Headers that repeat what the body says, so that whatever stands between can route without reading it.
+"""Headers that mirror the body, so that proxies can route by them (basic/transports/streamable-http).
 
-They are only worth something if they tell the truth: every difference is refused.
+A proxy may authorize by these headers, so any difference from the body MUST be refused.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ VERSION: Final = ("MCP-Protocol-Version", b"mcp-protocol-version")
 METHOD: Final = ("Mcp-Method", b"mcp-method")
 NAME: Final = ("Mcp-Name", b"mcp-name")
 UNKNOWN: Final = object()
-WRITTEN: Final[Mapping[str, bytes]] = {
+ENCODED: Final[Mapping[str, bytes]] = {
     word: word.encode() for revision in PER_REQUEST for word in (revision.date, *revision.requests)
 }
-"""How headers say what nearly every request says. Anything else is compared with care."""
+"""Versions and methods as bytes, for a direct comparison. Any other value is decoded and compared."""
 
 
 class _WithName(Struct):
@@ -39,16 +39,16 @@ class _WithUri(Struct):
     uri: str | UnsetType = UNSET
 
 
-# Each reads one parameter only: a bad value of the other must not let this one go unchecked.
+# Each decodes one parameter only: an invalid value of the other must not leave this one unchecked.
 _decode_name = msgspec.json.Decoder(_WithName).decode
 _decode_uri = msgspec.json.Decoder(_WithUri).decode
 
 
 def read_value(raw: bytes) -> str:
-    """The text of a header value: as it stands, or decoded from its Base64 form.
+    """Decode a header value: plain text, or `=?base64?…?=`.
 
     Raises:
-        RpcError: it holds what no header may hold, or is no proper Base64.
+        RpcError: it has characters that no header may contain, or invalid Base64.
     """
     value = read_plain(raw)
     if not (value.startswith(OPEN) and value.endswith(CLOSE) and len(value) >= len(OPEN) + len(CLOSE)):
@@ -56,17 +56,17 @@ def read_value(raw: bytes) -> str:
     try:
         return b64decode(value[len(OPEN) : -len(CLOSE)], validate=True).decode("utf-8")
     except (binascii.Error, ValueError):
-        raise RpcError(HEADER_MISMATCH, "a header value is no proper Base64") from None
+        raise RpcError(HEADER_MISMATCH, "a header value has invalid Base64") from None
 
 
 def read_plain(raw: bytes) -> str:
     """
     Raises:
-        RpcError: it holds what must not stand in a header.
+        RpcError: it has characters that need the Base64 form.
     """
     value = raw.strip(b" \t").decode("latin-1")
     if not (value.isascii() and value.isprintable()):
-        raise RpcError(HEADER_MISMATCH, "a header value holds characters that must be sent in Base64 form")
+        raise RpcError(HEADER_MISMATCH, "a header value has characters that must be sent in Base64 form")
     return value
 
 
@@ -79,9 +79,9 @@ def check_mirrors(
         RpcError: one is missing or differs.
     """
     method: str = message.method  # type: ignore[assignment]
-    if headers.get(b"mcp-method") != WRITTEN.get(method, UNKNOWN) or headers.get(
+    if headers.get(b"mcp-method") != ENCODED.get(method, UNKNOWN) or headers.get(
         b"mcp-protocol-version"
-    ) != WRITTEN.get(version, UNKNOWN):
+    ) != ENCODED.get(version, UNKNOWN):
         _compare(headers, VERSION, version, read_plain)
         _compare(headers, METHOD, method, read_plain)
     if rules is not None and rules.mirrored is not None and method in rules.mirrored:
@@ -97,7 +97,7 @@ def check_name(headers: Mapping[bytes, bytes], name: str) -> None:
     raw = headers.get(b"mcp-name", b"")
     if raw == name.encode() and raw.isascii() and name.isidentifier():
         return
-    if len(raw) + len(name) > MEMORABLE or not _agrees(raw, name, read_value):
+    if len(raw) + len(name) > CACHED_BYTES or not _agrees(raw, name, read_value):
         _compare(headers, NAME, name, read_value)
 
 
@@ -106,13 +106,13 @@ def _compare_name(message: Envelope, headers: Mapping[bytes, bytes], parameter: 
         params = message.params
         value = _decode_name(params).name if parameter == "name" else _decode_uri(params).uri
     except msgspec.DecodeError:
-        return  # the method itself refuses parameters of the wrong type, and says which
+        return  # the method reports which parameter is wrong
     if value is not UNSET:
         _compare(headers, NAME, value, read_value)
 
 
-MEMORABLE: Final = 256
-"""Longer values are compared each time: what is remembered comes from strangers."""
+CACHED_BYTES: Final = 256
+"""Longer values are not cached: anyone can send them."""
 
 
 @lru_cache(maxsize=1024)
@@ -127,7 +127,9 @@ def _compare(
     raw = headers.get(key)
     if raw is None:
         raise RpcError(HEADER_MISMATCH, f"header missing: {name}")
-    # A client sends the same few values again and again.
-    agreed = _agrees(raw, expected, read) if len(raw) <= MEMORABLE >= len(expected) else read(raw) == expected
+    # A client repeats the same few values, so comparisons are cached.
+    agreed = (
+        _agrees(raw, expected, read) if len(raw) <= CACHED_BYTES >= len(expected) else read(raw) == expected
+    )
     if not agreed:
         raise RpcError(HEADER_MISMATCH, f"header differs from the body: {name}")

@@ -1,4 +1,4 @@
-"""What the operator of an HTTP endpoint decides, and what follows for one host or origin."""
+"""Settings of an HTTP endpoint, and which hosts and origins they allow."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ AUTHORITY = re.compile(r"(?P<host>\[[^\]]*\]|[^:]*)(:[0-9]*)?")
 
 
 class Sessions(Enum):
-    """Whether clients hold a session across their requests."""
+    """Whether clients have sessions."""
 
     OPTIONAL = "optional"
     REQUIRED = "required"
@@ -23,23 +23,23 @@ class Sessions(Enum):
 @dataclass(frozen=True, slots=True)
 class HttpPolicy:
     path: str | None = "/mcp"
-    """The endpoint's path; none when the surrounding application has already routed."""
+    """The endpoint's path; none if the surrounding application has already routed the request."""
     streaming: bool = True
-    """Whether an answer may become an event stream; off means one JSON object per request."""
+    """Whether a response may be an event stream; otherwise it is one JSON object."""
     websocket: bool = True
-    """Whether a client may connect by WebSocket, too."""
+    """Whether clients may also connect by WebSocket."""
     sessions: Sessions = Sessions.OPTIONAL
     allowed_hosts: tuple[str, ...] = LOOPBACK
     """Accepted values of `Host`, with or without a port; `*` accepts any."""
     allowed_origins: tuple[str, ...] = ()
-    """Accepted values of `Origin` beside those whose host is an allowed host; `*` accepts any."""
+    """Accepted values of `Origin`, in addition to those whose host is allowed; `*` accepts any."""
     strictness: Strictness = LENIENT
 
     def admits_host(self, host: str) -> bool:
         return "*" in self.allowed_hosts or self._names(host)
 
     def _names(self, authority: str) -> bool:
-        """Whether a host, with its port or without, is an allowed one; case does not matter in hosts."""
+        """Whether a host, with or without port, is listed; hosts are case-insensitive (RFC 3986, 3.2.2)."""
         authority = authority.lower()
         named = {host.lower() for host in self.allowed_hosts if host != "*"}
         return authority in named or hostname(authority) in named
@@ -48,12 +48,12 @@ class HttpPolicy:
         if "*" in self.allowed_origins or origin in self.allowed_origins:
             return True
         scheme, separator, authority = origin.partition("://")
-        # `*` among the hosts says nothing about who may script the endpoint from a browser.
+        # `*` in `allowed_hosts` allows any name of the server. It must not let every web page script it.
         return bool(separator) and scheme in ("http", "https") and self._names(authority)
 
 
 def hostname(authority: str) -> str:
-    """The host of `host[:port]`; an IPv6 address keeps its brackets. Whatever else it is stays whole."""
-    found = AUTHORITY.fullmatch(authority)
-    # `localhost:1@evil.example` and `[::1].evil.example` begin like a host, and are none.
-    return authority if found is None else found["host"]
+    """The host of `host[:port]`; an IPv6 address keeps its brackets. Any other text is returned unchanged."""
+    match = AUTHORITY.fullmatch(authority)
+    # Match the whole text: `localhost:1@evil.example` and `[::1].evil.example` only begin like a host.
+    return authority if match is None else match["host"]

@@ -1,4 +1,4 @@
-"""Where a payload message goes: the decision order for POST once the body is decoded."""
+"""The route of a POST, once its body is decoded: a session, a single request, or a refusal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import UNSET, Struct
 from assay.model.error import INVALID_REQUEST, MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope
 from assay.protocol.codec import known_id
-from assay.protocol.declaration import declared_peer, describes_itself, read_declaration, remembered_peer
+from assay.protocol.declaration import cached_peer, declared_peer, describes_itself, read_declaration
 from assay.protocol.session import STATELESS, Peer
 from assay.revisions.registry import ASSUMED, BY_DATE, DATES, PER_REQUEST, REVISIONS
 from assay.revisions.revision import Batching, Revision
@@ -23,22 +23,22 @@ Payload = Envelope | list[Envelope | MalformedMessage]
 
 
 class OpenSession(Struct, frozen=True):
-    """An `initialize` that starts a conversation."""
+    """An `initialize` that opens a session."""
 
 
 class InSession(Struct, frozen=True):
-    """A message of a session; `session_id` has yet to be looked up."""
+    """A message of a session; `session_id` is not looked up yet."""
 
     session_id: str
 
 
 class Sessionless(Struct, frozen=True):
-    """A message that is served by itself, for a client that it describes or that nothing is known of."""
+    """A message without a session: from a client that it describes, or an unknown one."""
 
     revision: Revision
     peer: Peer
     mirrors: Mapping[bytes, bytes] | None = None
-    """Headers that have yet to be compared with the name that the message's parameters hold."""
+    """Headers still to be compared with the name in the parameters."""
 
 
 SESSIONLESS = {revision: Sessionless(revision, STATELESS[revision]) for revision in REVISIONS}
@@ -53,10 +53,10 @@ def route(
     if isinstance(payload, list):
         return _route_batch(payload, admission, headers, sessions)
     if payload.decoded_params is not UNSET and payload.id is not UNSET:
-        peer = remembered_peer(payload)
+        peer = cached_peer(payload)
         if peer is not None:
             return _route_described(payload, peer, headers)
-    # Without an id it is a notification, and those open nothing.
+    # Without an id it is a notification, which opens no session.
     opening = payload.method == "initialize" and payload.id is not UNSET
     if _is_per_request(payload, admission, opening=opening):
         return _route_per_request(payload, admission, headers)
@@ -75,14 +75,15 @@ def route(
 def _is_per_request(message: Envelope, admission: Admission, *, opening: bool) -> bool:
     if describes_itself(message):
         return True
-    # Without a description only an `initialize` can be meant for the handshake under such a header.
+    # Without a declaration, a header of a newer or unknown revision means a malformed request, unless it is
+    # an `initialize`: clients that support both kinds of revision fall back to that.
     unknown = admission.unknown_version is not None
     return not opening and (unknown or admission.revision in PER_REQUEST)
 
 
 def _route_described(message: Envelope, peer: Peer, headers: Mapping[bytes, bytes]) -> Route:
     try:
-        # Without the rules for names: a name is compared where the parameters are decoded anyway.
+        # Without the rules for names: those are compared later, when the parameters are decoded anyway.
         check_mirrors(message, peer.revision.date, headers, None)
     except RpcError as error:
         return Refusal(400, error.message, code=error.code, request_id=known_id(message), data=error.data)
@@ -91,8 +92,8 @@ def _route_described(message: Envelope, peer: Peer, headers: Mapping[bytes, byte
 
 def _route_per_request(message: Envelope, admission: Admission, headers: Mapping[bytes, bytes]) -> Route:
     if known_id(message) is None or message.method is UNSET:
-        # Headers of notifications are not defined; there is nothing that they could contradict.
-        # Responses answer nothing here, and are refused where they arrive.
+        # No mirror headers are defined for notifications. Responses have no request to answer here, and the
+        # endpoint refuses them.
         return SESSIONLESS[PER_REQUEST[-1]]
     try:
         declared = read_declaration(message)
@@ -117,7 +118,7 @@ def _route_batch(
         return InSession(session.decode("latin-1"))
     if sessions is Sessions.REQUIRED:
         return _session_required(payload)
-    # Without a session only an explicit header shows that the client speaks a revision with batches.
+    # Without a session, only the version header shows that the client uses a revision with batches.
     if admission.revision is None or admission.revision.batching is Batching.REFUSED:
         return batch_refused()
     return SESSIONLESS[admission.revision]
@@ -136,7 +137,7 @@ def session_gone(payload: Payload) -> Refusal:
 
 
 def version_problem(admission: Admission, agreed: Revision, payload: Payload | None = None) -> Refusal | None:
-    """What is wrong with the version header of a request in a session, where one is insisted on."""
+    """Check the version header of a request in a session, where the server requires it."""
     if not admission.strictness.version_header or admission.revision is agreed:
         return None
     if admission.revision is None:
@@ -145,7 +146,7 @@ def version_problem(admission: Admission, agreed: Revision, payload: Payload | N
 
 
 def _version_required(payload: Payload | None) -> Refusal:
-    return _refuse(payload, "MCP-Protocol-Version required: send the version that was agreed on")
+    return _refuse(payload, "MCP-Protocol-Version required: send the negotiated version")
 
 
 def _session_required(payload: Payload) -> Refusal:

@@ -16,15 +16,15 @@ SUBPROTOCOL: Final = "mcp"
 
 
 class Upgrade(NamedTuple):
-    """A proper request for a WebSocket."""
+    """A valid request for a WebSocket."""
 
     key: bytes
     subprotocols: tuple[str, ...]
-    """What the client offers to speak, its favourite first."""
+    """The subprotocols that the client offers, in its order of preference."""
 
 
 def wants_upgrade(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Whether a request asks for a WebSocket, properly or not."""
+    """Whether a request asks for a WebSocket, valid or not."""
     return b"websocket" in _tokens(headers, b"upgrade")
 
 
@@ -41,28 +41,28 @@ def read_upgrade(method: str, http_version: str, headers: Headers) -> Upgrade | 
         )
     keys = _values(headers, b"sec-websocket-key")
     if len(keys) != 1 or not _is_key(keys[0]):
-        return Refusal(400, "Sec-WebSocket-Key must be 16 bytes in base64, given once")
+        return Refusal(400, "Sec-WebSocket-Key must be 16 bytes in Base64, given once")
     offered = _tokens(headers, b"sec-websocket-protocol", lower=False)
-    return Upgrade(keys[0], tuple(each.decode("latin-1") for each in offered))
+    return Upgrade(keys[0], tuple(name.decode("latin-1") for name in offered))
 
 
 def accept_key(key: bytes) -> bytes:
-    """What proves to the client that its key was read, and by a WebSocket server."""
+    """The value of Sec-WebSocket-Accept: proof that the server read the key (RFC 6455, 4.2.2)."""
     return b64encode(sha1(key + GUID).digest())
 
 
 def choose_subprotocol(offered: Sequence[str]) -> str | Refusal | None:
-    """The one to speak; none where the client offers none, as many do."""
+    """The subprotocol to use; none if the client offers none, as many do."""
     if not offered:
         return None
     if SUBPROTOCOL in offered:
         return SUBPROTOCOL
-    # Browsers give up on an answer that chooses nothing of what they offered; this one says why.
+    # Browsers fail a connection that selects none of the offered subprotocols; a refusal gives the reason.
     return Refusal(400, f"subprotocol not supported: offer {SUBPROTOCOL}, or none")
 
 
 def _values(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> list[bytes]:
-    return [value.strip() for given, value in headers if given == name]
+    return [value.strip() for key, value in headers if key == name]
 
 
 def _tokens(headers: Iterable[tuple[bytes, bytes]], name: bytes, *, lower: bool = True) -> list[bytes]:
