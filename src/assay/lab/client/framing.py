@@ -21,7 +21,7 @@ from assay.lab.harness.scripted_server.stdio_listener import KILLED, SIGNALLED, 
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
 from assay.lab.harness.trace.message import Message, Shape
 from assay.lab.harness.transport import GUARDED, HTTP_ONLY, STDIO_ONLY, WEBSOCKET_ONLY, Transport
-from assay.lab.suite.framing import lines
+from assay.lab.suite import framing as server_framing
 from assay.lab.suite.stdio_line import EXPECTED, rubbish_at_the_end
 from assay.revisions.revision import Batching, Opening
 
@@ -280,7 +280,7 @@ def _listened(trace: Trace, died: Frame, again: Frame) -> Iterator[Observation]:
 
 @check("A message is one line", requirements=("STD-01",), everywhere=True, transports=STDIO_ONLY)
 def judge_whole_lines(trace: Trace) -> Iterable[Observation]:
-    return lines.judge_whole_lines.judge(trace)
+    return server_framing.judge_whole_lines.judge(trace)
 
 
 # --- what the checks must catch

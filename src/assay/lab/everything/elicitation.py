@@ -18,7 +18,7 @@ from assay.lab.suite.asking.question import accept, decline
 
 from .content import blocks_problem, call_problem, text_problem
 from .declaration import official_check, official_scenario
-from .exchange import answered
+from .evidence import answered
 from .fixture import fixture_tool, tool_of
 
 Part = dict[str, Any]

@@ -24,10 +24,8 @@ from assay.lab.harness.trace.trace import Call, Exchange
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.suite.http import sessions
 
-from .borrow import borrow
 from .declaration import official_check, official_scenario
-from .exchange import answered
-from .list_item import lacking
+from .evidence import answered, borrow, lacking
 
 # --- what is asked
 

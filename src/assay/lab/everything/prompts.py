@@ -21,9 +21,8 @@ from assay.lab.harness.trace.trace import Exchange
 
 from .content import Block, blocks_problem, image_problem, resource_problem
 from .declaration import official_check, official_scenario
-from .exchange import answered
+from .evidence import answered, judge_list, lacking
 from .fixture import fixture_prompt
-from .list_item import judge_list, lacking
 
 ROLES = ("user", "assistant")
 

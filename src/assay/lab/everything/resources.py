@@ -32,12 +32,10 @@ from assay.lab.harness.trace.trace import Exchange
 from assay.lab.suite.content_block import is_mime_type, is_uri
 from assay.lab.suite.resources import subscriptions
 
-from .borrow import borrow
 from .content import Block, Problem, data_problem, text_problem
 from .declaration import official_check, official_scenario
-from .exchange import answered
+from .evidence import answered, borrow, judge_list, lacking
 from .fixture import fixture_resource, fixture_template
-from .list_item import judge_list, lacking
 
 
 def judge_contents(row: str, exchange: Exchange, problem_of: Problem) -> Observation:

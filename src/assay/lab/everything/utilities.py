@@ -24,9 +24,8 @@ from assay.lab.harness.trace.trace import Exchange
 from assay.lab.suite.utilities import log_messages
 from assay.lab.suite.utilities.completion import COMPLETION_VALUES_MOST
 
-from .borrow import borrow
 from .declaration import official_check, official_scenario
-from .exchange import answered
+from .evidence import answered, borrow
 from .fixture import fixture_prompt
 
 # --- what is asked

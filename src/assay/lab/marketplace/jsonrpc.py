@@ -32,7 +32,7 @@ from assay.lab.harness.trace.message import Message, Shape
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.harness.trace.unexplained_error import names_nothing, unexplained_errors
 from assay.lab.harness.transport import STDIO_ONLY, Transport
-from assay.lab.suite.listen_request import listen
+from assay.lab.suite.subscription import listen
 from assay.model import error
 from assay.model.error import INTERNAL_ERROR
 from assay.revisions.revision import Opening, Revision

@@ -1,4 +1,4 @@
-"""Listen streams, as checks read them: what was asked for, and what came for it."""
+"""Listen streams: how scenarios open them, and how checks read them."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from assay.lab.harness import Trace
+from assay.lab.harness import Stage, Trace
 from assay.lab.harness.driver.list_change import LISTS, UPDATED, announced_lists
 from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
+from assay.lab.harness.driver.peer import Peer
+from assay.lab.harness.driver.server_stream import open_ears
 from assay.lab.harness.need import Need
 from assay.lab.harness.trace.frame import Frame, Kind
 from assay.lab.harness.trace.message import Message, Shape, same_id
 from assay.lab.harness.trace.trace import Exchange
+from assay.revisions.revision import Opening
 
-from .listen_request import ACKNOWLEDGED
 from .self_description import as_object
 
 LISTEN: Final = "subscriptions/listen"
+ACKNOWLEDGED: Final = "notifications/subscriptions/acknowledged"
 WISHES: Final = {
     **{notice: f"{area}ListChanged" for area, (notice, *_) in LISTS.items()},
     UPDATED: "resourceSubscriptions",
@@ -79,3 +82,17 @@ def strays(trace: Trace) -> Iterator[Message]:
         ours = message.method in ON_STREAMS and message.frame.connection not in greeted
         if ours and id(message) not in taken:
             yield message
+
+
+async def listen(stage: Stage, peer: Peer, *wishes: str) -> set[str]:
+    """Open the place where these would come; returns those that the server lets us hear there."""
+    if stage.revision.opening is Opening.PER_REQUEST:
+        return await _subscribed(peer, wishes)
+    return set(wishes) if await open_ears(stage, peer) else set()
+
+
+async def _subscribed(peer: Peer, wishes: tuple[str, ...]) -> set[str]:
+    pending = await peer.start("subscriptions/listen", {"notifications": dict.fromkeys(wishes, True)})
+    heard = await peer.hear(ACKNOWLEDGED, during=pending)
+    granted: Any = None if heard is None else heard.params.get("notifications")
+    return {wish for wish in wishes if isinstance(granted, dict) and granted.get(wish) is True}

@@ -3,7 +3,7 @@
 from typing import Any
 
 from assay.lab.everything.double.skills import DOUBLE
-from assay.lab.everything.extension import UNDECLARED
+from assay.lab.everything.fixture import UNDECLARED
 from assay.lab.harness.sabotage.saboteur import Answered, FaultContext, Json
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import PER_REQUEST

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from assay.lab.everything.double.tasks import DOUBLE
-from assay.lab.everything.extension import TASKS, UNDECLARED
+from assay.lab.everything.fixture import TASKS, UNDECLARED
 from assay.lab.everything.tasks.task import DECLARED
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, SUBSCRIPTION_KEY
 from assay.lab.harness.sabotage.saboteur import Answered, FaultContext, Json, Request

@@ -3,7 +3,7 @@
 from hashlib import sha256
 from typing import Any
 
-from assay.lab.everything.extension import SKILLS
+from assay.lab.everything.fixture import SKILLS
 from assay.lab.harness.trace.trace import Trace
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.everything.observing import broken, held, seen

@@ -8,7 +8,7 @@ from assay.lab.everything.stateless.listen_streams import judge_listening
 from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
 from assay.lab.harness.trace.trace import NOT_HEARD, Trace
-from assay.lab.suite.listen_request import ACKNOWLEDGED
+from assay.lab.suite.subscription import ACKNOWLEDGED
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.suite.conversation import error
 from tests.lab.traces import request, result, stdio_trace

@@ -9,7 +9,7 @@ from assay.lab.everything.asking.input_round import asking_tool
 from assay.lab.everything.stateless.server_stateless import ASKS, LOGS, NEEDS_SAMPLING, NO_VERSION
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, SERVER_KEY, SUBSCRIPTION_KEY, VERSION_KEY
 from assay.lab.harness.run.recording import judge
-from assay.lab.suite.listen_request import ACKNOWLEDGED
+from assay.lab.suite.subscription import ACKNOWLEDGED
 from assay.lab.suites import suite_named
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.suite.conversation import Said, conversation

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from assay.lab.everything.extension import UNDECLARED
+from assay.lab.everything.fixture import UNDECLARED
 from assay.lab.everything.tasks.task import DECLARED
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, SUBSCRIPTION_KEY
 from assay.lab.harness.trace.trace import Trace

@@ -7,7 +7,7 @@ import pytest
 
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, VERSION_KEY
 from assay.lab.harness.trace.trace import Trace
-from assay.lab.suite.forged_state import forgeries
+from assay.lab.suite.retry import forgeries
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.suite.judging import seen
 from tests.lab.traces import request, stdio_trace

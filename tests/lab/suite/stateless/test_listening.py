@@ -8,8 +8,7 @@ from assay.lab.harness.driver.list_change import LISTS, UPDATED
 from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
 from assay.lab.harness.trace.trace import NOT_HEARD, Trace
-from assay.lab.suite.listen_request import ACKNOWLEDGED
-from assay.lab.suite.subscription import LISTEN
+from assay.lab.suite.subscription import ACKNOWLEDGED, LISTEN
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.suite.judging import seen
 from tests.lab.traces import http_trace, request, result, stdio_trace

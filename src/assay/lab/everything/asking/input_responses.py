@@ -11,8 +11,7 @@ from assay.lab.harness import FaultContext, Json, Observation, Stage, Trace, obs
 from assay.lab.harness.driver.question import ELICIT
 from assay.lab.harness.sabotage.saboteur import Answered, params_of
 from assay.lab.harness.trace.trace import Exchange
-from assay.lab.suite.forged_state import forgeries
-from assay.lab.suite.retry import succeeded
+from assay.lab.suite.retry import forgeries, succeeded
 from assay.lab.suite.retry import wants_input as wants_input_retry
 from assay.lab.suite.self_description import as_object
 from assay.model.error import INVALID_PARAMS, METHOD_NOT_FOUND

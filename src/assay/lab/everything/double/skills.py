@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Any, Final
 
-from assay.lab.everything.extension import SKILLS
+from assay.lab.everything.fixture import SKILLS
 from assay.lab.harness import FaultContext, Json
 from assay.lab.harness.sabotage.saboteur import Double
 from assay.model.error import INVALID_PARAMS

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from assay.lab.everything.extension import TASKS
+from assay.lab.everything.fixture import TASKS
 from assay.lab.harness import FaultContext, Json
 from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
 from assay.lab.harness.sabotage.saboteur import Double
-from assay.lab.suite.listen_request import ACKNOWLEDGED
+from assay.lab.suite.subscription import ACKNOWLEDGED
 from assay.model.error import INVALID_PARAMS, MISSING_CAPABILITY
 
 from .server import Asked, Refused, answering, check_headers, extended

@@ -9,9 +9,8 @@ from typing import Any, Final
 
 from assay.lab.everything.declaration import official_check, official_scenario
 from assay.lab.everything.double.skills import DOUBLE
-from assay.lab.everything.exchange import answered
-from assay.lab.everything.extension import HAS_SKILLS, SKILLS
-from assay.lab.everything.problem import judged
+from assay.lab.everything.evidence import answered, judged
+from assay.lab.everything.fixture import HAS_SKILLS, SKILLS
 from assay.lab.harness import (
     FaultContext,
     Json,

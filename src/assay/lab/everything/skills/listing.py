@@ -7,8 +7,8 @@ from binascii import Error
 from collections.abc import Iterator
 from typing import Any
 
-from assay.lab.everything.exchange import answered
-from assay.lab.everything.extension import SKILLS
+from assay.lab.everything.evidence import answered
+from assay.lab.everything.fixture import SKILLS
 from assay.lab.harness import Trace
 from assay.lab.harness.trace.listing import Listing, listings
 from assay.lab.harness.trace.trace import Exchange

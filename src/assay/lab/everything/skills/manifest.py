@@ -8,8 +8,8 @@ from typing import Any
 
 from assay.lab.everything.declaration import official_check, official_scenario
 from assay.lab.everything.double.skills import DOUBLE
-from assay.lab.everything.extension import HAS_SKILLS
-from assay.lab.everything.problem import judged
+from assay.lab.everything.evidence import judged
+from assay.lab.everything.fixture import HAS_SKILLS
 from assay.lab.harness import FaultContext, Json, Observation, Stage, Trace, on_result
 from assay.lab.harness.trace.listing import listings
 from assay.lab.harness.trace.trace import Exchange

@@ -15,8 +15,14 @@ from assay.lab.harness.sabotage.saboteur import meta_of
 from assay.lab.harness.trace.declaration import declaration
 from assay.lab.harness.trace.message import same_id
 from assay.lab.harness.trace.trace import NOT_HEARD
-from assay.lab.suite.listen_request import ACKNOWLEDGED
-from assay.lab.suite.subscription import WISHES, Subscription, strays, subscription_id, subscriptions
+from assay.lab.suite.subscription import (
+    ACKNOWLEDGED,
+    WISHES,
+    Subscription,
+    strays,
+    subscription_id,
+    subscriptions,
+)
 
 ACKNOWLEDGES: Final = "sep-2575-server-sends-subscription-ack"
 NAMES: Final = "sep-2575-server-tags-subscription-id"

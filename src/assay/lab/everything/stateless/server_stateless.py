@@ -38,11 +38,10 @@ from assay.lab.harness.trace.declaration import declaration
 from assay.lab.harness.trace.message import Message, Shape, same_id
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.harness.transport import HTTP_ONLY, Transport
-from assay.lab.suite.listen_request import ACKNOWLEDGED
 from assay.lab.suite.mirrored_header import VERSION, asked
 from assay.lab.suite.self_description import as_object, capabilities_of, is_of, reply_to, told
 from assay.lab.suite.self_description import meta_of as meta_of_self_description
-from assay.lab.suite.subscription import LISTEN
+from assay.lab.suite.subscription import ACKNOWLEDGED, LISTEN
 from assay.model.error import (
     HEADER_MISMATCH,
     INVALID_PARAMS,

@@ -7,10 +7,8 @@ from typing import Any, Final
 
 from assay.lab.everything.declaration import official_check, official_scenario
 from assay.lab.everything.double.tasks import DOUBLE
-from assay.lab.everything.exchange import answered
-from assay.lab.everything.extension import HAS_TASKS
-from assay.lab.everything.fixture import fixture_tool
-from assay.lab.everything.problem import judged, result_faults
+from assay.lab.everything.evidence import answered, judged, result_faults
+from assay.lab.everything.fixture import HAS_TASKS, fixture_tool
 from assay.lab.harness import (
     FaultContext,
     Json,

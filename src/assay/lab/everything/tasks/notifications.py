@@ -7,16 +7,14 @@ from typing import Any
 
 from assay.lab.everything.declaration import official_check, official_scenario
 from assay.lab.everything.double.tasks import DOUBLE
-from assay.lab.everything.extension import HAS_TASKS, UNDECLARED, declares_tasks
-from assay.lab.everything.fixture import fixture_tool
-from assay.lab.everything.problem import judged
+from assay.lab.everything.evidence import judged
+from assay.lab.everything.fixture import HAS_TASKS, UNDECLARED, declares_tasks, fixture_tool
 from assay.lab.harness import FaultContext, Json, Observation, Stage, Trace, on_reply, on_request
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
 from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.sabotage.saboteur import meta_of
 from assay.lab.harness.trace.message import Message
-from assay.lab.suite.listen_request import ACKNOWLEDGED
-from assay.lab.suite.subscription import LISTEN, Subscription, subscriptions
+from assay.lab.suite.subscription import ACKNOWLEDGED, LISTEN, Subscription, subscriptions
 from assay.model.error import MISSING_CAPABILITY
 
 from .task import (

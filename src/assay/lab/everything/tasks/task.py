@@ -9,9 +9,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from assay.lab.everything.exchange import answered
-from assay.lab.everything.extension import TASKS, declares_tasks
-from assay.lab.everything.problem import judged
+from assay.lab.everything.evidence import answered, judged
+from assay.lab.everything.fixture import TASKS, declares_tasks
 from assay.lab.harness import FaultContext, Json, Observation, Stage, Trace, observe
 from assay.lab.harness.driver.mirrored_header import as_header
 from assay.lab.harness.driver.peer import Peer, Reply

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from assay.lab.everything.declaration import official_check, official_scenario
+from assay.lab.everything.evidence import judge_list, lacking
 from assay.lab.everything.fault import SCHEMA_TOOL, listed_schema
 from assay.lab.everything.fixture import fixture_tool
-from assay.lab.everything.list_item import judge_list, lacking
 from assay.lab.harness import (
     FaultContext,
     Json,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from assay.lab.everything.borrow import borrow
 from assay.lab.everything.declaration import official_check, official_scenario
-from assay.lab.everything.exchange import answered
+from assay.lab.everything.evidence import answered, borrow
 from assay.lab.everything.fixture import fixture_tool, tool_of
 from assay.lab.harness import FaultContext, Json, Observation, Stage, Trace, observe, on_reply
 from assay.lab.harness.driver.server_stream import open_ears

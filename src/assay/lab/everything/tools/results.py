@@ -13,7 +13,7 @@ from assay.lab.everything.content import (
     wav_problem,
 )
 from assay.lab.everything.declaration import official_check, official_scenario
-from assay.lab.everything.exchange import answered
+from assay.lab.everything.evidence import answered
 from assay.lab.everything.fixture import fixture_tool, tool_of
 from assay.lab.harness import FaultContext, Json, Observation, Stage, Trace, observe, on_reply
 from assay.lab.harness.trace.trace import Exchange

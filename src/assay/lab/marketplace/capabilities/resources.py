@@ -31,8 +31,7 @@ from assay.lab.harness.sabotage.saboteur import Answered, newest_of_each_kind
 from assay.lab.harness.trace.frame import Frame
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.marketplace.declaration import BOTH, profile_check
-from assay.lab.suite.listen_request import ACKNOWLEDGED
-from assay.lab.suite.subscription import LISTEN
+from assay.lab.suite.subscription import ACKNOWLEDGED, LISTEN
 from assay.revisions.revision import Opening
 
 from .fault import WRITING, is_writing

@@ -36,8 +36,7 @@ from assay.lab.harness.trace.message import Shape
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.lab.suite.duplicate_key import keys_twice
-from assay.lab.suite.forged_state import forgeries
-from assay.lab.suite.retry import NEEDED, identity, wants_input
+from assay.lab.suite.retry import NEEDED, forgeries, identity, wants_input
 from assay.lab.suite.self_description import as_object, capabilities_of, is_of
 from assay.model.error import INTERNAL_ERROR, INVALID_REQUEST, MISSING_CAPABILITY, RESOURCE_NOT_FOUND
 from assay.revisions.revision import Asking

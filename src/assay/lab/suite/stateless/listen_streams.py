@@ -25,9 +25,9 @@ from assay.lab.harness.trace.declaration import declaration
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
 from assay.lab.harness.trace.message import Message, same_id
 from assay.lab.harness.trace.trace import NOT_HEARD
-from assay.lab.suite.listen_request import ACKNOWLEDGED
 from assay.lab.suite.self_description import as_object
 from assay.lab.suite.subscription import (
+    ACKNOWLEDGED,
     LISTEN,
     TELLS,
     WISHES,

@@ -30,7 +30,7 @@ from assay.lab.suite.list_offer import (
     observe_order,
     observe_same_for_all,
 )
-from assay.lab.suite.listen_request import listen
+from assay.lab.suite.subscription import listen
 from assay.model.error import METHOD_NOT_FOUND
 from assay.revisions.revision import Structured
 

@@ -1,7 +1,8 @@
-"""Newline-delimited messages on stdio, and nothing else on standard output."""
+"""Framing on stdio: newline-delimited messages, a cancelled request, the end of standard input."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -19,17 +20,19 @@ from assay.lab.harness import (
     scenario,
     scripted,
 )
-from assay.lab.harness.driver.message_meta import declared
+from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY, declared
 from assay.lab.harness.driver.peer import encode
+from assay.lab.harness.need import Need
 from assay.lab.harness.sabotage.alteration import encode as encode_message
-from assay.lab.harness.sabotage.saboteur import Conversation, newest_of_each_kind
+from assay.lab.harness.sabotage.saboteur import Conversation, newest_of_each_kind, params_of
 from assay.lab.harness.sabotage.script import served
-from assay.lab.harness.trace.frame import Kind
-from assay.lab.harness.trace.message import Message, Shape
+from assay.lab.harness.trace.frame import Kind, Sender
+from assay.lab.harness.trace.message import Message, Shape, same_id
 from assay.lab.harness.transport import STDIO_ONLY
-from assay.lab.suite.stdio_line import EXPECTED as STDIO_LINE_EXPECTED
-from assay.lab.suite.stdio_line import rubbish_at_the_end
 from assay.revisions.revision import Revision
+
+from .stdio_line import EXPECTED as STDIO_LINE_EXPECTED
+from .stdio_line import rubbish_at_the_end
 
 # --- what is asked
 
@@ -63,6 +66,49 @@ async def drive_lines(stage: Stage) -> None:
     await peer.stdio.write(third[9:])
     for one in pending:
         await peer.answer(one)
+
+
+FILTERS = {"tools": "toolsListChanged", "prompts": "promptsListChanged", "resources": "resourcesListChanged"}
+ANNOUNCES = Need(
+    lambda facts: any(facts.declares(name, "listChanged") for name in FILTERS), "announces no changes"
+)
+
+
+@scenario(
+    "A request that is cancelled",
+    exercises=("framing.cancelled-silence",),
+    needs=(ANNOUNCES,),
+    transports=STDIO_ONLY,
+    window=lambda revision: "subscriptions/listen" in revision.requests,
+)
+async def drive_cancelled(stage: Stage) -> None:
+    peer = await stage.open()
+    wanted = {FILTERS[name]: True for name in FILTERS if stage.facts.declares(name, "listChanged")}
+    listening = await peer.start("subscriptions/listen", {"notifications": wanted})
+    await peer.sentinel()
+    await peer.notify("notifications/cancelled", {"requestId": listening.id})
+    # What was on its way when the cancellation came may still arrive: only what comes later is judged.
+    await peer.sentinel()
+    async with peer.probe("cancelled", id=listening.id):
+        await peer.sentinel()
+
+
+PROMPT = 5.0
+"""Seconds that a server has to end: the rule says "promptly", and clients seldom wait longer."""
+
+
+@scenario(
+    "The end of standard input",
+    exercises=("framing.pure-stdout", "framing.ends-with-input"),
+    transports=STDIO_ONLY,
+)
+async def drive_shutdown(stage: Stage) -> None:
+    peer = await stage.open()
+    await peer.sentinel()
+    patience = min(PROMPT, stage.patience)
+    if await peer.stdio.end_input(patience) is None:
+        peer.mark("still running", waited=patience)
+    await peer.close()
 
 
 # --- how it is judged
@@ -141,6 +187,47 @@ def judge_no_requests(trace: Trace) -> Iterator[Observation]:
             asks = message.shape is Shape.REQUEST
             expected = "a response or a notification"
             yield observe("STD-07", not asks, message, expected=expected, observed=message)
+
+
+@check("Nothing more is said of a cancelled request", requirements=("STD-10",), transports=STDIO_ONLY)
+def judge_cancelled_silence(trace: Trace) -> Iterator[Observation]:
+    for probe in trace.probes("cancelled"):
+        said = [one for one in probe.received if _is_about(one, probe.info.get("id"))]
+        yield observe(
+            "STD-10",
+            not said,
+            probe,
+            expected="no message about the cancelled request",
+            observed=said[0] if said else "none",
+        )
+
+
+def _is_about(message: Message, request_id: object) -> bool:
+    if message.is_response:
+        return same_id(message.id, request_id)
+    meta = message.params.get("_meta")
+    return isinstance(meta, dict) and same_id(meta.get(SUBSCRIPTION_KEY), request_id)
+
+
+@check("The process exits when its input ends", requirements=("STD-12",), transports=STDIO_ONLY)
+def judge_ends_with_input(trace: Trace) -> Iterator[Observation]:
+    exits = [one for one in trace.frames if one.kind is Kind.EXIT]
+    waited = {mark.connection: mark for mark in trace.marks("still running")}
+    for end in trace.frames:
+        if end.kind is not Kind.END or end.sender is not Sender.DRIVER:
+            continue
+        gone = next((one for one in exits if one.channel == end.channel and one.n > end.n), None)
+        running = waited.get(end.connection)
+        if gone is not None or running is not None:
+            seconds = "" if running is None else running.info.get("waited")
+            yield observe(
+                "STD-12",
+                gone is not None,
+                end,
+                *filter(None, (gone, running)),
+                expected="the end of the process",
+                observed=f"still running after {seconds} s",
+            )
 
 
 # --- what the checks must catch
@@ -237,3 +324,48 @@ def asks_for_roots(reply: Json, context: FaultContext) -> list[Json]:
     asked = bool(context.memory)
     context.memory["asked"] = True
     return [reply] if asked else [{"jsonrpc": "2.0", "id": "roots-1", "method": "roots/list"}, reply]
+
+
+def note(message: Json, context: FaultContext) -> Json:
+    params = params_of(message)
+    if message.get("method") == "notifications/cancelled" and "requestId" in params:
+        context.memory["late"] = params["requestId"]
+    return message
+
+
+@on_reply("a cancelled request is answered, late", breaks="STD-10", transports=STDIO_ONLY, request=note)
+def answers_cancelled(reply: Json, context: FaultContext) -> list[Json]:
+    if "late" not in context.memory:
+        return [reply]
+    # What comes with the first answer after it may have been on its way.
+    context.memory["answers"] = context.memory.get("answers", 0) + 1
+    late = {"code": -32800, "message": "the request was cancelled"}
+    told = context.memory["answers"] == 2
+    return [{"jsonrpc": "2.0", "id": context.memory["late"], "error": late}, reply] if told else [reply]
+
+
+def goes_on_telling_note(message: Json, context: FaultContext) -> Json:
+    params = params_of(message)
+    if message.get("method") == "notifications/cancelled" and "requestId" in params:
+        context.memory["cancelled"] = params["requestId"]
+    return message
+
+
+@on_reply(
+    "notifications go on after their subscription was cancelled",
+    breaks="STD-10",
+    transports=STDIO_ONLY,
+    request=goes_on_telling_note,
+)
+def goes_on_telling(reply: Json, context: FaultContext) -> list[Json]:
+    if "cancelled" not in context.memory:
+        return [reply]
+    params = {"_meta": {SUBSCRIPTION_KEY: context.memory["cancelled"]}}
+    return [{"jsonrpc": "2.0", "method": "notifications/tools/list_changed", "params": params}, reply]
+
+
+@scripted("the process goes on when its input has ended", breaks="STD-12", silent=True)
+async def stays(conversation: Conversation, revision: Revision) -> None:
+    async for _ in served(conversation, revision):
+        pass
+    await asyncio.Event().wait()

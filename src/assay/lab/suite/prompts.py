@@ -1,4 +1,4 @@
-"""Prompts as clients get them: messages, content, and errors for wrong requests."""
+"""Prompts: the list, the messages of each prompt, and errors for wrong requests."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from assay.lab.harness import (
     Stage,
     Trace,
     check,
+    drop_from_result,
     observe,
     on_reply,
     on_result,
@@ -21,11 +22,22 @@ from assay.lab.harness import (
     set_in_result,
 )
 from assay.lab.harness.driver.argument import prompt_arguments, required_names
-from assay.lab.harness.need import A_PROMPT
+from assay.lab.harness.need import A_PROMPT, declares
 from assay.lab.harness.trace.frame import Frame
 from assay.lab.harness.trace.trace import Exchange
-from assay.lab.suite.content_block import is_base64, is_mime_type, is_uri
+from assay.lab.harness.transport import HTTP_ONLY, STDIO_ONLY
 from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
+from assay.revisions.revision import Structured
+
+from .content_block import is_base64, is_mime_type, is_uri
+from .list_offer import (
+    PROMPTS,
+    observe_available,
+    observe_change_announced,
+    observe_declared,
+    observe_same_for_all,
+    observe_unannounced,
+)
 
 
 class PromptGet(Struct, frozen=True):
@@ -73,6 +85,27 @@ def prompt_gets(trace: Trace) -> Iterator[PromptGet]:
 # --- what is asked
 
 
+@scenario("Prompts are there if they are declared", exercises=("prompts.declared",))
+async def drive_declared(stage: Stage) -> None:
+    peer = await stage.open()
+    await peer.request("prompts/list")
+
+
+@scenario(
+    "The list of prompts, read on two connections",
+    exercises=("prompts.available", "prompts.same-for-all"),
+    needs=(declares("prompts"),),
+)
+async def drive_same_for_all(stage: Stage) -> None:
+    one, other = await stage.open(), await stage.open()
+    for peer in (one, other):
+        await peer.pages("prompts/list", "prompts")
+    for prompt in stage.facts.prompts[:1]:
+        await one.request("prompts/get", {"name": prompt.get("name"), "arguments": prompt_arguments(prompt)})
+    for peer in (one, other, one, other):
+        await peer.pages("prompts/list", "prompts")
+
+
 @scenario(
     "Every prompt, with its arguments",
     exercises=("prompts.messages", "prompts.content", "prompts.internal-error"),
@@ -105,6 +138,31 @@ async def drive_wrong_requests(stage: Stage) -> None:
 
 
 # --- how it is judged
+
+
+@check("A server with prompts declares them", requirements=("PR-01",))
+def judge_declared(trace: Trace) -> Iterator[Observation]:
+    yield from observe_declared(trace, "PR-01", PROMPTS)
+
+
+@check("The list of prompts is the same on every connection", requirements=("PR-04",))
+def judge_same_for_all(trace: Trace) -> Iterator[Observation]:
+    yield from observe_same_for_all(trace, "PR-04", PROMPTS)
+
+
+@check("Declared prompts can be listed", requirements=("PR-03",))
+def judge_available(trace: Trace) -> Iterator[Observation]:
+    yield from observe_available(trace, "PR-03", PROMPTS)
+
+
+@check("Changes of the list of prompts are announced", requirements=("PR-02",))
+def judge_list_changed(trace: Trace) -> Iterator[Observation]:
+    yield from observe_change_announced(trace, "PR-02", PROMPTS)
+
+
+@check("Only declared changes of prompts are announced", requirements=("PR-14",))
+def judge_negotiated(trace: Trace) -> Iterator[Observation]:
+    yield from observe_unannounced(trace, "PR-14", PROMPTS)
 
 
 @check("Messages of prompts have a role and one content block", requirements=("PR-08",))
@@ -231,6 +289,35 @@ def _arguments_problem(get: PromptGet) -> str | None:
 # --- what the checks must catch
 
 
+@on_reply("every second reading of the list lacks a prompt", breaks="PR-04", transports=HTTP_ONLY)
+def replicas_differ(reply: Json, context: FaultContext) -> Json:
+    if context.method == "prompts/list" and "cursor" not in context.params and "result" in reply:
+        context.memory["read"] = context.memory.get("read", 0) + 1
+        if context.memory["read"] % 2:
+            del reply["result"]["prompts"][0]
+    return reply
+
+
+@on_reply("a prompt goes from the list once it was used", breaks="PR-04", transports=STDIO_ONLY)
+def used_up(reply: Json, context: FaultContext) -> Json:
+    if context.method == "prompts/get":
+        context.memory["used"] = context.params.get("name")
+    if context.method == "prompts/list" and "result" in reply:
+        prompts = reply["result"]["prompts"]
+        reply["result"]["prompts"] = [one for one in prompts if one["name"] != context.memory.get("used")]
+    return reply
+
+
+@on_reply(
+    "`notifications/prompts/list_changed` is never sent",
+    breaks="PR-02",
+    window=lambda revision: revision.structured is not Structured.ABSENT,
+    silent=True,
+)
+def silent_change(reply: Json, context: FaultContext) -> Json | None:
+    return None if reply.get("method") == "notifications/prompts/list_changed" else reply
+
+
 @on_result("the content of a message is a list", breaks="PR-08", method="prompts/get")
 def content_list(result: Json, context: FaultContext) -> None:
     for message in result["messages"]:
@@ -341,6 +428,29 @@ def missing_is_undefined(reply: Json, context: FaultContext) -> Json:
 
 
 RESULT_EDITS: Final = (
+    drop_from_result(
+        "prompts.undeclared",
+        "the capabilities do not mention prompts",
+        breaks="PR-01",
+        method=("initialize", "server/discover"),
+        path=("capabilities", "prompts"),
+    ),
+    set_in_result(
+        "prompts.list-null",
+        "`prompts` is null",
+        breaks="PR-03",
+        method="prompts/list",
+        path=("prompts",),
+        value=None,
+    ),
+    set_in_result(
+        "prompts.undeclared-notices",
+        "the capabilities do not mention `prompts.listChanged`",
+        breaks="PR-14",
+        method=("initialize", "server/discover"),
+        path=("capabilities", "prompts"),
+        value={},
+    ),
     set_in_result(
         "prompts.role-system",
         "a message has role system",

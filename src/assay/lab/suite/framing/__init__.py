@@ -1,1 +1,0 @@
-"""Newline-delimited messages and the process behind them."""

@@ -1,1 +1,0 @@
-"""The handshake, and ping."""
