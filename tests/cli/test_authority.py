@@ -129,8 +129,8 @@ def test_all_faults_are_listed(capsys: Output) -> None:
         (["--tls-key", "missing.pem"], "needs a server certificate"),
         (["--tls-cert", "missing.pem"], "missing.pem"),
         (["--store", "/"], "cannot keep records in /"),
-        (["--host", "0.0.0.0", "--auto-approve"], "--auto-approve would give tokens to everyone"),
-        (["--host", "0.0.0.0", "--dev-mint"], "--dev-mint would give tokens to everyone"),
+        (["--host", "0.0.0.0", "--auto-approve"], "--auto-approve would issue tokens to everyone"),
+        (["--host", "0.0.0.0", "--dev-mint"], "--dev-mint would issue tokens to everyone"),
     ],
 )
 def test_what_cannot_work_ends_in_one_line_and_a_hint(options: list[str], words: str, capsys: Output) -> None:

@@ -52,7 +52,7 @@ def test_a_server_comes_out_with_evidence_that_verifies(given: Path, capsys: Out
         "CONF-EVD-06.vulnerabilities"
     }
     assert "self-attested" in told.err
-    assert "--waive CVE-0: nothing of that name was found" in told.err
+    assert "--waive CVE-0: no vulnerability of that name was found" in told.err
     assert badge.read_bytes() == (bundle / "badge.json").read_bytes()
     assert json.loads(badge.read_bytes())["latency"]["coldstart.p95_ms"] == 120
     assert (bundle / "summary.json").read_text() == told.out
@@ -141,11 +141,11 @@ def test_a_server_that_shows_nothing_of_itself_is_told_as_that(tmp_path: Path, c
         (["-e", "localhost:3000/mcp"], "write it as http://localhost:3000/mcp"),
         (["--stdio", "x", "--registry", "none.json"], "cannot read none.json"),
         (["--stdio", "x", "--artifact", "none.whl"], "cannot read none.whl"),
-        (["--stdio", "x", "--otlp", "4318"], "no address: '4318'"),
+        (["--stdio", "x", "--otlp", "4318"], "not an address: '4318'"),
         (["--stdio", "x", "--spec-version", "today"], "unknown revision: today"),
         (["--stdio", "x", "--scenario", "nope"], "no such scenario: nope"),
-        (["--stdio", "x", "--lifetime", "soon"], "no length of time"),
-        (["--stdio", "x", "--server", " "], "--server is no name"),
+        (["--stdio", "x", "--lifetime", "soon"], "not a length of time"),
+        (["--stdio", "x", "--server", " "], "--server is not a name"),
     ],
 )
 def test_mistakes_are_told_before_anything_is_judged(
@@ -170,7 +170,7 @@ def test_server_without_a_name_has_to_be_given_one(tmp_path: Path, capsys: Outpu
     options = ["--scenario", "jrpc.ids", "--spec-version", HANDSHAKE[-1].date, "--quiet"]
     assert main(["certify", "--stdio", command, *options]) == 3
     told = capsys.readouterr()
-    assert "the server gives itself no name" in told.err
+    assert "the server reports no name" in told.err
     assert "--server NAME" in told.err
     assert told.out == ""
 

@@ -105,10 +105,13 @@ def test_results_hold_checks_output_and_the_protocol() -> None:
         (["--command", "x", "--spec-version", "1999-01-01"], "unknown revision: 1999-01-01"),
         (
             ["--command", "x", "--scenario", "initialize", "--spec-version", NEW],
-            f"nothing of that is played on http at {NEW}",
+            f"none of these scenarios runs on http at {NEW}",
         ),
         (["--command", "x {url} {server}"], "the command has both {url} and {server}"),
-        (["--command", "x", "--transport", "ws", "--scenario", "auth/*"], "nothing of that is played on ws"),
+        (
+            ["--command", "x", "--transport", "ws", "--scenario", "auth/*"],
+            "none of these scenarios runs on ws",
+        ),
         (["--attach", "--scenario", "tools_call", "--scenario", "core.*"], "--attach is for one scenario"),
         (["--command", "'"], "cannot read the command: No closing quotation"),
     ],
@@ -122,7 +125,7 @@ def test_options_that_make_no_sense_are_told(options: list[str], words: str, cap
 
 def test_server_suites_and_client_suites_are_not_mixed_up(capsys: Captured) -> None:
     assert main(["server", "--url", "http://localhost:1/mcp", "--suite", "client"]) == 2
-    assert "the suite client judges no server" in capsys.readouterr().err
+    assert "the suite client does not judge servers" in capsys.readouterr().err
 
 
 def test_alias_chooses_every_scenario_of_its_group(capsys: Captured) -> None:
@@ -185,7 +188,7 @@ def test_golden_run_of_a_client_is_steady_and_sees_a_change(capsys: Captured) ->
     for _ in range(2):
         capsys.readouterr()
         main([*both, "--against-golden", "golden"])
-        assert "as the golden run golden: 0 of 6 scenario runs differ" in capsys.readouterr().out
+        assert "same as the golden run golden: 0 of 6 scenario runs differ" in capsys.readouterr().out
     other = spoiled('"name": "visitor"', '"name": "guest"')
     assert main(["client", "--command", other, *ONE, "--against-golden", "golden"]) == 1
     lines = capsys.readouterr().out.splitlines()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli.delivery import deliver
 from assay.cli.exit_code import CommandFailed
+from assay.cli.output.delivery import deliver
 
 Output = pytest.CaptureFixture[str]
 

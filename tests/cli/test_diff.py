@@ -103,7 +103,7 @@ def test_markdown_for_a_comment(tmp_path: Path, capsys: pytest.CaptureFixture[st
     [
         (["nowhere", "nowhere"], "nowhere"),
         (["{a}", "{a}", "--format", "xml"], "unknown format: xml"),
-        (["{a}"], "required"),
+        (["{a}", "{a}", "{a}"], "unexpected argument"),
         (["{odd}", "{a}"], "not a stored run"),
     ],
 )

@@ -171,7 +171,7 @@ def test_coverage_is_shown_for_every_revision(capsys: Output) -> None:
     [
         (("--missing",), "--missing goes with --coverage"),
         (("--coverage", "--suite", "everything"), "--coverage is of the protocol suite"),
-        (("--suite", "fuzz"), "no such suite here: fuzz"),
+        (("--suite", "fuzz"), "the suite fuzz has nothing to list"),
     ],
 )
 def test_list_of_what_cannot_be_listed_is_a_mistake(

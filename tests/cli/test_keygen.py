@@ -27,4 +27,4 @@ def test_it_writes_nothing_over_a_key(tmp_path: Path, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize("name", ["", "keys/", "dev.key", "dev.pub"])
 def test_a_name_that_is_none(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["keygen", name]) == 2
-    assert "no name for a pair of keys" in capsys.readouterr().err
+    assert "not a name for a pair of keys" in capsys.readouterr().err

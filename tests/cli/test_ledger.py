@@ -47,7 +47,8 @@ def test_a_segment_of_a_killed_process_is_incomplete(
     assert main(["ledger", "verify", str(path), "--trust", key]) == 3
     told = capsys.readouterr().out
     assert (
-        "6 lines, the last 1 not signed; 1 bytes of one that was not written to its end; not closed" in told
+        "6 lines, the last 1 not signed; 1 bytes of a line that was not written completely; not closed"
+        in told
     )
 
 
@@ -73,11 +74,11 @@ def test_somebody_elses_signature_is_none(
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ([], "the following arguments are required: verify|show"),
+        ([], "which action?\n  write `assay ledger verify|show …`"),
         (["verify", "nowhere.jsonl"], "cannot read nowhere.jsonl: No such file"),
         (["show", "nowhere.jsonl"], "cannot read nowhere.jsonl: No such file"),
-        (["verify", "notes.txt"], "notes.txt is no segment of a ledger"),
-        (["verify", "x.checkpoints.jsonl"], "x.checkpoints.jsonl is no segment"),
+        (["verify", "notes.txt"], "notes.txt is not a segment of a ledger"),
+        (["verify", "x.checkpoints.jsonl"], "x.checkpoints.jsonl is not a segment"),
         (["verify", "x.jsonl", "--trust", "no.pub"], "cannot read no.pub"),
     ],
 )

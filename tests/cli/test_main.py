@@ -1,5 +1,6 @@
-"""The front door: help, version, unknown commands, and how each kind of ending becomes an exit code."""
+"""Help, version, mistakes and suggestions, and how each kind of ending becomes an exit code."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,13 +9,9 @@ import pytest
 
 import assay
 from assay.cli.exit_code import CommandFailed, ExitCode
-from assay.cli.main import main
+from assay.cli.main import commands, main
 
 Output = pytest.CaptureFixture[str]
-COMMANDS = (
-    "authority, certify, client, diff, explain, judge, keygen, ledger, list, prove, registry, report, serve, "
-    "server, verify"
-)
 
 FAILING = """
 from assay import Server
@@ -52,7 +49,8 @@ def test_help_says_what_it_is_and_shows_commands_and_examples(option: str, capsy
     assert main([option]) == ExitCode.OK
     shown = capsys.readouterr()
     assert "build MCP servers" in shown.out
-    assert "  serve      serve an MCP server" in shown.out
+    assert "  serve      serve your MCP server" in shown.out
+    assert "  check      judge an MCP server" in shown.out
     assert "assay serve reference --transport http" in shown.out
     assert shown.err == ""
 
@@ -71,21 +69,75 @@ def test_version(option: str, capsys: Output) -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "what"),
+    ("word", "kind", "hint"),
     [
-        ("sevre", "command"),
-        ("main", "command"),
-        ("exit-code", "command"),
-        ("exit_code", "command"),
-        ("", "command"),
-        ("--verbose", "option"),
+        ("sevre", "command", "did you mean serve?"),
+        ("chekc", "command", "did you mean check?"),
+        ("certfy", "command", "did you mean certify?"),
+        ("main", "command", "`assay --help` shows all commands"),
+        ("exit-code", "command", "`assay --help` shows all commands"),
+        ("options", "command", "`assay --help` shows all commands"),
+        ("", "command", "`assay --help` shows all commands"),
+        ("--verbose", "option", "`assay --help` shows all commands"),
     ],
 )
-def test_an_unknown_word_gets_a_line_and_a_hint(word: str, what: str, capsys: Output) -> None:
+def test_an_unknown_word_gets_a_line_and_the_nearest_command(
+    word: str, kind: str, hint: str, capsys: Output
+) -> None:
     assert main([word]) == ExitCode.USAGE
     shown = capsys.readouterr()
-    assert shown.out == ""
-    assert shown.err == f"assay: error: unknown {what}: {word}\n  commands: {COMMANDS}; see `assay --help`\n"
+    assert (shown.out, shown.err) == ("", f"assay: error: unknown {kind}: {word}\n  {hint}\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("serve everything --porrt 1", "did you mean --port?"),
+        ("check everything --scenaro x", "did you mean --scenario?"),
+        ("check everything --spec-versions=x", "did you mean --spec-version?"),
+        ("check --client python --secnario x", "did you mean --scenario?"),
+        ("check python server.py --zzz", "options of your own command go after `--`"),
+        ("report --fromat html", "did you mean --format?"),
+        ("registry biuld", "did you mean build?"),
+        ("registry check x --formats json", "did you mean --format?"),
+        ("verify x y --trust z", "see `assay verify --help`"),
+    ],
+)
+def test_an_unknown_option_gets_a_line_and_the_nearest_one(line: str, hint: str, capsys: Output) -> None:
+    assert main(line.split()) == ExitCode.USAGE
+    shown = capsys.readouterr()
+    assert shown.out == "" and len(shown.err.splitlines()) == 2
+    assert hint in shown.err
+
+
+def help_of(words: list[str], capsys: Output) -> list[str]:
+    assert main([*words, "--help"]) == ExitCode.OK
+    shown = capsys.readouterr()
+    assert shown.err == ""
+    return shown.out.splitlines()
+
+
+COMMANDS = [
+    *([name] for name, command in commands() if not hasattr(command, "ACTIONS")),
+    *([name, action] for name, command in commands() for action in getattr(command, "ACTIONS", ())),
+    ["check", "--client"],
+]
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_help_of_every_command_teaches(words: list[str], capsys: Output) -> None:
+    lines = help_of(words, capsys)
+    assert lines[0].startswith(f"usage: assay {' '.join(words)} ")
+    assert max(map(len, lines)) <= 110
+    if len(words) == 1 or words[1] == "--client":
+        assert lines.index("examples:") < lines.index("help:")  # before any option
+        assert lines[lines.index("examples:") + 1].startswith("  assay ")
+    for option, below, after in zip(lines, lines[1:], lines[2:], strict=False):
+        if option.startswith("  -"):
+            # Names that fill their column have their help on the next line.
+            names_alone = re.search(r"\S {2,}\S", option.strip()) is None
+            rest = after if names_alone else below
+            assert not rest.startswith(" " * 20), f"the help of {option.strip()} takes two lines"
 
 
 def test_a_command_explains_itself(capsys: Output) -> None:
@@ -95,6 +147,12 @@ def test_a_command_explains_itself(capsys: Output) -> None:
     assert "path/to/file.py[:name]" in shown
     assert "--traceback" in shown
     assert "--suite" not in shown
+
+
+@pytest.mark.parametrize("action", ["registry", "ledger"])
+def test_a_command_with_actions_lists_them(action: str, capsys: Output) -> None:
+    lines = help_of([action], capsys)
+    assert "actions:" in lines and "examples:" in lines
 
 
 def test_an_interrupt_ends_quietly(failing: str, capsys: Output) -> None:

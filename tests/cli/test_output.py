@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from assay.cli.output import emit, paint
+from assay.cli.output.stream import emit, paint
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 

@@ -123,10 +123,10 @@ async def test_a_protected_server_is_described_with_its_scopes(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("arguments", "code", "problem"),
     [
-        ([], 2, "no server to describe"),
+        ([], 2, "no server to judge"),
         (["reference", "-e", "http://localhost:1/mcp"], 2, "give TARGET, or -e and --stdio, not both"),
         (["--stdio", "x", "-t", "abc"], 2, "headers and tokens are sent to a URL"),
-        (["--stdio", "x", "--package", "notes"], 2, "no package: 'notes'"),
+        (["--stdio", "x", "--package", "notes"], 2, "not a package: 'notes'"),
         (["--stdio", "x", "--manifests"], 2, "--manifests are written beside -o FILE"),
         (["--stdio", "x", "--resume", "tomorrow"], 2, "tomorrow"),
         (["--stdio", "x", "--previous", "nowhere.json"], 2, "cannot read nowhere.json"),
@@ -180,7 +180,7 @@ def test_manifests_beside_the_entries_are_compared(
     assert "WARNING tools.b: is there no more: that takes a major version" in capsys.readouterr().out
     put(new.with_name("mcp-tools.json"), [{"name": 1}])
     assert main(["registry", "diff", str(entry_file), str(new)]) == 2
-    assert "mcp-tools.json is no manifest" in capsys.readouterr().err
+    assert "mcp-tools.json is not a manifest" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from websockets.typing import Subprotocol
 
 from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.cli.main import main
-from assay.cli.target import load_server, split
+from assay.cli.options.python_server import load_server, split
 from assay.revisions.registry import HANDSHAKE
 
 Output = pytest.CaptureFixture[str]
@@ -182,12 +182,12 @@ def test_a_broken_module_shows_its_traceback_on_request(capsys: Output) -> None:
     [
         ([], "arguments are required: TARGET"),
         (["everything", "--transport", "pigeon"], "invalid choice: 'pigeon'"),
-        (["everything", "--port", "many"], "invalid port value: 'many'"),
-        (["everything", "--port", "65536"], "invalid port value: '65536'"),
+        (["everything", "--port", "many"], "'many' is not a port"),
+        (["everything", "--port", "65536"], "'65536' is not a port"),
         (["everything", "--port", "-1"], "--port"),
-        (["everything", "--trans", "http"], "unrecognized arguments: --trans http"),
-        (["everything", "--port", "3000"], "stdio has no use for --port"),
-        (["everything", "--allow-origin", "https://a.example"], "stdio has no use for --allow-origin"),
+        (["everything", "--trans", "http"], "unknown option: --trans"),
+        (["everything", "--port", "3000"], "--port has no effect on stdio"),
+        (["everything", "--allow-origin", "https://a.example"], "--allow-origin has no effect on stdio"),
     ],
 )
 def test_a_wrong_command_line_is_refused(capsys: Output, options: list[str], problem: str) -> None:
@@ -203,8 +203,8 @@ def test_a_wrong_command_line_is_refused(capsys: Output, options: list[str], pro
 def test_an_option_for_judging_says_which_command_judges(capsys: Output, option: str, form: str) -> None:
     assert main(["serve", *form.format(option).split()]) == ExitCode.USAGE
     assert capsys.readouterr().err == (
-        f"assay: error: {option} is an option of `assay server`\n"
-        "  `assay serve` serves a server; `assay server` judges one\n"
+        f"assay: error: {option} is not an option of `assay serve`\n"
+        "  it is an option of `assay check`, which judges a server; this command serves one\n"
     )
 
 

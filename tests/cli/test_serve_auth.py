@@ -12,9 +12,9 @@ import httpx2
 import pytest
 
 from assay.auth import Auth
-from assay.cli.auth_option import SECRET, make_auth
 from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.cli.main import main
+from assay.cli.options.auth import SECRET, make_auth
 from tests.auth.issuer import ec_key, public_jwk
 
 Output = pytest.CaptureFixture[str]
@@ -53,7 +53,7 @@ def test_a_mistake_is_one_line_and_a_hint(text: str, problem: str, capsys: Outpu
 
 def test_stdio_has_no_use_for_it(capsys: Output) -> None:
     assert main(["serve", "everything", "--auth", NEEDED]) == ExitCode.USAGE
-    assert "stdio has no use for --auth" in capsys.readouterr().err
+    assert "--auth has no effect on stdio" in capsys.readouterr().err
 
 
 def test_without_its_extra_it_says_what_to_install() -> None:
@@ -107,7 +107,7 @@ def test_the_reference_server_in_its_protected_mode_and_an_authority() -> None:
         serving = ("serve", "reference", "--transport", "http", "--port", "0", "--auth", protection)
         with running(*serving) as lines, httpx2.Client(trust_env=False, headers=BOTH) as client:
             endpoint = lines[1].rpartition(" ")[2]
-            assert lines[2] == "- only for who shows a token"
+            assert lines[2] == "- requires a bearer token"
             refused = client.post(endpoint, json=METADATA)
             assert refused.status_code == 401
             assert 'scope="use"' in refused.headers["www-authenticate"]

@@ -77,7 +77,7 @@ def test_command_that_serves_nothing_did_not_start(
     out, err = capsys.readouterr()
     assert out == ""
     assert err.splitlines()[-2].startswith("assay: error:") and words in err.splitlines()[-2]
-    assert err.splitlines()[-1] == "  run it by hand to see what it says"
+    assert err.splitlines()[-1] == "  run it by hand to see its output"
 
 
 def test_server_that_denies_everything_proves_nothing(
@@ -138,11 +138,11 @@ def test_healthy_server_conforms_and_leaves_results(
         (["everything", "--observe", "."], "--observe is for --suite marketplace"),
         (["everything", "--suite", "marketplace", "--observe", "none"], "there is no directory none"),
         (["everything", "--suite", "marketplace", "--registry", "none"], "cannot read none"),
-        (["everything", "--suite", "marketplace", "--otlp", "4318"], "no address: '4318'"),
+        (["everything", "--suite", "marketplace", "--otlp", "4318"], "not an address: '4318'"),
         (["everything", "--watch", ".", "--case", "word"], "--case is for --suite fuzz"),
         (["everything", "--spec-version", "yesterday"], "unknown revision"),
-        (["everything", "--timeout", "-1"], "--timeout: '-1' is no number of seconds"),
-        (["everything", "--jobs", "0"], "--jobs: '0' is no whole number from 1"),
+        (["everything", "--timeout", "-1"], "--timeout: '-1' is not a number of seconds"),
+        (["everything", "--jobs", "0"], "--jobs: '0' is not a whole number from 1"),
         (["everything", "--format", "papyrus"], "unknown format"),
         (["everything", "--baseline", "missing.yaml"], "No such file"),
         (["everything", "--port", "1"], "is an option of `assay serve`"),
@@ -155,8 +155,8 @@ def test_healthy_server_conforms_and_leaves_results(
         (["--url", "http://x/", "--bearer", "two words"], "a bearer token has no spaces"),
         (["--url", "http://me:secret@x/"], "credentials in a URL are not sent"),
         (["--url", "http://x/", "--transport", "stdio"], "stdio has no URL"),
-        (["--url", "http://x/", "--transport", "ws"], "is no URL for ws"),
-        (["--url", "ws://x/", "--transport", "http"], "is no URL for http"),
+        (["--url", "http://x/", "--transport", "ws"], "is not a URL for ws"),
+        (["--url", "ws://x/", "--transport", "http"], "is not a URL for http"),
         (["--command", "server", "--transport", "http"], "a command alone is judged on stdio"),
         (["--command", "server", "--bearer", "token"], "sent to a URL, and there is none"),
         (["everything", "--transport", "http-sse"], "does not serve HTTP+SSE"),

@@ -46,7 +46,7 @@ def test_a_server_that_stands_it_conforms(capsys: pytest.CaptureFixture[str]) ->
     out, err = capsys.readouterr()
     assert "conforms: 1 passed" in out
     assert "seed 7" in err
-    assert "nothing was found, so test_finding.py was not written" in err
+    assert "no findings, so test_finding.py was not written" in err
 
 
 def test_what_is_no_case_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,22 @@ ENDS = PROTOCOL_CORE | {"transport", "store"}
 LAYERS_0_TO_4 = ENDS | {"signing", "authority", "server", "client", "auth", "profile", "telemetry"}
 EVERYTHING = LAYERS_0_TO_4 | {"bundled", "lab", "certify", "cli", "testing", ROOT}
 
+# What every way to judge stands on; the rest of the lab's top modules stand on its suites.
+LAB_LIBRARY = frozenset(
+    f"lab.{name}"
+    for name in (
+        "access",
+        "error",
+        "extra",
+        "live_run",
+        "options",
+        "selection",
+        "server_run",
+        "subjects",
+        "target",
+    )
+)
+
 # Package → what it may import besides itself. A name covers what is below it; `assay` is the public face.
 MAY_IMPORT: dict[str, Set[str]] = {
     "model": frozenset(),
@@ -38,7 +54,7 @@ MAY_IMPORT: dict[str, Set[str]] = {
     "profile": PROTOCOL_CORE | {"signing"},
     "telemetry": PROTOCOL_CORE,
     "bundled": {ROOT, "server", "client", "auth"},
-    "lab": {"lab"},
+    "lab": {"lab", "model", "revisions"},
     "lab.harness": {"model", "revisions", "protocol.codec", "protocol.framing", "transport", "authority"},
     "lab.suite": {"lab.harness", "model", "revisions"},
     "lab.everything": {"lab.harness", "lab.suite", "model", "revisions"},
@@ -51,9 +67,9 @@ MAY_IMPORT: dict[str, Set[str]] = {
         "revisions",
         "protocol.framing",
     },
-    "lab.fuzz": {"lab.harness", "lab.suites", "model", "revisions", "protocol.framing"},
+    "lab.fuzz": {*LAB_LIBRARY, "lab.harness", "lab.suites", "model", "revisions", "protocol.framing"},
     "lab.marketplace": {"lab.harness", "lab.suite", "model", "revisions"},
-    "lab.report": {"lab.harness", "lab.suites", "revisions"},
+    "lab.report": {"lab.error", "lab.harness", "lab.suites", "revisions"},
     "certify": {"lab", "signing", "model", "revisions"},
     "testing": LAYERS_0_TO_4 | {ROOT},
     "cli": EVERYTHING,
@@ -93,6 +109,15 @@ def layer_breaches(module: Module, known: Set[str] = frozenset()) -> Iterator[st
             continue
         if not any(_covers(row, inside or ROOT) for row in {*MAY_IMPORT[layer], layer} if row):
             yield module.at(item.node, f"{layer or ROOT} may not import {item.target}")
+
+
+def argparse_breaches(module: Module) -> Iterator[str]:
+    """Commands parse, call, print: below them, options are values."""
+    if layer_of(module.name) == "cli":
+        return
+    for item in imports(module, frozenset()):
+        if item.target.partition(".")[0] == "argparse":
+            yield module.at(item.node, "only commands parse options: take typed values instead of argparse")
 
 
 def core_breaches(module: Module) -> Iterator[str]:
@@ -135,6 +160,10 @@ def test_every_import_follows_the_layer_table() -> None:
 
 def test_the_core_imports_nothing_that_acts_on_the_world() -> None:
     expect_none(c for module in package_modules() for c in core_breaches(module))
+
+
+def test_only_commands_know_argparse() -> None:
+    expect_none(c for module in package_modules() for c in argparse_breaches(module))
 
 
 def test_siblings_are_imported_relatively_and_the_rest_absolutely() -> None:
@@ -189,6 +218,12 @@ def test_the_layer_gate_accepts(name: str, line: str) -> None:
 def test_the_core_gate_refuses(line: str) -> None:
     assert list(core_breaches(Module("assay.protocol.codec", line)))
     assert list(core_breaches(Module("assay.server.tool", line))) == []
+
+
+@pytest.mark.parametrize("line", ["import argparse", "def f():\n    from argparse import Namespace"])
+def test_the_argparse_gate_refuses(line: str) -> None:
+    assert list(argparse_breaches(Module("assay.lab.server_run", line)))
+    assert list(argparse_breaches(Module("assay.cli.check", line))) == []
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from assay import RegistrationError
-from assay.cli import profile_option
+from assay.cli.options import profile as profile_option
 from assay.profile.keys import RETENTION
 from assay.profile.retention import DEFAULT, TIERS, Retention, tier_in
 

@@ -1,5 +1,5 @@
-"""The `assay` command. One module per subcommand, found by name: adding a command is adding its file.
+"""The `assay` command: one module for each subcommand, option parsers in `options/`, printers in `output/`.
 
-A command has a `SUMMARY` (one line for `assay --help`), `configure(parser)`, which declares its arguments,
-and `execute(options)`, which does the work and returns the exit code.
+A module is a subcommand if it has a `SUMMARY` (one line for `assay --help`). `configure(parser)` declares its
+options; `execute(options)` calls the library, prints, and returns the exit code.
 """

@@ -1,12 +1,14 @@
-"""Run an authorization server for development and tests. Never use it for anything else.
+"""Run an authorization server for development and tests, with faults to switch on. Not for production.
 
-It is a real one: OAuth and OpenID Connect metadata, authorization code with PKCE, registration, client id
-metadata documents, client credentials, refresh with rotation, DPoP, introspection, revocation. But it knows
-no passwords, and it can be told to make mistakes: --fault switches one on, --list-faults shows them all.
+examples:
+  assay authority --auto-approve                     consent without a click
+  assay authority --client cli:s3cret --scope read   a registered client, and a scope
+  assay authority --store authority.db               clients, tokens and keys survive a restart
+  assay authority --list-faults                      the faults that --fault switches on
 
-  assay authority --auto-approve                     nobody needs to click
-  assay authority --client cli:s3cret --scope read   a client that need not register, and a scope
-  assay authority --store authority.db               clients, tokens and keys outlive the process
+It implements OAuth and OpenID Connect metadata, authorization code with PKCE, registration, client id
+metadata documents, client credentials, refresh with rotation, DPoP, introspection and revocation. It has no
+passwords.
 """
 
 from __future__ import annotations
@@ -22,12 +24,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
+from assay.cli.options.value import port
+from assay.cli.output.stream import emit
 from assay.model.error import MissingExtra, TlsError
 from assay.model.limits import Limits
 
 from .exit_code import CommandFailed, ExitCode
-from .output import emit
-from .serve import port
+from .parser import Parser
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -37,14 +40,15 @@ if TYPE_CHECKING:
     from assay.authority.settings import Settings
     from assay.authority.store import Store
 
-SUMMARY = "run an authorization server for development and tests, with faults to switch on"
+SUMMARY = "run an authorization server for development and tests"
+GROUP = "build and serve"
+USAGE = "[options]"
 HOST: Final = "127.0.0.1"
 PORT: Final = 9000
-HERE: Final = ("127.0.0.1", "::1", "localhost")
-ONLY_HERE: Final = ("auto_approve", "dev_mint")
+LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
+LOCAL_ONLY: Final = ("auto_approve", "dev_mint")
 BANNER: Final = "FOR DEVELOPMENT AND TESTS ONLY: no passwords, no protection of accounts"
-# What is printed, by its name in the metadata.
-SHOWN: Final = (
+ENDPOINTS: Final = (
     "authorization_endpoint",
     "token_endpoint",
     "registration_endpoint",
@@ -52,68 +56,78 @@ SHOWN: Final = (
     "revocation_endpoint",
     "jwks_uri",
 )
+"""What is printed, by its name in the metadata."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
+def configure(parser: Parser) -> None:
+    _add_listening(parser.add_argument_group("listening"))
+    _add_clients(parser.add_argument_group("clients and users"))
+    _add_tokens(parser.add_argument_group("tokens and keys"))
+    add = parser.add_argument_group("tests").add_argument
+    add("--fault", metavar="NAME", action="append", default=[], help="switch on a fault; repeatable")
+    add("--list-faults", action="store_true", help="show all faults and end")
+    mint = "programs on this machine may POST /dev/mint and /dev/rotate"
+    add("--dev-mint", action="store_true", help=mint)
+    add("--verbose", action="store_true", help="one line for each request, without secrets")
+
+
+def _add_listening(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
     add("--host", default=HOST, help=f"address to listen on; default: {HOST}")
     add("--port", type=port, default=PORT, help=f"port to listen on, 0 for any free one; default: {PORT}")
-    add("--issuer", metavar="URL", help="how clients know it; default: http(s)://<host>:<port>")
-    add("--client", metavar="ID[:SECRET]", action="append", default=[], help="a known client; repeatable")
-    add("--redirect-uri", metavar="URI", action="append", default=[], help=_REDIRECT)
-    add("--user", metavar="NAME", action="append", default=[], help="who can consent; repeatable")
-    add(
-        "--scope",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="what can be granted; repeatable; default: any",
-    )
-    add("--resource", metavar="URI", action="append", default=[], help="what tokens may be for; default: any")
-    add(
-        "--audience", metavar="URI", help="what tokens are for when no resource is named; default: the issuer"
-    )
-    add(
-        "--auto-approve",
-        action="store_true",
-        help="consent without a click, as the first user or `login_hint`",
-    )
-    add("--tls-cert", metavar="FILE", help="speak TLS, with this certificate (PEM)")
+    add("--issuer", metavar="URL", help="its URL as clients know it; default: http(s)://<host>:<port>")
+    add("--tls-cert", metavar="FILE", help="use TLS, with this certificate (PEM)")
     add("--tls-key", metavar="FILE", help="its private key, unless it is in the same file")
-    add("--store", metavar="FILE", help="keep everything in this SQLite file; default: in memory")
-    add("--algorithm", metavar="ALG", default="ES256", help="ES256 (default), RS256, PS256 or EdDSA")
-    add("--opaque", action="store_true", help="access tokens are no JWT: only introspection knows them")
-    add("--access-lifetime", metavar="S", type=seconds, default=300.0, help="seconds; default: 300")
-    add(
-        "--rotate-every",
-        metavar="S",
-        type=seconds,
-        help="a new signing key every so often; SIGHUP does it, too",
-    )
-    add("--dpop-nonce", action="store_true", help="proofs must have a nonce")
+    add("--store", metavar="FILE", help="keep records in this SQLite file; default: in memory")
+
+
+def _add_clients(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    several: dict[str, Any] = {"action": "append", "default": []}
+    add("--client", metavar="ID[:SECRET]", help="a registered client; repeatable", **several)
+    redirect = "redirect URI of --client; repeatable; default: http://127.0.0.1/callback, any port"
+    add("--redirect-uri", metavar="URI", help=redirect, **several)
+    add("--user", metavar="NAME", help="a user that can consent; repeatable; default: developer", **several)
+    approve = "consent without a click, as the first user or `login_hint`"
+    add("--auto-approve", action="store_true", help=approve)
     add("--no-registration", action="store_true", help="clients cannot register")
-    add("--loopback-documents", action="store_true", help="client ids may be http addresses on this machine")
-    add("--dev-mint", action="store_true", help="programs on this machine may POST /dev/mint and /dev/rotate")
-    add("--fault", metavar="NAME", action="append", default=[], help="make this mistake; repeatable")
-    add("--list-faults", action="store_true", help="show all faults and end")
-    add("--verbose", action="store_true", help="one line for each request, without anything secret")
+    loopback = "client ids may be http URLs on this machine"
+    add("--loopback-documents", action="store_true", help=loopback)
 
 
-_REDIRECT: Final = (
-    "where --client may be sent back to; repeatable; default: http://127.0.0.1/callback, any port"
-)
+def _add_tokens(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    several: dict[str, Any] = {"action": "append", "default": []}
+    add("--scope", metavar="NAME", help="scope that can be granted; repeatable; default: any", **several)
+    add(
+        "--resource",
+        metavar="URI",
+        help="resource that tokens can be for; repeatable; default: any",
+        **several,
+    )
+    audience = "audience of tokens without a resource; default: the issuer"
+    add("--audience", metavar="URI", help=audience)
+    algorithm = "ES256, RS256, PS256 or EdDSA; default: ES256"
+    add("--algorithm", metavar="ALG", default="ES256", help=algorithm)
+    opaque = "access tokens are not JWTs: resource servers use introspection"
+    add("--opaque", action="store_true", help=opaque)
+    lifetime = "seconds that an access token is valid; default: 300"
+    add("--access-lifetime", metavar="S", type=lasting, default=300.0, help=lifetime)
+    rotate = "use a new signing key every S seconds; SIGHUP does it, too"
+    add("--rotate-every", metavar="S", type=lasting, help=rotate)
+    add("--dpop-nonce", action="store_true", help="DPoP proofs need a nonce")
 
 
-def seconds(text: str) -> float:
-    """A positive number, for argparse, which names this function when the text is none."""
-    number = float(text)
-    if not 0 < number < 1e9:
-        raise ValueError
-    return number
+def lasting(text: str) -> float:
+    """A number of seconds."""
+    with suppress(ValueError):
+        if 0 < (number := float(text)) < 1e9:
+            return number
+    raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
 
 
 def execute(options: argparse.Namespace) -> int:
-    with needed():
+    with required_extras():
         if options.list_faults:
             return list_faults()
         bound = listening(options.host, options.port)
@@ -124,7 +138,7 @@ def execute(options: argparse.Namespace) -> int:
 
 
 @contextmanager
-def needed() -> Iterator[None]:
+def required_extras() -> Iterator[None]:
     try:
         yield
     except MissingExtra as error:
@@ -166,12 +180,12 @@ def serve(options: argparse.Namespace, bound: socket.socket) -> int:
     if options.verbose:
         logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(message)s")
     tls = context_of(options)
-    store = opened(options.store)
+    store = open_store(options.store)
     try:
         authority = Authority(settings_of(options, bound.getsockname()[1]), store=store)
-        told = metadata(authority)
-        lines = [f"{BANNER}", f"issuer: {authority.issuer}"]
-        lines += [f"  - {name}: {told[name]}" for name in SHOWN if name in told]
+        published = metadata(authority)
+        lines = [BANNER, f"issuer: {authority.issuer}"]
+        lines += [f"  - {name}: {published[name]}" for name in ENDPOINTS if name in published]
         lines += [f"  - fault: {name}" for name in sorted(authority.faults.names)]
         emit("\n".join(lines) + "\n")
         return asyncio.run(until_stopped(AuthorityApp(authority), bound, options.rotate_every, tls))
@@ -189,7 +203,7 @@ def context_of(options: argparse.Namespace) -> SSLContext | None:
         raise CommandFailed(ExitCode.USAGE, str(error), "--tls-cert and --tls-key name PEM files") from error
 
 
-def opened(path: str | None) -> Store | None:
+def open_store(path: str | None) -> Store | None:
     if path is None:
         return None
     import sqlite3
@@ -200,18 +214,18 @@ def opened(path: str | None) -> Store | None:
         return SqliteStore(path)
     except (OSError, sqlite3.Error) as error:
         problem = f"cannot keep records in {path}: {error}"
-        raise CommandFailed(ExitCode.USAGE, problem, "give a file that can be written") from error
+        raise CommandFailed(ExitCode.USAGE, problem, "name a file that can be written") from error
 
 
 def settings_of(options: argparse.Namespace, number: int) -> Settings:
     from assay.authority.settings import Lifetimes, Settings
 
-    shown = f"[{options.host}]" if ":" in options.host else options.host
+    host = f"[{options.host}]" if ":" in options.host else options.host
     scheme = "http" if options.tls_cert is None else "https"
-    refuse_openness(options)
+    refuse_open_issuer(options)
     try:
         return Settings(
-            issuer=options.issuer or f"{scheme}://{shown}:{number}",
+            issuer=options.issuer or f"{scheme}://{host}:{number}",
             users=tuple(options.user) or ("developer",),
             clients=tuple(client_of(text, options) for text in options.client),
             scopes=tuple(options.scope),
@@ -231,11 +245,13 @@ def settings_of(options: argparse.Namespace, number: int) -> Settings:
         raise CommandFailed(ExitCode.USAGE, str(error), "see `assay authority --help`") from error
 
 
-def refuse_openness(options: argparse.Namespace) -> None:
-    """What gives tokens to anybody who asks is for this machine only."""
-    for name in ONLY_HERE:
-        if getattr(options, name) and options.host not in HERE:
-            problem = f"--{name.replace('_', '-')} would give tokens to everyone who reaches {options.host}"
+def refuse_open_issuer(options: argparse.Namespace) -> None:
+    """Options that issue tokens to every caller are for this machine only."""
+    for name in LOCAL_ONLY:
+        if getattr(options, name) and options.host not in LOOPBACK:
+            problem = (
+                f"--{name.replace('_', '-')} would issue tokens to everyone who can reach {options.host}"
+            )
             raise CommandFailed(ExitCode.USAGE, problem, f"leave --host at {HOST}")
 
 
@@ -282,13 +298,13 @@ async def until_stopped(
 
 
 async def rotation(authority: Authority, every: float | None) -> None:
-    """Rotate the key at a signal, and now and then if wanted."""
-    wanted = asyncio.Event()
+    """Rotate the key at SIGHUP, and at intervals if `every` has seconds."""
+    requested = asyncio.Event()
     with suppress(AttributeError, NotImplementedError, RuntimeError):  # not every system has the signal
-        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, wanted.set)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, requested.set)
     while True:
         with suppress(TimeoutError):
             async with asyncio.timeout(every):
-                await wanted.wait()
-        wanted.clear()
+                await requested.wait()
+        requested.clear()
         emit(f"new signing key: {authority.rotate()}\n")

@@ -1,72 +1,51 @@
-"""Compare two stored runs: what got better, worse, new, gone, flaky, and why.
+"""Compare two stored runs: what got better, worse, new, gone or flaky, and why.
 
-  assay diff results/run-A results/run-B
+examples:
+  assay diff                                  the newest run in `results/` with the one before
+  assay diff results/run-A                    that run with the newest
   assay diff before/run.json after/run.json --format markdown
 
-The first is what was, the second what is. A scenario that came out differently among the attempts of one run
-(`--repeat N`) is flaky, neither better nor worse. Where the traces of both runs are at hand, the
-first frame in which they part is shown; what always differs, as times and session ids, is left aside.
+A scenario with different outcomes in one run (`--repeat N`) is flaky: neither better nor worse. If the traces
+of both runs are stored, the first frame that differs is shown, without values that always differ, such as
+times and session ids.
 
-Exit codes: 0 nothing is worse, 1 something is, 2 usage.
+exit codes:
+  0 nothing is worse, 1 something is, 2 wrong usage
 """
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from assay.cli.output.stream import emit
 
 from .exit_code import CommandFailed, ExitCode
-from .output import emit
-from .stored import stored_run
-
-if TYPE_CHECKING:
-    from assay.lab.harness.run.difference import Explain
+from .parser import Parser
 
 SUMMARY = "compare two stored runs: better, worse, new, gone, flaky"
+GROUP = "judge"
+USAGE = "[BEFORE [AFTER]] [options]"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("before", type=Path, metavar="RUN", help="run.json, or the directory that holds it")
-    parser.add_argument("after", type=Path, metavar="RUN", help="the run to compare with it")
-    parser.add_argument("--format", default="text", metavar="F", help="text, json or markdown; default: text")
+def configure(parser: Parser) -> None:
+    add = parser.add_argument
+    add("before", type=Path, nargs="?", metavar="BEFORE", help="stored run; default: the newest but one")
+    add("after", type=Path, nargs="?", metavar="AFTER", help="stored run; default: the newest in results/")
+    add("--format", default="text", metavar="F", help="text, json or markdown; default: text")
 
 
 def execute(options: argparse.Namespace) -> int:
-    from assay.cli.lab.extra import check_extra
+    from assay.lab.extra import require_lab
 
-    check_extra()
-    from assay.cli.lab.differences import FORMATS
-    from assay.lab.harness.run.difference import difference
+    require_lab()
+    from assay.cli.output.difference import FORMATS
+    from assay.lab.stored import compare, newest_runs
 
     if options.format not in FORMATS:
         problem = f"unknown format: {options.format}"
         raise CommandFailed(ExitCode.USAGE, problem, f"one of {', '.join(FORMATS)}")
-    before, after = stored_run(options.before), stored_run(options.after)
-    found = difference(before, after, explaining(options.before, options.after))
-    emit(FORMATS[options.format](found))
-    return ExitCode.DOES_NOT_CONFORM if found.is_worse else ExitCode.OK
-
-
-def explaining(before: Path, after: Path) -> Explain:
-    """Finds the first frame that differs, where both runs still have their traces."""
-    from assay.lab.harness.golden.canonical import canonical
-    from assay.lab.harness.golden.frame_difference import FrameDifference, frame_differences
-    from assay.lab.harness.run.archive import place_of
-    from assay.lab.harness.run.run import CellResult
-    from assay.lab.harness.trace.file import BadTrace, read_trace
-
-    homes = place_of(before).parent, place_of(after).parent
-
-    def explain(old: CellResult, new: CellResult) -> FrameDifference | None:
-        files = homes[0] / old.trace, homes[1] / new.trace
-        if not all(file.is_file() for file in files):
-            return None
-        try:
-            one, other = (canonical(read_trace(file)) for file in files)
-        except BadTrace as error:
-            hint = "compare runs whose traces are as they were recorded"
-            raise CommandFailed(ExitCode.USAGE, str(error), hint) from error
-        return next(iter(frame_differences(one, other)), None)
-
-    return explain
+    before = options.before or newest_runs(2)[0]
+    difference = compare(before, options.after or newest_runs()[0])
+    emit(FORMATS[options.format](difference))
+    return ExitCode.DOES_NOT_CONFORM if difference.is_worse else ExitCode.OK

@@ -1,8 +1,14 @@
-"""How a command ends: the exit codes, the same for every command, and the failure that carries one."""
+"""Exit codes, the same for every command: from conclusions and errors of the library to a number."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
+from types import MappingProxyType
+from typing import Final
+
+from assay.lab.error import CannotJudge, CannotStore, Interrupted, InvalidOptions, SubjectNotStarted
+from assay.model.error import AssayError, MissingExtra
 
 
 class ExitCode(IntEnum):
@@ -12,15 +18,39 @@ class ExitCode(IntEnum):
     USAGE = 2
     """The command line is wrong, or selects nothing."""
     INCOMPLETE = 3
-    """Nothing was proved, or the run could not be made."""
+    """Nothing was proved, or the run could not be completed."""
     NOT_STARTED = 4
     """The subject, or the server to serve, did not start."""
     OUR_FAULT = 70
     INTERRUPTED = 130
 
 
+ERRORS: Final[Mapping[type[AssayError], ExitCode]] = MappingProxyType(
+    {
+        InvalidOptions: ExitCode.USAGE,
+        MissingExtra: ExitCode.USAGE,
+        SubjectNotStarted: ExitCode.NOT_STARTED,
+        CannotJudge: ExitCode.INCOMPLETE,
+        CannotStore: ExitCode.INCOMPLETE,
+        Interrupted: ExitCode.INTERRUPTED,
+    }
+)
+CONCLUSIONS: Final[Mapping[str, ExitCode]] = MappingProxyType(
+    {
+        "conforms": ExitCode.OK,
+        "does not conform": ExitCode.DOES_NOT_CONFORM,
+        "incomplete": ExitCode.INCOMPLETE,
+        "interrupted": ExitCode.INTERRUPTED,
+        "met": ExitCode.OK,
+        "not met": ExitCode.DOES_NOT_CONFORM,
+        "too little measured": ExitCode.INCOMPLETE,
+    }
+)
+"""What a run, or a certification, comes to."""
+
+
 class CommandFailed(Exception):
-    """Ends the command with one line for the user, and one more for what they can do about it."""
+    """Ends the command with a line that says what is wrong, and one that says what to do."""
 
     def __init__(self, code: ExitCode, problem: str, hint: str | None = None) -> None:
         super().__init__(code, problem, hint)
@@ -30,3 +60,9 @@ class CommandFailed(Exception):
 
     def __str__(self) -> str:
         return f"{self.problem}\n  {self.hint}" if self.hint else self.problem
+
+
+def code_of(error: AssayError) -> ExitCode:
+    """An error of the library that no table names is a fault of Assay."""
+    known = (code for kind, code in ERRORS.items() if isinstance(error, kind))
+    return next(known, ExitCode.OUR_FAULT)

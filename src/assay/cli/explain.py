@@ -1,8 +1,9 @@
-"""Explain one requirement, check, scenario or saboteur by its id.
+"""Explain a requirement, check, scenario or saboteur by its id.
 
-assay explain TL-19
-assay explain tools.unknown-name
-assay explain tools-call-error    an official scenario
+examples:
+  assay explain TL-19
+  assay explain tools.unknown-name
+  assay explain tools-call-error    an official scenario
 """
 
 from __future__ import annotations
@@ -11,55 +12,58 @@ import argparse
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from assay.cli.output.stream import emit
+
 from .exit_code import CommandFailed, ExitCode
-from .output import emit
+from .parser import Parser
 
 if TYPE_CHECKING:
     from assay.lab.harness.catalogue import Suite
     from assay.lab.harness.requirement import Requirement
 
 SUMMARY = "explain a requirement, check, scenario or saboteur"
+GROUP = "judge"
+USAGE = "ID"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", help="e.g. TL-19 or tools.unknown-name")
+def configure(parser: Parser) -> None:
+    parser.add_argument("id", metavar="ID", help="such as TL-19 or tools.unknown-name")
 
 
 def execute(options: argparse.Namespace) -> int:
-    from assay.cli.lab.extra import check_tokens
+    from assay.lab.extra import require_tokens
 
-    check_tokens()
+    require_tokens()
     from assay.lab.suites import every_suite
 
     suites = list(every_suite())
     lines = [line for suite in suites for line in explain(options.id, suite)]
     if not lines:
-        raise CommandFailed(ExitCode.USAGE, f"nothing has the id {options.id}", near(options.id, suites))
+        raise CommandFailed(ExitCode.USAGE, f"nothing has the id {options.id}", similar(options.id, suites))
     emit("\n".join(lines) + "\n")
     return ExitCode.OK
 
 
-def near(name: str, suites: Iterable[Suite]) -> str:
-    """What may have been meant."""
+def similar(name: str, suites: Iterable[Suite]) -> str:
     from difflib import get_close_matches
 
-    known = {
+    ids = {
         known
         for suite in suites
         for known in (*suite.requirements, *suite.scenarios, *suite.checks, *suite.faults)
     }
-    alike = get_close_matches(name, known, cutoff=0.7) or sorted(one for one in known if name in one)[:3]
+    alike = get_close_matches(name, ids, cutoff=0.7) or sorted(known for known in ids if name in known)[:3]
     return f"did you mean {', '.join(alike)}?" if alike else "`assay list` shows scenarios"
 
 
 def explain(name: str, suite: Suite) -> Iterator[str]:
-    """All that goes by that name: a check and a scenario may share one."""
+    """Everything with that name: a check and a scenario may share one."""
     from assay.lab.harness.naming import matches
     from assay.lab.harness.run.plan import is_named
 
-    row = suite.requirements.get(name) or suite.requirements.get(name.upper())
-    if row is not None:
-        yield from requirement_lines(row, suite)
+    requirement = suite.requirements.get(name) or suite.requirements.get(name.upper())
+    if requirement is not None:
+        yield from requirement_lines(requirement, suite)
     for scenario in suite.scenarios.values():
         if is_named(scenario, name):
             yield f"scenario {scenario.id} of the suite {suite.name}: {scenario.title}"
@@ -76,16 +80,16 @@ def explain(name: str, suite: Suite) -> Iterator[str]:
             yield f"  breaks {saboteur.breaks}: {suite.requirements[saboteur.breaks].statement}"
 
 
-def requirement_lines(row: Requirement, suite: Suite) -> Iterator[str]:
-    yield f"{row.id} ({row.area}): {row.statement}"
-    for revision in row.revisions:
-        level = row.level(revision)
-        yield f"  {revision}  {level.value if level else '':<15}{row.link(revision)}"
-    if row.reason:
-        yield f"  no check: {row.reason}"
+def requirement_lines(requirement: Requirement, suite: Suite) -> Iterator[str]:
+    yield f"{requirement.id} ({requirement.area}): {requirement.statement}"
+    for revision in requirement.revisions:
+        level = requirement.level(revision)
+        yield f"  {revision}  {level.value if level else '':<15}{requirement.link(revision)}"
+    if requirement.reason:
+        yield f"  no check: {requirement.reason}"
     for check in suite.checks.values():
-        if row.id in check.requirements:
+        if requirement.id in check.requirements:
             yield f"  check {check.id}: {check.title}"
     for saboteur in suite.faults.values():
-        if saboteur.breaks == row.id:
+        if saboteur.breaks == requirement.id:
             yield f"  saboteur {saboteur.id}: {saboteur.fault}"

@@ -1,78 +1,46 @@
-"""Judge stored traffic again, offline: traces, the traces of a stored run, or a directory of them.
+"""Judge stored traces again, offline.
 
-  assay judge results/server-tools-unknown-name-…/trace-http-….ndjson
-  assay judge results/run-…
-  assay judge results/
+examples:
+  assay judge                                 the newest run in `results/`
+  assay judge results/run-…                   a stored run
+  assay judge results/server-tools-…/trace-http-….ndjson
+  assay judge results/                        all traces in a directory
 
-Traces of servers and of clients, each judged by its suite. A trace that was changed after it was written is
-refused. Exit codes are those of `assay server`.
+Traces of servers and of clients are judged by their own suites. A trace that was changed after it was
+recorded is refused. Exit codes are those of `assay check`.
 """
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from .delivery import deliver
-from .exit_code import CommandFailed, ExitCode
-from .formats import FORMATS
+from assay.cli.options.run import FORMATS
+from assay.cli.output.delivery import deliver
 
-if TYPE_CHECKING:
-    from assay.lab.harness.trace.trace import Trace
+from .parser import Parser
 
-SUMMARY = "judge stored traffic again, offline"
+SUMMARY = "judge stored traces again, offline"
+GROUP = "judge"
+USAGE = "[PATH …] [options]"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "path", type=Path, nargs="+", help="a trace, a stored run, or a directory with traces"
-    )
-    parser.add_argument("--strict", action="store_true", help="a broken SHOULD fails too")
-    parser.add_argument("--format", default="text", metavar="F", help=FORMATS)
+def configure(parser: Parser) -> None:
+    path = "trace, stored run, or directory with traces; default: the newest run in results/"
+    parser.add_argument("path", type=Path, nargs="*", metavar="PATH", help=path)
+    parser.add_argument("--strict", action="store_true", help="a violated SHOULD fails, too")
+    parser.add_argument("--format", default="text", metavar="F", help=f"{FORMATS}; default: text")
 
 
 def execute(options: argparse.Namespace) -> int:
-    from assay.cli.lab.extra import check_tokens
+    from assay.lab.extra import require_tokens
 
-    check_tokens()
-    from assay.cli.lab.judging import EXIT_CODES, wanted_format
-    from assay.lab.harness.run.conclusion import conclude
-    from assay.lab.harness.run.rejudge import rejudged
+    require_tokens()
+    from assay.cli.output.run import exit_code
     from assay.lab.report.registry import renderer
-    from assay.lab.suites import every_suite
+    from assay.lab.stored import newest_runs, rejudge
 
-    render = renderer(wanted_format(options.format))
-    run = rejudged(list(every_suite()), read_all(options.path), strict=options.strict)
+    render = renderer(options.format)
+    run = rejudge(options.path or newest_runs(), strict=options.strict)
     deliver(render(run), options.format, beside=Path())
-    return EXIT_CODES[conclude(run)]
-
-
-def read_all(paths: list[Path]) -> list[tuple[str, Trace]]:
-    from assay.lab.harness.run.run import BadRun
-    from assay.lab.harness.trace.file import BadTrace, read_trace
-
-    try:
-        files = [file for path in paths for file in traces_at(path)]
-        if not files:
-            raise CommandFailed(ExitCode.USAGE, "no trace found", "traces end in .ndjson")
-        return [(str(file), read_trace(file)) for file in files]
-    except BadTrace as error:
-        hint = "judge a trace as it was recorded, or record it again"
-        raise CommandFailed(ExitCode.USAGE, str(error), hint) from error
-    except BadRun as error:
-        raise CommandFailed(ExitCode.USAGE, str(error)) from error
-    except OSError as error:
-        hint = "give traces, or a directory results/… of `assay server` or `assay client`"
-        raise CommandFailed(ExitCode.USAGE, f"{error.filename}: {error.strerror}", hint) from error
-
-
-def traces_at(path: Path) -> list[Path]:
-    """The file itself, what a stored run names, or whatever is below a directory."""
-    from assay.lab.harness.run.archive import RUN_FILE, read_run
-
-    stored = path / RUN_FILE if path.is_dir() else path
-    if stored.name == RUN_FILE and stored.exists():
-        run = read_run(stored)
-        return [(stored.parent / cell.trace).resolve() for cell in run.cells if cell.trace]
-    return sorted(path.rglob("*.ndjson")) if path.is_dir() else [path]
+    return exit_code(run)

@@ -1,91 +1,81 @@
-"""Check a server's ledger, or read it.
+"""Verify a server's ledger, or show its entries.
 
+examples:
   assay ledger verify ledger/ --trust dev.pub    every segment in a directory, or one by its file
   assay ledger show ledger/SEGMENT.jsonl         a line for each entry
 
-A segment is verified if each line is what was hashed and follows the one before, and a key that you trust has
-signed them all, to the end that its process has written. A segment that is still being written, or whose
-process was killed, is incomplete: its last lines may be missing, or not signed yet.
+A segment is verified if every line matches its hash and follows the line before, and a key that you trust has
+signed them all up to the end that its process wrote. A segment that is still being written, or whose process
+was killed, is incomplete: its last lines may be missing, or not signed yet.
 
-Exit codes: 0 verified, 1 something was changed, 2 usage, 3 incomplete or not signed.
+exit codes:
+  0 verified, 1 something was changed, 2 wrong usage, 3 incomplete or not signed
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from assay.cli.output.stream import emit
+from assay.model.error import MissingExtra
 
 from .exit_code import CommandFailed, ExitCode
-from .output import emit
+from .parser import Action, Parser
 
 if TYPE_CHECKING:
     from assay.profile.ledger_entry import Line
     from assay.profile.ledger_reader import VerifiedLine, VerifiedSegment
     from assay.signing.dsse import Trust
 
-SUMMARY = "check a server's ledger, or read it"
-SHOWN = 16
-"""Characters of a hash that are shown."""
-AT_ONCE = 1000
+SUMMARY = "verify a server's ledger, or show its entries"
+GROUP = "certify"
+HASH_LETTERS: Final = 16
+"""Characters of a hash that are printed."""
+AT_ONCE: Final = 1000
 """Lines written together."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    actions = parser.add_subparsers(metavar="verify|show", required=True)
-    verify = _add(actions, "verify", verify_ledger)
-    verify.add_argument(
-        "--trust",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="KEY.pub",
-        help="who may have signed; repeatable",
-    )
-    _add(actions, "show", show_ledger)
+def _add_path(parser: Parser) -> None:
+    path = "directory of segments, or one SEGMENT.jsonl"
+    parser.add_argument("path", type=Path, metavar="PATH", help=path)
 
 
-def _add(
-    actions: argparse._SubParsersAction[argparse.ArgumentParser],
-    name: str,
-    work: Callable[[argparse.Namespace], int],
-) -> argparse.ArgumentParser:
-    parser = actions.add_parser(name, allow_abbrev=False)
-    parser.add_argument(
-        "path", type=Path, metavar="PATH", help="a directory of segments, or one SEGMENT.jsonl"
-    )
-    parser.set_defaults(work=work)
-    return parser
-
-
-def execute(options: argparse.Namespace) -> int:
-    if find_spec("cryptography") is None:
-        problem = "a ledger needs cryptography, which is not installed"
-        raise CommandFailed(ExitCode.USAGE, problem, 'pip install "assay-mcp[certify]"')
-    code: int = options.work(options)
-    return code
+def _add_verify(parser: Parser) -> None:
+    _add_path(parser)
+    trust = "public key of a signer that you trust; repeatable"
+    parser.add_argument("--trust", type=Path, action="append", default=[], metavar="KEY.pub", help=trust)
 
 
 def verify_ledger(options: argparse.Namespace) -> int:
+    _require()
     from assay.profile.ledger_reader import InvalidSegment, verify_segment
 
     trust = pinned(options.trust)
     codes = []
     for path in segments_at(options.path):
         try:
-            found = verify_segment(path, trust)
+            verified = verify_segment(path, trust)
         except InvalidSegment as error:
             emit(printable(f"FAILURE {path.name}: {error.reason}: {error}") + "\n")
             codes.append(ExitCode.DOES_NOT_CONFORM)
         except OSError as error:
             raise unreadable(path, error) from error
         else:
-            emit(told(found, trust))
-            codes.append(ExitCode.OK if found.is_complete else ExitCode.INCOMPLETE)
+            emit(segment_line(verified, trust))
+            codes.append(ExitCode.OK if verified.is_complete else ExitCode.INCOMPLETE)
     return ExitCode.DOES_NOT_CONFORM if ExitCode.DOES_NOT_CONFORM in codes else max(codes)
+
+
+def _require() -> None:
+    if find_spec("cryptography") is None:
+        raise MissingExtra(
+            'a ledger needs cryptography, which is not installed: pip install "assay-mcp[certify]"'
+        )
 
 
 def pinned(files: list[Path]) -> Trust:
@@ -102,54 +92,55 @@ def segments_at(path: Path) -> list[Path]:
     from assay.profile.ledger_entry import CHECKPOINTS, ENTRIES, MAX_SEGMENTS, segments
 
     try:
-        found = segments(path) if path.is_dir() else [path]
+        files = segments(path) if path.is_dir() else [path]
     except OSError as error:
         raise unreadable(path, error) from error
-    if not found:
+    if not files:
         raise CommandFailed(ExitCode.USAGE, f"no segment in {path}", f"segments end in {ENTRIES}")
-    if len(found) > MAX_SEGMENTS:
-        raise CommandFailed(
-            ExitCode.USAGE, f"more than {MAX_SEGMENTS} segments in {path}", "give them singly"
-        )
-    if path.name.endswith(CHECKPOINTS) or not found[0].name.endswith(ENTRIES):
-        problem = f"{path} is no segment of a ledger"
+    if len(files) > MAX_SEGMENTS:
+        problem = f"more than {MAX_SEGMENTS} segments in {path}"
+        raise CommandFailed(ExitCode.USAGE, problem, "give them one by one")
+    if path.name.endswith(CHECKPOINTS) or not files[0].name.endswith(ENTRIES):
+        problem = f"{path} is not a segment of a ledger"
         raise CommandFailed(ExitCode.USAGE, problem, f"give the file SEGMENT{ENTRIES}, or its directory")
-    return found
+    return files
 
 
 def unreadable(path: Path, error: OSError) -> CommandFailed:
     return CommandFailed(ExitCode.USAGE, f"cannot read {path}: {error.strerror}", "give a ledger's directory")
 
 
-def told(found: VerifiedSegment, trust: Trust) -> str:
-    if found.is_complete:
-        return f"verified {found.name}: {found.lines} lines, signed by {found.key_id}\n"
-    return f"incomplete {found.name}: {found.lines} lines, {'; '.join(lacking(found, trust))}\n"
+def segment_line(verified: VerifiedSegment, trust: Trust) -> str:
+    if verified.is_complete:
+        return f"verified {verified.name}: {verified.lines} lines, signed by {verified.key_id}\n"
+    gaps = "; ".join(gaps_of(verified, trust))
+    return f"incomplete {verified.name}: {verified.lines} lines, {gaps}\n"
 
 
-def lacking(found: VerifiedSegment, trust: Trust) -> Iterator[str]:
+def gaps_of(verified: VerifiedSegment, trust: Trust) -> Iterator[str]:
     """Why a segment proves less than it could."""
     if not trust.keys:
         yield "signatures not checked (no --trust)"
-    elif found.signed == 0:
-        yield "none of them signed: the chain is whole, but anybody could have made it"
-    elif found.signed < found.lines:
-        yield f"the last {found.lines - found.signed} not signed"
-    if found.torn:
-        yield f"{found.torn} bytes of one that was not written to its end"
-    if not found.closed:
-        yield "not closed: its process is at work or was killed, and later lines may be missing"
+    elif verified.signed == 0:
+        yield "none of them signed: the chain is complete, but anyone could have written it"
+    elif verified.signed < verified.lines:
+        yield f"the last {verified.lines - verified.signed} not signed"
+    if verified.torn:
+        yield f"{verified.torn} bytes of a line that was not written completely"
+    if not verified.closed:
+        yield "not closed: its process is running or was killed, and later lines may be missing"
 
 
 def show_ledger(options: argparse.Namespace) -> int:
+    _require()
     from assay.profile.ledger_reader import InvalidSegment, SegmentReader
 
     code = ExitCode.OK
     for path in segments_at(options.path):
         try:
-            lines = map(shown, SegmentReader(path))
-            while some := "".join(islice(lines, AT_ONCE)):
-                emit(some)
+            lines = map(entry_line, SegmentReader(path))
+            while text := "".join(islice(lines, AT_ONCE)):
+                emit(text)
         except InvalidSegment as error:
             emit(printable(f"FAILURE {path.name}: {error.reason}: {error}") + "\n")
             code = ExitCode.DOES_NOT_CONFORM
@@ -158,25 +149,33 @@ def show_ledger(options: argparse.Namespace) -> int:
     return code
 
 
-def shown(one: VerifiedLine) -> str:
-    line = one.line
-    parts = [f"{line.seq:>6}", line.time, f"{line.event:<16}", line.target, *about(line)]
-    return printable("  ".join([*parts, one.hash[: len("sha256:") + SHOWN]])) + "\n"
+def entry_line(entry: VerifiedLine) -> str:
+    line = entry.line
+    parts = [f"{line.seq:>6}", line.time, f"{line.event:<16}", line.target, *details(line)]
+    return printable("  ".join([*parts, entry.hash[: len("sha256:") + HASH_LETTERS]])) + "\n"
 
 
 def printable(text: str) -> str:
-    """A name comes from a client: it must not move the cursor, nor begin a line of its own."""
+    """A name comes from a client: it must not move the cursor or begin a line."""
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
 
 
-def about(line: Line) -> Iterator[str]:
+def details(line: Line) -> Iterator[str]:
     from assay.profile.ledger_entry import Entry, SegmentOpened
 
     if isinstance(line, SegmentOpened):
-        yield f"key {(line.key_id or 'none')[: len('sha256:') + SHOWN]}"
+        yield f"key {(line.key_id or 'none')[: len('sha256:') + HASH_LETTERS]}"
         yield f"may lose {line.settings.flush_seconds:g} s"
     if isinstance(line, Entry):
         yield line.retention_tier
         for name, value in (("principal", line.principal), ("session", line.session)):
             if value is not None:
-                yield f"{name} {value[: len('hmac:') + SHOWN]}"
+                yield f"{name} {value[: len('hmac:') + HASH_LETTERS]}"
+
+
+ACTIONS: Final = {
+    "verify": Action(
+        "PATH [--trust KEY.pub]", "check hashes and signatures of segments", _add_verify, verify_ledger
+    ),
+    "show": Action("PATH", "print a line for each entry", _add_path, show_ledger),
+}

@@ -1,10 +1,11 @@
-"""Show the lab's scenarios with the checks they exercise, or how much of the specification they cover.
+"""List the lab's scenarios with the checks they exercise, or how much of the specification they cover.
 
-assay list                       every scenario of the protocol suite
-assay list --suite everything    those of the official suite
-assay list --client              those that judge clients; --suite auth: of one group
-assay list --coverage            the requirements by revision and area: covered, excluded, uncovered
-assay list --saboteurs           the faults that prove that checks can fail; `assay prove` tries them
+examples:
+  assay list                       the scenarios of the protocol suite
+  assay list --suite everything    those of the official suite
+  assay list --client              those that judge clients; --suite auth: those of one group
+  assay list --coverage            requirements by revision and area: covered, excluded, uncovered
+  assay list --saboteurs           the faults that prove that checks can fail; `assay prove` runs them
 """
 
 from __future__ import annotations
@@ -13,38 +14,45 @@ import argparse
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from assay.cli.options.suite import FUZZ, add_suite
+from assay.cli.output.stream import emit
+
 from .exit_code import CommandFailed, ExitCode
-from .output import emit
-from .suite import DEFAULT, add_suite, suite_of
+from .parser import Parser
 
 if TYPE_CHECKING:
     from assay.lab.harness.catalogue import Suite
     from assay.lab.harness.sabotage.fault import Fault
     from assay.lab.harness.scenario import Scenario
 
-SUMMARY = "show the lab's scenarios, or what they cover"
+SUMMARY = "list the lab's scenarios, or what they cover"
+GROUP = "judge"
+USAGE = "[options]"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     side = parser.add_mutually_exclusive_group()
-    side.add_argument("--server", action="store_true", help="scenarios that judge servers; the default")
-    side.add_argument("--client", action="store_true", help="those that judge clients; --suite is a group")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument(
-        "--coverage", action="store_true", help="requirements of the protocol suite instead of scenarios"
+    side.add_argument("--server", action="store_true", help="scenarios that judge servers, the default")
+    side.add_argument(
+        "--client", action="store_true", help="scenarios that judge clients; --suite is a group"
     )
-    what.add_argument("--saboteurs", action="store_true", help="saboteurs instead of scenarios")
+    content = parser.add_mutually_exclusive_group()
+    content.add_argument("--coverage", action="store_true", help="requirements instead of scenarios")
+    content.add_argument("--saboteurs", action="store_true", help="saboteurs instead of scenarios")
     add_suite(parser)
-    parser.add_argument("--missing", action="store_true", help="with --coverage: name every uncovered row")
+    parser.add_argument("--missing", action="store_true", help="with --coverage: name the uncovered ones")
 
 
 def execute(options: argparse.Namespace) -> int:
+    from assay.lab.extra import require_lab
+
+    require_lab()
     emit("\n".join(lines_of(options)) + "\n")
     return ExitCode.OK
 
 
 def lines_of(options: argparse.Namespace) -> Iterator[str]:
-    suite = wanted_suite(options)
+    suite = selected_suite(options)
     if options.coverage:
         return coverage_lines(suite, missing=options.missing)
     if options.missing:
@@ -52,71 +60,73 @@ def lines_of(options: argparse.Namespace) -> Iterator[str]:
     return saboteur_lines(suite) if options.saboteurs else scenario_lines(suite)
 
 
-def wanted_suite(options: argparse.Namespace) -> Suite:
-    if not options.client:
-        return suite_of(options)
-    from assay.cli.lab.client_play import group_of
+def selected_suite(options: argparse.Namespace) -> Suite:
+    from assay.lab.selection import DEFAULT, any_suite, client_suite
 
-    return group_of("all" if options.suite == DEFAULT else options.suite)
+    if options.client:
+        return client_suite(options.suite or "all")
+    if options.suite == FUZZ:
+        raise CommandFailed(ExitCode.USAGE, "the suite fuzz has nothing to list: it generates its messages")
+    return any_suite(options.suite or DEFAULT)
 
 
 def scenario_lines(suite: Suite) -> Iterator[str]:
     scenarios = suite.scenarios.values()
-    width = widest(one.id for one in scenarios)
+    width = widest(scenario.id for scenario in scenarios)
     for scenario in scenarios:
         places = ", ".join(sorted(scenario.transports))
         other = scenario.official not in (None, scenario.id)
         official = f" (official: {scenario.official})" if other else ""
         also = f" (also: {', '.join(scenario.aliases)})" if scenario.aliases else ""
         yield f"{scenario.id:<{width}} {scenario.title}{official}{also}"
-        at = revisions_told(suite, scenario)
+        at = dates(suite, scenario)
         yield f"{'':<{width}} on {places}{at}; checks {', '.join(suite.sought(scenario))}"
     yield from group_lines(suite)
     yield f"{len(scenarios)} scenarios that judge a {suite.role.value}"
 
 
-def revisions_told(suite: Suite, scenario: Scenario) -> str:
-    """Where it is played, unless that is everywhere."""
+def dates(suite: Suite, scenario: Scenario) -> str:
+    """The revisions that it runs at, unless those are all."""
     from assay.lab.harness.run.plan import makes_sense
     from assay.revisions.registry import REVISIONS
 
     at = [
-        one.date
-        for one in REVISIONS
-        if any(makes_sense(suite, scenario, on, one) for on in scenario.transports)
+        revision.date
+        for revision in REVISIONS
+        if any(makes_sense(suite, scenario, transport, revision) for transport in scenario.transports)
     ]
     return "" if len(at) == len(REVISIONS) else f" at {', '.join(at)}"
 
 
 def group_lines(suite: Suite) -> Iterator[str]:
-    """What `assay client --suite` takes, with the number of scenarios in each."""
+    """The values of `assay check --client --suite`, with the number of scenarios in each."""
     from assay.lab.client.groups import groups, narrowed
     from assay.lab.harness.scenario import Role
     from assay.lab.suites import suite_named
 
     if suite.role is Role.CLIENT:
         whole = suite_named(suite.name)
-        counted = (f"{name} {len(narrowed(whole, name).scenarios)}" for name in groups(whole))
-        yield f"by --suite: {', '.join(counted)}"
+        counts = (f"{name} {len(narrowed(whole, name).scenarios)}" for name in groups(whole))
+        yield f"by --suite: {', '.join(counts)}"
 
 
 def saboteur_lines(suite: Suite) -> Iterator[str]:
-    every = suite.faults.values()
-    width, broken = widest(one.id for one in every), widest(one.breaks for one in every)
-    for one in every:
-        yield f"{one.id:<{width}} {one.breaks:<{broken}} {one.fault}"
-    for area in sorted({one.area for one in every}):
-        yield f"{area:<14}{_broken(one for one in every if one.area == area)}"
-    yield f"{'all':<14}{_broken(every)}"
+    faults = suite.faults.values()
+    width, breaks = widest(fault.id for fault in faults), widest(fault.breaks for fault in faults)
+    for fault in faults:
+        yield f"{fault.id:<{width}} {fault.breaks:<{breaks}} {fault.fault}"
+    for area in sorted({fault.area for fault in faults}):
+        yield f"{area:<14}{_count(fault for fault in faults if fault.area == area)}"
+    yield f"{'all':<14}{_count(faults)}"
 
 
 def widest(names: Iterable[str]) -> int:
     return max(map(len, names), default=0)
 
 
-def _broken(saboteurs: Iterable[Fault]) -> str:
-    rows = [one.breaks for one in saboteurs]
-    return f"{len(rows):>4} saboteurs break {len(set(rows))} requirements"
+def _count(faults: Iterable[Fault]) -> str:
+    requirements = [fault.breaks for fault in faults]
+    return f"{len(requirements):>4} saboteurs break {len(set(requirements))} requirements"
 
 
 def coverage_lines(suite: Suite, *, missing: bool) -> Iterator[str]:
@@ -124,7 +134,7 @@ def coverage_lines(suite: Suite, *, missing: bool) -> Iterator[str]:
     from assay.revisions.registry import REVISIONS
 
     if suite.name not in ("protocol", "client"):
-        problem = f"the suite {suite.name} has no sentences of the specification to cover"
+        problem = f"the suite {suite.name} does not cover requirements of the specification"
         raise CommandFailed(ExitCode.USAGE, problem, "--coverage is of the protocol suite, or with --client")
     yield f"MUST and MUST NOT rows that the {suite.role.value} side has to keep, by revision:"
     for revision in REVISIONS:

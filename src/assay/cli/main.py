@@ -1,56 +1,40 @@
-"""The command line's front door: picks the command, runs it, turns however it ended into an exit code."""
+"""Picks the command, runs it, and turns however it ended into an exit code."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import NoReturn, Protocol, cast
+from typing import Final, cast
 
 from assay import __version__
+from assay.model.error import AssayError
 
-from .exit_code import CommandFailed, ExitCode
+from .exit_code import CommandFailed, ExitCode, code_of
+from .parser import Action, Command, Parser, make_parser, suggestion
 
-ABOUT = """\
-Assay: build MCP servers, and prove them.
+ABOUT: Final = """\
+Assay: build MCP servers, and prove that they conform.
 
 usage: assay <command> [options]
 
-commands:
-{commands}
-
 examples:
-  assay serve server.py                      serve your own server on stdin and stdout
-  assay serve server.py --transport http     the same at http://localhost:3000/mcp
-  assay serve reference --transport http     a server with every capability, to try a client on
-  assay server --command "python server.py"  judge a server; --url does the same over HTTP
-  assay serve --help                         all about one command
+  assay check http://localhost:3000/mcp      judge the server at a URL
+  assay check server.py                      judge a server in a Python file
+  assay check -- npx some-server --flag      judge a server that a command starts
+  assay check --client -- python client.py   judge a client
+  assay serve server.py --transport http     serve your server at http://localhost:3000/mcp
+  assay serve reference --transport http     serve one with every capability, to try a client on
 
+{commands}
 options:
-  -h, --help       show this text
+  -h, --help       show this text; `assay <command> --help` explains a command
   -V, --version    show the version"""
-
-
-class Command(Protocol):
-    """What a command's module holds."""
-
-    SUMMARY: str
-    __doc__: str | None
-
-    def configure(self, parser: argparse.ArgumentParser, /) -> None: ...
-
-    def execute(self, options: argparse.Namespace, /) -> int: ...
-
-
-class Parser(argparse.ArgumentParser):
-    """Reports a mistake as every other failure is reported, instead of leaving the process."""
-
-    def error(self, message: str) -> NoReturn:
-        raise CommandFailed(ExitCode.USAGE, message, f"see `{self.prog} --help`")
+GROUPS: Final = ("build and serve", "judge", "certify")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -59,13 +43,18 @@ def main(argv: list[str] | None = None) -> int:
     try:
         return run(arguments)
     except CommandFailed as failure:
-        return report(failure, failure.__cause__, arguments)
+        return report(failure, failure.code, failure.__cause__, arguments)
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
+    except AssayError as error:
+        code = code_of(error)
+        return (
+            internal(error, arguments)
+            if code is ExitCode.OUR_FAULT
+            else report(error, code, error, arguments)
+        )
     except Exception as error:
-        ours = f"internal error: {type(error).__name__}: {error}"
-        hint = "this is a fault of Assay; `--traceback` shows where"
-        return report(CommandFailed(ExitCode.OUR_FAULT, ours, hint), error, arguments)
+        return internal(error, arguments)
 
 
 def run(arguments: list[str]) -> int:
@@ -83,31 +72,59 @@ def run(arguments: list[str]) -> int:
 
 
 def run_command(name: str, command: Command, arguments: list[str]) -> int:
-    parser = Parser(
-        prog=f"assay {name}",
-        description=command.__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    if hasattr(command, "variant"):
+        chosen, arguments = command.variant(arguments)
+        if chosen != name:
+            name, command = f"{name} --{chosen}", find(chosen)
+    if hasattr(command, "ACTIONS"):
+        return run_action(name, command, command.ACTIONS, arguments)
+    return parse_and_run(
+        make_parser(name, command.USAGE, command.__doc__, command.configure), command.execute, arguments
     )
-    parser.add_argument("--traceback", action="store_true", help="when it fails, also show where in the code")
-    command.configure(parser)
+
+
+def run_action(name: str, command: Command, actions: Mapping[str, Action], arguments: list[str]) -> int:
+    known = "|".join(actions)
+    word, *rest = arguments or [""]
+    action = actions.get(word)
+    if action is not None:
+        about = f"{action.summary[0].upper()}{action.summary[1:]}."
+        parser = make_parser(f"{name} {word}", action.usage, about, action.configure)
+        return parse_and_run(parser, action.execute, rest)
+    if word in ("-h", "--help"):
+        lines = [f"  {word:<11}{action.summary}" for word, action in actions.items()]
+        print(f"usage: assay {name} {known} …\n\n{command.__doc__}\nactions:", *lines, sep="\n")
+        return ExitCode.OK
+    hint = suggestion(word, list(actions)) or f"write `assay {name} {known} …`"
+    raise CommandFailed(ExitCode.USAGE, f"unknown action: {word}" if word else "which action?", hint)
+
+
+def parse_and_run(parser: Parser, execute: Callable[[argparse.Namespace], int], arguments: list[str]) -> int:
     try:
-        options = parser.parse_args(arguments)
+        options = parser.parse(arguments)
     except SystemExit:  # how argparse ends after `--help`
         return ExitCode.OK
-    return command.execute(options)
+    return execute(options)
 
 
-def report(failure: CommandFailed, cause: BaseException | None, arguments: list[str]) -> int:
+def report(failure: Exception, code: ExitCode, cause: BaseException | None, arguments: list[str]) -> ExitCode:
     if cause is not None and "--traceback" in arguments:
         traceback.print_exception(cause)
-    print(f"assay: error: {failure}", file=sys.stderr)
-    return failure.code
+    kind = "" if code is ExitCode.INTERRUPTED else "error: "
+    print(f"assay: {kind}{failure}", file=sys.stderr)
+    return code
+
+
+def internal(error: Exception, arguments: list[str]) -> ExitCode:
+    text = f"internal error: {type(error).__name__}: {error}"
+    hint = "this is a fault of Assay; `--traceback` shows where"
+    return report(CommandFailed(ExitCode.OUR_FAULT, text, hint), ExitCode.OUR_FAULT, error, arguments)
 
 
 def command_names() -> Iterator[str]:
-    """Every module beside this one. Which of them is a command, only loading it tells."""
-    return (module.name.replace("_", "-") for module in iter_modules([str(Path(__file__).parent)]))
+    """Every module beside this one. Only loading it shows whether it is a command."""
+    modules = iter_modules([str(Path(__file__).parent)])
+    return (module.name.replace("_", "-") for module in modules if not module.ispkg)
 
 
 def load(name: str) -> Command | None:
@@ -119,9 +136,9 @@ def find(name: str) -> Command:
     command = load(name) if name in command_names() else None
     if command is not None:
         return command
-    what = "option" if name.startswith("-") else "command"
-    known = ", ".join(name for name, _ in commands())
-    raise CommandFailed(ExitCode.USAGE, f"unknown {what}: {name}", f"commands: {known}; see `assay --help`")
+    kind = "option" if name.startswith("-") else "command"
+    hint = suggestion(name, [known for known, _ in commands()]) or "`assay --help` shows all commands"
+    raise CommandFailed(ExitCode.USAGE, f"unknown {kind}: {name}", hint)
 
 
 def commands() -> Iterator[tuple[str, Command]]:
@@ -132,7 +149,13 @@ def commands() -> Iterator[tuple[str, Command]]:
 
 
 def help_text() -> str:
-    return ABOUT.format(commands="\n".join(f"  {name:<11}{command.SUMMARY}" for name, command in commands()))
+    lines = []
+    known = list(commands())
+    for group in GROUPS:
+        lines.append(f"{group}:")
+        lines += [f"  {name:<11}{command.SUMMARY}" for name, command in known if group == command.GROUP]
+        lines.append("")
+    return ABOUT.format(commands="\n".join(lines))
 
 
 if __name__ == "__main__":

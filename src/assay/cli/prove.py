@@ -1,13 +1,16 @@
-"""Prove that the lab's checks can fail: let every saboteur loose, and count who is caught.
+"""Prove that the lab's checks can fail: run every saboteur, and count those that are caught.
 
-  assay prove
-  assay prove 'tools.*' framing.banner
-  assay prove --suite everything
+examples:
+  assay prove                                 all saboteurs of the protocol suite
+  assay prove 'tools.*' framing.banner        some of them
+  assay prove --suite everything              those of another suite
   assay prove --suite client
 
-A saboteur is a healthy server with one fault; in the suite about clients, a healthy client with one.
-It is caught only where a check finds the very requirement broken that it breaks.
-Exit codes: 0 all were caught, 1 some got away, 2 there is no such saboteur.
+A saboteur is a conforming server, or in the suite about clients a conforming client, with one fault. It is
+caught only if a check reports the requirement that the fault violates.
+
+exit codes:
+  0 all were caught, 1 some were not, 2 wrong usage or no such saboteur
 """
 
 from __future__ import annotations
@@ -15,36 +18,41 @@ from __future__ import annotations
 import argparse
 import asyncio
 
+from assay.cli.options.suite import add_suite
+from assay.cli.output.stream import emit
+
 from .exit_code import CommandFailed, ExitCode
-from .output import emit
-from .suite import add_suite, suite_of
+from .parser import Parser
 
 SUMMARY = "prove that the lab's checks can fail, with saboteurs"
+GROUP = "judge"
+USAGE = "[GLOB …] [options]"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("saboteur", nargs="*", default=["*"], metavar="GLOB", help="by id; default: all")
-    add_suite(parser, "client")
+def configure(parser: Parser) -> None:
+    parser.add_argument("saboteur", nargs="*", metavar="GLOB", help="ids of saboteurs; default: all")
+    add_suite(parser, "client", default="protocol")
 
 
 def execute(options: argparse.Namespace) -> int:
-    from assay.cli.lab.extra import check_extra, check_tokens
+    from assay.lab.extra import require_lab, require_tokens
 
-    check_extra()
+    require_lab()
     from assay.lab.harness.naming import matches
     from assay.lab.harness.sabotage.proof import missed, rates, run_trials, total
     from assay.lab.harness.sabotage.saboteur import LOCKED, Saboteur
+    from assay.lab.selection import any_suite
 
-    suite = suite_of(options)
-    every = suite.faults.values()
-    unknown = [one for one in options.saboteur if not any(matches(one, known.id) for known in every)]
+    suite = any_suite(options.suite)
+    faults, patterns = suite.faults.values(), options.saboteur or ["*"]
+    unknown = [text for text in patterns if not any(matches(text, fault.id) for fault in faults)]
     if unknown:
         hint = f"`assay list --saboteurs --suite {suite.name}` shows all; other suites have others"
         raise CommandFailed(ExitCode.USAGE, f"no such saboteur: {', '.join(unknown)}", hint)
-    chosen = [one for one in every if any(matches(pattern, one.id) for pattern in options.saboteur)]
-    if any(isinstance(one, Saboteur) and (one.server or "").startswith(LOCKED) for one in chosen):
-        check_tokens()
-    judged = asyncio.run(run_trials(chosen, suite))
-    away = list(missed(judged))
-    emit("\n".join((*away, *map(str, rates(judged)), str(total(judged)))) + "\n")
-    return ExitCode.DOES_NOT_CONFORM if away else ExitCode.OK
+    chosen = [fault for fault in faults if any(matches(text, fault.id) for text in patterns)]
+    if any(isinstance(fault, Saboteur) and (fault.server or "").startswith(LOCKED) for fault in chosen):
+        require_tokens()
+    trials = asyncio.run(run_trials(chosen, suite))
+    uncaught = list(missed(trials))
+    emit("\n".join((*uncaught, *map(str, rates(trials)), str(total(trials)))) + "\n")
+    return ExitCode.DOES_NOT_CONFORM if uncaught else ExitCode.OK

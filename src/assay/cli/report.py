@@ -1,9 +1,11 @@
-"""Show a stored run in another form.
+"""Show a stored run.
 
-  assay report results/run-… --format html --output report.html
+examples:
+  assay report                                               the newest run in `results/`, as text
+  assay report --format html --output report.html
   assay report results/run-… --format junit > junit.xml
 
-On a terminal, a page goes to a file beside the run.
+On a terminal, an HTML page goes to a file beside the run.
 """
 
 from __future__ import annotations
@@ -11,31 +13,36 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from .delivery import deliver
+from assay.cli.options.run import FORMATS
+from assay.cli.output.delivery import deliver
+
 from .exit_code import ExitCode
-from .formats import FORMATS
-from .stored import stored_run
+from .parser import Parser
 
 SUMMARY = "show a stored run as text, HTML, JUnit, SARIF, JSON or Markdown"
+GROUP = "judge"
+USAGE = "[RUN] [options]"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", type=Path, help="run.json, or the directory that holds it")
-    parser.add_argument("--format", default="text", metavar="F", help=FORMATS)
+def configure(parser: Parser) -> None:
+    run = "run.json, or the directory that holds it; default: the newest run in results/"
+    parser.add_argument("run", type=Path, nargs="?", metavar="RUN", help=run)
+    parser.add_argument("--format", default="text", metavar="F", help=f"{FORMATS}; default: text")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write to this file")
 
 
 def execute(options: argparse.Namespace) -> int:
-    from assay.cli.lab.extra import check_extra
+    from assay.lab.extra import require_lab
 
-    check_extra()
-    from assay.cli.lab.judging import for_eyes, wanted_format
+    require_lab()
+    from assay.cli.output.run import for_reading
     from assay.lab.harness.run.archive import place_of
     from assay.lab.report.registry import renderer
+    from assay.lab.stored import newest_runs, stored_run
 
-    render = renderer(wanted_format(options.format))
-    run = stored_run(options.run)
-    place = place_of(options.run)
-    shown = render(for_eyes(run, place, options.format))
-    deliver(shown, options.format, output=options.output, beside=place.parent)
+    render = renderer(options.format)
+    path = options.run or newest_runs()[0]
+    home = place_of(path).parent
+    text = render(for_reading(stored_run(path), home, options.format))
+    deliver(text, options.format, output=options.output, beside=home)
     return ExitCode.OK

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from watchfiles import Change
 
-from assay.cli.lab.changes import Changes, named
+from assay.lab.changes import Changes, named
 
 STEPS = 5
 
@@ -17,7 +17,7 @@ def changes(root: Path, *paths: str) -> Changes:
 
 @pytest.mark.parametrize("path", ["server.py", "src/deep/tool.py", "data.json", "my-results/x.txt"])
 def test_files_below_the_folder_are_meant(path: str, tmp_path: Path) -> None:
-    assert changes(tmp_path).is_meant(Change.modified, str(tmp_path / path))
+    assert changes(tmp_path).is_relevant(Change.modified, str(tmp_path / path))
 
 
 @pytest.mark.parametrize(
@@ -36,12 +36,13 @@ def test_files_below_the_folder_are_meant(path: str, tmp_path: Path) -> None:
     ],
 )
 def test_what_tools_leave_behind_is_not(path: str, tmp_path: Path) -> None:
-    assert not changes(tmp_path).is_meant(Change.modified, str(tmp_path / path))
+    assert not changes(tmp_path).is_relevant(Change.modified, str(tmp_path / path))
 
 
 def test_names_above_the_watched_folder_do_not_matter(tmp_path: Path) -> None:
     home = tmp_path / "node_modules" / "mine"
-    assert changes(home).is_meant(Change.modified, str(home / "server.py"))
+    home.mkdir(parents=True)
+    assert changes(home).is_relevant(Change.modified, str(home / "server.py"))
 
 
 async def test_of_a_file_only_the_file_is_meant_even_if_it_is_replaced(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli.lab.progress import lines_of, progress
+from assay.cli.output.progress import lines_of, progress
 from assay.lab.harness.run.event import CellFinished, CellsPlanned, RunFinished, SubjectKnown
 from assay.lab.harness.run.run import SubjectRecord
 from assay.lab.harness.subject.facts import Facts

@@ -7,6 +7,7 @@ import jsonschema_rs
 import msgspec
 import pytest
 
+from assay.lab.error import InvalidOptions
 from assay.lab.harness.run.run import BadRun, CellResult, dump_run, parse_run, run_schema
 from assay.lab.harness.verdict import Outcome, Verdict
 from assay.lab.report.registry import formats, renderer
@@ -28,7 +29,7 @@ RUN = run_of(
 
 def test_formats_are_listed() -> None:
     assert {"json", "junit", "markdown", "matrix", "sarif", "text"} <= set(formats())
-    with pytest.raises(KeyError):
+    with pytest.raises(InvalidOptions):
         renderer("registry")
 
 

@@ -1,4 +1,4 @@
-"""The report formats: all modules of this package except this one."""
+"""The report formats: every module beside this one that has a function `render`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
+from assay.lab.error import InvalidOptions
 from assay.lab.harness.run.run import Run
 
 Render = Callable[[Run], str]
@@ -20,9 +21,18 @@ def formats() -> list[str]:
 def renderer(name: str) -> Render:
     """
     Raises:
-        KeyError: unknown format.
+        InvalidOptions: there is no such format.
     """
     if name not in formats():
-        raise KeyError(name)
+        raise InvalidOptions(f"unknown format: {name}", f"one of {', '.join(formats())}")
     render: Render = import_module(f".{name}", __package__).render
     return render
+
+
+def render(run: Run, format: str = "text") -> str:
+    """The report of a run, in one of `formats()`.
+
+    Raises:
+        InvalidOptions: there is no such format.
+    """
+    return renderer(format)(run)

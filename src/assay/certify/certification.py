@@ -1,0 +1,174 @@
+"""Certify a server: judge it by a profile, compose the evidence, sign and write it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from assay.certify.bundle import directory, layout
+from assay.certify.bundle.contents import BundleContents, Inputs, compose
+from assay.certify.bundle.environment import BadEnvironment
+from assay.certify.bundle.run_collector import RunCollector
+from assay.certify.bundle.sbom import BadSbom
+from assay.certify.vulnerabilities.osv_export import BadExport
+from assay.lab.access import Credentials
+from assay.lab.error import CannotJudge, CannotStore, Interrupted, InvalidOptions, LabError
+from assay.lab.harness.catalogue import Suite
+from assay.lab.harness.run.event import RunEvent, Watch
+from assay.lab.harness.run.plan import Selection
+from assay.lab.harness.run.recording import Conditions
+from assay.lab.harness.run.run import Run, SubjectRecord
+from assay.lab.harness.run.runner import Runner, RunOrder, SubjectDown
+from assay.lab.harness.transport import Transport
+from assay.lab.live import Live
+from assay.lab.selection import check_scenarios, revisions_of
+from assay.lab.server_run import scenario_limit
+from assay.lab.subjects import not_there
+from assay.lab.suites import suite_named
+from assay.lab.target import Target
+
+from .extra import require_certify
+from .inputs import entry_of, inputs_of, this_moment, with_reported_name
+from .options import CertifyOptions
+from .scoring import Conclusion
+from .subjects import ObservedSubject, Targets, as_targets, check_otlp, endpoint, observed
+from .summary_form import Summary
+
+SUITE: Final = "marketplace"
+DEFAULTS: Final = CertifyOptions()
+
+
+class Bundle(Struct, frozen=True):
+    """Evidence about a server."""
+
+    summary: Summary
+    files: Mapping[str, bytes]
+    """By their names in the bundle, without the signatures that are added when it is written."""
+    run: Run
+    path: Path | None = None
+    """Where it was written, if it was."""
+
+    @property
+    def conclusion(self) -> Conclusion:
+        return self.summary.conclusion
+
+    @property
+    def badge(self) -> bytes:
+        return self.files[layout.BADGE]
+
+
+async def certify(targets: Targets, options: CertifyOptions = DEFAULTS) -> Bundle:
+    """Judge a server by a profile, and return the evidence. Several targets are ways to reach one server.
+
+    Raises:
+        LabError: nothing was certified; the subclass says why.
+        MissingExtra: a library is not installed.
+    """
+    return await follow_certification(targets, options).wait()
+
+
+def follow_certification(targets: Targets, options: CertifyOptions = DEFAULTS) -> Live[RunEvent, Bundle]:
+    """The same, with events to follow.
+
+    Raises:
+        InvalidOptions: the options cannot be used. Nothing has been started then.
+        MissingExtra: a library is not installed.
+    """
+    require_certify()
+    return Live(Certification(as_targets(targets), options).run)
+
+
+class Certification:
+    def __init__(self, targets: Sequence[Target], options: CertifyOptions) -> None:
+        """
+        Raises:
+            InvalidOptions: the options cannot be used.
+        """
+        self._targets = targets
+        self._options = options
+        self._credentials = Credentials(options.access, endpoint(targets))
+        check_otlp(options.evidence)
+        self._inputs = inputs_of(targets, options)
+        self._suite = suite_named(SUITE)
+        check_scenarios(options.scenario, self._suite)
+        self._selection = Selection(
+            scenarios=options.scenario,
+            revisions=revisions_of(options.spec_version),
+            effects=options.allow_effects,
+        )
+
+    async def run(self, watch: Watch) -> Bundle:
+        await self._credentials.fetch_tokens()
+        collector = RunCollector()
+        arguments = (self._targets, self._credentials, self._options.evidence, entry_of(self._inputs))
+        async with observed(*arguments) as subjects:
+            for subject in subjects:
+                await self._judge(subject, collector, watch)
+                if collector.run.interrupted:
+                    break
+        if collector.run.interrupted:
+            raise Interrupted("interrupted: nothing was written")
+        inputs = with_reported_name(self._inputs, collector.run)
+        inputs = replace(inputs, created=this_moment())  # evidence is not older than what it proves
+        contents = await asyncio.to_thread(_compose, collector, inputs, self._suite)
+        if self._options.out is not None:
+            await asyncio.to_thread(self._write, self._options.out, contents, inputs)
+        return Bundle(contents.summary, contents.files, collector.run, self._options.out)
+
+    async def _judge(self, observed: ObservedSubject, collector: RunCollector, watch: Watch) -> None:
+        redaction = self._credentials.redaction
+        conditions = Conditions(
+            patience=self._options.timeout,
+            limit=scenario_limit(self._options.timeout),
+            redaction=redaction,
+            wallet=self._credentials.wallet,
+            surroundings=observed.surroundings,
+        )
+        order = RunOrder(self._suite, self._selection, conditions, self._options.jobs or os.cpu_count() or 1)
+        try:
+            run = await Runner(order, [observed.subject], watch, collector.keep).run()
+        except SubjectDown as down:
+            raise not_there(down, observed.target) from down
+        collector.add(run, redaction)
+        unknown = [record for record in collector.run.subjects if not record.facts]
+        if unknown and not collector.run.interrupted:
+            raise _speaks_nothing(unknown[0])
+
+    def _write(self, out: Path, contents: BundleContents, inputs: Inputs) -> None:
+        about = directory.Contents(
+            inputs.server,
+            inputs.version,
+            inputs.artifact,
+            inputs.profile.id,
+            inputs.profile.data,
+            contents.files,
+            inputs.created,
+            inputs.lifetime,
+        )
+        try:
+            directory.write(out, about, inputs.key, harness=inputs.harness, force=self._options.force)
+        except directory.CannotWrite as error:
+            raise CannotStore(str(error)) from error
+
+
+def _speaks_nothing(record: SubjectRecord) -> LabError:
+    """Nothing can be certified about a server without a handshake."""
+    reasons = "; ".join(dict.fromkeys(refusal.reason for refusal in record.refused))
+    at_url = "is that its endpoint, which often ends in /mcp? a protected server needs a token: -t TOKEN"
+    fix = "run it by hand to see its output" if record.transport == Transport.STDIO else at_url
+    return CannotJudge(f"{record.name} speaks no revision of MCP that was asked for: {reasons}", fix)
+
+
+def _compose(collector: RunCollector, inputs: Inputs, suite: Suite) -> BundleContents:
+    try:
+        return compose(collector.run, collector.files, inputs, suite)
+    except (BadEnvironment, BadSbom) as error:
+        raise CannotJudge(str(error), "name the server's interpreter with --python EXE") from error
+    except BadExport as error:
+        raise InvalidOptions(str(error), "give another export with --osv") from error

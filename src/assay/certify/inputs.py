@@ -1,0 +1,200 @@
+"""What certification is given beside the server, read before anything is judged: mistakes show first."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from msgspec.structs import replace
+
+from assay.certify.bundle import environment
+from assay.certify.bundle.bundle_manifest import Artifact
+from assay.certify.bundle.contents import Inputs
+from assay.certify.bundle.directory import CannotWrite, check_place
+from assay.certify.vulnerabilities import osv_export
+from assay.lab.error import CannotJudge, InvalidOptions
+from assay.lab.harness.run.run import Run
+from assay.lab.surroundings import check_directories, read_entry
+from assay.lab.target import Command, Served, Target
+from assay.signing.dsse import Role, Trust
+from assay.signing.keys import SigningKey, read_public_key, read_signing_key
+
+from . import metrics
+from .metrics import Metrics
+from .options import CertifyOptions
+from .profile_list import newest
+
+T = TypeVar("T")
+_PYTHON: Final = re.compile(r"(python|pypy)(\d+(\.\d+)?)?(\.exe)?")
+_NO_KEY: Final = "`assay keygen` makes a pair of keys: NAME.key signs"
+LONGEST: Final = 256
+"""Characters of a name or a version."""
+
+
+def inputs_of(targets: Sequence[Target], options: CertifyOptions) -> Inputs:
+    """
+    Raises:
+        InvalidOptions: something cannot be read, or is not what it should be.
+    """
+    _check(options)
+    _check_place(options)
+    python = _python(targets, options)
+    _check_evidence(options, python)
+    measurements, harness = _metrics(options)
+    return Inputs(
+        server=_name(options.server, "--server"),
+        version=_name(options.server_version, "--server-version"),
+        profile=_read(newest, options.profile),
+        created=this_moment(),
+        lifetime=options.lifetime,
+        artifact=_read_optional(Artifact.of, options.artifact),
+        key=_read_optional(read_signing_key, options.key, fix=_NO_KEY),
+        python=python,
+        osv=options.osv,
+        waived=options.waive,
+        metrics=measurements,
+        harness=harness,
+        registry=_read_optional(read_entry, options.evidence.registry),
+    )
+
+
+def this_moment() -> datetime:
+    """Whole seconds: no document has more."""
+    return datetime.now(UTC).replace(microsecond=0)
+
+
+def entry_of(inputs: Inputs) -> dict[str, Any] | None:
+    return None if inputs.registry is None else dict(json.loads(inputs.registry))
+
+
+def _python(targets: Sequence[Target], options: CertifyOptions) -> Path | None:
+    """The interpreter whose environment is described: the one in the options, or one that the lab starts."""
+    if options.python is not None:
+        return options.python
+    for target in targets:
+        if isinstance(target, Served):
+            return Path(sys.executable)
+        if isinstance(target, Command) and _PYTHON.fullmatch(Path(target.words[0]).name):
+            program = shutil.which(target.words[0])
+            return None if program is None else Path(program)
+    return None
+
+
+def _check(options: CertifyOptions) -> None:
+    """An option that has no effect is refused."""
+    for name, needed in (("harness_key", "metrics"), ("trust_harness", "metrics"), ("waive", "osv")):
+        if getattr(options, name) and not getattr(options, needed):
+            problem = f"--{name.replace('_', '-')} is about --{needed}, which is not given"
+            raise InvalidOptions(problem, f"add --{needed} FILE, or leave it out")
+    if options.harness_key and options.trust_harness:
+        problem = "give --harness-key to sign the metrics, or --trust-harness if they are signed, not both"
+        raise InvalidOptions(problem)
+    if options.key and not options.out:
+        raise InvalidOptions("--key signs a bundle, and none is written", "give --out DIR")
+
+
+def _check_place(options: CertifyOptions) -> None:
+    """Whether the bundle can be written, before minutes of judging."""
+    try:
+        if options.out is not None:
+            check_place(options.out, force=options.force)
+    except CannotWrite as error:
+        raise InvalidOptions(str(error)) from error
+
+
+def _check_evidence(options: CertifyOptions, python: Path | None) -> None:
+    """Whether it can be read, as far as that can be found out quickly."""
+    if options.osv is not None:
+        _read(_first_record, options.osv, fix="give an OSV export with --osv")
+    if python is not None:
+        _read(environment.inspect, python, fix="name the server's interpreter with --python EXE")
+    check_directories(options.evidence.observe)
+
+
+def _first_record(export: Path) -> None:
+    next(osv_export.records(export))
+
+
+def with_reported_name(inputs: Inputs, run: Run) -> Inputs:
+    """Fill in the name and version that the server reports, where the options have none.
+
+    Raises:
+        CannotJudge: it reports none, or none that can be printed.
+    """
+    reported = next((facts.server for record in run.subjects for facts in record.facts), {})
+    names = {
+        "server": inputs.server or reported.get("name"),
+        "version": inputs.version or reported.get("version"),
+    }
+    for field, text in names.items():
+        if not _is_printable(text):
+            problem = f"the server reports no {'name' if field == 'server' else field} that can be printed"
+            raise CannotJudge(problem, "add --server NAME and --server-version V")
+    return replace(inputs, **names)
+
+
+def _name(text: str | None, option: str) -> str:
+    """The name from the options; empty where the server's own is used."""
+    if text is not None and not _is_printable(text):
+        raise InvalidOptions(f"{option} is not a name: {text[:LONGEST]!r}", "use printable characters")
+    return text or ""
+
+
+def _is_printable(text: Any) -> bool:
+    return isinstance(text, str) and bool(text.strip()) and len(text) <= LONGEST and text.isprintable()
+
+
+def _metrics(options: CertifyOptions) -> tuple[Metrics | None, str | None]:
+    """The metrics, and the id of the key that signed them, if one did."""
+    if options.metrics is None:
+        return None, None
+    data = _read(Path.read_bytes, options.metrics)
+    if options.harness_key:
+        key: SigningKey = _read(read_signing_key, options.harness_key, fix=_NO_KEY)
+        signed = metrics.read(_read(metrics.sign, data, key, about=options.metrics))
+        _check_server(signed, options)
+        return signed, key.public.id
+    trust = None
+    if options.trust_harness:
+        if metrics.signer_named(data) is None:
+            problem = f"{options.metrics} is not signed, so not by --trust-harness"
+            raise InvalidOptions(problem, "give the signed file, or leave --trust-harness out")
+        trust = Trust([(_read(read_public_key, options.trust_harness), Role.HARNESS)])
+    measurements: Metrics = _read(metrics.read, data, trust, about=options.metrics)
+    _check_server(measurements, options)
+    return measurements, measurements.signer
+
+
+def _check_server(measurements: Metrics, options: CertifyOptions) -> None:
+    if options.server is None:
+        problem = "measurements are looked up by the server's name, and none is given"
+        raise InvalidOptions(problem, "add --server NAME, as it is written there")
+    if measurements.of(options.server) is None:
+        others = ", ".join(sorted({run.server for run in measurements.results.runs})) or "no server"
+        problem = f"{options.metrics} has no run of the server {options.server}, only of {others}"
+        raise InvalidOptions(problem, "--server and the name there must be the same")
+
+
+def _read_optional(read: Callable[[Path], T], path: Path | None, fix: str = "") -> T | None:
+    return None if path is None else _read(read, path, fix=fix)
+
+
+def _read(read: Callable[..., T], *arguments: Any, about: Path | None = None, fix: str = "") -> T:
+    """`about` is the file, where the reader does not know it.
+
+    Raises:
+        InvalidOptions: it cannot be read.
+    """
+    try:
+        return read(*arguments)
+    except OSError as error:
+        problem = f"cannot read {error.filename or arguments[0]}: {error.strerror}"
+        raise InvalidOptions(problem, fix) from error
+    except ValueError as error:
+        raise InvalidOptions(f"{about}: {error}" if about else str(error), fix) from error

@@ -1,0 +1,1 @@
+"""Parsers of options: from the command line to the option values of the library."""

@@ -1,0 +1,42 @@
+"""Values of options: numbers, times, ports."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import re
+from datetime import timedelta
+from typing import Final
+
+_UNITS: Final = {"d": "days", "h": "hours", "m": "minutes"}
+_DURATION: Final = re.compile(r"([1-9]\d{0,5})([dhm])")
+
+
+def seconds(text: str) -> float:
+    """A number of seconds, up to a day."""
+    with contextlib.suppress(ValueError):
+        if 0 < (value := float(text)) < 86_400:
+            return value
+    raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds between 0 and a day")
+
+
+def count(text: str) -> int:
+    """A whole number from 1."""
+    with contextlib.suppress(ValueError):
+        if 0 < (value := int(text)) <= 10_000:
+            return value
+    raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to 10000")
+
+
+def port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: write a number from 0 to 65535")
+    return int(text)
+
+
+def duration(text: str) -> timedelta:
+    """`90d`, `12h` or `30m`."""
+    match = _DURATION.fullmatch(text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a length of time: write 90d, 12h or 30m")
+    return timedelta(**{_UNITS[match[2]]: int(match[1])})

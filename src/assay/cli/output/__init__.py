@@ -1,0 +1,1 @@
+"""Printers: what a command writes to its standard streams."""

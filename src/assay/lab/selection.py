@@ -1,0 +1,122 @@
+"""Which suite, scenarios and revisions the options select."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from assay.lab.client.groups import groups, narrowed
+from assay.lab.harness.catalogue import Suite
+from assay.lab.harness.run.plan import Selection, is_named
+from assay.lab.harness.scenario import Role
+from assay.revisions.registry import BY_DATE
+from assay.revisions.revision import Revision
+
+from .error import InvalidOptions
+from .options import RunOptions
+from .suites import SHIPPED, suite_named
+
+DEFAULT: Final = "protocol"
+CLIENT: Final = "client"
+SERVER_SUITES: Final = tuple(name for name, shipped in SHIPPED.items() if shipped.role is Role.SERVER)
+
+
+def server_suite(name: str, scenarios: Sequence[str] = ()) -> Suite:
+    """The suite of that name. Without a name, the first that has every scenario, else the protocol suite.
+
+    Raises:
+        InvalidOptions: there is no such suite for servers, or it has no such scenario.
+    """
+    if not name:
+        name = next(
+            (known for known in SERVER_SUITES if not _unknown(scenarios, suite_named(known))), DEFAULT
+        )
+    suite = any_suite(name)
+    if suite.role is not Role.SERVER:
+        raise InvalidOptions(f"the suite {name} does not judge servers", "`assay check --client` runs it")
+    check_scenarios(scenarios, suite)
+    return suite
+
+
+def any_suite(name: str) -> Suite:
+    """
+    Raises:
+        InvalidOptions: there is no such suite.
+    """
+    if name not in SHIPPED:
+        raise InvalidOptions(f"no such suite: {name}", f"one of {', '.join(SHIPPED)}")
+    return suite_named(name)
+
+
+def client_suite(group: str, scenarios: Sequence[str] = ()) -> Suite:
+    """The scenarios of a group of the client suite.
+
+    Raises:
+        InvalidOptions: there is no such group, or it has no such scenario.
+    """
+    suite = suite_named(CLIENT)
+    try:
+        narrow = narrowed(suite, group)
+    except KeyError:
+        fix = f"one of {', '.join(groups(suite))}"
+        raise InvalidOptions(f"no such suite: {group}", fix) from None
+    check_scenarios(scenarios, narrow)
+    return narrow
+
+
+def check_scenarios(patterns: Sequence[str], suite: Suite) -> None:
+    """A misspelt name beside a correct one would otherwise be ignored.
+
+    Raises:
+        InvalidOptions: a pattern matches no scenario of the suite.
+    """
+    unknown = _unknown(patterns, suite)
+    if unknown:
+        raise InvalidOptions(f"no such scenario: {', '.join(unknown)}", _where(unknown, suite))
+
+
+def _unknown(patterns: Iterable[str], suite: Suite) -> list[str]:
+    scenarios = suite.scenarios.values()
+    return [text for text in patterns if not any(is_named(scenario, text) for scenario in scenarios)]
+
+
+def _where(unknown: list[str], suite: Suite) -> str:
+    if suite.role is Role.CLIENT:
+        return "`assay list --client` shows all"
+    if not _unknown(unknown, suite_named(CLIENT)):
+        return "it judges clients: use `assay check --client`"
+    for name in SERVER_SUITES:
+        if not _unknown(unknown, suite_named(name)):
+            return f"the suite {name} has it: add --suite {name}"
+    return f"`assay list --suite {suite.name}` shows all"
+
+
+def selection_of(options: RunOptions, *, effects: bool = False) -> Selection:
+    """
+    Raises:
+        InvalidOptions: a revision is not known.
+    """
+    return Selection(
+        scenarios=options.scenario,
+        revisions=revisions_of(options.spec_version),
+        effects=effects,
+        first=options.first,
+    )
+
+
+def revisions_of(dates: Iterable[str]) -> tuple[Revision, ...]:
+    """
+    Raises:
+        InvalidOptions: a revision is not known.
+    """
+    return tuple(revision_of(date) for date in dict.fromkeys(dates))
+
+
+def revision_of(date: str) -> Revision:
+    """
+    Raises:
+        InvalidOptions: there is no such revision.
+    """
+    if date not in BY_DATE:
+        raise InvalidOptions(f"unknown revision: {date}", f"one of {', '.join(BY_DATE)}")
+    return BY_DATE[date]

@@ -1,0 +1,102 @@
+"""Stored runs: find the newest, read one, judge its traces again, compare two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from assay.lab.harness.golden.canonical import canonical
+from assay.lab.harness.golden.frame_difference import FrameDifference, frame_differences
+from assay.lab.harness.run import rejudge as harness
+from assay.lab.harness.run.archive import RUN_FILE, place_of, read_run
+from assay.lab.harness.run.difference import Difference, difference
+from assay.lab.harness.run.run import BadRun, CellResult, Run
+from assay.lab.harness.trace.file import BadTrace, read_trace
+from assay.lab.harness.trace.trace import Trace
+
+from .error import InvalidOptions
+from .suites import every_suite
+
+RESULTS: Final = Path("results")
+_HINT: Final = "give a directory results/run-… of `assay check`"
+
+
+def newest_runs(count: int = 1, directory: Path = RESULTS) -> list[Path]:
+    """The stored runs that were written last, the oldest of them first.
+
+    Raises:
+        InvalidOptions: there are not as many.
+    """
+    runs = sorted(directory.glob(f"run-*/{RUN_FILE}"))  # the names are times
+    if len(runs) < count:
+        stored = f"{len(runs)} stored run{'' if len(runs) == 1 else 's'}" if runs else "no stored run"
+        raise InvalidOptions(f"{stored} in {directory}", f"run `assay check` first, or {_HINT}")
+    return [path.parent for path in runs[-count:]]
+
+
+def stored_run(path: Path) -> Run:
+    """
+    Raises:
+        InvalidOptions: there is none, or it cannot be read.
+    """
+    try:
+        return read_run(path)
+    except BadRun as error:
+        raise InvalidOptions(str(error), _HINT) from error
+    except OSError as error:
+        raise InvalidOptions(f"{error.filename}: {error.strerror}", _HINT) from error
+
+
+def rejudge(paths: Sequence[Path], *, strict: bool = False) -> Run:
+    """Judge stored traces again. A path is a trace, a stored run, or a directory with traces.
+
+    Raises:
+        InvalidOptions: there is no trace, or one was changed after it was recorded.
+    """
+    return harness.rejudged(list(every_suite()), _traces(paths), strict=strict)
+
+
+def _traces(paths: Sequence[Path]) -> list[tuple[str, Trace]]:
+    try:
+        files = [file for path in paths for file in _files_at(path)]
+        if not files:
+            raise InvalidOptions("no trace found", "traces end in .ndjson")
+        return [(str(file), read_trace(file)) for file in files]
+    except BadTrace as error:
+        raise InvalidOptions(str(error), "judge a trace as it was recorded, or record it again") from error
+    except BadRun as error:
+        raise InvalidOptions(str(error), _HINT) from error
+    except OSError as error:
+        raise InvalidOptions(f"{error.filename}: {error.strerror}", f"give traces, or {_HINT}") from error
+
+
+def _files_at(path: Path) -> list[Path]:
+    """The file itself, the traces of a stored run, or all that are below a directory."""
+    stored = path / RUN_FILE if path.is_dir() else path
+    if stored.name == RUN_FILE and stored.exists():
+        run = read_run(stored)
+        return [(stored.parent / cell.trace).resolve() for cell in run.cells if cell.trace]
+    return sorted(path.rglob("*.ndjson")) if path.is_dir() else [path]
+
+
+def compare(before: Path, after: Path) -> Difference:
+    """Compare two stored runs. Where both have their traces, the first frame that differs is shown.
+
+    Raises:
+        InvalidOptions: a run or a trace cannot be read.
+    """
+    homes = place_of(before).parent, place_of(after).parent
+
+    def explain(old: CellResult, new: CellResult) -> FrameDifference | None:
+        files = homes[0] / old.trace, homes[1] / new.trace
+        if not all(file.is_file() for file in files):
+            return None
+        try:
+            first, second = (canonical(read_trace(file)) for file in files)
+        except BadTrace as error:
+            fix = "compare runs whose traces are as they were recorded"
+            raise InvalidOptions(str(error), fix) from error
+        return next(iter(frame_differences(first, second)), None)
+
+    return difference(stored_run(before), stored_run(after), explain)
