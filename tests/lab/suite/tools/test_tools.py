@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from assay.lab.harness.trace.trace import Trace
-from assay.lab.suite.tools.results import _says
+from assay.lab.suite.tools.results import _is_json_of
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from assay.revisions.revision import Revision
 from tests.lab.suite.judging import seen
@@ -134,7 +134,7 @@ def test_names_are_unique_over_all_pages_but_not_over_two_readings() -> None:
     ],
 )
 def test_text_says_the_same_as_structured_content(text: Any, value: Any, same: bool) -> None:
-    assert _says(text, value) is same
+    assert _is_json_of(text, value) is same
 
 
 def test_structured_content_may_be_anything_in_the_newest_revision() -> None:

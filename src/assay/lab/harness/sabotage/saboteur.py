@@ -173,6 +173,17 @@ def meta_of(message: Json) -> Json:
     return meta if isinstance(meta, dict) else {}
 
 
+def error_reply(message: Json, code: int, text: str, **data: Any) -> Json:
+    """An error in place of the reply to `message`, or of the reply itself: both have the id."""
+    error = {"code": code, "message": text, **({"data": data} if data else {})}
+    return {"jsonrpc": "2.0", "id": message["id"], "error": error}
+
+
+def result_reply(message: Json, result: Json) -> Json:
+    """The same with a result."""
+    return {"jsonrpc": "2.0", "id": message["id"], "result": result}
+
+
 def newest_of_each_kind(revision: Revision) -> bool:
     """A window for a fault that another saboteur of the same row already shows at every revision."""
     return revision in (HANDSHAKE[-1], PER_REQUEST[-1])

@@ -12,9 +12,11 @@ from assay.lab.harness import (
     Stage,
     Trace,
     check,
+    error_reply,
     observe,
     on_reply,
     on_request,
+    result_reply,
     scenario,
 )
 from assay.lab.harness.driver.argument import arguments_for, refused_arguments
@@ -29,11 +31,11 @@ from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS
 
 
 ENOUGH: Final = 3
-"""Tools that work, of which wrong calls are tried; of others a refusal would prove nothing."""
+"""Working tools that are tried with bad arguments. Of a tool that never works, a refusal proves nothing."""
 
 
 @scenario(
-    "Arguments that do not fit, and names that almost do",
+    "Call read-only tools with arguments and names that do not fit",
     exercises=("tools.bad-arguments", "tools.letter-case"),
     needs=(A_READ_ONLY_TOOL,),
 )
@@ -49,7 +51,7 @@ async def drive_bad_arguments(stage: Stage) -> None:
         for arguments in bad:
             await peer.call(tool, arguments)
         swapped = str(tool["name"]).swapcase()
-        if swapped not in [one.get("name") for one in stage.facts.tools]:
+        if swapped not in [known.get("name") for known in stage.facts.tools]:
             await peer.call({**tool, "name": swapped}, arguments_for(tool))
 
 
@@ -58,7 +60,7 @@ def _works(reply: Reply) -> bool:
     return reply.is_result and done and not reply.result.get("isError")
 
 
-@scenario("A tool that does not exist", exercises=("tools.unknown-name",), needs=(declares("tools"),))
+@scenario("Call a tool that does not exist", exercises=("tools.unknown-name",), needs=(declares("tools"),))
 async def drive_unknown_name(stage: Stage) -> None:
     peer = await stage.open()
     await peer.pages("tools/list", "tools")
@@ -72,27 +74,36 @@ BLAMED: Final = frozenset({INVALID_PARAMS, INTERNAL_ERROR})
 """Errors that can only be about the arguments, when the same tool works with others."""
 
 
-@check("Arguments that do not fit are refused", requirements=("TL-21", "TL-23"))
+@check(
+    "Arguments that do not fit the schema are refused",
+    requirements={
+        "TL-21": "Invalid arguments were reported as a protocol error",
+        "TL-23": "Invalid arguments were accepted",
+    },
+)
 def judge_bad_arguments(trace: Trace) -> Iterator[Observation]:
     calls = list(tool_calls(trace))
     working = {call.name for call in calls if call.succeeded and call.misfit is None}
     for call in calls:
         misfit = call.misfit
         if misfit is not None and (call.succeeded or call.name in working):
-            yield from _judge(call, misfit)
+            yield from _judge_misfit(call, misfit)
 
 
-def _judge(call: ToolCall, misfit: str) -> Iterator[Observation]:
+def _judge_misfit(call: ToolCall, misfit: str) -> Iterator[Observation]:
     expected = f"a refusal, since the arguments do not fit the tool's `inputSchema`: {misfit}"
     yield observe("TL-23", not call.succeeded, call, expected=expected, observed=call.exchange)
     if call.failed or call.exchange.code in BLAMED:
-        expected = "a result with `isError` that tells a model what is wrong with its arguments"
+        expected = "a result with `isError` that explains to a model what is wrong with its arguments"
         yield observe("TL-21", call.failed, call, expected=expected, observed=call.exchange)
 
 
-@check("A tool that does not exist is refused with -32602", requirements=("TL-19",))
+@check(
+    "A tool that does not exist is refused with -32602",
+    requirements={"TL-19": "An unknown tool was not refused with -32602"},
+)
 def judge_unknown_name(trace: Trace) -> Iterator[Observation]:
-    lists = [one for one in trace.exchanges("tools/list") if one.result is not None]
+    lists = [exchange for exchange in trace.exchanges("tools/list") if exchange.result is not None]
     listed = [tool.get("name") for exchange in lists for tool in exchange.objects("tools")]
     for exchange in trace.exchanges("tools/call"):
         if lists and exchange.params.get("name") not in listed and exchange.answer is not None:
@@ -105,7 +116,10 @@ def judge_unknown_name(trace: Trace) -> Iterator[Observation]:
             )
 
 
-@check("Tool names are case-sensitive", requirements=("TL-08",))
+@check(
+    "Tool names are case-sensitive",
+    requirements={"TL-08": "A tool was called by its name in other letter case"},
+)
 def judge_letter_case(trace: Trace) -> Iterator[Observation]:
     listed = listed_tools(trace)
     working = {call.name.casefold() for call in tool_calls(trace) if call.succeeded}
@@ -126,16 +140,13 @@ def judge_letter_case(trace: Trace) -> Iterator[Observation]:
 # --- what the checks must catch
 
 
-@on_reply("arguments that do not fit are error -32602", breaks="TL-21", scenario="tools.bad-arguments")
+@on_reply("reports invalid arguments as error -32602", breaks="TL-21", scenario="tools.bad-arguments")
 def bad_arguments_are_an_error(reply: Json, context: FaultContext) -> Json:
-    result = reply.get("result", {})
-    if context.method != "tools/call" or not result.get("isError"):
-        return reply
-    error = {"code": INVALID_PARAMS, "message": "Invalid arguments"}
-    return {"jsonrpc": "2.0", "id": reply["id"], "error": error}
+    failed = context.method == "tools/call" and reply.get("result", {}).get("isError")
+    return error_reply(reply, INVALID_PARAMS, "Invalid arguments") if failed else reply
 
 
-@on_request("an object is taken for a text", breaks="TL-23")
+@on_request("converts an object to text", breaks="TL-23")
 def takes_any_type(message: Json, context: FaultContext) -> Json:
     arguments = params_of(message).get("arguments")
     if message.get("method") == "tools/call" and isinstance(arguments, dict):
@@ -144,32 +155,30 @@ def takes_any_type(message: Json, context: FaultContext) -> Json:
     return message
 
 
-@on_request("a missing argument is filled in", breaks="TL-23")
+@on_request("fills in a missing argument", breaks="TL-23")
 def takes_nothing(message: Json, context: FaultContext) -> Json:
     if message.get("method") == "tools/call" and params_of(message).get("arguments") == {}:
         message["params"]["arguments"] = {"message": "undefined"}
     return message
 
 
-@on_reply("an unknown tool is answered with an empty result", breaks="TL-19")
+@on_reply("answers an unknown tool with an empty result", breaks="TL-19")
 def unknown_empty(reply: Json, context: FaultContext) -> Json:
     if context.method != "tools/call" or "error" not in reply:
         return reply
-    result = {"content": [], "resultType": "complete"}
-    return {"jsonrpc": "2.0", "id": reply["id"], "result": result}
+    return result_reply(reply, {"content": [], "resultType": "complete"})
 
 
-@on_reply("an unknown tool is a result with `isError`", breaks="TL-19")
+@on_reply("answers an unknown tool with `isError`", breaks="TL-19")
 def unknown_in_result(reply: Json, context: FaultContext) -> Json:
     if context.method != "tools/call" or "error" not in reply:
         return reply
     text = reply["error"]["message"]
     typed = {"resultType": "complete"} if "server/discover" in context.revision.requests else {}
-    result = {"content": [{"type": "text", "text": text}], "isError": True, **typed}
-    return {"jsonrpc": "2.0", "id": reply["id"], "result": result}
+    return result_reply(reply, {"content": [{"type": "text", "text": text}], "isError": True, **typed})
 
 
-@on_request("tools are found in any letter case", breaks="TL-08", transports=STDIO_ONLY)
+@on_request("finds tools in any letter case", breaks="TL-08", transports=STDIO_ONLY)
 def any_case(message: Json, context: FaultContext) -> Json:
     params = params_of(message)
     if message.get("method") == "tools/call" and isinstance(params.get("name"), str):

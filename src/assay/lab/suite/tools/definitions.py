@@ -26,7 +26,7 @@ from assay.lab.harness.trace.listing import Listing, listings
 
 
 @scenario(
-    "Every tool's definition",
+    "List every tool's definition",
     exercises=("tools.input-schema", "tools.names"),
     needs=(declares("tools"), A_TOOL),
     official="tools-list",
@@ -39,11 +39,11 @@ async def drive_definitions(stage: Stage) -> None:
 # --- how it is judged
 
 
-@check("Every tool has a valid input schema", requirements=("TL-06",))
+@check("Every tool has a valid input schema", requirements={"TL-06": "A tool has no valid input schema"})
 def judge_input_schema(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges("tools/list"):
         for tool in exchange.items("tools"):
-            problem = _problem(tool)
+            problem = _input_schema_problem(tool)
             yield observe(
                 "TL-06",
                 problem is None,
@@ -53,9 +53,9 @@ def judge_input_schema(trace: Trace) -> Iterator[Observation]:
             )
 
 
-def _problem(tool: Any) -> str | None:
+def _input_schema_problem(tool: Any) -> str | None:
     if not isinstance(tool, dict):
-        return f"a tool that is no object: {tool!r}"
+        return f"a tool that is not an object: {tool!r}"
     schema = tool.get("inputSchema")
     if not isinstance(schema, dict) or schema.get("type") != "object":
         return f"{tool.get('name')}: inputSchema {schema!r}"
@@ -66,20 +66,29 @@ def _problem(tool: Any) -> str | None:
 LONGEST: Final = 128
 ALLOWED: Final = re.compile(r"[A-Za-z0-9_.-]*")
 SPECIAL: Final = re.compile(r"[^\w.-]")
-"""Spaces, commas and the like; a letter of another alphabet is not allowed either, but no special."""
+"""Spaces, commas and other special characters. Letters of other alphabets break TL-09 only."""
 
 
-@check("Tool names are short, plain and unique", requirements=("TL-07", "TL-09", "TL-10", "TL-11"))
+@check(
+    "Tool names are short, plain and unique",
+    requirements={
+        "TL-07": "A tool's name is empty or too long",
+        "TL-09": "A tool's name has characters that are not allowed",
+        "TL-10": "A tool's name has spaces or special characters",
+        "TL-11": "Two tools have the same name",
+    },
+)
 def judge_names(trace: Trace) -> Iterator[Observation]:
     for listing in listings(trace, "tools/list", "tools"):
         for name in listing.names:
-            yield from _each(name, listing)
-        twice = sorted({name for name in listing.names if listing.names.count(name) > 1})
+            yield from _judge_name(name, listing)
+        repeated = sorted({name for name in listing.names if listing.names.count(name) > 1})
         if listing.names:
-            yield observe("TL-11", not twice, listing, expected="no name twice", observed=", ".join(twice))
+            expected = "each name once"
+            yield observe("TL-11", not repeated, listing, expected=expected, observed=", ".join(repeated))
 
 
-def _each(name: str, listing: Listing) -> Iterator[Observation]:
+def _judge_name(name: str, listing: Listing) -> Iterator[Observation]:
     yield observe(
         "TL-07",
         1 <= len(name) <= LONGEST,
@@ -110,7 +119,7 @@ def name_twice(result: Json, context: FaultContext) -> None:
 RESULT_EDITS: Final = (
     set_in_result(
         "tools.schema-invalid",
-        "`inputSchema` is no valid JSON Schema",
+        "`inputSchema` is not a valid JSON Schema",
         breaks="TL-06",
         method="tools/list",
         path=("tools", 0, "inputSchema"),
@@ -134,7 +143,7 @@ RESULT_EDITS: Final = (
     ),
     set_in_result(
         "tools.name-with-spaces",
-        "a tool is named as people would say it",
+        "a tool's name has spaces and a comma",
         breaks="TL-10",
         method="tools/list",
         path=("tools", 0, "name"),

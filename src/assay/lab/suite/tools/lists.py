@@ -13,6 +13,7 @@ from assay.lab.harness import (
     Trace,
     check,
     drop_from_result,
+    error_reply,
     on_reply,
     on_result,
     scenario,
@@ -37,68 +38,78 @@ from assay.revisions.revision import Structured
 # --- what is asked
 
 
-@scenario("Tools are there if they are declared", exercises=("tools.declared",))
+@scenario("List tools, whether declared or not", exercises=("tools.declared",))
 async def drive_declared(stage: Stage) -> None:
     peer = await stage.open()
     await peer.request("tools/list")
 
 
 @scenario(
-    "The list of tools, read on two connections",
+    "List tools on two connections",
     exercises=("tools.available", "tools.same-for-all"),
     needs=(declares("tools"),),
 )
 async def drive_same_for_all(stage: Stage) -> None:
-    one, other = await stage.open(), await stage.open()
-    for peer in (one, other):
+    first, second = await stage.open(), await stage.open()
+    for peer in (first, second):
         await peer.pages("tools/list", "tools")
+    # Calls must not change what the connection that made them sees.
     for tool in stage.facts.read_only_tools[:1]:
-        await one.call(tool, arguments_for(tool))
-    await one.request("tools/call", {"name": "no-such-tool-of-the-lab", "arguments": {}})
-    for peer in (one, other, one, other):
+        await first.call(tool, arguments_for(tool))
+    await first.request("tools/call", {"name": "no-such-tool-of-the-lab", "arguments": {}})
+    for peer in (first, second, first, second):
         await peer.pages("tools/list", "tools")
 
 
 ANNOUNCED = Need(
     lambda facts: any(facts.declares(offer.capability, "listChanged") for offer in (TOOLS, PROMPTS)),
-    "does not declare that it announces changes of its lists",
+    "does not declare `listChanged` for tools or prompts",
 )
 
 
 @scenario(
-    "Lists of tools and prompts that change",
+    "Call tools until the lists of tools and prompts change",
     exercises=("tools.list-changed", "prompts.list-changed", "prompts.negotiated"),
     needs=(A_TOOL, ANNOUNCED),
     effects=True,
 )
 async def drive_list_changed(stage: Stage) -> None:
     peer = await stage.open()
-    wished = [one for one in (TOOLS, PROMPTS) if one.capability in announced_lists(stage.facts)]
-    heard = await listen(stage, peer, *(one.wish for one in wished))
-    areas = [one.capability for one in wished if one.wish in heard]
-    await provoke(peer, stage.facts, areas, [])
+    announced = [offer for offer in (TOOLS, PROMPTS) if offer.capability in announced_lists(stage.facts)]
+    granted = await listen(stage, peer, *(offer.wish for offer in announced))
+    capabilities = [offer.capability for offer in announced if offer.wish in granted]
+    await provoke(peer, stage.facts, capabilities, [])
 
 
 # --- how it is judged
 
 
-@check("A server with tools declares them", requirements=("TL-01",))
+@check("A server with tools declares them", requirements={"TL-01": "Tools are served but not declared"})
 def judge_declared(trace: Trace) -> Iterator[Observation]:
     yield from observe_declared(trace, "TL-01", TOOLS)
 
 
-@check("The list of tools is the same on every connection", requirements=("TL-04", "TL-05"))
+@check(
+    "The list of tools is the same on every connection",
+    requirements={
+        "TL-04": "The list of tools differs between connections",
+        "TL-05": "The order of tools changes between lists",
+    },
+)
 def judge_same_for_all(trace: Trace) -> Iterator[Observation]:
     yield from observe_same_for_all(trace, "TL-04", TOOLS)
     yield from observe_order(trace, "TL-05", TOOLS)
 
 
-@check("Changes of the list of tools are announced", requirements=("TL-02",))
+@check(
+    "Changes of the list of tools are announced",
+    requirements={"TL-02": "A change of the list of tools was not announced"},
+)
 def judge_list_changed(trace: Trace) -> Iterator[Observation]:
     yield from observe_change_announced(trace, "TL-02", TOOLS)
 
 
-@check("Declared tools can be listed", requirements=("TL-03",))
+@check("Declared tools can be listed", requirements={"TL-03": "Declared tools could not be listed"})
 def judge_available(trace: Trace) -> Iterator[Observation]:
     yield from observe_available(trace, "TL-03", TOOLS)
 
@@ -106,7 +117,7 @@ def judge_available(trace: Trace) -> Iterator[Observation]:
 # --- what the checks must catch
 
 
-@on_reply("every second reading of the list lacks a tool", breaks="TL-04", transports=HTTP_ONLY)
+@on_reply("every second list lacks a tool", breaks="TL-04", transports=HTTP_ONLY)
 def replicas_differ(reply: Json, context: FaultContext) -> Json:
     if context.method == "tools/list" and "cursor" not in context.params and "result" in reply:
         context.memory["read"] = context.memory.get("read", 0) + 1
@@ -115,7 +126,7 @@ def replicas_differ(reply: Json, context: FaultContext) -> Json:
     return reply
 
 
-@on_reply("a tool shows up once a call was made on the connection", breaks="TL-04", transports=STDIO_ONLY)
+@on_reply("a call adds a tool to the list of its connection", breaks="TL-04", transports=STDIO_ONLY)
 def unlocked_by_a_call(reply: Json, context: FaultContext) -> Json:
     if context.method == "tools/call":
         context.memory["called"] = True
@@ -125,7 +136,7 @@ def unlocked_by_a_call(reply: Json, context: FaultContext) -> Json:
     return reply
 
 
-@on_result("every second reading has the tools the other way round", breaks="TL-05", method="tools/list")
+@on_result("every second list has the tools in reverse order", breaks="TL-05", method="tools/list")
 def unordered(result: Json, context: FaultContext) -> None:
     if "cursor" not in context.params:
         context.memory["read"] = context.memory.get("read", 0) + 1
@@ -145,10 +156,8 @@ def silent_change(reply: Json, context: FaultContext) -> Json | None:
 
 @on_reply("`tools/list` is not a known method", breaks="TL-03")
 def list_unknown(reply: Json, context: FaultContext) -> Json:
-    if context.method != "tools/list":
-        return reply
-    error = {"code": METHOD_NOT_FOUND, "message": "Method not found"}
-    return {"jsonrpc": "2.0", "id": reply["id"], "error": error}
+    unknown = error_reply(reply, METHOD_NOT_FOUND, "Method not found")
+    return unknown if context.method == "tools/list" else reply
 
 
 RESULT_EDITS: Final = (

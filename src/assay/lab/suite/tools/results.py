@@ -15,6 +15,7 @@ from assay.lab.harness import (
     Trace,
     check,
     drop_from_result,
+    error_reply,
     observe,
     on_reply,
     scenario,
@@ -31,7 +32,7 @@ from assay.model.error import INTERNAL_ERROR
 
 
 @scenario(
-    "Tools that only read",
+    "Call read-only tools",
     exercises=(
         "tools.failure",
         "tools.structured-output",
@@ -51,10 +52,13 @@ async def drive_read_only_calls(stage: Stage) -> None:
 # --- how it is judged
 
 
-@check("Failures of a tool are results", requirements=("TL-20",))
+@check(
+    "Failures of a tool are results with `isError`",
+    requirements={"TL-20": "A tool's failure was reported as a protocol error"},
+)
 def judge_failure(trace: Trace) -> Iterator[Observation]:
     for call in tool_calls(trace):
-        # Other codes may be about the request: what is missing in it, who sent it, how often.
+        # Other codes may concern the request itself: missing fields, authorization, rate limits.
         broken = call.exchange.code == INTERNAL_ERROR and call.misfit is None
         if broken or call.exchange.result is not None:
             yield observe(
@@ -66,11 +70,14 @@ def judge_failure(trace: Trace) -> Iterator[Observation]:
             )
 
 
-@check("Structured content fits the output schema", requirements=("TL-15",))
+@check(
+    "Structured content fits the output schema",
+    requirements={"TL-15": "Structured content is missing or does not fit the output schema"},
+)
 def judge_structured_output(trace: Trace) -> Iterator[Observation]:
     for call in tool_calls(trace):
         if call.succeeded and "outputSchema" in call.tool:
-            problem = _problem(call.result, call.tool["outputSchema"])
+            problem = _structure_problem(call.result, call.tool["outputSchema"])
             yield observe(
                 "TL-15",
                 problem is None,
@@ -80,13 +87,16 @@ def judge_structured_output(trace: Trace) -> Iterator[Observation]:
             )
 
 
-def _problem(result: dict[str, Any], schema: Any) -> str | None:
+def _structure_problem(result: dict[str, Any], schema: Any) -> str | None:
     if "structuredContent" not in result:
         return "no `structuredContent`"
     return value_problem(result["structuredContent"], schema)
 
 
-@check("Output schemas and structured content are objects", requirements=("TL-17",))
+@check(
+    "Output schemas and structured content are objects",
+    requirements={"TL-17": "An output schema or structured content is not an object"},
+)
 def judge_structured_object(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges("tools/list"):
         for tool in exchange.objects("tools"):
@@ -101,17 +111,20 @@ def judge_structured_object(trace: Trace) -> Iterator[Observation]:
                 )
     for call in tool_calls(trace):
         if "structuredContent" in call.result:
-            given = call.result["structuredContent"]
+            content = call.result["structuredContent"]
             expected = "`structuredContent` that is an object"
-            yield observe("TL-17", isinstance(given, dict), call, expected=expected, observed=repr(given))
+            yield observe("TL-17", isinstance(content, dict), call, expected=expected, observed=repr(content))
 
 
-@check("Structured content is also given as text", requirements=("TL-14",))
+@check(
+    "Structured content is also given as text",
+    requirements={"TL-14": "Structured content is not repeated as text"},
+)
 def judge_structured_text(trace: Trace) -> Iterator[Observation]:
     for call in tool_calls(trace):
         if call.succeeded and "structuredContent" in call.result:
             texts = [block.get("text") for block in call.blocks if block.get("type") == "text"]
-            same = any(_says(text, call.result["structuredContent"]) for text in texts)
+            same = any(_is_json_of(text, call.result["structuredContent"]) for text in texts)
             yield observe(
                 "TL-14",
                 same,
@@ -121,38 +134,38 @@ def judge_structured_text(trace: Trace) -> Iterator[Observation]:
             )
 
 
-def _says(text: Any, value: Any) -> bool:
+def _is_json_of(text: Any, value: Any) -> bool:
     try:
         return isinstance(text, str) and bool(msgspec.json.decode(text) == value)
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
         return False
 
 
-@check("A server that embeds resources implements them", requirements=("TL-18",))
+@check(
+    "A server that embeds resources declares resources",
+    requirements={"TL-18": "A result embeds a resource, but resources are not declared"},
+)
 def judge_embedded_resource(trace: Trace) -> Iterator[Observation]:
-    said = declaration(trace)
+    declared = declaration(trace)
     for call in tool_calls(trace):
-        if said is not None and any(block.get("type") == "resource" for block in call.blocks):
+        if declared is not None and any(block.get("type") == "resource" for block in call.blocks):
             yield observe(
                 "TL-18",
-                said.has("resources"),
-                said,
+                declared.has("resources"),
+                declared,
                 call,
                 expected="`resources` among the declared capabilities",
-                observed=f"declared: {', '.join(said.capabilities) or 'nothing'}",
+                observed=f"declared: {', '.join(declared.capabilities) or 'nothing'}",
             )
 
 
 # --- what the checks must catch
 
 
-@on_reply("a tool that fails is error -32603", breaks="TL-20", scenario="tools.read-only-calls")
+@on_reply("reports a tool's failure as error -32603", breaks="TL-20", scenario="tools.read-only-calls")
 def failure_is_an_error(reply: Json, context: FaultContext) -> Json:
-    result = reply.get("result", {})
-    if context.method != "tools/call" or not result.get("isError"):
-        return reply
-    error = {"code": INTERNAL_ERROR, "message": "Internal error"}
-    return {"jsonrpc": "2.0", "id": reply["id"], "error": error}
+    failed = context.method == "tools/call" and reply.get("result", {}).get("isError")
+    return error_reply(reply, INTERNAL_ERROR, "Internal error") if failed else reply
 
 
 @on_reply("a tool with an output schema returns no structured content", breaks="TL-15")
