@@ -26,8 +26,8 @@ from assay.lab.harness.scenario import Role
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import SHIPPED, suite_named
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
-from interop.kill_rate.official_run import FAILURE, Booth
-from interop.kill_rate.our_run import Candidate, Seen, see_all
+from interop.kill_rate.official_run import FAILURE, OfficialSuite
+from interop.kill_rate.our_run import Candidate, OurVerdicts, judge_all
 from interop.kill_rate.page import page, terminal
 from interop.kill_rate.record import HERE, Attempt, Record, write_record
 from interop.official import Aborted, Exit, check_tools, terminated
@@ -35,20 +35,24 @@ from interop.official import Aborted, Exit, check_tools, terminated
 ROOT = HERE.parents[1]
 PAGE = ROOT / "docs" / "evidence" / "kill-rate.md"
 RESULTS = ROOT / "results" / "kill-rate"
-# The official suite has two wires, one for each kind of revision; these are the newest of each.
+# The newest revision with a handshake and the newest without one.
 REVISIONS = (HANDSHAKE[-1], PER_REQUEST[-1])
 SUITES = tuple(name for name, shipped in SHIPPED.items() if shipped.role is Role.SERVER)
 USAGE = 2
 
 
 def candidates(suites: Sequence[str], globs: Sequence[str]) -> list[Candidate]:
-    every = [Candidate(suite, one) for suite in map(suite_named, suites) for one in suite.saboteurs.values()]
+    every = [
+        Candidate(suite, candidate)
+        for suite in map(suite_named, suites)
+        for candidate in suite.saboteurs.values()
+    ]
     return [
-        one
-        for one in every
-        if Transport.HTTP in one.saboteur.transports
-        and one.saboteur.server != LOCKED  # the official suite shows no tokens to servers
-        and (not globs or any(matches(glob, one.saboteur.id) for glob in globs))
+        candidate
+        for candidate in every
+        if Transport.HTTP in candidate.saboteur.transports
+        and candidate.saboteur.server != LOCKED  # the official suite sends no tokens
+        and (not globs or any(matches(glob, candidate.saboteur.id) for glob in globs))
     ]
 
 
@@ -56,45 +60,52 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-async def attempts_of(chosen: Sequence[Candidate], seen: Seen, options: argparse.Namespace) -> list[Attempt]:
-    """The official suite on each, several at once."""
-    booth, gate, numbers = Booth(options.node, RESULTS), asyncio.Semaphore(options.jobs), count(1)
-    played = [one for one in chosen if seen.revisions(one)]
-    say(f"{len(played)} have something to break here: then the official suite …")
-    for one in played:
-        for revision in seen.revisions(one):
-            await booth.prepare(revision, one.saboteur.double)
+async def attempts_of(
+    chosen: Sequence[Candidate], verdicts: OurVerdicts, options: argparse.Namespace
+) -> list[Attempt]:
+    """Run the official suite on each saboteur, several in parallel."""
+    official, limit = OfficialSuite(options.node, RESULTS), asyncio.Semaphore(options.jobs)
+    numbers = count(1)
+    tested = [candidate for candidate in chosen if verdicts.revisions(candidate)]
+    say(f"{len(tested)} saboteurs apply here: now the official suite …")
+    for candidate in tested:
+        for revision in verdicts.revisions(candidate):
+            await official.prepare(revision, candidate.saboteur.double)
 
     async def attempt(candidate: Candidate) -> list[Attempt]:
-        async with gate:
-            attempts = [one async for one in attempts_at(candidate, seen, booth)]
-        said = [complaint for one in attempts for complaint in one.official]
-        say(f"[{next(numbers)}/{len(played)}] {candidate.name}: {said[-1] if said else 'nothing'}")
+        async with limit:
+            attempts = [result async for result in attempts_at(candidate, verdicts, official)]
+        complaints = [complaint for result in attempts for complaint in result.official]
+        say(
+            f"[{next(numbers)}/{len(tested)}] {candidate.name}: {complaints[-1] if complaints else 'nothing'}"
+        )
         return attempts
 
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(attempt(one)) for one in played]
+            tasks = [group.create_task(attempt(candidate)) for candidate in tested]
     except ExceptionGroup as faults:
         raise faults.exceptions[0] from faults
-    return [one for task in tasks for one in task.result()]
+    return [result for task in tasks for result in task.result()]
 
 
-async def attempts_at(candidate: Candidate, seen: Seen, booth: Booth) -> AsyncIterator[Attempt]:
-    """Revision by revision; a FAILURE is as bad as it gets, so nothing is played after one."""
-    for revision in seen.revisions(candidate):
-        heard, bad = await booth.hear(candidate.saboteur, revision, candidate.name)
+async def attempts_at(
+    candidate: Candidate, verdicts: OurVerdicts, official: OfficialSuite
+) -> AsyncIterator[Attempt]:
+    """One attempt per revision, until the first FAILURE."""
+    for revision in verdicts.revisions(candidate):
+        report, unusual = await official.judge(candidate.saboteur, revision, candidate.name)
         yield Attempt(
             suite=candidate.suite.name,
             saboteur=candidate.saboteur.id,
             revision=revision.date,
             fault=candidate.saboteur.fault,
-            ours=seen.at_home(candidate, revision),
-            shows=seen.on_fixtures(candidate, revision),
-            acted=heard.acted,
-            official=bad,
+            ours=verdicts.on_own_server(candidate, revision),
+            shows=verdicts.on_fixtures(candidate, revision),
+            acted=report.acted,
+            official=unusual,
         )
-        if any(complaint.startswith(FAILURE) for complaint in bad):
+        if any(complaint.startswith(FAILURE) for complaint in unusual):
             return
 
 
@@ -106,25 +117,27 @@ async def measure(options: argparse.Namespace) -> int:
         return USAGE
     if options.fresh:
         shutil.rmtree(RESULTS, ignore_errors=True)
-    say(f"{len(chosen)} saboteurs: first our own checks …")
-    seen = await see_all(chosen, REVISIONS)
-    attempts = await attempts_of(chosen, seen, options)
+    say(f"{len(chosen)} saboteurs: our own checks first …")
+    verdicts = await judge_all(chosen, REVISIONS)
+    attempts = await attempts_of(chosen, verdicts, options)
     print(terminal(attempts))
     if not (options.saboteur or options.suite):
-        elsewhere = [one.name for one in chosen if not seen.revisions(one)]
-        record = Record(suite.partition(" on ")[0], [one.date for one in REVISIONS], elsewhere, attempts)
+        elsewhere = [candidate.name for candidate in chosen if not verdicts.revisions(candidate)]
+        record = Record(
+            suite.partition(" on ")[0], [revision.date for revision in REVISIONS], elsewhere, attempts
+        )
         write_record(record)
         PAGE.write_text(page(record), "utf-8")
-        print(f"who got away: {PAGE.relative_to(ROOT)}")
-    away = [
-        f"{one.name} at {revision} got away from our own checks"
-        for one in chosen
-        for revision in seen.revisions(one)
-        if not seen.at_home(one, revision)
+        print(f"written: {PAGE.relative_to(ROOT)}")
+    missed = [
+        f"{candidate.name} at {revision} was missed by our own checks"
+        for candidate in chosen
+        for revision in verdicts.revisions(candidate)
+        if not verdicts.on_own_server(candidate, revision)
     ]
-    for line in away:
+    for line in missed:
         say(line)
-    return Exit.DOES_NOT_CONFORM if away else Exit.CONFORMS
+    return Exit.DOES_NOT_CONFORM if missed else Exit.CONFORMS
 
 
 def main() -> int:
@@ -133,9 +146,9 @@ def main() -> int:
     )
     parser.add_argument("saboteur", nargs="*", metavar="GLOB", help="by id; default: all")
     parser.add_argument("--suite", action="append", choices=SUITES, help="default: every suite")
-    parser.add_argument("--node", type=Path, default=Path("node"), help="the Node to run the suite with")
-    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="at once; default: 2")
-    parser.add_argument("--fresh", action="store_true", help="ask the official suite again")
+    parser.add_argument("--node", type=Path, default=Path("node"), help="the Node executable")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="parallel runs; default: 2")
+    parser.add_argument("--fresh", action="store_true", help="discard stored verdicts of the official suite")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, terminated)
     try:

@@ -1,4 +1,4 @@
-"""Our own checks before the same saboteurs, on HTTP at the same revisions."""
+"""Our own checks on the same saboteurs, over HTTP at the same revisions."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -13,13 +13,13 @@ from assay.lab.harness.sabotage.trial import Trial, run_trial, server_trials
 from assay.lab.harness.transport import Transport
 from assay.revisions.revision import Revision
 
-AT_ONCE = 8
+JOBS = 8
 FIXTURES = "everything"
 """The server that the official suite needs."""
 
 
 class Candidate(Struct, frozen=True):
-    """A saboteur of a suite that can stand on HTTP."""
+    """A saboteur of a suite that works over HTTP."""
 
     suite: Suite
     saboteur: Saboteur
@@ -30,7 +30,7 @@ class Candidate(Struct, frozen=True):
 
     @property
     def home(self) -> str:
-        """The server that it is written for."""
+        """The server that it was written for."""
         return self.saboteur.server or self.suite.server
 
 
@@ -38,57 +38,61 @@ Caught = dict[tuple[str, str, Revision], bool]
 """By server, candidate and revision."""
 
 
-class Seen(Struct, frozen=True):
+class OurVerdicts(Struct, frozen=True):
     """Whether our checks found the right requirement broken."""
 
     caught: Caught
 
     def revisions(self, candidate: Candidate) -> list[Revision]:
-        """Where it has something to break, before its own server."""
+        """The revisions at which it applies, with its server."""
         home = (candidate.home, candidate.name)
         return [revision for server, name, revision in self.caught if (server, name) == home]
 
-    def at_home(self, candidate: Candidate, revision: Revision) -> bool:
+    def on_own_server(self, candidate: Candidate, revision: Revision) -> bool:
         return self.caught[candidate.home, candidate.name, revision]
 
     def on_fixtures(self, candidate: Candidate, revision: Revision) -> bool:
         return self.caught.get((FIXTURES, candidate.name, revision), False)
 
 
-async def see_all(candidates: Sequence[Candidate], revisions: Sequence[Revision]) -> Seen:
+async def judge_all(candidates: Sequence[Candidate], revisions: Sequence[Revision]) -> OurVerdicts:
     caught: Caught = {}
-    doubles = {one.double.name: one.double for one in _saboteurs(candidates) if one.double is not None}
+    doubles = {
+        candidate.double.name: candidate.double
+        for candidate in _saboteurs(candidates)
+        if candidate.double is not None
+    }
     for double in (None, *doubles.values()):
-        fitting = [one for one in candidates if one.saboteur.double is double]
-        for server in sorted({FIXTURES, *(one.home for one in fitting)} if fitting else ()):
-            here = [one for one in fitting if server in (FIXTURES, one.home)]
-            async with Testbed(server, double) as ground:
-                found = await _see(ground, here, revisions)
-            caught |= {(server, name, revision): by for (name, revision), by in found.items()}
-    return Seen(caught)
+        fitting = [candidate for candidate in candidates if candidate.saboteur.double is double]
+        for server in sorted({FIXTURES, *(candidate.home for candidate in fitting)} if fitting else ()):
+            here = [candidate for candidate in fitting if server in (FIXTURES, candidate.home)]
+            async with Testbed(server, double) as testbed:
+                results = await _judge(testbed, here, revisions)
+            caught |= {(server, name, revision): is_caught for (name, revision), is_caught in results.items()}
+    return OurVerdicts(caught)
 
 
 def _saboteurs(candidates: Sequence[Candidate]) -> list[Saboteur]:
-    return [one.saboteur for one in candidates]
+    return [candidate.saboteur for candidate in candidates]
 
 
-async def _see(
-    ground: Testbed, candidates: Sequence[Candidate], revisions: Sequence[Revision]
+async def _judge(
+    testbed: Testbed, candidates: Sequence[Candidate], revisions: Sequence[Revision]
 ) -> Mapping[tuple[str, Revision], bool]:
-    gate = asyncio.Semaphore(AT_ONCE)
+    limit = asyncio.Semaphore(JOBS)
 
-    async def hold(candidate: Candidate, trial: Trial[Saboteur]) -> tuple[tuple[str, Revision], bool]:
-        async with gate:
-            judged = await run_trial(trial, candidate.suite, ground, Conditions())
-        return (candidate.name, trial.revision), bool(judged.caught_by)
+    async def run_one(candidate: Candidate, trial: Trial[Saboteur]) -> tuple[tuple[str, Revision], bool]:
+        async with limit:
+            trial_result = await run_trial(trial, candidate.suite, testbed, Conditions())
+        return (candidate.name, trial.revision), bool(trial_result.caught_by)
 
     planned = [
-        (one, trial)
-        for one in candidates
-        for trial in server_trials(one.saboteur, one.suite, ground)
+        (candidate, trial)
+        for candidate in candidates
+        for trial in server_trials(candidate.saboteur, candidate.suite, testbed)
         if trial.transport is Transport.HTTP and trial.revision in revisions
     ]
-    quick = [hold(*pair) for pair in planned if not pair[1].saboteur.silent]
-    held = await asyncio.gather(*quick)
-    # Where a change is not announced, it is only seen while nobody else changes the server.
-    return dict([*held, *[await hold(*pair) for pair in planned if pair[1].saboteur.silent]])
+    quick = [run_one(*pair) for pair in planned if not pair[1].saboteur.silent]
+    results = await asyncio.gather(*quick)
+    # An unannounced change is only visible while no other trial changes the server.
+    return dict([*results, *[await run_one(*pair) for pair in planned if pair[1].saboteur.silent]])

@@ -2,55 +2,64 @@
 
 from collections.abc import Iterator, Sequence
 
-from interop.kill_rate.record import Attempt, Fate, Record, by_saboteur, fate_of, rates
+from interop.kill_rate.record import Attempt, Detection, Record, by_saboteur, detection_of, rates
 
-COLUMNS = ("suite", "area", "saboteurs", "ours", "official", "by FAILURE", "by WARNING only", "not playable")
+COLUMNS = (
+    "suite",
+    "area",
+    "saboteurs",
+    "ours",
+    "official",
+    "by FAILURE",
+    "by WARNING only",
+    "not comparable",
+)
 HEAD = """\
 # Kill rate
 
-Who catches more servers with a fault: our checks, or the official conformance suite? This page is made by
-`make kill-rate`; nobody edits it.
+How many faulty servers do our checks and the official conformance suite detect? Written by `make kill-rate`;
+do not edit.
 
-A **saboteur** is a healthy server with one named fault, which breaks one rule of the specification (see
-[lab.md](../lab.md)). Every saboteur that can stand on HTTP is played by both:
+A **saboteur** is a healthy server with one fault that breaks one requirement (see [lab.md](../lab.md)). Both
+suites run on every saboteur that works over HTTP:
 
-- **ours**: caught if a check finds *that rule* broken, before the server that the saboteur is written for;
+- **ours**: caught if a check finds *that requirement* broken, in front of the server that the saboteur was
+  written for;
 - **official** ({suite}, all its scenarios at
-  {revisions}): caught if any check, of whatever, is a FAILURE or a WARNING that is none before
-  the healthy server, or a scenario breaks down that does not there; and again when all is played again.
-  It plays before the `everything` server, whose fixtures it needs, with a stand-in for extensions that the
-  server lacks.
+  {revisions}): caught if any check is a FAILURE or WARNING that the healthy server does not get, or a
+  scenario ends without checks that has some there, and the same when it is repeated. It runs in front of the
+  `everything` server, whose fixtures it needs, with a test double for extensions that the server lacks.
 
-A saboteur counts as caught if it is at one of the revisions; after a FAILURE at one, no other is played. What
-neither suite sees before `everything`, although it is caught elsewhere, and what changed nothing there, is
-*not playable*: it counts for neither.
+A saboteur counts as caught if it is caught at one of the revisions; after a FAILURE the others are skipped. A
+fault that neither suite detects in front of `everything`, and that changed no message there, is *not
+comparable* and counts for neither.
 
-The saboteurs are ours, written beside our checks: that ours catches all is no surprise, and `assay prove`
-shows it anyway. The page is about the other column: the faults that a green official run leaves open.
+The saboteurs were written together with our checks, so it is expected that ours catch all; `assay prove`
+shows it. The point of this page is the other column: the faults that a green official run does not detect.
 """
 PARTS = {
-    Fate.UNSEEN: (
-        "Got away: at work, and not seen",
-        "The fault changed what passed between the official suite and the server, and no check turned.",
+    Detection.MISSED: (
+        "Missed: active, not detected",
+        "The fault changed messages between the official suite and the server, and no check failed.",
     ),
-    Fate.UNPROVOKED: (
-        "Got away: never provoked",
-        "Our scenarios make the fault show before the same server; the official ones never come across it.",
+    Detection.NOT_TRIGGERED: (
+        "Missed: not triggered",
+        "Our scenarios trigger the fault in front of the same server; the official ones never do.",
     ),
-    Fate.WARNED: ("Caught by a WARNING only", "The official suite's exit code is 0 for these."),
-    Fate.FAILED: ("Caught by a FAILURE", "One of the checks that turned is named."),
-    Fate.UNPLAYABLE: (
-        "Not playable",
-        "These show their fault before `reference` only, and were caught there.",
+    Detection.WARNED: ("Caught by a WARNING only", "The official suite's exit code is 0 for these."),
+    Detection.FAILED: ("Caught by a FAILURE", "One of the failing checks is named."),
+    Detection.NOT_COMPARABLE: (
+        "Not comparable",
+        "These show their fault in front of `reference` only, and were caught there.",
     ),
 }
 
 
 def rows(attempts: Sequence[Attempt]) -> Iterator[tuple[str, ...]]:
-    for one in rates(attempts):
-        ours, official = (_share(caught, one.saboteurs) for caught in (one.ours, one.official))
-        figures = (one.saboteurs, ours, official, one.failed, one.warned, one.unplayable)
-        yield (one.suite, one.area, *map(str, figures))
+    for rate in rates(attempts):
+        ours, official = (_share(caught, rate.saboteurs) for caught in (rate.ours, rate.official))
+        figures = (rate.saboteurs, ours, official, rate.failed, rate.warned, rate.not_comparable)
+        yield (rate.suite, rate.area, *map(str, figures))
 
 
 def _share(caught: int, every: int) -> str:
@@ -77,7 +86,7 @@ def table(heads: Sequence[str], lines: Iterator[Sequence[str]]) -> Iterator[str]
 
 def page(record: Record) -> str:
     head = HEAD.format(suite=record.suite, revisions=" and ".join(record.revisions))
-    parts = (_counts(record), *(_part(record, fate) for fate in PARTS), _elsewhere(record))
+    parts = (_counts(record), *(_part(record, detection) for detection in PARTS), _elsewhere(record))
     return "\n".join((head, *("\n".join(part) + "\n" for part in parts)))
 
 
@@ -86,24 +95,24 @@ def _counts(record: Record) -> Iterator[str]:
     yield from table(COLUMNS, rows(record.attempts))
 
 
-def _part(record: Record, fate: Fate) -> Iterator[str]:
-    title, about = PARTS[fate]
-    found = [one for one in by_saboteur(record.attempts).values() if fate_of(one) is fate]
-    yield f"## {title}: {len(found)}\n"
+def _part(record: Record, detection: Detection) -> Iterator[str]:
+    title, about = PARTS[detection]
+    groups = [group for group in by_saboteur(record.attempts).values() if detection_of(group) is detection]
+    yield f"## {title}: {len(groups)}\n"
     yield f"{about}\n"
-    named = fate in (Fate.FAILED, Fate.WARNED)
+    named = detection in (Detection.FAILED, Detection.WARNED)
     heads = ("saboteur", "fault", "revisions", *(("by",) if named else ()))
-    yield from table(heads, (_line(one, named) for one in found))
+    yield from table(heads, (_line(group, named) for group in groups))
 
 
 def _line(attempts: Sequence[Attempt], named: bool) -> tuple[str, ...]:
     first = attempts[0]
-    revisions = ", ".join(one.revision for one in attempts)
-    said = sorted(complaint for one in attempts for complaint in one.official)
-    return (first.name, first.fault, revisions, *((f"{said[0].partition(' ')[2]}",) if named else ()))
+    revisions = ", ".join(attempt.revision for attempt in attempts)
+    complaints = sorted(complaint for attempt in attempts for complaint in attempt.official)
+    return (first.name, first.fault, revisions, *((f"{complaints[0].partition(' ')[2]}",) if named else ()))
 
 
 def _elsewhere(record: Record) -> Iterator[str]:
     yield f"## Not counted: {len(record.elsewhere)}\n"
-    yield "Saboteurs for HTTP that have nothing to break at these revisions, such as those of batches.\n"
+    yield "Saboteurs for HTTP that do not apply at these revisions, such as those about batches.\n"
     yield from (f"- {name}" for name in record.elsewhere)

@@ -1,4 +1,4 @@
-"""What came of each saboteur, and the counts by area that are made of it."""
+"""The result for each saboteur, and the counts by area."""
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
@@ -20,11 +20,11 @@ class Attempt(Struct, frozen=True):
     revision: str
     fault: str
     ours: bool
-    """A check of ours found the very requirement broken, before the saboteur's own server."""
+    """One of our checks found that requirement broken, in front of the saboteur's own server."""
     shows: bool
-    """The same before the everything server, where the official suite plays."""
+    """The same in front of the everything server, which the official suite uses."""
     acted: bool
-    """The fault changed something of what passed between the official suite and the server."""
+    """The fault changed a message between the official suite and the server."""
     official: list[str]
     """`FAILURE scenario check` for each complaint that the healthy server does not get."""
 
@@ -37,42 +37,42 @@ class Attempt(Struct, frozen=True):
         return self.saboteur.partition(".")[0]
 
 
-class Fate(StrEnum):
-    """How a saboteur fared under the official suite; at several revisions, the first of these that fits."""
+class Detection(StrEnum):
+    """How the official suite detected a saboteur; at several revisions, the first of these that applies."""
 
     FAILED = "FAILURE"
     WARNED = "WARNING"
-    UNSEEN = "at work, and not seen"
-    UNPROVOKED = "never provoked"
-    UNPLAYABLE = "not playable"
-    """Neither suite saw the fault before the everything server, nor was it at work there."""
+    MISSED = "active, not detected"
+    NOT_TRIGGERED = "not triggered"
+    NOT_COMPARABLE = "not comparable"
+    """Neither suite detected the fault in front of the everything server, nor was it active there."""
 
 
-def fate_of(attempts: Sequence[Attempt]) -> Fate:
-    said = [complaint.partition(" ")[0] for one in attempts for complaint in one.official]
-    if any(status != "WARNING" for status in said):
-        return Fate.FAILED
-    if said:
-        return Fate.WARNED
-    if any(one.acted for one in attempts):
-        return Fate.UNSEEN
-    return Fate.UNPROVOKED if any(one.shows for one in attempts) else Fate.UNPLAYABLE
+def detection_of(attempts: Sequence[Attempt]) -> Detection:
+    statuses = [complaint.partition(" ")[0] for attempt in attempts for complaint in attempt.official]
+    if any(status != "WARNING" for status in statuses):
+        return Detection.FAILED
+    if statuses:
+        return Detection.WARNED
+    if any(attempt.acted for attempt in attempts):
+        return Detection.MISSED
+    return Detection.NOT_TRIGGERED if any(attempt.shows for attempt in attempts) else Detection.NOT_COMPARABLE
 
 
 def by_saboteur(attempts: Sequence[Attempt]) -> dict[str, list[Attempt]]:
-    found: dict[str, list[Attempt]] = {}
-    for one in attempts:
-        found.setdefault(one.name, []).append(one)
-    return found
+    grouped: dict[str, list[Attempt]] = {}
+    for attempt in attempts:
+        grouped.setdefault(attempt.name, []).append(attempt)
+    return grouped
 
 
 class Rate(Struct, frozen=True):
-    """An area's saboteurs; those that are not playable count for neither side."""
+    """The saboteurs of an area; those that are not comparable count for neither suite."""
 
     suite: str
     area: str
     saboteurs: int
-    unplayable: int
+    not_comparable: int
     ours: int
     failed: int
     warned: int
@@ -84,36 +84,38 @@ class Rate(Struct, frozen=True):
 
 def rates(attempts: Sequence[Attempt]) -> Iterator[Rate]:
     """By suite and area, then each suite, then all."""
-    for suite in dict.fromkeys(one.suite for one in attempts):
-        here = [one for one in attempts if one.suite == suite]
-        for area in sorted({one.area for one in here}):
-            yield _rate(suite, area, [one for one in here if one.area == area])
+    for suite in dict.fromkeys(attempt.suite for attempt in attempts):
+        here = [attempt for attempt in attempts if attempt.suite == suite]
+        for area in sorted({attempt.area for attempt in here}):
+            yield _rate(suite, area, [attempt for attempt in here if attempt.area == area])
         yield _rate(suite, EVERY, here)
     yield _rate(EVERY, EVERY, attempts)
 
 
 def _rate(suite: str, area: str, attempts: Sequence[Attempt]) -> Rate:
-    fates = [(fate_of(found), found) for found in by_saboteur(attempts).values()]
-    played = [(fate, found) for fate, found in fates if fate is not Fate.UNPLAYABLE]
+    detections = [(detection_of(group), group) for group in by_saboteur(attempts).values()]
+    played = [
+        (detection, group) for detection, group in detections if detection is not Detection.NOT_COMPARABLE
+    ]
     return Rate(
         suite=suite,
         area=area,
         saboteurs=len(played),
-        unplayable=len(fates) - len(played),
-        ours=sum(any(one.ours for one in found) for _, found in played),
-        failed=sum(fate is Fate.FAILED for fate, _ in played),
-        warned=sum(fate is Fate.WARNED for fate, _ in played),
+        not_comparable=len(detections) - len(played),
+        ours=sum(any(attempt.ours for attempt in group) for _, group in played),
+        failed=sum(detection is Detection.FAILED for detection, _ in played),
+        warned=sum(detection is Detection.WARNED for detection, _ in played),
     )
 
 
 class Record(Struct, frozen=True):
-    """What `docs/evidence/kill-rate.md` is made from."""
+    """The source of `docs/evidence/kill-rate.md`."""
 
     suite: str
     """The official suite, with its version."""
     revisions: list[str]
     elsewhere: list[str]
-    """Saboteurs that have nothing to break over HTTP at these revisions."""
+    """Saboteurs that do not apply over HTTP at these revisions."""
     attempts: list[Attempt]
 
 

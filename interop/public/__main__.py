@@ -1,6 +1,6 @@
 """Judge public MCP servers, store the traces with findings and write docs/evidence/public-servers.md.
 
-Exit codes: 0 every finding is explained, 1 one is not, or an explanation is out of date, 2 usage,
+Exit codes: 0 every finding has a reason, 1 one has none, or a reason is out of date, 2 usage,
 3 could not run, 4 a server did not start, 130 interrupted.
 """
 
@@ -28,15 +28,15 @@ from interop.official import Aborted, Exit
 from interop.public.page import page
 from interop.public.reason import read_reasons
 from interop.public.record import (
-    Found,
-    Judged,
+    JudgedServer,
     Key,
     Record,
-    chosen,
-    found_in,
-    once,
+    ServerFinding,
+    deduplicated,
+    findings_in,
     outcomes,
     places_of,
+    smallest_cover,
     trace_name,
 )
 from interop.public.table import HERE, ROOT, PublicServer, public_servers
@@ -46,8 +46,8 @@ RECORD = HERE / "record.json"
 PAGE = ROOT / "docs" / "evidence" / "public-servers.md"
 
 
-async def judged(server: PublicServer, options: argparse.Namespace) -> Judged:
-    """Judge one server and keep the traces of what was found."""
+async def judge(server: PublicServer, options: argparse.Namespace) -> JudgedServer:
+    """Judge one server and store the traces with findings."""
     results = options.results / server.name
     shutil.rmtree(results, ignore_errors=True)
     archive = Archive(results)
@@ -65,59 +65,61 @@ async def judged(server: PublicServer, options: argparse.Namespace) -> Judged:
     if run.interrupted:
         raise asyncio.CancelledError
     print(f"  {headline(run)} in {run.seconds:.0f} s", flush=True)
-    return kept(server, run, home)
+    return store_traces(server, run, home)
 
 
 def order(server: PublicServer, jobs: int) -> RunOrder:
-    # Where things are on this machine is nobody's business either. With the slash: `/root` is in many words.
+    # Paths of this machine are redacted too. With the slash, because `/root` occurs in other words.
     private = Redaction([str(ROOT), f"{Path.home()}/", sys.base_prefix])
     return RunOrder(
         protocol_suite(), Selection(effects=server.effects), Conditions(redaction=private), jobs=jobs
     )
 
 
-def kept(server: PublicServer, run: Run, home: Path) -> Judged:
+def store_traces(server: PublicServer, run: Run, home: Path) -> JudgedServer:
     folder = TRACES / server.name
     shutil.rmtree(folder, ignore_errors=True)
     places = places_of(run)
     size = {cell.trace: (home / cell.trace).stat().st_size for cells in places.values() for cell in cells}
-    for cell in chosen(places, size):
+    for cell in smallest_cover(places, size):
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(home / cell.trace, folder / trace_name(cell))
     revisions = {key: sorted({cell.revision for cell in cells}) for key, cells in places.items()}
-    found = found_below(folder, revisions)
-    for file in {*folder.glob("*.ndjson")} - {folder / one.trace for one in found}:
+    findings = findings_below(folder, revisions)
+    for file in {*folder.glob("*.ndjson")} - {folder / finding.trace for finding in findings}:
         file.unlink()
-    return Judged(
+    return JudgedServer(
         server=server.name,
         version=server.version(),
         transport=server.transport,
         speaks=[facts.revision for subject in run.subjects for facts in subject.facts],
         outcomes=outcomes(run),
-        found=found,
+        findings=findings,
     )
 
 
-def found_below(folder: Path, revisions: Mapping[Key, Sequence[str]]) -> list[Found]:
+def findings_below(folder: Path, revisions: Mapping[Key, Sequence[str]]) -> list[ServerFinding]:
     files = sorted(folder.glob("*.ndjson"))
-    return once(found for file in files for found in found_in(protocol_suite(), file, file.name, revisions))
+    return deduplicated(
+        finding for file in files for finding in findings_in(protocol_suite(), file, file.name, revisions)
+    )
 
 
-def judged_again(known: Judged) -> Judged:
-    """The same by the traces that are kept."""
-    revisions = {found.key: found.revisions for found in known.found}
-    return msgspec.structs.replace(known, found=found_below(TRACES / known.server, revisions))
+def rejudge(known: JudgedServer) -> JudgedServer:
+    """The same server, judged by its stored traces."""
+    revisions = {finding.key: finding.revisions for finding in known.findings}
+    return msgspec.structs.replace(known, findings=findings_below(TRACES / known.server, revisions))
 
 
 def read_record() -> Record:
     return msgspec.json.decode(RECORD.read_bytes(), type=Record)
 
 
-def keep(fresh: Sequence[Judged]) -> None:
-    """Put what is new into the record, and write the page."""
+def keep(fresh: Sequence[JudgedServer]) -> None:
+    """Merge new results into the record and write the page."""
     suite, servers = protocol_suite(), public_servers()
-    known = {one.server: one for one in read_record().judged} if RECORD.exists() else {}
-    known |= {one.server: one for one in fresh}
+    known = {result.server: result for result in read_record().judged} if RECORD.exists() else {}
+    known |= {result.server: result for result in fresh}
     record = Record(
         scenarios=len(suite.scenarios),
         checks=len(suite.checks),
@@ -128,17 +130,17 @@ def keep(fresh: Sequence[Judged]) -> None:
 
 
 def report() -> Exit:
-    """Say what nobody has explained."""
+    """Print findings without a reason."""
     breaches = list(read_reasons().breaches(read_record().judged))
     print("\n".join((f"written: {PAGE.relative_to(ROOT)}", *breaches)))
     return Exit.DOES_NOT_CONFORM if breaches else Exit.CONFORMS
 
 
 def install(servers: Sequence[PublicServer]) -> None:
-    """What is missing; how is the Makefile's affair, as for all environments.
+    """Install missing servers through the Makefile, like all environments.
 
     Raises:
-        Aborted: it cannot be had.
+        Aborted: the installation failed.
     """
     stamps = [str(server.home / ".ready") for server in servers]
     done = subprocess.run(["make", "--silent", "--no-print-directory", *stamps], check=False)
@@ -149,7 +151,7 @@ def install(servers: Sequence[PublicServer]) -> None:
 async def judge_all(servers: Sequence[PublicServer], options: argparse.Namespace) -> Exit:
     stop_on_request()
     for server in servers:
-        keep([await judged(server, options)])
+        keep([await judge(server, options)])
     return report()
 
 
@@ -160,10 +162,10 @@ def parse() -> argparse.Namespace:
     names = list(public_servers())
     add = parser.add_argument
     add("names", metavar="SERVER", nargs="*", help=f"which servers; default all of: {', '.join(names)}")
-    add("--node", default=".venv-node/bin/node", help="the Node to start servers with")
+    add("--node", default=".venv-node/bin/node", help="the Node executable")
     add("--results", type=Path, default=ROOT / "results" / "public", help="where runs are stored")
-    add("--jobs", type=int, default=os.cpu_count() or 1, help="scenarios at once")
-    add("--offline", action="store_true", help="judge the traces that are kept, and write the page again")
+    add("--jobs", type=int, default=os.cpu_count() or 1, help="parallel scenarios")
+    add("--offline", action="store_true", help="judge the stored traces again and rewrite the page")
     options = parser.parse_args()
     check_names(parser, options.names, names, "server")
     return options
@@ -171,13 +173,13 @@ def parse() -> argparse.Namespace:
 
 def execute(options: argparse.Namespace) -> Exit:
     if options.offline:
-        keep([judged_again(one) for one in read_record().judged])
+        keep([rejudge(result) for result in read_record().judged])
         return report()
-    wanted = [
+    servers = [
         server for name, server in public_servers().items() if name in options.names or not options.names
     ]
-    install(wanted)
-    return asyncio.run(judge_all(wanted, options))
+    install(servers)
+    return asyncio.run(judge_all(servers, options))
 
 
 def main() -> int:

@@ -1,7 +1,6 @@
-"""Why a finding is true: one sentence each, written by whoever has read the clause and the server's source.
+"""Why each finding is true, written after reading the clause and, if available, the server's source.
 
-A finding without a sentence, and a sentence without a finding, fail the run: nobody has looked at the one,
-and the other is about something that is no longer so.
+A finding without a reason and a reason without a finding both fail the run.
 """
 
 import tomllib
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from interop.public.record import Judged, Key
+from interop.public.record import JudgedServer, Key
 from interop.public.table import HERE
 
 
@@ -32,15 +31,15 @@ class Reasons:
     def why(self, server: str, key: Key) -> str | None:
         return self._why.get((server, key))
 
-    def breaches(self, judged: Iterable[Judged]) -> Iterator[str]:
-        """What does not fit between findings and sentences, for the servers that were judged."""
+    def breaches(self, judged: Iterable[JudgedServer]) -> Iterator[str]:
+        """Findings without a reason and reasons without a finding, for the judged servers."""
         servers = list(judged)
-        found = {(one.server, finding.key) for one in servers for finding in one.found}
-        about = {place for place in self._why if place[0] in {one.server for one in servers}}
-        for server, (check, row) in sorted(found - about):
-            yield f"{server}: nobody has written why {check} ({row}) is true"
-        for server, (check, row) in sorted(about - found):
-            yield f"{server}: {check} ({row}) is explained, and was not found"
+        findings = {(result.server, finding.key) for result in servers for finding in result.findings}
+        explained = {place for place in self._why if place[0] in {result.server for result in servers}}
+        for server, (check, requirement) in sorted(findings - explained):
+            yield f"{server}: {check} ({requirement}) has no reason in reasons.toml"
+        for server, (check, requirement) in sorted(explained - findings):
+            yield f"{server}: the reason for {check} ({requirement}) has no finding"
 
 
 def read_reasons(path: Path = HERE / "reasons.toml") -> Reasons:

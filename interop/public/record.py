@@ -1,4 +1,4 @@
-"""What was found: by server, each finding once, with the one trace that is kept as its proof."""
+"""The findings of each server, each once, with the stored trace that proves it."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,12 +15,12 @@ from assay.lab.harness.trace.file import read_trace
 from assay.lab.harness.verdict import CheckResult, Finding, Verdict
 
 Key = tuple[str, str]
-"""Check and requirement: what makes two findings on one server the same."""
+"""Check and requirement, which identify a finding of a server."""
 Places = Mapping[Key, Sequence[CellResult]]
 
 
-class Found(msgspec.Struct, frozen=True):
-    """A requirement that a server was seen to break, and the trace that shows it."""
+class ServerFinding(msgspec.Struct, frozen=True):
+    """A requirement that a server broke, and the trace that shows it."""
 
     check: str
     verdict: str
@@ -40,35 +40,35 @@ class Found(msgspec.Struct, frozen=True):
         return self.check, self.requirement
 
 
-class Judged(msgspec.Struct, frozen=True):
+class JudgedServer(msgspec.Struct, frozen=True):
     server: str
     version: str
     transport: str
     speaks: list[str]
     outcomes: dict[str, int]
-    found: list[Found]
+    findings: list[ServerFinding] = msgspec.field(name="found")
 
 
 class Record(msgspec.Struct, frozen=True):
     scenarios: int
-    """How large the suite was."""
+    """Size of the suite."""
     checks: int
-    judged: list[Judged]
+    judged: list[JudgedServer]
 
 
 def findings(cell: CellResult) -> Iterable[tuple[Key, CheckResult, Finding]]:
     """The first finding of each kind."""
-    seen: set[Key] = set()
+    known: set[Key] = set()
     for check in cell.checks:
         for finding in check.findings:
             key = (check.id, finding.requirement)
-            if key not in seen:
-                seen.add(key)
+            if key not in known:
+                known.add(key)
                 yield key, check, finding
 
 
 def places_of(run: Run) -> Places:
-    """Where each finding was made, in the order of the run."""
+    """The scenario runs with each finding, in the order of the run."""
     places: dict[Key, list[CellResult]] = {}
     for cell in run.cells:
         for key, _, _ in findings(cell):
@@ -76,20 +76,20 @@ def places_of(run: Run) -> Places:
     return places
 
 
-def chosen(places: Places, size: Mapping[str, int]) -> list[CellResult]:
-    """A few small cells that together show every finding: the one with most that is new, again and again."""
+def smallest_cover(places: Places, size: Mapping[str, int]) -> list[CellResult]:
+    """A few small traces that together show every finding, chosen greedily."""
     missing = set(places)
-    cells = {cell.trace: cell for found in places.values() for cell in found}
-    shown = {trace: {key for key in places if cell in places[key]} for trace, cell in cells.items()}
+    cells = {cell.trace: cell for group in places.values() for cell in group}
+    findings = {trace: {key for key in places if cell in places[key]} for trace, cell in cells.items()}
     picked = []
     while missing:
-        # Of the same worth, the smaller; of the same size, the newer revision.
+        # Most new findings per byte; then the newer revision.
         best = max(
             cells,
-            key=lambda one: (len(shown[one] & missing) / size[one], cells[one].revision),
+            key=lambda trace: (len(findings[trace] & missing) / size[trace], cells[trace].revision),
         )
         picked.append(cells[best])
-        missing -= shown[best]
+        missing -= findings[best]
     return picked
 
 
@@ -97,11 +97,13 @@ def trace_name(cell: CellResult) -> str:
     return f"{dashed(cell.scenario)}-{cell.transport}-{cell.revision}.ndjson"
 
 
-def found_in(suite: Suite, trace: Path, name: str, places: Mapping[Key, Sequence[str]]) -> list[Found]:
-    """All that a stored trace shows; `places` are the revisions at which each finding was made."""
+def findings_in(
+    suite: Suite, trace: Path, name: str, places: Mapping[Key, Sequence[str]]
+) -> list[ServerFinding]:
+    """The findings of a stored trace; `places` are the revisions at which each was made."""
     cell = rejudged([suite], [(name, read_trace(trace))]).cells[0]
     return [
-        Found(
+        ServerFinding(
             check=check.id,
             verdict=str(Verdict.FAILURE if Level(finding.level).binding else Verdict.WARNING),
             requirement=finding.requirement,
@@ -118,11 +120,11 @@ def found_in(suite: Suite, trace: Path, name: str, places: Mapping[Key, Sequence
     ]
 
 
-def once(found: Iterable[Found]) -> list[Found]:
+def deduplicated(findings: Iterable[ServerFinding]) -> list[ServerFinding]:
     """Each finding from the first trace that shows it, in order of check and requirement."""
-    first: dict[Key, Found] = {}
-    for one in found:
-        first.setdefault(one.key, one)
+    first: dict[Key, ServerFinding] = {}
+    for finding in findings:
+        first.setdefault(finding.key, finding)
     return [first[key] for key in sorted(first)]
 
 

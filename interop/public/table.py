@@ -1,4 +1,4 @@
-"""The table of public servers: what each is, what is installed of it, how it is started."""
+"""The table of public servers: package, environment and command of each."""
 
 import json
 import os
@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 PINS = HERE / "servers"
 ENVIRONMENTS = Path(".venv-public")
-"""From the root of the project, where servers are started: so no command names the place of a checkout."""
+"""Relative to the project, where servers are started, so that no command contains a path of this machine."""
 
 
 class PublicServer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -24,11 +24,11 @@ class PublicServer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     built_with: str
     command: list[str]
     url: str = ""
-    """Where it listens; a server without one speaks on its standard streams."""
+    """Where it listens; empty for a stdio server."""
     environment: dict[str, str] = {}
     effects: bool = False
     pins: str = ""
-    """Another server of the table that is the same package, started otherwise."""
+    """Another server of the table with the same package."""
     name: str = ""
 
     @property
@@ -44,7 +44,7 @@ class PublicServer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return ENVIRONMENTS / (self.pins or self.name)
 
     def version(self) -> str:
-        """As it is pinned."""
+        """The pinned version."""
         pins = self.files / "requirements.txt"
         if pins.is_file():
             return dict(line.split("==") for line in pins.read_text("utf-8").splitlines())[self.package]
@@ -74,7 +74,7 @@ class PublicServer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def free_port() -> int:
-    """A port that nobody has now: these servers cannot be told to take any and say which."""
+    """A port that is free now: these servers cannot choose one themselves."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port: int = listener.getsockname()[1]

@@ -1,4 +1,4 @@
-"""Public servers: what the page says of them is what their kept traces show, and everything is pinned."""
+"""Public servers: the page matches the stored traces, and everything is pinned."""
 
 import json
 from pathlib import Path
@@ -8,10 +8,10 @@ import pytest
 
 from assay.cli.main import main
 from assay.lab.harness.verdict import Verdict
-from interop.public.__main__ import PAGE, TRACES, judged_again, read_record
+from interop.public.__main__ import PAGE, TRACES, read_record, rejudge
 from interop.public.page import page
 from interop.public.reason import Reason, Reasons, read_reasons
-from interop.public.record import Found, Judged, Record, chosen, once, places_of
+from interop.public.record import JudgedServer, Record, ServerFinding, deduplicated, places_of, smallest_cover
 from interop.public.table import PINS, PublicServer, public_servers
 from tests.lab.runs import cell, run_of
 from tests.meta.test_pins import lock_breaches, pin_breaches
@@ -22,9 +22,11 @@ RECORD = read_record()
 SERVERS = public_servers()
 
 
-def found(check: str = "tools.unknown-name", requirement: str = "TL-19", trace: str = "a.ndjson") -> Found:
+def finding(
+    check: str = "tools.unknown-name", requirement: str = "TL-19", trace: str = "a.ndjson"
+) -> ServerFinding:
     link = "https://modelcontextprotocol.io/specification"
-    return Found(
+    return ServerFinding(
         check,
         "FAILURE",
         requirement,
@@ -39,8 +41,8 @@ def found(check: str = "tools.unknown-name", requirement: str = "TL-19", trace: 
     )
 
 
-def judged(*findings: Found, server: str = "memory") -> Judged:
-    return Judged(server, "1", "stdio", ["1"], {"passed": 1}, list(findings))
+def judged(*findings: ServerFinding, server: str = "memory") -> JudgedServer:
+    return JudgedServer(server, "1", "stdio", ["1"], {"passed": 1}, list(findings))
 
 
 def reason(*servers: str, requirement: str = "TL-19") -> Reasons:
@@ -48,15 +50,15 @@ def reason(*servers: str, requirement: str = "TL-19") -> Reasons:
 
 
 @pytest.mark.parametrize("known", RECORD.judged, ids=lambda known: known.server)
-def test_kept_traces_show_again_what_was_found(known: Judged) -> None:
-    assert judged_again(known).found == known.found
+def test_stored_traces_show_the_findings_again(known: JudgedServer) -> None:
+    assert rejudge(known).findings == known.findings
 
 
 def test_every_server_of_the_table_was_judged_at_its_pinned_version() -> None:
-    assert [(one.server, one.version, one.transport) for one in RECORD.judged] == [
+    assert [(result.server, result.version, result.transport) for result in RECORD.judged] == [
         (name, server.version(), server.transport) for name, server in SERVERS.items()
     ]
-    assert all(one.speaks for one in RECORD.judged)
+    assert all(result.speaks for result in RECORD.judged)
 
 
 def test_every_finding_is_explained_and_every_explanation_is_of_a_finding() -> None:
@@ -67,22 +69,24 @@ def test_the_page_says_what_the_record_says() -> None:
     assert PAGE.read_text("utf-8") == page(RECORD, SERVERS, read_reasons())
 
 
-def test_every_kept_trace_is_small_and_proves_something() -> None:
-    kept = {path.relative_to(TRACES) for path in TRACES.rglob("*.ndjson")}
-    needed = {Path(one.server, finding.trace) for one in RECORD.judged for finding in one.found}
-    assert kept == needed
-    assert all((TRACES / path).stat().st_size <= LARGEST for path in kept)
+def test_every_stored_trace_is_small_and_needed() -> None:
+    stored = {path.relative_to(TRACES) for path in TRACES.rglob("*.ndjson")}
+    needed = {Path(result.server, finding.trace) for result in RECORD.judged for finding in result.findings}
+    assert stored == needed
+    assert all((TRACES / path).stat().st_size <= LARGEST for path in stored)
 
 
-def test_no_kept_trace_names_a_place_on_a_machine() -> None:
+def test_no_stored_trace_contains_a_path_of_a_machine() -> None:
     for path in TRACES.rglob("*.ndjson"):
         text = path.read_text("utf-8")
         assert str(ROOT) not in text and f"{Path.home()}/" not in text, path
 
 
-def test_assay_judge_finds_fault_with_a_kept_trace(capsys: pytest.CaptureFixture[str]) -> None:
-    known = next(one for one in RECORD.judged if any(each.verdict == "FAILURE" for each in one.found))
-    finding = next(each for each in known.found if each.verdict == "FAILURE")
+def test_assay_judge_reports_a_stored_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    known = next(
+        result for result in RECORD.judged if any(finding.verdict == "FAILURE" for finding in result.findings)
+    )
+    finding = next(finding for finding in known.findings if finding.verdict == "FAILURE")
     assert main(["judge", str(TRACES / known.server / finding.trace)]) == 1
     assert f"{finding.requirement} ({finding.level})" in capsys.readouterr().out
 
@@ -100,40 +104,43 @@ def test_servers_are_pinned_exactly_and_by_name_only() -> None:
     assert {path.name for path in PINS.iterdir()} == {server.files.name for server in SERVERS.values()}
 
 
-def test_a_row_with_a_word_that_nobody_knows_is_refused(tmp_path: Path) -> None:
+def test_an_unknown_key_of_the_table_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "servers.toml"
     path.write_text('[x]\npackage = "x"\nbuilt_with = "y"\ncommand = []\nport = 1\n', "utf-8")
     with pytest.raises(msgspec.ValidationError, match="port"):
         public_servers(path)
 
 
-def test_finding_without_a_reason_and_reason_without_a_finding_are_told() -> None:
-    assert list(reason("memory").breaches([judged(found())])) == []
-    assert "nobody has written why" in next(reason().breaches([judged(found())]))
-    assert "was not found" in next(reason("memory").breaches([judged()]))
+def test_a_finding_without_a_reason_and_a_reason_without_a_finding_are_reported() -> None:
+    assert list(reason("memory").breaches([judged(finding())])) == []
+    assert "has no reason" in next(reason().breaches([judged(finding())]))
+    assert "has no finding" in next(reason("memory").breaches([judged()]))
 
 
 def test_reasons_for_servers_that_were_not_judged_are_left_alone() -> None:
-    assert list(reason("memory", "time").breaches([judged(found())])) == []
+    assert list(reason("memory", "time").breaches([judged(finding())])) == []
 
 
-def test_fewest_and_smallest_traces_are_kept_that_show_everything() -> None:
+def test_few_and_small_traces_show_everything() -> None:
     both = cell("a", ("x", Verdict.FAILURE), ("y", Verdict.FAILURE), trace="both")
-    one = cell("b", ("x", Verdict.FAILURE), trace="one")
-    places = places_of(run_of(both, one))
-    assert [each.trace for each in chosen(places, {"both": 100, "one": 90})] == ["both"]
-    assert {each.trace for each in chosen(places, {"both": 1000, "one": 1})} == {"both", "one"}
-    assert chosen({}, {}) == []
+    single = cell("b", ("x", Verdict.FAILURE), trace="one")
+    places = places_of(run_of(both, single))
+    assert [chosen_cell.trace for chosen_cell in smallest_cover(places, {"both": 100, "one": 90})] == ["both"]
+    assert {chosen_cell.trace for chosen_cell in smallest_cover(places, {"both": 1000, "one": 1})} == {
+        "both",
+        "one",
+    }
+    assert smallest_cover({}, {}) == []
 
 
-def test_finding_is_told_once_whatever_shows_it() -> None:
-    twice = [found(trace="b.ndjson"), found(trace="c.ndjson"), found(requirement="AA-1")]
-    told = [(one.requirement, one.trace) for one in once(twice)]
-    assert told == [("AA-1", "a.ndjson"), ("TL-19", "b.ndjson")]
+def test_a_finding_is_listed_once() -> None:
+    duplicates = [finding(trace="b.ndjson"), finding(trace="c.ndjson"), finding(requirement="AA-1")]
+    listed = [(finding.requirement, finding.trace) for finding in deduplicated(duplicates)]
+    assert listed == [("AA-1", "a.ndjson"), ("TL-19", "b.ndjson")]
 
 
-def test_what_a_server_said_is_no_markup_of_the_page() -> None:
+def test_text_of_a_server_is_not_markup() -> None:
     server = PublicServer("p", "SDK", ["x"], name="memory")
-    written = page(Record(1, 1, [judged(found())]), {"memory": server}, reason("memory"))
+    written = page(Record(1, 1, [judged(finding())]), {"memory": server}, reason("memory"))
     assert "<that>" not in written and "&lt;that> \\| ```" in written
-    assert "true because: It is so." in written
+    assert "why: It is so." in written
