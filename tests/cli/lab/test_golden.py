@@ -100,10 +100,10 @@ def test_differences_do_not_disturb_what_programs_read(capsys: pytest.CaptureFix
     ("options", "problem"),
     [
         (("--against-golden", "nowhere"), "nowhere/golden.json: No such file"),
-        (("--record-golden", "."), "holds something else than a golden run"),
+        (("--record-golden", "."), "is not a golden run"),
         (("--record-golden", "x", "--against-golden", "y"), "not allowed with"),
         (("--golden-ignore", "/x"), "--golden-ignore wants"),
-        (("--record-golden", "x", "--golden-ignore", "x"), "a pointer begins with a slash"),
+        (("--record-golden", "x", "--golden-ignore", "x"), "a pointer must begin with a slash"),
     ],
 )
 def test_wrong_use_is_refused_before_anything_is_played(

@@ -47,7 +47,7 @@ def _verdicts(cells: Iterable[CellDifference]) -> Iterator[str]:
         for change in cell.verdicts:
             places.setdefault(change, []).append(_named(cell.place))
     for change, at in list(places.items())[:MOST]:
-        yield f"DIFFERS {change.what}: golden {change.golden}, now {change.now}"
+        yield f"DIFFERS {change.name}: golden {change.golden}, now {change.now}"
         yield f"  in        {_several(at)}"
     yield from _rest(len(places), "verdict")
 
@@ -95,5 +95,5 @@ def _several(names: list[str]) -> str:
 
 
 def _normalised(comparison: Comparison) -> Iterator[str]:
-    counts = ", ".join(f"{name} ({count})" for name, count in comparison.touched.most_common())
+    counts = ", ".join(f"{name} ({count})" for name, count in comparison.applied.most_common())
     yield f"normalised: {counts or 'nothing'}"

@@ -1,4 +1,4 @@
-"""Canonical frames: what may differ is named or left out, every other byte is as it was."""
+"""Canonical frames: volatile values are replaced or omitted, every other byte stays."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ from assay.lab.harness.golden.frame_difference import frame_differences
 from assay.lab.harness.golden.normaliser import (
     BUILT_IN,
     ENDPOINT,
-    LEFT_OUT,
+    OMITTED,
     QUESTIONS,
     VALUES,
     Method,
@@ -25,8 +25,10 @@ POST = ">", "1/post-1", Kind.REQUEST
 
 
 def differences(before: Trace, after: Trace, *extra: Volatile) -> list[str]:
-    found = frame_differences(canonical(before, extra), canonical(after, extra))
-    return [f"{one.at}: {one.before} / {one.after}" for one in found]
+    return [
+        f"{difference.at}: {difference.before} / {difference.after}"
+        for difference in frame_differences(canonical(before, extra), canonical(after, extra))
+    ]
 
 
 def raws(trace: Trace) -> list[bytes]:
@@ -44,10 +46,10 @@ def exchange(head: bytes, body: bytes, sent: bytes = b"") -> Trace:
     )
 
 
-def test_every_normaliser_has_a_name_of_its_own_and_a_reason() -> None:
-    declared: list[Any] = [*VALUES, *LEFT_OUT, *BUILT_IN, QUESTIONS, ENDPOINT]
-    assert len({one.name for one in declared}) == len(declared)
-    assert all(one.reason for one in declared)
+def test_every_normaliser_has_a_unique_name_and_a_reason() -> None:
+    declared: list[Any] = [*VALUES, *OMITTED, *BUILT_IN, QUESTIONS, ENDPOINT]
+    assert len({rule.name for rule in declared}) == len(declared)
+    assert all(rule.reason for rule in declared)
 
 
 def test_named_values_keep_their_relations() -> None:
@@ -87,22 +89,22 @@ def test_a_value_of_another_type_is_a_difference() -> None:
     ],
 )
 def test_any_changed_byte_is_a_difference(reply: bytes) -> None:
-    asked = (">", request(1, "ping"))
-    before = stdio_trace(asked, ("<", b'{"jsonrpc":"2.0","id":1,"result":{"x":"a"}}\n'))
+    ping = (">", request(1, "ping"))
+    before = stdio_trace(ping, ("<", b'{"jsonrpc":"2.0","id":1,"result":{"x":"a"}}\n'))
     assert not differences(before, before)
-    assert differences(before, stdio_trace(asked, ("<", reply)))
+    assert differences(before, stdio_trace(ping, ("<", reply)))
 
 
-def test_heads_differ_by_their_headers_save_those_of_one_exchange() -> None:
+def test_heads_differ_by_headers_that_are_not_volatile() -> None:
     before = exchange(b"Date: Mon\r\nContent-Type: application/json\r\nContent-Length: 2\r\n", b"{}")
     later = exchange(b"Date: Tue\r\nContent-Type: application/json\r\nContent-Length: 2\r\n", b"{}")
     other = exchange(b"Date: Mon\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n", b"{}")
     assert not differences(before, later)
-    (found,) = differences(before, other)
-    assert found.startswith("header Content-Type: Content-Type: application/json / Content-Type: text/plain")
+    (difference,) = differences(before, other)
+    assert difference.startswith("header Content-Type: Content-Type: application/json / Content-Type: text")
 
 
-def test_content_length_is_only_compared_where_it_is_wrong() -> None:
+def test_content_length_is_only_compared_if_wrong() -> None:
     right, longer = exchange(b"Content-Length: 2\r\n", b"{}"), exchange(b"Content-Length: 3\r\n", b"{ }")
     wrong = exchange(b"Content-Length: 9\r\n", b"{}")
     assert differences(right, longer) == ["byte 1: '{}' / '{ }'"]
@@ -119,29 +121,31 @@ def test_sessions_and_ports_are_named() -> None:
     assert not differences(session(b"abc"), session(b"defg"))
 
 
-def test_events_are_named_by_id_and_read_through_their_data() -> None:
-    def stream(number: bytes, text: bytes, *more: bytes) -> Trace:
+def test_event_ids_are_named_and_the_data_is_compared() -> None:
+    def stream(number: bytes, text: bytes, *blocks: bytes) -> Trace:
         frames = [
             (*POST, b"POST /mcp HTTP/1.1\r\n\r\n"),
             ("<", "1/post-1", Kind.HEAD, b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"),
             ("<", "1/post-1", Kind.EVENT, b": alive\n\n"),
             ("<", "1/post-1", Kind.EVENT, b"id: " + number + b'\ndata: {"a":\ndata: "' + text + b'"}\n\n'),
-            *(("<", "1/post-1", Kind.EVENT, one) for one in more),
+            *(("<", "1/post-1", Kind.EVENT, block) for block in blocks),
         ]
         return http_trace(frames)
 
     assert raws(stream(b"7", b"x"))[-1] == b'id: (event id 1)\ndata: {"a":\ndata: "x"}\n\n'
     assert not differences(stream(b"7", b"x"), stream(b"8", b"x"))
     assert differences(stream(b"7", b"x"), stream(b"7", b"y")) == ['/a: "x" / "y"']
-    assert not differences(stream(b"7", b"x"), stream(b"7", b"x", b"data: more\n\n")), "it was left open"
+    assert not differences(stream(b"7", b"x"), stream(b"7", b"x", b"data: more\n\n")), "the stream is open"
 
 
-def test_answers_to_requests_at_once_have_no_order() -> None:
-    asked = [(">", request(1, "a")), (">", request(2, "b"))]
-    one, two = ("<", result(1, x=1)), ("<", result(2, x=2))
+def test_answers_to_concurrent_requests_have_no_order() -> None:
+    requests = [(">", request(1, "a")), (">", request(2, "b"))]
+    first, second = ("<", result(1, x=1)), ("<", result(2, x=2))
     notice = ("<", {"jsonrpc": "2.0", "method": "notifications/message"})
-    assert not differences(stdio_trace(*asked, one, notice, two), stdio_trace(*asked, two, one, notice))
-    assert differences(stdio_trace(*asked, one, two), stdio_trace(*asked, one, two, two))
+    before, after = [*requests, first, notice, second], [*requests, second, first, notice]
+    assert not differences(stdio_trace(*before), stdio_trace(*after))
+    repeated = stdio_trace(*requests, first, second, second)
+    assert differences(stdio_trace(*requests, first, second), repeated)
 
 
 def test_notifications_have_an_order() -> None:
@@ -149,7 +153,7 @@ def test_notifications_have_an_order() -> None:
     assert differences(stdio_trace(first, second), stdio_trace(second, first))
 
 
-def test_questions_of_the_server_are_named_by_their_order() -> None:
+def test_ids_of_server_requests_are_named_by_their_order() -> None:
     def asking(number: Any, answered: Any) -> Trace:
         return stdio_trace(("<", request(number, "roots/list")), (">", result(answered, roots=[])))
 
@@ -157,9 +161,9 @@ def test_questions_of_the_server_are_named_by_their_order() -> None:
     assert differences(asking(1, 1), asking(5, 1))
 
 
-def test_sentinels_and_standard_error_are_left_out() -> None:
+def test_sentinels_and_standard_error_are_omitted() -> None:
     plain = stdio_trace((">", request(1, "ping")), ("<", result(1)))
-    asked = stdio_trace(
+    with_sentinel = stdio_trace(
         (">", request(1, "ping")),
         ("<", result(1)),
         (">", request("sentinel-1-1", "ping")),
@@ -168,28 +172,27 @@ def test_sentinels_and_standard_error_are_left_out() -> None:
     noisy = Trace(
         plain.header, [*plain.frames, Frame(2, 0.1, Sender.SUBJECT, "1/errors", Kind.ERRORS, b"at 12:01\n")]
     )
-    assert not differences(plain, asked)
+    assert not differences(plain, with_sentinel)
     assert not differences(plain, noisy)
-    assert canonical(noisy).touched["standard error"] == 1
+    assert canonical(noisy).applied["standard error"] == 1
 
 
-def test_the_rest_is_not_missed_where_the_driver_hung_up_early() -> None:
-    asked = [(">", b"rubbish\n"), (">", request("sentinel-1-1", "ping"))]
+def test_frames_after_an_early_disconnect_are_not_compared() -> None:
+    sent = [(">", b"rubbish\n"), (">", request("sentinel-1-1", "ping"))]
     refusal = ("<", {"jsonrpc": "2.0", "error": {"code": -32700, "message": "no"}})
-    waited = stdio_trace(*asked, refusal, refusal, ("<", result("sentinel-1-1")))
-    hung_up = stdio_trace(*asked, refusal)
-    assert not differences(waited, hung_up)
-    assert differences(waited, stdio_trace(*asked, refusal, ("<", result("sentinel-1-1"))))
+    complete = stdio_trace(*sent, refusal, refusal, ("<", result("sentinel-1-1")))
+    assert not differences(complete, stdio_trace(*sent, refusal))
+    assert differences(complete, stdio_trace(*sent, refusal, ("<", result("sentinel-1-1"))))
 
 
-def test_a_missing_and_a_new_frame_are_told_as_that() -> None:
+def test_missing_and_new_frames_are_reported_as_such() -> None:
     frames = [("<", {"jsonrpc": "2.0", "method": f"m{number}"}) for number in range(3)]
     whole, less = stdio_trace(*frames), stdio_trace(frames[0], frames[2])
     assert differences(whole, less)[0].startswith("the frame is missing: ← ")
     assert differences(less, whole)[0].startswith("the frame is new: nothing / ← ")
 
 
-def test_declared_values_of_a_users_own_are_ignored() -> None:
+def test_values_that_the_user_declares_are_ignored() -> None:
     def built(number: object) -> Trace:
         return stdio_trace((">", request(1, "ping")), ("<", result(1, meta={"build": number}, x="a")))
 
@@ -197,10 +200,10 @@ def test_declared_values_of_a_users_own_are_ignored() -> None:
     assert differences(built(1), built(2)) == ["/result/meta/build: 1 / 2"]
     assert not differences(built(1), built(2), rule)
     assert differences(built(1), built("2"), rule)
-    assert canonical(built(1), [rule]).touched["build"] == 1
+    assert canonical(built(1), [rule]).applied["build"] == 1
 
 
-def test_canonical_frames_are_canonical() -> None:
+def test_canonical_form_is_idempotent() -> None:
     trace = exchange(
         b"Mcp-Session-Id: x\r\nDate: now\r\nContent-Length: 25\r\n", b'{"result":{"nextCursor":7}}'
     )
@@ -210,7 +213,7 @@ def test_canonical_frames_are_canonical() -> None:
     assert twice.trace.header == once.trace.header
 
 
-def test_batches_are_read_member_by_member() -> None:
+def test_values_in_batches_are_named() -> None:
     def batch(cursor: str) -> Trace:
         return stdio_trace(("<", [result(1, nextCursor=cursor), result(2)]))
 
@@ -219,9 +222,8 @@ def test_batches_are_read_member_by_member() -> None:
     assert line[0]["result"]["nextCursor"] == "(cursor 1)"
 
 
-def test_answers_over_http_are_told_apart_by_their_questions() -> None:
+def test_answers_over_http_are_matched_by_their_requests() -> None:
     def answering(*order: int) -> Trace:
-        asked = b"".join(b"data: " + json.dumps(request(n, "roots/list")).encode() + b"\n\n" for n in (1, 2))
         head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
         posts = [
             (
@@ -232,7 +234,8 @@ def test_answers_over_http_are_told_apart_by_their_questions() -> None:
             )
             for place, n in enumerate(order, 2)
         ]
-        blocks = [("<", "1/post-1", Kind.EVENT, one + b"\n\n") for one in asked.split(b"\n\n") if one]
+        requests = [json.dumps(request(n, "roots/list")).encode() for n in (1, 2)]
+        blocks = [("<", "1/post-1", Kind.EVENT, b"data: " + data + b"\n\n") for data in requests]
         return http_trace(
             [(*POST, b"POST / HTTP/1.1\r\n\r\n"), ("<", "1/post-1", Kind.HEAD, head), *blocks, *posts]
         )
@@ -241,8 +244,8 @@ def test_answers_over_http_are_told_apart_by_their_questions() -> None:
     assert differences(answering(1, 2), answering(1))
 
 
-def test_endpoint_of_two_endpoints_is_named() -> None:
-    def told(path: str) -> Trace:
+def test_endpoint_of_http_sse_is_named() -> None:
+    def stream(path: str) -> Trace:
         head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
         return http_trace(
             [
@@ -253,11 +256,11 @@ def test_endpoint_of_two_endpoints_is_named() -> None:
             ]
         )
 
-    assert not differences(told("/m?s=1"), told("/m?s=2"))
-    assert canonical(told("/m?s=1")).touched[ENDPOINT.name] == 2
+    assert not differences(stream("/m?s=1"), stream("/m?s=2"))
+    assert canonical(stream("/m?s=1")).applied[ENDPOINT.name] == 2
 
 
-def test_header_tells_nothing_of_when_and_where() -> None:
+def test_header_has_neither_time_nor_address() -> None:
     header = Header(HANDSHAKE[-1].date, "http", "http://localhost:4711/mcp", "a.b", "now", closed=True)
     bare = canonical(Trace(header, [])).trace.header
     assert (bare.subject, bare.started, bare.closed) == ("http://(address)/mcp", "", True)

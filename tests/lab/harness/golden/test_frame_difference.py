@@ -1,4 +1,4 @@
-"""Where two frames part is told as people look for it: a header, a pointer, a byte."""
+"""The place of a difference: a header, a pointer or a byte."""
 
 from collections import Counter
 
@@ -30,12 +30,12 @@ def head(raw: bytes) -> Trace:
         (b"HTTP/1.1 200 OK\r\nA: 1\r\nB: 1", b"HTTP/1.1 200 OK\r\nB: 1\r\nA: 1", "order of headers"),
     ],
 )
-def test_heads_part_at_a_line(before: bytes, after: bytes, at: str) -> None:
+def test_heads_differ_at_a_line(before: bytes, after: bytes, at: str) -> None:
     assert first(head(before), head(after)).at == at
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "expected"),
     [
         ({"a/b": [1, 2]}, {"a/b": [1, 3]}, ("/result/a~1b/1", "2", "3")),
         ({"a": [1]}, {"a": [1, 2]}, ("/result/a/1", "nothing", "2")),
@@ -44,28 +44,28 @@ def test_heads_part_at_a_line(before: bytes, after: bytes, at: str) -> None:
         ({"a": 1}, {}, ("/result/a", "1", "nothing")),
     ],
 )
-def test_messages_part_at_a_pointer(
-    before: dict[str, object], after: dict[str, object], told: object
+def test_messages_differ_at_a_pointer(
+    before: dict[str, object], after: dict[str, object], expected: object
 ) -> None:
-    found = first(stdio_trace(("<", result(1, **before))), stdio_trace(("<", result(1, **after))))
-    assert (found.at, found.before, found.after) == told
+    difference = first(stdio_trace(("<", result(1, **before))), stdio_trace(("<", result(1, **after))))
+    assert (difference.at, difference.before, difference.after) == expected
 
 
-def test_long_values_are_cut() -> None:
-    found = first(stdio_trace(("<", result(1, a="x" * 9_999))), stdio_trace(("<", result(1, a=""))))
-    assert found.before.endswith("(10001 characters)")
+def test_long_values_are_truncated() -> None:
+    difference = first(stdio_trace(("<", result(1, a="x" * 9_999))), stdio_trace(("<", result(1, a=""))))
+    assert difference.before.endswith("(10001 characters)")
 
 
-def test_the_number_of_a_frame_is_that_in_its_trace() -> None:
+def test_frame_numbers_are_those_of_the_original_traces() -> None:
     before = stdio_trace((">", b"a\n"), ("<", b"x\n"), (">", b"b\n"), ("<", b"y\n"))
     after = stdio_trace((">", b"a\n"), (">", b"b\n"), ("<", b"x\n"), ("<", b"z\n"))
-    found = first(before, after)
-    assert (found.frame_before, found.frame_after) == (3, 3)
-    assert str(found) == "frame #3 (subject on 1/lines), byte 0"
+    difference = first(before, after)
+    assert (difference.frame_before, difference.frame_after) == (3, 3)
+    assert str(difference) == "frame #3 (subject on 1/lines), byte 0"
     assert first(before, stdio_trace((">", b"a\n"), (">", b"b\n"), ("<", b"z\n"))).frame_after == 2
 
 
-def test_another_kind_of_frame_is_told_as_that() -> None:
+def test_another_kind_of_frame_is_a_difference() -> None:
     def ended(kind: Kind) -> Trace:
         return http_trace(
             [("<", "1/post-1", Kind.HEAD, b"HTTP/1.1 200 OK\r\n\r\n"), ("<", "1/post-1", kind, b"x")]
@@ -74,13 +74,13 @@ def test_another_kind_of_frame_is_told_as_that() -> None:
     assert first(ended(Kind.BODY), ended(Kind.EVENT)).at == "kind of frame"
 
 
-def test_only_a_subject_is_excused_for_what_came_after_the_driver_hung_up() -> None:
+def test_only_frames_of_the_subject_after_a_disconnect_are_excused() -> None:
     opened = (b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n", b"data: 1\n\n", b"data: 2\n\n")
 
-    def stream(count: int, *more: Kind) -> Trace:
+    def stream(count: int, *following: Kind) -> Trace:
         kinds = (Kind.HEAD, Kind.EVENT, Kind.EVENT)
-        frames = [("<", "1/get-1", *one) for one in zip(kinds, opened, strict=True)][:count]
-        return http_trace([*frames, *(("<", "1/get-1", kind, b"") for kind in more)])
+        frames = [("<", "1/get-1", kind, raw) for kind, raw in zip(kinds, opened, strict=True)][:count]
+        return http_trace([*frames, *(("<", "1/get-1", kind, b"") for kind in following)])
 
     excused: Counter[str] = Counter()
     assert not list(frame_differences(canonical(stream(2)), canonical(stream(3)), excused))

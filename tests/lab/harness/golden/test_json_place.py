@@ -1,4 +1,4 @@
-"""Values in JSON texts: found by pointer, and changed without touching a byte besides."""
+"""Positions of values in JSON texts."""
 
 import json
 
@@ -11,7 +11,7 @@ from assay.lab.harness.golden.json_place import is_json, places, steps_of
 TEXT = ' {"a" : [1, {"b": "x"}], "c~/d": null, "a": {"b": [ ]} } '
 
 
-def found(pointer: str, text: str = TEXT) -> list[str]:
+def values_at(pointer: str, text: str = TEXT) -> list[str]:
     return [text[span.start : span.end] for span in places(text, steps_of(pointer))]
 
 
@@ -27,8 +27,8 @@ def found(pointer: str, text: str = TEXT) -> list[str]:
         ("/c~0~1d/inside", []),
     ],
 )
-def test_values_are_found_where_a_pointer_leads(pointer: str, values: list[str]) -> None:
-    assert found(pointer) == values
+def test_pointer_matches_values(pointer: str, values: list[str]) -> None:
+    assert values_at(pointer) == values
 
 
 def test_pointer_begins_with_a_slash() -> None:
@@ -37,7 +37,7 @@ def test_pointer_begins_with_a_slash() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"a":1} x', "[" * 100_000, "1" * 5_000, "\ufeff{}"])
-def test_what_is_no_json_is_told_from_what_is(text: str) -> None:
+def test_invalid_json_is_recognised(text: str) -> None:
     assert not is_json(text)
 
 
@@ -49,11 +49,11 @@ values = st.recursive(
 
 
 @given(values, st.sampled_from([None, 1]))
-def test_every_value_inside_is_found_whole(value: object, indent: int | None) -> None:
+def test_every_nested_value_is_matched_whole(value: object, indent: int | None) -> None:
     text = json.dumps(value, indent=indent)
     assert is_json(text)
-    for place in found("/**/*", text):
+    for place in values_at("/**/*", text):
         json.loads(place)
     if isinstance(value, dict):
-        members = [json.loads(place) for place in found("/*", text)]
+        members = [json.loads(place) for place in values_at("/*", text)]
         assert members == list(value.values())

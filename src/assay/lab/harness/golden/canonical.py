@@ -1,5 +1,8 @@
-"""A trace in the form in which two recordings can be compared: what `normaliser.py` declares is named or left
-out, the rest is as it was, byte for byte. Making the canonical form canonical changes nothing."""
+"""The canonical form of a trace, in which two recordings can be compared.
+
+Values that `normaliser.py` declares are replaced by names or omitted; every other byte stays. The canonical
+form of a canonical trace is the trace itself.
+"""
 
 from __future__ import annotations
 
@@ -13,25 +16,25 @@ from assay.lab.harness.trace.frame import Frame, Kind, Sender
 from assay.lab.harness.trace.message import Shape
 from assay.lab.harness.trace.trace import Trace
 
-from .generated_value import Disguise
+from .generated_value import GeneratedNames
 from .lane import (
     LEFT,
     SHARED,
-    Said,
-    asker_of,
+    MessagesByFrame,
+    canonical_channels,
+    client_side,
+    cut_connections,
     is_sentinel,
     lane_of,
-    left_early,
+    messages_by_frame,
     natural,
-    renamed_channels,
-    said_in,
 )
 from .normaliser import (
     ADDRESS,
     CLIENT_VALUES,
     LEFT_EARLY,
-    LEFT_OUT,
     MOMENTS,
+    OMITTED,
     ORDER,
     PIECES,
     SENTINELS,
@@ -41,116 +44,125 @@ from .normaliser import (
 from .rewrite import Rewriter, authority_of
 
 TIMES = ("begin", "waited", "pid")
-"""What marks say of moments: the number of another frame, seconds, a process."""
+"""Fields of marks that differ in each recording: the number of another frame, seconds, a process id."""
 
 
 class Canonical(Struct, frozen=True):
     trace: Trace
     origin: tuple[int, ...]
-    """The number that each frame had."""
-    touched: Counter[str]
-    """How often each normaliser had something to do."""
+    """The original number of each frame."""
+    applied: Counter[str]
+    """How often each normaliser applied."""
 
 
 def canonical(trace: Trace, extra: Iterable[Volatile] = ()) -> Canonical:
-    touched: Counter[str] = Counter()
-    said = said_in(trace)
-    scaffolding = _sentinels(trace, said)
-    kept = [frame for frame in trace.frames if not _left_out(frame, scaffolding, touched)]
-    kept += _early(trace, touched)
-    ordered = list(_arranged(kept, said, renamed_channels(trace, said), asker_of(trace)))
-    frames = [_plain(frame, n) for n, frame in enumerate(_rewritten(trace, ordered, said, extra, touched))]
+    applied: Counter[str] = Counter()
+    messages = messages_by_frame(trace)
+    sentinels = _sentinels(trace, messages)
+    compared = [frame for frame in trace.frames if not _is_omitted(frame, sentinels, applied)]
+    compared += _cut_marks(trace, applied)
+    ordered = list(_arranged(compared, messages, canonical_channels(trace, messages), client_side(trace)))
+    rewritten = _rewritten(trace, ordered, messages, extra, applied)
+    frames = [_without_times(frame, n) for n, frame in enumerate(rewritten)]
     origin = tuple(frame.n for frame in ordered)
-    touched[PIECES.name] += len(kept) - len(ordered)
-    touched[ORDER.name] += list(origin) != sorted(origin)
-    touched[MOMENTS.name] += any(frame.t for frame in kept)
-    return Canonical(_bare(trace, frames), origin, +touched)
+    applied[PIECES.name] += len(compared) - len(ordered)
+    applied[ORDER.name] += list(origin) != sorted(origin)
+    applied[MOMENTS.name] += any(frame.t for frame in compared)
+    return Canonical(_without_address(trace, frames), origin, +applied)
 
 
 def _rewritten(
-    trace: Trace, frames: list[Frame], said: Said, extra: Iterable[Volatile], touched: Counter[str]
+    trace: Trace,
+    frames: list[Frame],
+    messages: MessagesByFrame,
+    extra: Iterable[Volatile],
+    applied: Counter[str],
 ) -> Iterator[Frame]:
-    if asker_of(trace) is Sender.DRIVER:
-        rewriter = Rewriter(trace, (*VALUES, *extra), touched)
-        yield from (rewriter.rewritten(frame, said[frame.n]) for frame in frames)
+    if client_side(trace) is Sender.DRIVER:
+        rewriter = Rewriter(trace, (*VALUES, *extra), applied)
+        yield from (rewriter.rewritten(frame, messages[frame.n]) for frame in frames)
     else:
-        rewriter = Rewriter(trace, (*VALUES, *CLIENT_VALUES, *extra), touched)
-        disguise = Disguise(trace, frames, touched)
-        yield from (disguise.rewritten(rewriter.rewritten(frame, said[frame.n])) for frame in frames)
+        rewriter = Rewriter(trace, (*VALUES, *CLIENT_VALUES, *extra), applied)
+        names = GeneratedNames(trace, frames, applied)
+        yield from (names.rewritten(rewriter.rewritten(frame, messages[frame.n])) for frame in frames)
 
 
-def _plain(frame: Frame, number: int) -> Frame:
+def _without_times(frame: Frame, number: int) -> Frame:
     info = frame.info
     if frame.kind is Kind.MARK:
         info = {key: value for key, value in info.items() if key not in TIMES}
     return msgspec.structs.replace(frame, n=number, t=0.0, info=info)
 
 
-def _bare(trace: Trace, frames: list[Frame]) -> Trace:
+def _without_address(trace: Trace, frames: list[Frame]) -> Trace:
     subject, authority = trace.header.subject, authority_of(trace)
-    shown = subject.replace(authority, f"({ADDRESS.name})") if authority else subject
-    return Trace(msgspec.structs.replace(trace.header, started="", subject=shown), frames)
+    subject = subject.replace(authority, f"({ADDRESS.name})") if authority else subject
+    return Trace(msgspec.structs.replace(trace.header, started="", subject=subject), frames)
 
 
-def _left_out(frame: Frame, scaffolding: frozenset[int], touched: Counter[str]) -> bool:
-    names = [rule.name for rule in LEFT_OUT if rule.covers(frame)]
-    if frame.n in scaffolding:
+def _is_omitted(frame: Frame, sentinels: frozenset[int], applied: Counter[str]) -> bool:
+    names = [rule.name for rule in OMITTED if rule.covers(frame)]
+    if frame.n in sentinels:
         names.append(SENTINELS.name)
-    touched.update(names[:1])
+    applied.update(names[:1])
     return bool(names)
 
 
-def _sentinels(trace: Trace, said: Said) -> frozenset[int]:
-    """The frames of sentinels and their answers; on HTTP, all of the request and its response."""
-    found = [frame for frame in trace.frames if any(map(is_sentinel, said[frame.n]))]
-    posts = {frame.channel for frame in found if frame.kind is Kind.REQUEST}
-    numbers = {frame.n for frame in found}
-    return frozenset(one.n for one in trace.frames if one.n in numbers or one.channel in posts)
+def _sentinels(trace: Trace, messages: MessagesByFrame) -> frozenset[int]:
+    """The frames of sentinels and their answers; on HTTP, the whole request and response."""
+    sentinels = [frame for frame in trace.frames if any(map(is_sentinel, messages[frame.n]))]
+    posts = {frame.channel for frame in sentinels if frame.kind is Kind.REQUEST}
+    numbers = {frame.n for frame in sentinels}
+    return frozenset(frame.n for frame in trace.frames if frame.n in numbers or frame.channel in posts)
 
 
-def _early(trace: Trace, touched: Counter[str]) -> Iterator[Frame]:
-    for number, connection in enumerate(left_early(trace), len(trace.frames)):
-        touched[LEFT_EARLY.name] += 1
+def _cut_marks(trace: Trace, applied: Counter[str]) -> Iterator[Frame]:
+    for number, connection in enumerate(cut_connections(trace), len(trace.frames)):
+        applied[LEFT_EARLY.name] += 1
         info = {"label": LEFT_EARLY.name}
         yield Frame(number, 0.0, Sender.DRIVER, f"{connection}/{LEFT}", Kind.MARK, info=info)
 
 
-def _arranged(frames: Iterable[Frame], said: Said, names: dict[str, str], asker: Sender) -> Iterator[Frame]:
-    """Channel by channel, and on a shared one each answer behind its request."""
+def _arranged(
+    frames: Iterable[Frame], messages: MessagesByFrame, names: dict[str, str], client: Sender
+) -> Iterator[Frame]:
+    """Order the frames by channel; on a shared channel, put each answer after its request."""
     channels: dict[str, list[Frame]] = defaultdict(list)
     for frame in frames:
         channel = names.get(frame.channel, frame.channel)
         channels[channel].append(msgspec.structs.replace(frame, channel=channel))
     for channel in sorted(channels, key=natural):
-        inside = channels[channel]
-        shared = any(frame.kind in SHARED for frame in inside)
-        yield from _conversation(inside, said, asker) if shared else inside
+        on_channel = channels[channel]
+        shared = any(frame.kind in SHARED for frame in on_channel)
+        yield from _answers_after_requests(on_channel, messages, client) if shared else on_channel
 
 
-def _conversation(frames: list[Frame], said: Said, asker: Sender) -> Iterator[Frame]:
+def _answers_after_requests(
+    frames: list[Frame], messages: MessagesByFrame, client: Sender
+) -> Iterator[Frame]:
     lanes: dict[str, list[Frame]] = defaultdict(list)
-    for frame in _whole(frame for frame in frames if frame.sender is not asker):
-        lanes[lane_of(frame, said[frame.n], asker)].append(frame)
+    for frame in _whole_lines(frame for frame in frames if frame.sender is not client):
+        lanes[lane_of(frame, messages[frame.n], client)].append(frame)
     for frame in frames:
-        if frame.sender is asker:
+        if frame.sender is client:
             yield frame
-            asked = (one.id for one in said[frame.n] if one.shape is Shape.REQUEST)
-            for request_id in asked:
-                yield from lanes.pop(f"answer to {request_id!r}", ())
+            for message in messages[frame.n]:
+                if message.shape is Shape.REQUEST:
+                    yield from lanes.pop(f"answer to {message.id!r}", ())
     for lane in sorted(lanes):
         yield from lanes[lane]
 
 
-def _whole(frames: Iterable[Frame]) -> Iterator[Frame]:
-    """Lines that were written piece by piece, put together."""
-    held: Frame | None = None
+def _whole_lines(frames: Iterable[Frame]) -> Iterator[Frame]:
+    """Join lines that were written in pieces."""
+    partial: Frame | None = None
     for frame in frames:
-        if held is not None and frame.kind is Kind.LINE:
-            frame = msgspec.structs.replace(frame, raw=held.raw + frame.raw)
-        elif held is not None:
-            yield held
-        held = frame if frame.kind is Kind.LINE and not frame.raw.endswith(b"\n") else None
-        if held is None:
+        if partial is not None and frame.kind is Kind.LINE:
+            frame = msgspec.structs.replace(frame, raw=partial.raw + frame.raw)
+        elif partial is not None:
+            yield partial
+        partial = frame if frame.kind is Kind.LINE and not frame.raw.endswith(b"\n") else None
+        if partial is None:
             yield frame
-    if held is not None:
-        yield held
+    if partial is not None:
+        yield partial

@@ -1,4 +1,4 @@
-"""A run beside a golden one: every difference in a verdict or in a canonical frame."""
+"""Comparison of a run with a golden run: differences in verdicts and in canonical frames."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOTHING: Final = "nothing"
 
 
 class VerdictDifference(Struct, frozen=True):
-    what: str
+    name: str
     """`outcome`, or the id of a check."""
     golden: str
     now: str
@@ -34,19 +34,19 @@ class CellDifference(Struct, frozen=True):
     frames: list[FrameDifference]
     golden_trace: str
     trace: str
-    """Where the frames are: the golden trace and the one of now."""
+    """The files of the golden and the current trace."""
 
 
 class Comparison(Struct, frozen=True):
     compared: int
     cells: list[CellDifference]
     missing: list[Place]
-    """Cells of the golden run that this one does not have."""
+    """Cells of the golden run that the current run does not have."""
     extra: list[Place]
-    touched: Counter[str]
-    """How often each normaliser had something to do."""
+    applied: Counter[str]
+    """How often each normaliser applied."""
     unselected: int = 0
-    """Cells of the golden run that nobody asked for this time."""
+    """Cells of the golden run that were not selected for the current run."""
 
     @property
     def differs(self) -> bool:
@@ -54,46 +54,46 @@ class Comparison(Struct, frozen=True):
 
 
 def compare_with_golden(golden: Golden, run: Run, home: Path) -> Comparison:
-    """The traces of the run are named from `home`.
+    """The paths of the run's traces are relative to `home`.
 
     Raises:
         BadGolden: a golden trace was changed after it was recorded.
     """
-    touched: Counter[str] = Counter()
+    applied: Counter[str] = Counter()
     known = [cell for cell in run.cells if place_of(cell) in golden.cells]
-    played = {place_of(cell) for cell in run.cells}
-    compared = [_compared(golden, cell, home, touched) for cell in known]
+    places = {place_of(cell) for cell in run.cells}
+    compared = [_compare(golden, cell, home, applied) for cell in known]
     return Comparison(
         compared=len(known),
-        cells=[one for one in compared if one.verdicts or one.frames],
-        missing=[place for place in golden.cells if place not in played],
-        extra=sorted(played - golden.cells.keys()),
-        touched=touched,
+        cells=[difference for difference in compared if difference.verdicts or difference.frames],
+        missing=[place for place in golden.cells if place not in places],
+        extra=sorted(places - golden.cells.keys()),
+        applied=applied,
     )
 
 
-def _compared(golden: Golden, cell: CellResult, home: Path, touched: Counter[str]) -> CellDifference:
+def _compare(golden: Golden, cell: CellResult, home: Path, applied: Counter[str]) -> CellDifference:
     place = place_of(cell)
     before = golden.trace(place)
     after = canonical(read_trace(home / cell.trace), golden.rules.values) if cell.trace else None
     if after is not None:
-        touched.update(after.touched)
+        applied.update(after.applied)
     stored = golden.cells[place]
     return CellDifference(
         place=place,
         attempt=cell.attempt,
         verdicts=list(verdict_differences(stored, summary_of(cell))),
-        frames=_frames(before, after, touched),
+        frames=_frames(before, after, applied),
         golden_trace=f"{dashed(place[0])}/{stored.trace}" if stored.trace else "",
         trace=cell.trace,
     )
 
 
 def _frames(
-    before: Canonical | None, after: Canonical | None, touched: Counter[str]
+    before: Canonical | None, after: Canonical | None, applied: Counter[str]
 ) -> list[FrameDifference]:
-    """Where only one was played, the outcome says so."""
-    return [] if before is None or after is None else list(frame_differences(before, after, touched))
+    """Empty if a cell has no trace: its outcome differs then."""
+    return [] if before is None or after is None else list(frame_differences(before, after, applied))
 
 
 def verdict_differences(golden: GoldenCell, now: GoldenCell) -> Iterator[VerdictDifference]:
@@ -106,6 +106,6 @@ def verdict_differences(golden: GoldenCell, now: GoldenCell) -> Iterator[Verdict
 
 
 def _by_check(cell: GoldenCell) -> dict[str, str]:
-    """What each check came to, with the requirements that it found broken."""
+    """The verdict of each check, with the requirements that it reports as broken."""
     verdicts = {check: verdict for verdict, checks in cell.checks.items() for check in checks}
     return {check: " ".join((verdict, *cell.broken.get(check, ()))) for check, verdict in verdicts.items()}

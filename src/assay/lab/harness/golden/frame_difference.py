@@ -1,4 +1,4 @@
-"""Where two canonical traces part: the frame, the place in it, and what stands there in each."""
+"""Differences between two canonical traces: the frame, the place in it, and both values."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from assay.lab.harness.trace.frame import Frame, Kind, Sender
 
 from .canonical import Canonical
 from .json_place import is_json
-from .lane import LEFT, asker_of, lane_of, said_in
+from .lane import LEFT, client_side, lane_of, messages_by_frame
 from .normaliser import LEFT_EARLY, OPEN_STREAMS, RETURNS
 
 WIDTH: Final = 160
-"""Characters that are shown of a value."""
+"""The most characters of a value in a report."""
 FIRST: Final = 2
-"""Visits of a client to a stream that are compared whatever comes later."""
+"""How often a client may open its GET stream before later times are ignored."""
 _STREAMED: Final = frozenset({Kind.HEAD, Kind.EVENT})
 
 
@@ -29,10 +29,10 @@ class FrameDifference(Struct, frozen=True):
     channel: str
     sender: str
     frame_before: int | None
-    """Numbers of the frame in the two traces; none where there is no such frame."""
+    """The number of the frame in each trace; None if it has no such frame."""
     frame_after: int | None
     at: str
-    """A JSON Pointer, a header, a byte; or what the whole frame is: missing, or new."""
+    """A JSON Pointer, a header, a byte, or a remark that the whole frame is missing or new."""
     before: str
     after: str
 
@@ -42,39 +42,44 @@ class FrameDifference(Struct, frozen=True):
 
 
 Side = tuple[str, Sender, str]
-"""A channel, a direction and a lane: within one, frames have an order."""
+"""A channel, a direction and a lane, within which frames have an order."""
 Numbered = tuple[Frame, int]
-"""A frame, and the number that it has in its trace."""
+"""A frame, and its number in the original trace."""
 
 
 def frame_differences(
     before: Canonical, after: Canonical, excused: Counter[str] | None = None
 ) -> Iterator[FrameDifference]:
-    """The first difference of each lane, in the order of the earlier one. What is longer in one just because
-    the driver hung up at another moment is none; `excused` counts these by rule."""
+    """The first difference of each lane, in the order of `before`.
+
+    Frames that a trace lacks only because the driver disconnected earlier are not reported; `excused` counts
+    them by rule.
+    """
     olds, news = _sides(before), _sides(after)
-    spare = _returns(before) ^ _returns(after)
+    later_returns = _later_returns(before) ^ _later_returns(after)
     cut = {side[0].partition("/")[0] for side in (*olds, *news) if side[0].endswith(f"/{LEFT}")}
     for side in dict.fromkeys((*olds, *news)):
         old, new = olds.get(side, []), news.get(side, [])
-        found = _first(side, old, new)
-        if found is None or side[0].endswith(f"/{LEFT}"):
+        difference = _first(side, old, new)
+        if difference is None or side[0].endswith(f"/{LEFT}"):
             continue
-        excuse = _excuse(side, old, new, cut) if None in (found.frame_before, found.frame_after) else None
-        excuse = RETURNS.name if side[0] in spare else excuse
+        missing = None in (difference.frame_before, difference.frame_after)
+        excuse = _excuse(side, old, new, cut) if missing else None
+        excuse = RETURNS.name if side[0] in later_returns else excuse
         if excuse is None:
-            yield found
+            yield difference
         elif excused is not None:
             excused[excuse] += 1
 
 
-def _sides(one: Canonical) -> dict[Side, list[Numbered]]:
-    said = said_in(one.trace)
-    steady = Sender.DRIVER if asker_of(one.trace) is Sender.DRIVER else None  # a client may do much at once
+def _sides(canonical: Canonical) -> dict[Side, list[Numbered]]:
+    messages = messages_by_frame(canonical.trace)
+    # A client under test may send several requests at once, so neither side of its trace has one order.
+    steady = Sender.DRIVER if client_side(canonical.trace) is Sender.DRIVER else None
     sides: dict[Side, list[Numbered]] = defaultdict(list)
-    for frame in one.trace.frames:
-        side = frame.channel, frame.sender, lane_of(frame, said[frame.n], steady)
-        sides[side].append((frame, one.origin[frame.n]))
+    for frame in canonical.trace.frames:
+        side = frame.channel, frame.sender, lane_of(frame, messages[frame.n], steady)
+        sides[side].append((frame, canonical.origin[frame.n]))
     return sides
 
 
@@ -84,17 +89,17 @@ def _first(side: Side, olds: list[Numbered], news: list[Numbered]) -> FrameDiffe
         if not old or not new:
             return _whole(side, old, new)
         if not _same(old[0][0], new[0][0]):
-            return _moved(side, olds[place:], news[place:])
+            return _difference(side, olds[place:], news[place:])
     return None
 
 
-def _returns(one: Canonical) -> set[str]:
-    """Channels on which a client came back to listen, its first return aside."""
-    if asker_of(one.trace) is Sender.DRIVER:
+def _later_returns(canonical: Canonical) -> set[str]:
+    """Channels on which a client reopened its GET stream, except for the first time."""
+    if client_side(canonical.trace) is Sender.DRIVER:
         return set()
     listening = [
         frame.channel
-        for frame in one.trace.frames
+        for frame in canonical.trace.frames
         if frame.kind is Kind.REQUEST
         and frame.raw.startswith(b"GET ")
         and b"text/event-stream" in _head(frame).lower()
@@ -102,15 +107,15 @@ def _returns(one: Canonical) -> set[str]:
     return set(listening[FIRST:])
 
 
-def _same(one: Frame, other: Frame) -> bool:
-    return (one.kind, one.raw, one.info) == (other.kind, other.raw, other.info)
+def _same(old: Frame, new: Frame) -> bool:
+    return (old.kind, old.raw, old.info) == (new.kind, new.raw, new.info)
 
 
 def _excuse(side: Side, olds: list[Numbered], news: list[Numbered], cut: set[str]) -> str | None:
-    """The rule by which one may go on where the other ends; none where it may not, or they part before."""
+    """The rule by which one lane may be longer than the other, if they are equal up to there."""
     shorter, longer = sorted((olds, news), key=len)
     pairs = zip(shorter, longer, strict=False)
-    if side[1] is Sender.DRIVER or not all(_same(one, other) for (one, _), (other, _) in pairs):
+    if side[1] is Sender.DRIVER or not all(_same(old, new) for (old, _), (new, _) in pairs):
         return None
     if side[0].partition("/")[0] in cut:
         return LEFT_EARLY.name
@@ -118,19 +123,19 @@ def _excuse(side: Side, olds: list[Numbered], news: list[Numbered], cut: set[str
 
 
 def _is_open(frames: list[Numbered]) -> bool:
-    """Whether it is a stream that the driver left before it ended."""
+    """Whether the frames are an event stream that the driver closed before its end."""
     streams = bool(frames) and b"text/event-stream" in frames[0][0].raw.lower()
     return streams and frames[-1][0].kind in _STREAMED
 
 
-def _moved(side: Side, olds: list[Numbered], news: list[Numbered]) -> FrameDifference:
-    """A frame too many or too few shows as that, not as a difference of all that follow."""
+def _difference(side: Side, olds: list[Numbered], news: list[Numbered]) -> FrameDifference:
+    """Report an inserted or removed frame as such, not as a difference of the frames after it."""
     if len(news) > len(olds) and _same(olds[0][0], news[1][0]):
         return _whole(side, [], news[:1])
     if len(olds) > len(news) and _same(olds[1][0], news[0][0]):
         return _whole(side, olds[:1], [])
-    (old, number), (new, other) = olds[0], news[0]
-    return FrameDifference(side[0], side[1], number, other, *_place(old, new))
+    (old, old_number), (new, new_number) = olds[0], news[0]
+    return FrameDifference(side[0], side[1], old_number, new_number, *_place(old, new))
 
 
 def _whole(side: Side, old: list[Numbered], new: list[Numbered]) -> FrameDifference:
@@ -144,23 +149,22 @@ def _whole(side: Side, old: list[Numbered], new: list[Numbered]) -> FrameDiffere
 
 
 def _place(old: Frame, new: Frame) -> tuple[str, str, str]:
-    """Where two frames part, and what stands there."""
+    """The first place where two frames differ, and the values there."""
     if old.kind is not new.kind:
         return "kind of frame", excerpt(old), excerpt(new)
     if old.info != new.info:
-        return "what the recorder says of it", _shown(old.info), _shown(new.info)
-    head, other_head = _head(old), _head(new)
-    if head != other_head:
-        return _header_place(head, other_head)
-    return _text_place(_told(old), _told(new))
+        return "metadata of the frame", _text(old.info), _text(new.info)
+    if _head(old) != _head(new):
+        return _header_place(_head(old), _head(new))
+    return _payload_place(_payload(old), _payload(new))
 
 
 def _head(frame: Frame) -> bytes:
     return frame.raw.partition(HEAD_END)[0] if frame.kind in (Kind.HEAD, Kind.REQUEST) else b""
 
 
-def _told(frame: Frame) -> bytes:
-    """What is JSON in a frame if anything is."""
+def _payload(frame: Frame) -> bytes:
+    """The part of a frame that may be JSON."""
     if frame.kind is Kind.REQUEST:
         return frame.raw.partition(HEAD_END)[2]
     if frame.kind is not Kind.EVENT:
@@ -188,15 +192,15 @@ def _names(lines: list[bytes]) -> str:
     return ", ".join(_cut(line.partition(b":")[0]) for line in lines[1:])
 
 
-def _text_place(old: bytes, new: bytes) -> tuple[str, str, str]:
+def _payload_place(old: bytes, new: bytes) -> tuple[str, str, str]:
     before, after = old.decode("utf-8", "replace"), new.decode("utf-8", "replace")
     if is_json(before) and is_json(after):
-        found = _value_place(loads(before), loads(after), "")
-        if found is not None:
-            at, one, other = found
-            return at or "the whole message", _shown(one), _shown(other)
+        place = _value_place(loads(before), loads(after), "")
+        if place is not None:
+            pointer, old_value, new_value = place
+            return pointer or "the whole message", _text(old_value), _text(new_value)
     pairs = enumerate(zip(old, new, strict=False))
-    byte = next((n for n, (one, other) in pairs if one != other), min(len(old), len(new)))
+    byte = next((n for n, (left, right) in pairs if left != right), min(len(old), len(new)))
     return f"byte {byte}", _around(old, byte), _around(new, byte)
 
 
@@ -204,21 +208,21 @@ NOTHING: Final = object()
 
 
 def _value_place(old: Any, new: Any, pointer: str) -> tuple[str, Any, Any] | None:
-    """The first place where two JSON values differ; none where only their spelling does."""
+    """The first place where two JSON values differ; None if only their formatting differs."""
     if type(old) is not type(new):
         return pointer, old, new
     if isinstance(old, dict):
-        inside = ((str(key), old.get(key, NOTHING), new.get(key, NOTHING)) for key in {**old, **new})
+        members = ((str(key), old.get(key, NOTHING), new.get(key, NOTHING)) for key in {**old, **new})
     elif isinstance(old, list):
         longest = range(max(len(old), len(new)))
-        inside = ((str(n), _item(old, n), _item(new, n)) for n in longest)
+        members = ((str(n), _item(old, n), _item(new, n)) for n in longest)
     else:
         return None if old == new else (pointer, old, new)
-    for key, one, other in inside:
-        step = f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"
-        found = _value_place(one, other, step)
-        if found is not None:
-            return found
+    for key, old_value, new_value in members:
+        inner = f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"
+        place = _value_place(old_value, new_value, inner)
+        if place is not None:
+            return place
     return None
 
 
@@ -226,7 +230,7 @@ def _item(items: list[Any], place: int) -> Any:
     return items[place] if place < len(items) else NOTHING
 
 
-def _shown(value: Any) -> str:
+def _text(value: Any) -> str:
     if value is NOTHING:
         return "nothing"
     text = dumps(value, ensure_ascii=False)

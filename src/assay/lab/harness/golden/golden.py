@@ -1,9 +1,9 @@
-"""Golden runs on disk, fit for a repository: recording an unchanged subject again hardly changes a file.
+"""Golden runs on disk, suited for version control: recording an unchanged subject again changes no file.
 
 golden/
-  golden.json                                what was recorded: suite, format, normalisers
-  golden.toml                                yours, if any: values of your subject that change by themselves
-  <scenario>/verdicts.json                   outcome and checks of each cell, and the last link of its trace
+  golden.json                                suite, format and normalisers
+  golden.toml                                optional, written by the user: volatile values of the subject
+  <scenario>/verdicts.json                   outcome and checks of each cell, and the last hash of its trace
   <scenario>/<transport>-<revision>.ndjson   the canonical trace
 """
 
@@ -27,7 +27,7 @@ from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import CheckResult
 
 from .canonical import Canonical, canonical
-from .normaliser import BUILT_IN, CLIENT_VALUES, LEFT_OUT, MADE_UP, VALUES
+from .normaliser import BUILT_IN, CLIENT_VALUES, GENERATED, OMITTED, VALUES
 from .rules import BadGolden, Rules, read_rules
 
 FORMAT: Final = 1
@@ -51,10 +51,10 @@ class GoldenCell(Struct, frozen=True, omit_defaults=True):
     checks: dict[str, list[str]] = {}
     """The ids of checks, by verdict."""
     broken: dict[str, list[str]] = {}
-    """The requirements that a check found broken."""
+    """The requirements that each check reports as broken."""
     trace: str = ""
     seal: str = ""
-    """The last link of the chain: without it, a trace could be cut short."""
+    """The last link of the hash chain: without it, truncation of the trace would go unnoticed."""
 
 
 class _Scenario(Struct, frozen=True):
@@ -69,10 +69,10 @@ class Golden(Struct, frozen=True):
     rules: Rules
 
     def trace(self, place: Place) -> Canonical | None:
-        """The canonical trace of a cell, as today's normalisers make it; none where nothing was played.
+        """The stored trace of a cell after the current normalisers; None if the cell has none.
 
         Raises:
-            BadGolden: it is not there, or was changed after it was recorded.
+            BadGolden: the trace is missing, or was changed after it was recorded.
         """
         cell = self.cells[place]
         if not cell.trace:
@@ -85,7 +85,7 @@ class Golden(Struct, frozen=True):
         except OSError as error:
             raise BadGolden(f"{path}: {error.strerror}") from error
         if seal_of(trace) != cell.seal:
-            raise BadGolden(f"{path}: not the trace that {VERDICTS} beside it was recorded with")
+            raise BadGolden(f"{path}: not the trace that was recorded with {VERDICTS}")
         return canonical(trace, self.rules.values)
 
 
@@ -94,15 +94,15 @@ def place_of(cell: CellResult) -> Place:
 
 
 def summary_of(cell: CellResult) -> GoldenCell:
-    """What is compared of a verdict; reasons and observations may name what differs from run to run."""
+    """The comparable part of a result: reasons and observations may contain values that always change."""
     checks: dict[str, list[str]] = defaultdict(list)
     for check in sorted(cell.checks, key=lambda check: check.id):
         checks[str(check.verdict)].append(check.id)
-    broken = {check.id: _rows(check) for check in cell.checks if check.findings}
+    broken = {check.id: _requirements(check) for check in cell.checks if check.findings}
     return GoldenCell(str(cell.outcome), dict(sorted(checks.items())), dict(sorted(broken.items())))
 
 
-def _rows(check: CheckResult) -> list[str]:
+def _requirements(check: CheckResult) -> list[str]:
     return sorted({finding.requirement for finding in check.findings})
 
 
@@ -114,36 +114,36 @@ def seal_of(trace: Trace) -> str:
 
 
 def record_golden(directory: Path, run: Run, home: Path, suite: str, rules: Rules) -> int:
-    """Write a run, whose traces are named from `home`; the number of cells.
+    """Write a run and return the number of cells. The paths of its traces are relative to `home`.
 
     Raises:
-        BadGolden: the directory holds something else.
-        CannotKeep: it cannot be written.
+        BadGolden: the directory contains something else.
+        CannotKeep: the directory cannot be written.
     """
     expect_room(directory)
     try:
         _clear(directory)
         for scenario, cells in _by_scenario(run).items():
             _write_scenario(directory / dashed(scenario), scenario, cells, home, rules)
-        more = (*CLIENT_VALUES, *MADE_UP) if run.role == Role.CLIENT.value else ()
-        names = [one.name for one in (*VALUES, *more, *LEFT_OUT, *BUILT_IN)]
+        for_clients = (*CLIENT_VALUES, *GENERATED) if run.role == Role.CLIENT.value else ()
+        names = [rule.name for rule in (*VALUES, *for_clients, *OMITTED, *BUILT_IN)]
         _write(directory / MANIFEST, Manifest(FORMAT, run.assay, suite, names))
     except OSError as error:
-        raise CannotKeep(f"cannot keep the golden run in {directory}: {error.strerror}") from error
+        raise CannotKeep(f"cannot write the golden run to {directory}: {error.strerror}") from error
     return sum(cell.attempt == 1 for cell in run.cells)
 
 
 def _by_scenario(run: Run) -> dict[str, list[CellResult]]:
-    found: dict[str, list[CellResult]] = defaultdict(list)
+    groups: dict[str, list[CellResult]] = defaultdict(list)
     for cell in run.cells:
         if cell.attempt == 1:
-            found[cell.scenario].append(cell)
-    return found
+            groups[cell.scenario].append(cell)
+    return groups
 
 
 def _write_scenario(folder: Path, scenario: str, cells: list[CellResult], home: Path, rules: Rules) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    kept: dict[str, GoldenCell] = {}
+    summaries: dict[str, GoldenCell] = {}
     for cell in cells:
         summary = summary_of(cell)
         if cell.trace:
@@ -151,8 +151,8 @@ def _write_scenario(folder: Path, scenario: str, cells: list[CellResult], home: 
             name = f"{cell.transport}-{cell.revision}.ndjson"
             (folder / name).write_bytes(dump_trace(trace))
             summary = msgspec.structs.replace(summary, trace=name, seal=seal_of(trace))
-        kept[f"{cell.transport} {cell.revision}"] = summary
-    _write(folder / VERDICTS, _Scenario(scenario, dict(sorted(kept.items()))))
+        summaries[f"{cell.transport} {cell.revision}"] = summary
+    _write(folder / VERDICTS, _Scenario(scenario, dict(sorted(summaries.items()))))
 
 
 def _write(path: Path, value: Struct) -> None:
@@ -163,18 +163,18 @@ def _write(path: Path, value: Struct) -> None:
 def expect_room(directory: Path) -> None:
     """
     Raises:
-        BadGolden: something other than a golden run is there.
+        BadGolden: the path exists and is not a golden run.
     """
     if directory.is_dir():
-        others = [one.name for one in directory.iterdir() if one.name != RULES]
+        others = [path.name for path in directory.iterdir() if path.name != RULES]
         if others and MANIFEST not in others:
-            raise BadGolden(f"{directory} holds something else than a golden run: {sorted(others)[0]}")
+            raise BadGolden(f"{directory} is not a golden run: it contains {sorted(others)[0]}")
     elif directory.exists():
-        raise BadGolden(f"{directory} is no directory")
+        raise BadGolden(f"{directory} is not a directory")
 
 
 def _clear(directory: Path) -> None:
-    """Take away what an earlier recording wrote, and nothing else."""
+    """Remove the files of an earlier recording, and nothing else."""
     for verdicts in directory.glob(f"*/{VERDICTS}"):
         for file in (*verdicts.parent.glob("*.ndjson"), verdicts):
             file.unlink()
@@ -185,11 +185,11 @@ def _clear(directory: Path) -> None:
 def read_golden(directory: Path) -> Golden:
     """
     Raises:
-        BadGolden: there is none, or it cannot be read.
+        BadGolden: there is none, or it is invalid.
     """
     manifest = _read(directory / MANIFEST, Manifest)
     if manifest.format != FORMAT:
-        raise BadGolden(f"{directory}: golden format {manifest.format}, this version reads {FORMAT}")
+        raise BadGolden(f"{directory}: golden format {manifest.format}; this version reads {FORMAT}")
     cells = dict(_cells(directory))
     return Golden(directory, manifest.suite, cells, read_rules(directory / RULES))
 
@@ -208,4 +208,4 @@ def _read(path: Path, kind: Any) -> Any:
     except OSError as error:
         raise BadGolden(f"{path}: {error.strerror}") from error
     except msgspec.DecodeError as error:
-        raise BadGolden(f"{path}: not as it was recorded: {error}") from error
+        raise BadGolden(f"{path}: not a valid golden file: {error}") from error

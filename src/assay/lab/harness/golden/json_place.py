@@ -1,4 +1,4 @@
-"""Where in a JSON text the values at a pointer are: for changing one of them, and not a byte besides."""
+"""Positions of values in a JSON text, so that one value can be replaced without changing another byte."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Final
 from msgspec import Struct
 
 ANY: Final = "*"
-"""A step of a pattern: any one key or index."""
+"""A step that matches any key or index."""
 DEEP: Final = "**"
-"""A step of a pattern: any number of keys and indices, none included."""
+"""A step that matches any number of keys and indices, including zero."""
 _BLANK: Final = " \t\n\r"
 _decode: Final = JSONDecoder().raw_decode
 
@@ -24,27 +24,27 @@ class Span(Struct, frozen=True):
 
 
 def steps_of(pointer: str) -> Steps:
-    """A JSON Pointer (RFC 6901), in which `*` and `**` may stand for steps.
+    """The steps of a JSON Pointer (RFC 6901), in which `*` and `**` are wildcards.
 
     Raises:
-        ValueError: it is none.
+        ValueError: not a pointer.
     """
     if not pointer.startswith("/"):
-        raise ValueError(f"a pointer begins with a slash: {pointer!r}")
+        raise ValueError(f"a pointer must begin with a slash: {pointer!r}")
     return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer[1:].split("/"))
 
 
 def is_json(text: str) -> bool:
     try:
-        _, end = _decode(text, _skipped(text, 0))
+        _, end = _decode(text, _skip_blanks(text, 0))
     except (JSONDecodeError, RecursionError, ValueError, IndexError):
         return False
-    return _skipped(text, end) == len(text)
+    return _skip_blanks(text, end) == len(text)
 
 
 def places(text: str, pattern: Steps) -> Iterator[Span]:
-    """The values that a pattern leads to, in order. The text must be JSON."""
-    start = _skipped(text, 0)
+    """The positions of the values that match a pattern, in order. The text must be valid JSON."""
+    start = _skip_blanks(text, 0)
     return _places(text, Span(start, len(text.rstrip(_BLANK))), (pattern,))
 
 
@@ -52,13 +52,13 @@ def _places(text: str, at: Span, patterns: tuple[Steps, ...]) -> Iterator[Span]:
     if () in patterns:
         yield at
     elif text[at.start] in "{[":
-        for key, inside in members(text, at.start):
+        for key, member in members(text, at.start):
             if remaining := tuple(_after(patterns, key)):
-                yield from _places(text, inside, remaining)
+                yield from _places(text, member, remaining)
 
 
 def _after(patterns: tuple[Steps, ...], key: str) -> Iterator[Steps]:
-    """What is left of the patterns behind a key."""
+    """The remaining steps of the patterns that match a key."""
     for pattern in patterns:
         if pattern[0] == DEEP:
             yield pattern
@@ -68,23 +68,23 @@ def _after(patterns: tuple[Steps, ...], key: str) -> Iterator[Steps]:
 
 
 def members(text: str, start: int) -> Iterator[tuple[str, Span]]:
-    """What an object or list that begins there holds; keys of a list are its indices."""
+    """The members of the object or list that begins at `start`; the keys of a list are its indices."""
     keyed = text[start] == "{"
-    at = _skipped(text, start + 1)
+    at = _skip_blanks(text, start + 1)
     index = 0
     while text[at] not in "}]":
         key = str(index)
         if keyed:
             key, at = _decode(text, at)
-            at = _skipped(text, _skipped(text, at) + 1)
+            at = _skip_blanks(text, _skip_blanks(text, at) + 1)
         _, end = _decode(text, at)
         yield key, Span(at, end)
-        at = _skipped(text, end)
-        at = _skipped(text, at + 1) if text[at] == "," else at
+        at = _skip_blanks(text, end)
+        at = _skip_blanks(text, at + 1) if text[at] == "," else at
         index += 1
 
 
-def _skipped(text: str, at: int) -> int:
+def _skip_blanks(text: str, at: int) -> int:
     while at < len(text) and text[at] in _BLANK:
         at += 1
     return at

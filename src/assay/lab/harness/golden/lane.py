@@ -1,7 +1,7 @@
-"""Lanes: what has an order in itself, and none towards the rest.
+"""Lanes: groups of frames that have an order among themselves, but not relative to other groups.
 
-On a channel that all messages share, answers to two requests come as they are ready: each is its own lane,
-and so is the progress of each. Over HTTP, a driver's answers to questions are posts whose numbers are chance.
+On a shared channel, answers to concurrent requests come in any order: each answer is a lane, and so is the
+progress of each request. On HTTP, the driver answers the server's requests in POSTs with arbitrary numbers.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from assay.lab.harness.trace.trace import SENTINEL, Trace
 SHARED: Final = frozenset({Kind.LINE, Kind.TEXT})
 CLOSING: Final = frozenset({Kind.CONTROL, Kind.END, Kind.EXIT})
 LEFT: Final = "left"
-"""The channel of the mark that says that a driver hung up before its last sentinel was answered."""
+"""The channel of the mark for a driver that disconnected before its last sentinel was answered."""
 
-Said = dict[int, list[Message]]
+MessagesByFrame = dict[int, list[Message]]
 """Messages by the number of the frame that completes them."""
 
 
-def said_in(trace: Trace) -> Said:
-    said: Said = defaultdict(list)
+def messages_by_frame(trace: Trace) -> MessagesByFrame:
+    messages: MessagesByFrame = defaultdict(list)
     for message in trace.messages:
-        said[message.frame.n].append(message)
-    return said
+        messages[message.frame.n].append(message)
+    return messages
 
 
-def asker_of(trace: Trace) -> Sender:
-    """Who leads the conversation: the side that is, or plays, the client."""
+def client_side(trace: Trace) -> Sender:
+    """The side that acts as the client."""
     return Sender.SUBJECT if trace.header.role == "client" else Sender.DRIVER
 
 
 def lane_of(frame: Frame, messages: Sequence[Message], steady: Sender | None = Sender.DRIVER) -> str:
-    """Within a channel and direction; the `steady` side, if any, has one order for all that it says."""
+    """The lane within a channel and direction. All messages of the `steady` side have one order."""
     if frame.sender is steady or frame.kind not in SHARED:
         return "closing" if frame.kind in CLOSING and frame.channel.endswith(("/ws", "/lines")) else ""
     for message in messages:
@@ -53,12 +53,12 @@ def is_sentinel(message: Message) -> bool:
 
 
 def is_answer(frame: Frame, messages: Sequence[Message]) -> bool:
-    """Whether a request over HTTP only brings answers to what the subject asked."""
-    return frame.kind is Kind.REQUEST and bool(messages) and all(one.is_response for one in messages)
+    """Whether an HTTP request carries only answers to requests of the subject."""
+    return frame.kind is Kind.REQUEST and bool(messages) and all(message.is_response for message in messages)
 
 
 def natural(channel: str) -> tuple[int, int, str, str]:
-    """`1/post-10` comes after `1/get-9`, and `1/lines` before both."""
+    """The sort key of a channel: `1/post-10` comes after `1/get-9`, and `1/lines` before both."""
     connection, _, stream = channel.partition("/")
     name, _, number = stream.rpartition("-")
     counted = number.isdecimal() and bool(name)
@@ -66,31 +66,37 @@ def natural(channel: str) -> tuple[int, int, str, str]:
     return first, int(number) if counted else 0, name if counted else stream, connection
 
 
-def renamed_channels(trace: Trace, said: Said) -> dict[str, str]:
-    """HTTP channels counted anew, without sentinels; answers are counted as the questions are. What a client
-    sends at once is numbered by chance: its requests are counted by what they are about."""
+def canonical_channels(trace: Trace, messages: MessagesByFrame) -> dict[str, str]:
+    """New names for the HTTP channels, numbered without sentinels; answers get the number of their request.
+
+    A client under test may send requests concurrently, so these are numbered by their method and target.
+    """
     opened: dict[str, Frame] = {}
     for frame in trace.frames:
         if frame.kind is Kind.REQUEST and not frame.channel.endswith("/ws"):
             opened.setdefault(frame.channel, frame)
-    answers = {one: said[frame.n][0].id for one, frame in opened.items() if is_answer(frame, said[frame.n])}
-    asking = [
-        one
-        for one in sorted(opened, key=natural)
-        if one not in answers and not any(map(is_sentinel, said[opened[one].n]))
+    answers = {
+        channel: messages[frame.n][0].id
+        for channel, frame in opened.items()
+        if is_answer(frame, messages[frame.n])
+    }
+    requests = [
+        channel
+        for channel in sorted(opened, key=natural)
+        if channel not in answers and not any(map(is_sentinel, messages[opened[channel].n]))
     ]
-    if asker_of(trace) is Sender.SUBJECT:
-        names = _by_matter(trace, {one: said[opened[one].n] for one in asking})
+    if client_side(trace) is Sender.SUBJECT:
+        names = _by_topic(trace, {channel: messages[opened[channel].n] for channel in requests})
     else:
-        names = _counted((one, one.partition("/")[2].rpartition("-")[0], "") for one in asking)
-    asked = _questions(trace, names)
-    for channel, number in answers.items():
-        names[channel] = f"{opened[channel].connection}/answer-{asked.get(repr(number), 0)}"
+        names = _numbered((channel, channel.partition("/")[2].rpartition("-")[0], "") for channel in requests)
+    numbers = _server_requests(trace, names)
+    for channel, request_id in answers.items():
+        names[channel] = f"{opened[channel].connection}/answer-{numbers.get(repr(request_id), 0)}"
     return names
 
 
-def _counted(channels: Iterable[tuple[str, str, str]]) -> dict[str, str]:
-    """Names by channel, given their kinds and what they are counted with."""
+def _numbered(channels: Iterable[tuple[str, str, str]]) -> dict[str, str]:
+    """New names by channel, given the kind of each channel and the group that it is numbered in."""
     counts: dict[tuple[str, str], int] = defaultdict(int)
     names: dict[str, str] = {}
     for channel, kind, group in channels:
@@ -100,25 +106,28 @@ def _counted(channels: Iterable[tuple[str, str, str]]) -> dict[str, str]:
     return names
 
 
-def _by_matter(trace: Trace, sent: dict[str, list[Message]]) -> dict[str, str]:
-    """`1/post-tools/call-add-2`; of those that were on their way at once, the arguments give the order."""
+def _by_topic(trace: Trace, sent: dict[str, list[Message]]) -> dict[str, str]:
+    """Names like `1/post-tools/call-add-2`. Concurrent requests are ordered by their arguments."""
     spans = _spans(trace)
-    matters = {one: _matter(one, messages) for one, messages in sent.items()}
+    topics = {channel: _topic(channel, messages) for channel, messages in sent.items()}
     ordered: list[str] = []
-    for matter in dict.fromkeys(matters.values()):
-        alike = sorted((one for one in sent if matters[one] == matter), key=lambda one: spans[one])
-        for together in _overlapping(alike, spans):
-            ordered += sorted(together, key=lambda one: _arguments(sent[one]))
-    return _counted((one, matters[one], matters[one]) for one in ordered)
+    for topic in dict.fromkeys(topics.values()):
+        alike = sorted((channel for channel in sent if topics[channel] == topic), key=lambda key: spans[key])
+        for group in _overlapping(alike, spans):
+            ordered += sorted(group, key=lambda channel: _arguments(sent[channel]))
+    return _numbered((channel, topics[channel], topics[channel]) for channel in ordered)
 
 
-def _matter(channel: str, messages: Sequence[Message]) -> str:
-    about = [f"{one.method}-{one.params.get('name') or one.params.get('uri') or ''}" for one in messages[:1]]
-    return "-".join((stream_of(channel), *(one.removesuffix("-") for one in about)))
+def _topic(channel: str, messages: Sequence[Message]) -> str:
+    parts = [stream_of(channel)]
+    for message in messages[:1]:
+        target = message.params.get("name") or message.params.get("uri") or ""
+        parts.append(f"{message.method}-{target}".removesuffix("-"))
+    return "-".join(parts)
 
 
 def _arguments(messages: Sequence[Message]) -> str:
-    return dumps([{**one.params, "_meta": None} for one in messages], sort_keys=True)
+    return dumps([{**message.params, "_meta": None} for message in messages], sort_keys=True)
 
 
 def _spans(trace: Trace) -> dict[str, tuple[int, int]]:
@@ -130,32 +139,36 @@ def _spans(trace: Trace) -> dict[str, tuple[int, int]]:
 
 
 def _overlapping(channels: Iterable[str], spans: dict[str, tuple[int, int]]) -> Iterator[list[str]]:
-    """Channels in the order in which they began, those together that were open at once."""
-    together: list[str] = []
+    """Groups of channels that were open at the same time, in the order of their first frames."""
+    group: list[str] = []
     end = -1
     for channel in channels:
-        if together and spans[channel][0] > end:
-            yield together
-            together = []
-        together.append(channel)
+        if group and spans[channel][0] > end:
+            yield group
+            group = []
+        group.append(channel)
         end = max(end, spans[channel][1])
-    if together:
-        yield together
+    if group:
+        yield group
 
 
-def _questions(trace: Trace, names: dict[str, str]) -> dict[str, int]:
-    """What the side that serves has asked, numbered by channel and place."""
-    asker = asker_of(trace)
-    asked = [one for one in trace.messages if one.shape is Shape.REQUEST and one.frame.sender is not asker]
-    asked.sort(key=lambda one: (natural(names.get(one.frame.channel, one.frame.channel)), one.frame.n))
-    return {repr(message.id): number for number, message in enumerate(asked, 1)}
+def _server_requests(trace: Trace, names: dict[str, str]) -> dict[str, int]:
+    """The requests of the serving side by id, numbered by channel and position."""
+    client = client_side(trace)
+    requests = [
+        message
+        for message in trace.messages
+        if message.shape is Shape.REQUEST and message.frame.sender is not client
+    ]
+
+    def position(message: Message) -> tuple[tuple[int, int, str, str], int]:
+        channel = message.frame.channel
+        return natural(names.get(channel, channel)), message.frame.n
+
+    return {repr(message.id): number for number, message in enumerate(sorted(requests, key=position), 1)}
 
 
-def left_early(trace: Trace) -> Iterator[str]:
-    """Connections on which a sentinel was not answered: what would have come before that is not known."""
-    waiting = {
-        one.request.frame.connection: one
-        for one in trace.all_exchanges
-        if is_sentinel(one.request) and not one.answers
-    }
-    yield from sorted(waiting)
+def cut_connections(trace: Trace) -> list[str]:
+    """Connections with an unanswered sentinel, on which frames before its answer may be missing."""
+    sentinels = [exchange for exchange in trace.all_exchanges if is_sentinel(exchange.request)]
+    return sorted({sentinel.request.frame.connection for sentinel in sentinels if not sentinel.answers})

@@ -1,4 +1,4 @@
-"""Gives volatile values in frames their names; every other byte stays."""
+"""Replaces volatile values in frames by names; every other byte stays."""
 
 from __future__ import annotations
 
@@ -30,33 +30,33 @@ _NUMBER: Final = ", a number"
 _LENGTH: Final = f"({LENGTH.name} of the body)"
 ID: Final = ("id",)
 CANCELLED: Final = ("params", "requestId")
-_Found = tuple[Span, Volatile]
+_Match = tuple[Span, Volatile]
 
 
 def authority_of(trace: Trace) -> str:
-    """Host and port of a subject that is reached by a URL with a port; otherwise nothing."""
+    """Host and port of the subject's URL; empty without a port."""
     parts = urlsplit(trace.header.subject)
     return parts.netloc.rpartition("@")[2] if parts.scheme and ":" in parts.netloc else ""
 
 
 class Rewriter:
-    """For the frames of one trace, in canonical order: names count from one in each."""
+    """Rewrites the frames of one trace; names are numbered in canonical order."""
 
-    def __init__(self, trace: Trace, values: Sequence[Volatile], touched: Counter[str]) -> None:
+    def __init__(self, trace: Trace, values: Sequence[Volatile], applied: Counter[str]) -> None:
         self._values = values
-        self._touched = touched
+        self._applied = applied
         self._names: dict[str, dict[str, str]] = defaultdict(dict)
         self._authority = authority_of(trace).encode()
         self._headers = {header.lower(): rule for rule in values for header in rule.headers}
         self._fields = {field.encode(): rule for rule in values for field in rule.fields}
         self._lengths = _lengths(trace.frames)
-        self._questions = {repr(one.id) for one in trace.received if one.shape is Shape.REQUEST}
+        self._questions = {repr(message.id) for message in trace.received if message.shape is Shape.REQUEST}
         self._endpoints = set(_endpoints(trace.frames))
 
     def rewritten(self, frame: Frame, messages: Sequence[Message]) -> Frame:
         raw = self._rewritten(frame, messages)
         if self._authority and self._authority in raw:
-            self._touched[ADDRESS.name] += 1
+            self._applied[ADDRESS.name] += 1
             raw = raw.replace(self._authority, f"({ADDRESS.name})".encode())
         return frame if raw == frame.raw else msgspec.structs.replace(frame, raw=raw)
 
@@ -76,11 +76,11 @@ class Rewriter:
     # Names.
 
     def _named(self, rule: Volatile, value: Any) -> str:
-        """The name that stands for a value; a name that stands there already is kept."""
+        """The name of a value; a value that is a name already stays."""
         text = value if isinstance(value, str) else dumps(value)
         if text.startswith(f"({rule.name}"):
             return text
-        self._touched[rule.name] += 1
+        self._applied[rule.name] += 1
         kind = _TYPES.get(type(value), _NUMBER)
         if rule.method is Method.IGNORE:
             return f"({rule.name}{kind})"
@@ -107,7 +107,7 @@ class Rewriter:
         if rule is not None and value:
             rest = rest.replace(value, self._named(rule, value))
         elif name.lower() == LENGTH.name and value == str(length):
-            self._touched[LENGTH.name] += 1
+            self._applied[LENGTH.name] += 1
             rest = rest.replace(value, _LENGTH)
         return f"{name}{colon}{rest}".encode("latin-1")
 
@@ -116,8 +116,8 @@ class Rewriter:
     def _block(self, raw: bytes, messages: Sequence[Message]) -> bytes:
         lines = [_Line.of(line) for line in raw.splitlines(keepends=True)]
         data = b"\n".join(line.value for line in lines if line.field == b"data")
-        told = iter(self._data(data, messages).split(b"\n"))
-        return b"".join(line.holding(self._value(line, told)) for line in lines)
+        rewritten = iter(self._data(data, messages).split(b"\n"))
+        return b"".join(line.with_value(self._value(line, rewritten)) for line in lines)
 
     def _data(self, data: bytes, messages: Sequence[Message]) -> bytes:
         text = data.decode("utf-8", "replace")
@@ -125,9 +125,9 @@ class Rewriter:
             return self._named(ENDPOINT, text).encode()
         return self._body(data, messages)
 
-    def _value(self, line: _Line, told: Iterator[bytes]) -> bytes:
+    def _value(self, line: _Line, data: Iterator[bytes]) -> bytes:
         if line.field == b"data":
-            return next(told, b"")
+            return next(data, b"")
         rule = self._fields.get(line.field)
         if rule is None or not line.value:
             return line.value
@@ -142,27 +142,27 @@ class Rewriter:
             return raw
         if not is_json(text):
             return raw
-        found = [*self._by_place(text), *self._by_meaning(text, messages)]
-        return "".join(self._changed(text, sorted(found, key=lambda one: one[0].start))).encode()
+        matches = [*self._by_place(text), *self._by_meaning(text, messages)]
+        return "".join(self._replaced(text, sorted(matches, key=lambda match: match[0].start))).encode()
 
-    def _by_place(self, text: str) -> Iterator[_Found]:
+    def _by_place(self, text: str) -> Iterator[_Match]:
         batch = (ANY,) if text.lstrip().startswith("[") else ()
         for rule in self._values:
             for steps in rule.steps:
-                # Most texts have no such key: that is seen at once.
+                # A cheap test first: most texts do not contain the key.
                 if steps[-1] in text or steps[-1] in (ANY, DEEP):
                     yield from ((span, rule) for span in places(text, (*batch, *steps)))
 
-    def _by_meaning(self, text: str, messages: Sequence[Message]) -> Iterator[_Found]:
+    def _by_meaning(self, text: str, messages: Sequence[Message]) -> Iterator[_Match]:
         for message in messages:
-            within = () if message.place is None else (str(message.place),)
+            batch = () if message.place is None else (str(message.place),)
             for value, steps in ((message.id, ID), (message.params.get("requestId"), CANCELLED)):
-                if repr(value) in self._questions and _is_about(message, steps):
-                    yield from ((span, QUESTIONS) for span in places(text, (*within, *steps)))
+                if repr(value) in self._questions and _refers_to_question(message, steps):
+                    yield from ((span, QUESTIONS) for span in places(text, (*batch, *steps)))
 
-    def _changed(self, text: str, found: Iterable[_Found]) -> Iterator[str]:
+    def _replaced(self, text: str, matches: Iterable[_Match]) -> Iterator[str]:
         at = 0
-        for span, rule in found:
+        for span, rule in matches:
             if span.start >= at:
                 yield text[at : span.start]
                 yield dumps(self._named(rule, loads(text[span.start : span.end])))
@@ -170,8 +170,8 @@ class Rewriter:
         yield text[at:]
 
 
-def _is_about(message: Message, steps: Steps) -> bool:
-    """Whether a message names a question of the subject there: it asks it, answers it, or takes it back."""
+def _refers_to_question(message: Message, steps: Steps) -> bool:
+    """Whether a message is, answers or cancels a request of the subject."""
     if steps == CANCELLED:
         return message.by_subject and message.method == "notifications/cancelled"
     return message.shape is Shape.REQUEST if message.by_subject else message.is_response
@@ -192,18 +192,19 @@ class _Line(Struct, frozen=True):
         value = rest.removeprefix(b" ")
         return cls(field, field + colon + rest[: len(rest) - len(value)], value, line[len(text) :])
 
-    def holding(self, value: bytes) -> bytes:
+    def with_value(self, value: bytes) -> bytes:
         return self.begin + value + self.end
 
 
 def _lengths(frames: Sequence[Frame]) -> dict[int, int]:
-    """Of the bodies that follow the heads with these numbers."""
-    bodies = {one.channel: len(one.raw) for one in frames if one.kind is Kind.BODY}
-    return {one.n: bodies.get(one.channel, 0) for one in frames if one.kind is Kind.HEAD}
+    """The length of the body that follows each head, by the number of its frame."""
+    bodies = {frame.channel: len(frame.raw) for frame in frames if frame.kind is Kind.BODY}
+    return {frame.n: bodies.get(frame.channel, 0) for frame in frames if frame.kind is Kind.HEAD}
 
 
 def _endpoints(frames: Iterable[Frame]) -> Iterator[str]:
     for frame in frames:
         if frame.kind is Kind.EVENT:
-            told = (one.data for one in events_of(frame) if one.event == "endpoint")
-            yield from (data.decode("utf-8", "replace") for data in told)
+            for event in events_of(frame):
+                if event.event == "endpoint":
+                    yield event.data.decode("utf-8", "replace")

@@ -1,11 +1,11 @@
-"""Values of a user's own subject that change by themselves, as `golden.toml` declares them:
+"""Volatile values of the user's subject, as `golden.toml` declares them:
 
 [[volatile]]
-name = "build"                        # stands in the trace in place of the value
+name = "build"                        # replaces the value in the trace
 reason = "counts up with every build"
-pointers = ["/result/content/*/text", "/**/build"]   # JSON Pointers into messages; * and ** are steps
-headers = ["X-Build"]                 # of HTTP
-method = "ignore"                     # any value will do; or "name": the same must stay the same
+pointers = ["/result/content/*/text", "/**/build"]   # JSON Pointers into messages; * and ** are wildcards
+headers = ["X-Build"]                 # HTTP headers
+method = "ignore"                     # accept any value; or "name": equal values must stay equal
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .normaliser import Method, Volatile
 
 
 class BadGolden(ValueError):
-    """A golden run, or what is declared for it, cannot be used; the text says why."""
+    """A golden run or its `golden.toml` is invalid."""
 
 
 class Rules(Struct, frozen=True):
@@ -30,12 +30,12 @@ class Rules(Struct, frozen=True):
     def and_ignore(self, pointers: Iterable[str]) -> Rules:
         """
         Raises:
-            BadGolden: one is no pointer.
+            BadGolden: a pointer is invalid.
         """
-        given = tuple(pointers)
-        if not given:
+        ignored_pointers = tuple(pointers)
+        if not ignored_pointers:
             return self
-        ignored = Volatile("ignored", "given with --golden-ignore", Method.IGNORE, pointers=given)
+        ignored = Volatile("ignored", "given with --golden-ignore", Method.IGNORE, pointers=ignored_pointers)
         return Rules((*self.values, _checked(ignored, "--golden-ignore")))
 
 
@@ -44,10 +44,10 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_rules(path: Path) -> Rules:
-    """Those of a file; none where there is no file.
+    """The rules of a file; empty if it does not exist.
 
     Raises:
-        BadGolden: it cannot be read, or declares something else.
+        BadGolden: the file cannot be read, or is invalid.
     """
     try:
         stored = msgspec.convert(tomllib.loads(path.read_text("utf-8")), _File)
@@ -59,7 +59,7 @@ def read_rules(path: Path) -> Rules:
         raise BadGolden(f"{path}: not TOML: {error}") from error
     except msgspec.ValidationError as error:
         raise BadGolden(f"{path}: {error}") from error
-    return Rules(tuple(_checked(one, str(path)) for one in stored.volatile))
+    return Rules(tuple(_checked(rule, str(path)) for rule in stored.volatile))
 
 
 def _checked(rule: Volatile, place: str) -> Volatile:
