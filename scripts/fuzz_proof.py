@@ -1,6 +1,6 @@
-"""Proves the fuzzer: planted faults are found within a minute each, and our own servers stand it.
+"""Proves the fuzzer: it finds each planted fault within a minute, and nothing in the bundled servers.
 
-python -m scripts.fuzz_proof         a minute for each of our servers on each transport
+python -m scripts.fuzz_proof         a minute for each bundled server on each transport
 python -m scripts.fuzz_proof 600     ten minutes
 """
 
@@ -17,13 +17,13 @@ from typing import Any, Final, NamedTuple
 
 ROOT: Final = Path(__file__).parents[1]
 FAULTY: Final = ROOT / "tests" / "lab" / "fuzz" / "faulty.py"
-# Fault → the check that must find it, and how many steps are left of the case.
+# Fault → the check that must find it, and the number of steps of the shrunk case.
 PLANTED: Final = {
     "surrogate": ("fuzz.alive", 1),
     "empty-name": ("fuzz.goes-on", 1),
     "load": ("jsonrpc.reply-id", 3),
 }
-OWN: Final = [
+BUNDLED: Final = [
     (server, transport) for server in ("everything", "reference") for transport in ("stdio", "http", "ws")
 ]
 SEED: Final = "1"
@@ -32,22 +32,22 @@ LIMIT: Final = 60.0
 
 class Row(NamedTuple):
     subject: str
-    told: str
+    result: str
     seconds: float
     good: bool
 
 
 def main() -> int:
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else LIMIT
-    rows = [*map(planted, PLANTED), *(own(*one, seconds) for one in OWN)]
+    rows = [*map(planted, PLANTED), *(bundled(*pair, seconds) for pair in BUNDLED)]
     print("\n| subject | result | seconds | |\n|---|---|---|---|")
     for row in rows:
-        print(f"| {row.subject} | {row.told} | {row.seconds:.0f} | {'ok' if row.good else 'NOT OK'} |")
+        print(f"| {row.subject} | {row.result} | {row.seconds:.0f} | {'ok' if row.good else 'NOT OK'} |")
     return 0 if all(row.good for row in rows) else 1
 
 
 def planted(fault: str) -> Row:
-    """A fault counts as found when the right check has a case of the right size, in time."""
+    """A fault counts as found if the right check reports a case of the right size in time."""
     from assay.revisions.registry import HANDSHAKE
 
     command = shlex.join((sys.executable, str(FAULTY), fault))
@@ -56,13 +56,14 @@ def planted(fault: str) -> Row:
     begin = time.monotonic()
     _, run = fuzz(*options, seconds=LIMIT / 3)
     took = time.monotonic() - begin
-    sizes = [_steps(cell) for cell in run["cells"] if any(one["id"] == check for one in _bad(cell))]
-    told = f"{check}, cases of {', '.join(map(str, sizes))} steps" if sizes else "not found"
-    return Row(f"planted: {fault}", told, took, steps in sizes and took < LIMIT)
+    cells = [cell for cell in run["cells"] if check in (broken["id"] for broken in _bad(cell))]
+    sizes = [_steps(cell) for cell in cells]
+    result = f"{check}, cases of {', '.join(map(str, sizes))} steps" if sizes else "not found"
+    return Row(f"planted: {fault}", result, took, steps in sizes and took < LIMIT)
 
 
 def _bad(cell: dict[str, Any]) -> list[dict[str, Any]]:
-    return [one for one in cell.get("checks", ()) if one["verdict"] in ("FAILURE", "WARNING")]
+    return [check for check in cell.get("checks", ()) if check["verdict"] in ("FAILURE", "WARNING")]
 
 
 def _steps(cell: dict[str, Any]) -> int:
@@ -72,21 +73,22 @@ def _steps(cell: dict[str, Any]) -> int:
     return len(parse_case(line.rpartition("--case ")[2]).steps)
 
 
-def own(server: str, transport: str, seconds: float) -> Row:
+def bundled(server: str, transport: str, seconds: float) -> Row:
     begin = time.monotonic()
     code, run = fuzz(server, "--transport", transport, "--allow-effects", seconds=seconds)
-    found = [one["id"] for cell in run["cells"] for one in _bad(cell)]
-    told = ", ".join(found) or "no finding"
-    return Row(f"{server} on {transport}", told, time.monotonic() - begin, code == 0 and not found)
+    findings = [check["id"] for cell in run["cells"] for check in _bad(cell)]
+    result = ", ".join(findings) or "no finding"
+    return Row(f"{server} on {transport}", result, time.monotonic() - begin, code == 0 and not findings)
 
 
 def fuzz(*options: str, seconds: float) -> tuple[int, dict[str, Any]]:
-    """Run the command as a user would; its exit code and its stored run."""
+    """Run the command as a user would; returns its exit code and the stored run."""
     with tempfile.TemporaryDirectory() as home:
         command = (sys.executable, "-m", "assay", "server", *options, "--suite", "fuzz")
-        more = ("--seconds", f"{seconds:g}", "--seed", SEED, "--output", home, "--format", "json")
-        print(f"$ {shlex.join(('assay', 'server', *options, *more[:4]))}", flush=True)
-        done = subprocess.run((*command, *more), stdout=subprocess.PIPE, check=False, text=True)
+        limits = ("--seconds", f"{seconds:g}", "--seed", SEED)
+        print(f"$ {shlex.join(('assay', 'server', *options, *limits))}", flush=True)
+        output = ("--output", home, "--format", "json")
+        done = subprocess.run((*command, *limits, *output), stdout=subprocess.PIPE, check=False, text=True)
     return done.returncode, json.loads(done.stdout or '{"cells": []}')
 
 

@@ -1,6 +1,6 @@
-"""A small server on stdio with a planted fault: `python faulty.py [surrogate|empty-name|load|leak]`, or none.
+"""A small stdio server with an optional planted fault: `python faulty.py [surrogate|empty-name|load|leak]`.
 
-It stands on nothing but the standard library, so that its faults are its own.
+It imports only the standard library, so that it has no other faults.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 FAULT = sys.argv[1] if len(sys.argv) > 1 else ""
 TOOL = {"name": "echo", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}
-kept: list[bytes] = []
+leaked: list[bytes] = []
 
 
 def answer(message: dict[str, Any]) -> dict[str, Any]:
@@ -64,40 +64,41 @@ def _is_sound(message: dict[str, Any]) -> bool:
 
 
 def _named(message: Any) -> dict[str, Any]:
-    found = message.get("id") if isinstance(message, dict) else None
-    return {"id": found} if type(found) in (int, str) else {}
+    request_id = message.get("id") if isinstance(message, dict) else None
+    return {"id": request_id} if type(request_id) in (int, str) else {}
 
 
 def hurt(line: bytes) -> None:
-    """What the faults do to a server, besides answering wrongly."""
+    """The faults that affect the whole process."""
     if FAULT == "surrogate" and b"\\ud800" in line:
         os._exit(1)
     if FAULT == "empty-name" and b'"name":""' in line and b'"tools/call"' in line:
         threading.Event().wait()
     if FAULT == "leak":
-        kept.append(b"x" * 200_000)
+        leaked.append(b"x" * 200_000)
 
 
 def swapped(replies: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """With three in one reading, two get each other's ids."""
+    """Of three replies to one read, two get wrong ids."""
     if FAULT == "load" and len(replies) >= 3:
         replies[0]["id"], replies[1]["id"] = replies[1].get("id"), "nobody's"
     return replies
 
 
 def main() -> None:
-    held = b""
+    buffer = b""
     while data := os.read(0, 1 << 20):
-        # What is on its way belongs to the same reading, however the pipe was filled.
-        while FAULT == "load" and select.select([0], [], [], 0.005)[0] and (more := os.read(0, 1 << 20)):
-            data += more
-        *lines, held = (held + data).split(b"\n")
+        # Read everything that arrives at about the same time at once.
+        while FAULT == "load" and select.select([0], [], [], 0.005)[0] and (rest := os.read(0, 1 << 20)):
+            data += rest
+        *lines, buffer = (buffer + data).split(b"\n")
         replies = []
-        for line in (one for one in lines if one.strip()):
-            hurt(line)
-            replies.append(reply(line))
-        for one in swapped([one for one in replies if one is not None]):
-            sys.stdout.write(json.dumps(one) + "\n")
+        for line in lines:
+            if line.strip():
+                hurt(line)
+                replies.append(reply(line))
+        for answer in swapped([answer for answer in replies if answer is not None]):
+            sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
 
 

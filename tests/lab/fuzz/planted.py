@@ -1,4 +1,4 @@
-"""Fuzzing of the small server with a planted fault, for tests."""
+"""Fuzzing the server with a planted fault, for tests."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 from assay.lab.fuzz.case import Case
 from assay.lab.fuzz.fuzzer import Fuzzer, FuzzOrder
-from assay.lab.fuzz.jury import Jury
-from assay.lab.fuzz.place import Place
+from assay.lab.fuzz.judge import TraceJudge
+from assay.lab.fuzz.target import FuzzTarget
 from assay.lab.harness.run.recording import Conditions
 from assay.lab.harness.run.run import CellResult, Run
 from assay.lab.harness.subject.subject import CommandSubject
@@ -24,8 +24,8 @@ def command(fault: str) -> tuple[str, ...]:
     return (sys.executable, str(FAULTY), fault)
 
 
-def again(place: Place, case: Case) -> str:
-    return f"again {len(case.steps)}"
+def reproduce(target: FuzzTarget, case: Case) -> str:
+    return f"command {len(case.steps)}"
 
 
 def keep(result: CellResult, trace: Trace) -> CellResult:
@@ -33,13 +33,13 @@ def keep(result: CellResult, trace: Trace) -> CellResult:
 
 
 async def fuzzed(fault: str, seed: int, **order: object) -> tuple[Fuzzer, Run]:
-    """What is found in that server until the first finding; many cases, however slow the machine is."""
-    usual = {"seconds": 25.0, "most": 1, "revisions": (NEWEST,), "conditions": Conditions(patience=1.0)}
+    """Fuzz the server up to the first finding; the time limit allows for a slow machine."""
+    defaults = {"seconds": 25.0, "most": 1, "revisions": (NEWEST,), "conditions": Conditions(patience=1.0)}
     fuzzer = Fuzzer(
-        FuzzOrder(seed, **{**usual, **order}),  # type: ignore[arg-type]
-        Jury(protocol_suite()),
+        FuzzOrder(seed, **{**defaults, **order}),  # type: ignore[arg-type]
+        TraceJudge(protocol_suite()),
         [CommandSubject(command(fault))],
         keep=keep,
-        again=again,
+        reproduce=reproduce,
     )
     return fuzzer, await fuzzer.run()

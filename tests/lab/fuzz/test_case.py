@@ -1,4 +1,4 @@
-"""Cases: one word on a command line, and labels that tell two findings apart."""
+"""Cases: their encoding as a word, and the labels that distinguish findings."""
 
 import pytest
 
@@ -12,17 +12,17 @@ PING = Step(b'{"jsonrpc":"2.0","id":1,"method":"ping"}')
     [
         Case((PING,)),
         Case((PING, Step(b"\xff\x00", (("Accept", None), ("Mcp-Name", "é")), "GET")), together=True),
-        Case((Step(b"[" * 100_000, framed=False, at_leisure=True),)),
+        Case((Step(b"[" * 100_000, framed=False, may_run_long=True),)),
     ],
 )
-def test_a_case_survives_being_written_as_a_word(case: Case) -> None:
+def test_case_round_trips_as_a_word(case: Case) -> None:
     word = dump_case(case)
     assert parse_case(word) == case
     assert len(word) < 400
 
 
 @pytest.mark.parametrize("word", ["", "?", "abc", "eNqbNHHKEQ6l", dump_case(Case((PING,)))[:-6]])
-def test_what_is_no_case_is_refused(word: str) -> None:
+def test_invalid_word_is_refused(word: str) -> None:
     with pytest.raises(BadCase):
         parse_case(word)
 
@@ -44,7 +44,7 @@ def test_what_is_no_case_is_refused(word: str) -> None:
         (Step(PING.body, (("Accept", ""),)), "request ping with Accept"),
     ],
 )
-def test_a_label_names_the_kind_of_a_step(step: Step, label: str) -> None:
+def test_label_of_a_step(step: Step, label: str) -> None:
     assert step.label == label
 
 

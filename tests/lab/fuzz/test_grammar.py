@@ -1,4 +1,4 @@
-"""What the grammars make: always something, the same for the same choices, and never harm."""
+"""The grammars: a case for any choices, the same for equal choices, and without effects."""
 
 import json
 import random
@@ -6,7 +6,7 @@ import random
 import pytest
 
 from assay.lab.fuzz.choice import LENGTH, Choices
-from assay.lab.fuzz.ground import Ground
+from assay.lab.fuzz.grammar_context import GrammarContext
 from assay.lab.fuzz.wire_grammar import case
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.transport import Transport
@@ -18,7 +18,10 @@ READS = {
     "annotations": {"readOnlyHint": True},
     "inputSchema": {
         "type": "object",
-        "properties": {"place": {"type": "string", "x-mcp-header": "Place"}, "depth": {"type": "integer"}},
+        "properties": {
+            "place": {"type": "string", "x-mcp-header": "Place"},
+            "depth": {"type": "integer"},
+        },
         "required": ["place"],
     },
 }
@@ -26,8 +29,8 @@ HARMS = {"name": "Delete", "inputSchema": {"type": "object"}}
 TRANSPORTS = (Transport.STDIO, Transport.HTTP, Transport.WEBSOCKET)
 
 
-def ground(transport: Transport, revision: Revision, *, effects: bool = False) -> Ground:
-    return Ground(transport, revision, Facts(revision.date, tools=[READS, HARMS]), effects=effects)
+def context_for(transport: Transport, revision: Revision, *, effects: bool = False) -> GrammarContext:
+    return GrammarContext(transport, revision, Facts(revision.date, tools=[READS, HARMS]), effects=effects)
 
 
 def rows(count: int) -> list[bytes]:
@@ -37,48 +40,46 @@ def rows(count: int) -> list[bytes]:
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize("revision", REVISIONS, ids=str)
-def test_every_row_of_choices_makes_a_case_and_always_the_same(
-    transport: Transport, revision: Revision
-) -> None:
-    place = ground(transport, revision)
+def test_choices_determine_the_case(transport: Transport, revision: Revision) -> None:
+    context = context_for(transport, revision)
     for row in rows(200):
-        made = case(Choices(row), place)
-        assert made.steps
-        assert made == case(Choices(row), place)
+        generated = case(Choices(row), context)
+        assert generated.steps
+        assert generated == case(Choices(row), context)
 
 
-def called(place: Ground) -> set[str]:
-    """The names of tools that are called, as a server that is not exact about names may read them."""
-    steps = [step for row in rows(2000) for step in case(Choices(row), place).steps if step.framed]
-    found = set()
+def called(context: GrammarContext) -> set[str]:
+    """The names of called tools, normalised as a lenient server may do it."""
+    steps = [step for row in rows(2000) for step in case(Choices(row), context).steps if step.framed]
+    names = set()
     for step in steps:
         try:
             message = json.loads(step.body)
-            found.add(str(message["params"]["name"]).strip().casefold())
+            names.add(str(message["params"]["name"]).strip().casefold())
         except (ValueError, TypeError, KeyError, RecursionError):
             continue
-    return found
+    return names
 
 
-def test_tools_that_may_do_harm_are_left_alone() -> None:
-    names = called(ground(Transport.STDIO, REVISIONS[0]))
+def test_tools_with_effects_are_not_called() -> None:
+    names = called(context_for(Transport.STDIO, REVISIONS[0]))
     assert "look" in names
     assert "delete" not in names
 
 
-def test_tools_that_may_do_harm_are_called_where_that_is_allowed() -> None:
-    assert "delete" in called(ground(Transport.STDIO, REVISIONS[0], effects=True))
+def test_tools_with_effects_are_called_if_allowed() -> None:
+    assert "delete" in called(context_for(Transport.STDIO, REVISIONS[0], effects=True))
 
 
-def test_no_choices_at_all_make_one_plain_request() -> None:
-    place = ground(Transport.STDIO, REVISIONS[0])
-    (step,) = case(Choices(b""), place).steps
+def test_no_choices_give_a_plain_request() -> None:
+    context = context_for(Transport.STDIO, REVISIONS[0])
+    (step,) = case(Choices(b""), context).steps
     assert json.loads(step.body) == {"jsonrpc": "2.0", "id": 101, "method": "ping", "params": {}}
 
 
 def test_ids_are_not_used_twice_in_a_case() -> None:
-    place = ground(Transport.STDIO, REVISIONS[0])
+    context = context_for(Transport.STDIO, REVISIONS[0])
     for row in rows(300):
-        made = case(Choices(row), place)
-        ids = [json.loads(step.body)["id"] for step in made.steps] if made.together else []
+        generated = case(Choices(row), context)
+        ids = [json.loads(step.body)["id"] for step in generated.steps] if generated.together else []
         assert len(set(map(repr, ids))) == len(ids)

@@ -1,4 +1,4 @@
-"""Arguments by a schema: those that should fit do, and those that should not are told apart."""
+"""Generated arguments: valid ones, and ones with a single fault."""
 
 import random
 from typing import Any
@@ -34,22 +34,22 @@ def choices(seed: int) -> Choices:
 
 
 @pytest.mark.parametrize("schema", SCHEMAS)
-def test_what_fits_fits(schema: dict[str, Any]) -> None:
+def test_fitting_values_are_valid(schema: dict[str, Any]) -> None:
     for seed in range(50):
-        made = fitting(choices(seed), schema)
-        if "\ud800" not in repr(made) and "\\ud" not in repr(made):
-            assert value_problem(made, schema) is None
+        value = fitting(choices(seed), schema)
+        if "\ud800" not in repr(value) and "\\ud" not in repr(value):
+            assert value_problem(value, schema) is None
 
 
 @pytest.mark.parametrize("schema", SCHEMAS[:4])
-def test_some_that_nearly_fit_are_refused(schema: dict[str, Any]) -> None:
+def test_some_near_misses_are_refused(schema: dict[str, Any]) -> None:
     assert any(is_refused(near_miss(choices(seed), schema), schema) for seed in range(50))
 
 
 @pytest.mark.parametrize(
     "schema", [None, True, {}, {"type": 7}, {"$ref": "#/nowhere"}, {"type": "object", "required": 3}]
 )
-def test_a_schema_that_is_no_good_gets_something(schema: Any) -> None:
+def test_invalid_schema_gets_a_value(schema: Any) -> None:
     for seed in range(20):
         fitting(choices(seed), schema)
         near_miss(choices(seed), schema)

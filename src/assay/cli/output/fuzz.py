@@ -11,7 +11,7 @@ from typing import IO, Final
 
 from assay.cli.exit_code import CONCLUSIONS
 from assay.lab.error import Interrupted
-from assay.lab.fuzz.fuzzer import Count
+from assay.lab.fuzz.fuzzer import FuzzCounts
 from assay.lab.fuzz.session import FuzzResult, FuzzSession
 from assay.lab.harness.run.conclusion import conclude
 from assay.lab.report.registry import renderer
@@ -55,10 +55,10 @@ def _summarise(result: FuzzResult) -> None:
         say(
             f"not called, since they may change something: {', '.join(names[:NAMED])}{more} (--allow-effects)"
         )
-    for line in result.unsure:
+    for line in result.unconfirmed:
         say(f"observed once and not again: {line}")
-    count = result.count
-    say(f"{count.cases} conversations, {count.steps} messages, {findings(len(result.findings))}")
+    counts = result.counts
+    say(f"{counts.cases} conversations, {counts.steps} messages, {findings(len(result.findings))}")
 
 
 class FuzzProgress:
@@ -77,21 +77,21 @@ class FuzzProgress:
             self._stream.write(CLEAR)
             self._stream.flush()
 
-    def __call__(self, count: Count) -> None:
+    def __call__(self, counts: FuzzCounts) -> None:
         moment = time.monotonic()
         if moment - self._last < (LIVE if self._live else PLAIN):
             return
         self._last = moment
-        text = line(count, moment - self._begin)
+        text = line(counts, moment - self._begin)
         self._stream.write(f"{CLEAR}{text}" if self._live else f"{text}\n")
         self._stream.flush()
 
 
-def line(count: Count, seconds: float) -> str:
-    rate = count.cases / seconds if seconds else 0.0
+def line(counts: FuzzCounts, seconds: float) -> str:
+    rate = counts.cases / seconds if seconds else 0.0
     return (
-        f"{seconds:.0f} s: {count.cases} conversations ({rate:.0f}/s), {findings(count.found)}, "
-        f"at {count.place}"
+        f"{seconds:.0f} s: {counts.cases} conversations ({rate:.0f}/s), {findings(counts.findings)}, "
+        f"at {counts.target}"
     )
 
 

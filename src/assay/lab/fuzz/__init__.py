@@ -1,1 +1,1 @@
-"""Fuzzing: conversations made up from a server's own schemas and from the grammar of the wire."""
+"""Fuzzing: conversations generated from a server's own schemas and from the grammar of the transports."""

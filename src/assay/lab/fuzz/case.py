@@ -1,4 +1,4 @@
-"""A case: a short conversation that is tried on a subject; a value, so it can be kept and tried again."""
+"""A case: a short conversation with a subject, as a value that can be stored and run again."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from assay.lab.harness.trace.message import Message, Shape, read_messages
 from assay.revisions.registry import REVISIONS
 
 LARGEST: Final = 8 * 1024 * 1024
-"""Bytes of a case as it is read back: far more than any that is made here."""
-KNOWN: Final = frozenset[str]().union(*(one.requests | one.notifications for one in REVISIONS))
+"""The most bytes of a stored case; generated cases are far smaller."""
+KNOWN: Final = frozenset[str]().union(*(revision.requests | revision.notifications for revision in REVISIONS))
 UNKNOWN: Final = "no-such-thing-of-the-lab"
 _NAME: Final = re.compile(r"[A-Za-z0-9_./-]{2,128}")
 _NOWHERE: Final = Frame(0, 0.0, Sender.DRIVER, "", Kind.MARK)
 
 
 class Step(Struct, frozen=True, array_like=True):
-    """One thing that the driver says."""
+    """A message, an HTTP request or raw bytes of the driver."""
 
     body: bytes = b""
     headers: tuple[tuple[str, str | None], ...] = ()
-    """On HTTP: added to the usual ones, or left out where there is no value."""
+    """On HTTP: added to the default headers; None removes one."""
     verb: str = "POST"
     framed: bool = True
-    """Whether the transport frames the body as a message; otherwise it is written as it is."""
-    at_leisure: bool = False
-    """Whether it sets a tool to work, which may take as long as its author likes."""
+    """Whether the transport frames the body as a message; otherwise it is written unchanged."""
+    may_run_long: bool = False
+    """Whether it makes a tool work, for a time that only its author knows."""
 
     @property
     def label(self) -> str:
-        """What kind of thing it is, so that two findings can be told to be one."""
+        """The kind of step, by which similar findings are recognised."""
         if self.verb != "POST":
             return self.verb
         if not self.framed:
@@ -60,7 +60,7 @@ def _kind(body: bytes) -> str:
 
 
 def tool_name(message: Message) -> str:
-    """Which tool a request may reach; nothing where it is no call, or no name that a tool would have."""
+    """The tool that a request may call; empty if it is not a call, or the name is not a plausible one."""
     name = message.params.get("name") if message.method == "tools/call" else None
     is_name = isinstance(name, str) and name != UNKNOWN and _NAME.fullmatch(name)
     return str(name) if is_name else ""
@@ -69,7 +69,7 @@ def tool_name(message: Message) -> str:
 class Case(Struct, frozen=True, array_like=True):
     steps: tuple[Step, ...]
     together: bool = False
-    """All at once; otherwise each waits for what the one before is owed."""
+    """Send all steps at once; otherwise each waits for the answers to the one before."""
 
     @property
     def labels(self) -> frozenset[str]:
@@ -79,24 +79,24 @@ class Case(Struct, frozen=True, array_like=True):
 
     @property
     def size(self) -> tuple[int, int]:
-        """How much there is to read: the smaller of two cases that show the same is the better one."""
-        told = sum(len(one.body) + sum(len(name) for name, _ in one.headers) for one in self.steps)
-        return len(self.steps), told
+        """A sort key: of two cases with the same finding, the smaller one is reported."""
+        length = sum(len(step.body) + sum(len(name) for name, _ in step.headers) for step in self.steps)
+        return len(self.steps), length
 
 
 class BadCase(ValueError):
-    """A text is no case."""
+    """A text is not a valid case."""
 
 
 def dump_case(case: Case) -> str:
-    """A case as one word for a command line."""
+    """A case as a single word for the command line."""
     return urlsafe_b64encode(zlib.compress(msgspec.msgpack.encode(case), 9)).decode().rstrip("=")
 
 
 def parse_case(text: str) -> Case:
     """
     Raises:
-        BadCase: it is none.
+        BadCase: the text is not a case.
     """
     try:
         packed = urlsafe_b64decode(text + "=" * (-len(text) % 4))
@@ -106,8 +106,8 @@ def parse_case(text: str) -> Case:
 
 
 def _unpacked(packed: bytes) -> bytes:
-    opened = zlib.decompressobj()
-    data = opened.decompress(packed, LARGEST)
-    if opened.unconsumed_tail or not opened.eof:
-        raise ValueError("too large, or cut off")
+    decompressor = zlib.decompressobj()
+    data = decompressor.decompress(packed, LARGEST)
+    if decompressor.unconsumed_tail or not decompressor.eof:
+        raise ValueError("too large, or truncated")
     return data

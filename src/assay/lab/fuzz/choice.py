@@ -1,7 +1,7 @@
-"""Choices, of which all that is random is made: a row of bytes, each a number, nought for the simplest.
+"""Choices: the random bytes from which a case is generated; zero always means the simplest option.
 
-A grammar is written in plain functions of `Choices`. The engine of hypothesis makes the rows, and makes those
-that show something simpler, byte by byte.
+A grammar consists of plain functions of `Choices`. Hypothesis generates the bytes, and shrinks those that
+lead to a finding.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 T = TypeVar("T")
 HEAD, PART, PARTS = 4, 20, 3
 LENGTH: Final = HEAD + PARTS * PART
-"""Choices of one case; what is made when they have run out is the simplest."""
+"""The number of choices of a case; once they are used up, the simplest options are taken."""
 
 
 class Choices:
@@ -22,31 +22,30 @@ class Choices:
         self._used: list[Any] = [] if used is None else used
 
     def part(self, place: int) -> Choices:
-        """The choices of one of three parts, which do not move when another part gets simpler."""
+        """The choices of one of the parts, which shrinking another part does not shift."""
         begin = HEAD + place * PART
         return Choices(self._row[begin : begin + PART], self._used)
 
     def number(self, limit: int) -> int:
-        """A number from nought to below the limit."""
+        """A number from zero to below the limit."""
         return next(self._left, 0) % limit
 
     def pick(self, options: Sequence[T]) -> T:
-        """One of them: the first is the simplest."""
+        """One of the options; the first is the simplest."""
         return options[self.number(len(options))]
 
     def unused(self, options: Sequence[T]) -> T:
-        """One that was not picked here before, as long as there are such."""
-        left = [one for one in options if one not in self._used] or options
-        found = self.pick(left)
-        self._used.append(found)
-        return found
+        """An option that was not picked before in this case, as long as there is one."""
+        option = self.pick([option for option in options if option not in self._used] or options)
+        self._used.append(option)
+        return option
 
     def count(self, most: int) -> int:
-        """A number up to `most`, that too."""
+        """A number from zero to `most`."""
         return self.number(most + 1)
 
     def chance(self, of: int) -> bool:
-        """True once in so many times, false where things are simple."""
+        """True with a probability of 1 in `of`; False is the simplest."""
         return self.number(of) == of - 1
 
     def text(self, alphabet: Sequence[str], longest: int) -> str:

@@ -1,4 +1,4 @@
-"""Findings as a pytest file: red on the server as it is, green once it is mended."""
+"""Findings as a pytest file, whose tests fail until the server is fixed."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from .case import Case, Step, dump_case
-from .finding import Found
+from .finding import FuzzFinding
 
 READABLE: Final = 4_000
-"""Bytes of a case that are written out; a larger one is a word that nobody reads."""
+"""Cases up to so many bytes are written out; a larger one is a single encoded word."""
 HEADER: Final = '''"""Found by fuzzing: {origin}
 
 Needs pytest and assay-mcp[lab]. Each test holds one conversation and passes once the server is fixed.
 """
 
-from .replay import Case, Step, broken_by, parse_case
+from assay.lab.fuzz.replay import Case, Step, broken_by, parse_case
 '''
 TEST: Final = '''
 
@@ -28,29 +28,30 @@ def test_{name}() -> None:
 '''
 
 
-def exported(found: Sequence[Found], servers: Sequence[Mapping[str, object]], origin: str) -> str:
-    """The text of the file; each finding goes with the arguments that name its server."""
-    tests = [
-        _test(number, one, server) for number, (one, server) in enumerate(zip(found, servers, strict=True), 1)
-    ]
+def export_tests(
+    findings: Sequence[FuzzFinding], servers: Sequence[Mapping[str, object]], origin: str
+) -> str:
+    """The text of the file; `servers` has the arguments of `broken_by` that name each finding's server."""
+    pairs = zip(findings, servers, strict=True)
+    tests = [_test(number, finding, server) for number, (finding, server) in enumerate(pairs, 1)]
     return HEADER.format(origin=_one_line(origin)) + "".join(tests)
 
 
-def _test(number: int, found: Found, server: Mapping[str, object]) -> str:
-    seen = next((finding for result in found.results for finding in result.findings), None)
-    title = f"{seen.statement}. Observed: {seen.observed}" if seen else found.broken.row
+def _test(number: int, finding: FuzzFinding, server: Mapping[str, object]) -> str:
+    first = next((finding for result in finding.results for finding in result.findings), None)
+    title = f"{first.statement}. Observed: {first.observed}" if first else finding.broken.requirement
     return TEST.format(
-        name=f"{re.sub(r'[^a-z0-9]+', '_', found.broken.check.lower())}_{number}",
+        name=f"{re.sub(r'[^a-z0-9]+', '_', finding.broken.check.lower())}_{number}",
         title=_one_line(title),
-        case=_written(found.case),
+        case=_case_source(finding.case),
         server=dict(server),
-        revision=found.place.ground.revision.date,
-        transport=str(found.place.ground.transport),
+        revision=finding.target.context.revision.date,
+        transport=str(finding.target.context.transport),
     )
 
 
 def _one_line(text: str) -> str:
-    """As it may stand in a docstring."""
+    """The text in a form that is safe in a docstring."""
     return (
         " ".join(text.split())
         .encode("ascii", "backslashreplace")
@@ -60,17 +61,17 @@ def _one_line(text: str) -> str:
     )
 
 
-def _written(case: Case) -> str:
+def _case_source(case: Case) -> str:
     if case.size[1] > READABLE:
         return f"parse_case({dump_case(case)!r})"
-    steps = "".join(f"\n            {_step(one)}," for one in case.steps)
+    steps = "".join(f"\n            {_step_source(step)}," for step in case.steps)
     together = ",\n        together=True" if case.together else ""
     return f"Case(\n        ({steps}\n        ){together},\n    )"
 
 
-def _step(step: Step) -> str:
-    given = [repr(step.body)]
-    given += [f"headers={step.headers!r}"] if step.headers else []
-    given += [f"verb={step.verb!r}"] if step.verb != "POST" else []
-    given += [] if step.framed else ["framed=False"]
-    return f"Step({', '.join(given)})"
+def _step_source(step: Step) -> str:
+    arguments = [repr(step.body)]
+    arguments += [f"headers={step.headers!r}"] if step.headers else []
+    arguments += [f"verb={step.verb!r}"] if step.verb != "POST" else []
+    arguments += [] if step.framed else ["framed=False"]
+    return f"Step({', '.join(arguments)})"

@@ -1,4 +1,4 @@
-"""What the fuzzer has found, and how it goes into the stored run."""
+"""Findings of the fuzzer, and their cells in the stored run."""
 
 from __future__ import annotations
 
@@ -13,55 +13,49 @@ from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import CheckResult, Outcome, Verdict
 
 from .case import Case
-from .jury import Broken
-from .place import Place
-from .talk import SCENARIO
+from .conversation import SCENARIO
+from .judge import BrokenRule
+from .target import FuzzTarget
 
 MOST_SHAPES: Final = 5
-"""Findings of one check on one transport: a server that breaks everywhere is known by then."""
-Again = Callable[[Place, Case], str]
-"""The line that shows a finding again."""
+"""The most findings for a requirement and subject; more would not help to find the cause."""
+Reproduce = Callable[[FuzzTarget, Case], str]
+"""Returns the command that reproduces a finding."""
 
 
-class Found(Struct, frozen=True):
-    place: Place
-    broken: Broken
+class FuzzFinding(Struct, frozen=True):
+    target: FuzzTarget
+    broken: BrokenRule
     case: Case
     trace: Trace
     results: list[CheckResult]
     started: str
 
-    def is_like(self, place: Place, broken: Broken, case: Case) -> bool:
-        """Whether another case shows the same, as far as anybody can tell before it is made smaller."""
-        same = self.place.subject is place.subject and self.broken.check == broken.check
-        return same and self.broken.row == broken.row and self.case.labels <= case.labels
+    def breaks_same_rule(self, target: FuzzTarget, broken: BrokenRule) -> bool:
+        same = self.broken.check == broken.check and self.broken.requirement == broken.requirement
+        return same and self.target.subject is target.subject
 
-    def cell(self, attempt: int, again: Again) -> CellResult:
-        failed = any(one.verdict is Verdict.FAILURE for one in self.results)
-        line = again(self.place, self.case)
+    def cell(self, attempt: int, reproduce: Reproduce) -> CellResult:
+        failed = any(result.verdict is Verdict.FAILURE for result in self.results)
+        command = reproduce(self.target, self.case)
         return CellResult(
             scenario=f"{SCENARIO}.{self.broken.check.removeprefix(f'{SCENARIO}.')}",
-            title=f"{' and '.join(sorted(self.case.labels))}",
-            transport=self.place.ground.transport,
-            revision=self.place.ground.revision.date,
+            title=" and ".join(sorted(self.case.labels)),
+            transport=self.target.context.transport,
+            revision=self.target.context.revision.date,
             outcome=Outcome.FAILED if failed else Outcome.WARNED,
             started=self.started,
             attempt=attempt,
-            checks=[_reproduced(one, line) for one in self.results],
+            checks=[_with_command(result, command) for result in self.results],
         )
 
 
-def _reproduced(result: CheckResult, line: str) -> CheckResult:
-    findings = [msgspec.structs.replace(one, reproduce=line) for one in result.findings]
+def _with_command(result: CheckResult, command: str) -> CheckResult:
+    findings = [msgspec.structs.replace(finding, reproduce=command) for finding in result.findings]
     return msgspec.structs.replace(result, findings=findings)
 
 
-def is_new(known: Sequence[Found], place: Place, broken: Broken, case: Case) -> bool:
-    alike = [
-        one
-        for one in known
-        if one.place.subject is place.subject
-        and one.broken.check == broken.check
-        and one.broken.row == broken.row
-    ]
-    return len(alike) < MOST_SHAPES and not any(one.is_like(place, broken, case) for one in alike)
+def is_new(known: Sequence[FuzzFinding], target: FuzzTarget, broken: BrokenRule, case: Case) -> bool:
+    """Whether a case shows something new, as far as its labels tell before it is shrunk."""
+    similar = [finding for finding in known if finding.breaks_same_rule(target, broken)]
+    return len(similar) < MOST_SHAPES and not any(finding.case.labels <= case.labels for finding in similar)

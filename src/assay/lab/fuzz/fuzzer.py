@@ -1,4 +1,4 @@
-"""A whole run: get to know the subject, then try cases at every place in turn until the time is up."""
+"""A fuzzing run: finds the targets, then runs cases at each of them in turn until the time is up."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from assay.lab.harness.verdict import CheckResult, Outcome
 from assay.model.version import VERSION
 from assay.revisions.revision import Revision
 
-from .acquaintance import meet, stop_all
 from .case import Case
 from .choice import Choices
-from .finding import Again, Found, is_new
-from .jury import Broken, Jury
-from .memory import Memory
-from .place import Place
-from .search import Enough, Search
-from .talk import SCENARIO
-from .wire_grammar import case as made_case
+from .conversation import SCENARIO
+from .finding import FuzzFinding, Reproduce, is_new
+from .judge import BrokenRule, TraceJudge
+from .memory_watch import MemoryWatch
+from .search import Search, StopSearch
+from .target import FuzzTarget
+from .target_discovery import find_targets, stop_all
+from .wire_grammar import case as make_case
 
 UNTRIED: Final = Reason(ReasonKind.NOT_OBSERVED, "no case was tried")
 FIRST_ROUND: Final = 25
 ROUND: Final = 250
-"""Cases of one round: after it, it is another place's turn."""
+"""Cases of a round; then follows the next target."""
 
 
 class FuzzOrder(Struct, frozen=True):
@@ -47,65 +47,67 @@ class FuzzOrder(Struct, frozen=True):
     effects: bool = False
     strict: bool = False
     most: int = 0
-    """Findings after which it ends; nought for any number."""
+    """The number of findings after which the run ends; zero for no limit."""
     cases: tuple[Case, ...] = ()
-    """These only, each once at every place."""
+    """If not empty, run only these cases, once at each target."""
 
 
-class Count(Struct):
-    """How far a run is, for whoever watches."""
-
+class FuzzCounts(Struct):
     cases: int = 0
     steps: int = 0
-    found: int = 0
-    place: str = ""
+    findings: int = 0
+    target: str = ""
 
 
 class Fuzzer:
     def __init__(
         self,
         order: FuzzOrder,
-        jury: Jury,
+        judge: TraceJudge,
         subjects: Sequence[Subject],
         *,
         keep: Keep,
-        again: Again,
-        watch: Callable[[Count], None] = lambda count: None,
+        reproduce: Reproduce,
+        watch: Callable[[FuzzCounts], None] = lambda counts: None,
     ) -> None:
         self._order = order
-        self._jury = jury
-        self._given = tuple(subjects)
+        self._judge = judge
+        self._subjects = tuple(subjects)
         self._keep = keep
-        self._again = again
+        self._reproduce = reproduce
         self._watch = watch
         self._begin = time.monotonic()
         self._stopped = self._interrupted = False
-        self._memory = Memory()
-        self._seen: dict[Place, Counter[str]] = {}
-        self._last: dict[Place, Trace] = {}
+        self._memory = MemoryWatch()
+        self._observations: dict[FuzzTarget, Counter[str]] = {}
+        self._last: dict[FuzzTarget, Trace] = {}
         self._evidence: dict[Case, Trace] = {}
-        self._ended: dict[Place, str] = {}
-        self.count = Count()
-        self.places: list[Place] = []
-        self.found: list[Found] = []
-        self.unsure: list[tuple[Place, Broken, Case]] = []
-        """What was seen once, and not again."""
+        self._lost: dict[FuzzTarget, str] = {}
+        """Targets that cannot be reached any more, with the reason."""
+        self.counts = FuzzCounts()
+        self.targets: list[FuzzTarget] = []
+        self.findings: list[FuzzFinding] = []
+        self.unconfirmed: list[tuple[FuzzTarget, BrokenRule, Case]] = []
+        """Findings of the search that could not be reproduced."""
 
     async def run(self) -> Run:
         """
         Raises:
-            SubjectDown: nothing can be judged.
+            SubjectDown: the subject cannot be judged.
             CheckFailed: a check is broken.
         """
         started, records = now(), list[SubjectRecord]()
+        order = self._order
         try:
-            for subject in self._given:
-                record, places = await self._meet(subject)
+            for subject in self._subjects:
+                record, targets = await find_targets(
+                    subject, order.revisions, order.conditions, order.effects
+                )
                 records.append(record)
-                self.places += places
-            await self._all()
+                self.targets += targets
+            await self._run_all()
         except asyncio.CancelledError:
-            self._interrupted = True  # Ctrl-C: what is known is kept and told
+            self._interrupted = True  # Ctrl-C: the findings so far are still reported
         finally:
             await asyncio.shield(self._close())
         return Run(
@@ -114,73 +116,70 @@ class Fuzzer:
             started=started,
             seconds=round(time.monotonic() - self._begin, 3),
             subjects=records,
-            cells=[*self._found_cells(), *self._other_cells(started)],
+            cells=[*self._finding_cells(), *self._other_cells(started)],
             strict=self._order.strict,
             interrupted=self._interrupted,
-            problem="" if self.places else "the server speaks none of the revisions asked for",
+            problem="" if self.targets else "the server supports none of the selected revisions",
         )
-
-    async def _meet(self, subject: Subject) -> tuple[SubjectRecord, list[Place]]:
-        order = self._order
-        return await meet(subject, order.revisions, order.conditions, order.effects)
 
     async def _close(self) -> None:
         self._stopped = True
-        for place in self.places:
-            await place.close()
-        await stop_all(self._given)
+        for target in self.targets:
+            await target.close()
+        await stop_all(self._subjects)
 
-    async def _all(self) -> None:
+    async def _run_all(self) -> None:
         if self._order.cases:
-            for place in self.places:
+            for target in self.targets:
                 for case in self._order.cases:
-                    await self._once(place, case)
+                    await self._run_once(target, case)
             return
         self._begin, turn = time.monotonic(), 0
-        while not (turn and self._is_over) and (
-            left := [one for one in self.places if one not in self._ended]
-        ):
-            for place in left:
-                await self._round(place, turn)
+        while not (turn and self._is_over) and (remaining := self._remaining()):
+            for target in remaining:
+                await self._round(target, turn)
             turn += 1
+
+    def _remaining(self) -> list[FuzzTarget]:
+        return [target for target in self.targets if target not in self._lost]
 
     @property
     def _is_over(self) -> bool:
-        enough = 0 < self._order.most <= len(self.found)
+        enough = 0 < self._order.most <= len(self.findings)
         return self._stopped or enough or time.monotonic() - self._begin > self._order.seconds
 
-    def _is_over_at(self, place: Place) -> bool:
-        """However little time there is, every place gets a case."""
-        return self._stopped or (self._is_over and place.cases > 0)
+    def _is_over_at(self, target: FuzzTarget) -> bool:
+        """Every target gets at least one case, even if the time is up."""
+        return self._stopped or (self._is_over and target.cases > 0)
 
-    async def _round(self, place: Place, turn: int) -> None:
-        if self._is_over_at(place):
+    async def _round(self, target: FuzzTarget, turn: int) -> None:
+        if self._is_over_at(target):
             return
-        where = f"{place.ground.transport} {place.ground.revision}"
-        self.count.place = where
-        seed = random.Random(f"{self._order.seed} {where} {turn}").getrandbits(64)
+        self.counts.target = f"{target.context.transport} {target.context.revision}"
+        seed = random.Random(f"{self._order.seed} {self.counts.target} {turn}").getrandbits(64)
         loop = asyncio.get_running_loop()
 
-        def attempt(case: Case) -> Broken | None:
-            # What was found is made smaller even when the time is up: that has a bound of its own.
-            if place in self._ended or self._stopped or (search.broken is None and self._is_over_at(place)):
-                raise Enough
-            return asyncio.run_coroutine_threadsafe(self._try(place, case), loop).result()
+        def attempt(case: Case) -> BrokenRule | None:
+            # Shrinking continues after the time is up: it has its own limit.
+            time_is_up = search.broken is None and self._is_over_at(target)
+            if target in self._lost or self._stopped or time_is_up:
+                raise StopSearch
+            return asyncio.run_coroutine_threadsafe(self._try(target, case), loop).result()
 
-        search = Search(attempt, lambda broken, case: self._is_new(place, broken, case))
+        def make(choices: Choices) -> Case:
+            return make_case(choices, target.context)
+
+        search = Search(attempt, lambda broken, case: self._is_new(target, broken, case))
         examples = FIRST_ROUND if turn == 0 else ROUND
-        await self._in_thread(lambda: search.run(lambda choices: self._make(place, choices), seed, examples))
+        await self._in_thread(lambda: search.run(make, seed, examples))
         if search.broken is not None:
-            await self._take(place, search)
-        if (grown := self._memory.grown(place)) is not None:
-            self._add(place, grown[0], Case(()), self._last[place], [grown[1]])
+            await self._confirm(target, search)
+        if (growth := self._memory.finding(target)) is not None:
+            self._add(target, growth[0], Case(()), self._last[target], [growth[1]])
         self._evidence.clear()
 
-    def _make(self, place: Place, choices: Choices) -> Case:
-        return made_case(choices, place.ground)
-
     async def _in_thread(self, work: Callable[[], None]) -> None:
-        running = asyncio.get_running_loop().run_in_executor(None, _quietly, work)
+        running = asyncio.get_running_loop().run_in_executor(None, _until_stopped, work)
         try:
             await asyncio.shield(running)
         except asyncio.CancelledError:
@@ -188,107 +187,106 @@ class Fuzzer:
             await asyncio.wait({running})
             raise
 
-    async def _try(self, place: Place, case: Case) -> Broken | None:
+    async def _try(self, target: FuzzTarget, case: Case) -> BrokenRule | None:
         try:
-            trace = await place.hold(case)
+            trace = await target.run(case)
         except BrokenOff as reason:
-            self._ended[place] = str(reason)
+            self._lost[target] = str(reason)
             return None
-        self._last[place] = trace
-        self._memory.sample(place)
-        broken = self._jury.verdict(trace, self._seen.setdefault(place, Counter()))
+        self._memory.sample(target)
+        broken = self._verdict(target, case, trace)
         if broken is not None:
             self._evidence[case] = trace
-        self.count.cases += 1
-        self.count.steps += len(case.steps)
-        self._watch(self.count)
+        self._watch(self.counts)
         return broken
 
-    def _is_new(self, place: Place, broken: Broken, case: Case) -> bool:
-        doubtful = any(
-            one.subject is place.subject and old == broken and seen.labels <= case.labels
-            for one, old, seen in self.unsure
-        )
-        return not doubtful and is_new(self.found, place, broken, case)
+    def _verdict(self, target: FuzzTarget, case: Case, trace: Trace) -> BrokenRule | None:
+        self._last[target] = trace
+        self.counts.cases += 1
+        self.counts.steps += len(case.steps)
+        return self._judge.verdict(trace, self._observations.setdefault(target, Counter()))
 
-    async def _take(self, place: Place, search: Search) -> None:
-        """Believe what the search found only if it happens again, on its own and with all patience."""
+    def _is_new(self, target: FuzzTarget, broken: BrokenRule, case: Case) -> bool:
+        doubtful = any(
+            earlier.subject is target.subject and rule == broken and shown_by.labels <= case.labels
+            for earlier, rule, shown_by in self.unconfirmed
+        )
+        return not doubtful and is_new(self.findings, target, broken, case)
+
+    async def _confirm(self, target: FuzzTarget, search: Search) -> None:
+        """Add a finding only if it occurs again, in a new session and with the full patience."""
         assert search.smallest is not None and search.first is not None and search.broken is not None
         for case in dict.fromkeys((search.smallest, search.first)):
-            trace = await self._confirmed(place, case)
-            again = self._jury.verdict(trace)
-            if again is not None:
-                if is_new(self.found, place, again, case):
-                    self._add(place, again, case, trace, self._jury.results(trace, again))
+            trace = await self._confirmed_trace(target, case)
+            broken = self._judge.verdict(trace)
+            if broken is not None:
+                if is_new(self.findings, target, broken, case):
+                    self._add(target, broken, case, trace, self._judge.results(trace, broken))
                 return
-        place.doubt()
-        self.unsure.append((place, search.broken, search.smallest))
+        target.slow_down()
+        self.unconfirmed.append((target, search.broken, search.smallest))
 
-    async def _confirmed(self, place: Place, case: Case) -> Trace:
+    async def _confirmed_trace(self, target: FuzzTarget, case: Case) -> Trace:
         try:
-            return await place.confirm(case)
+            return await target.confirm(case)
         except BrokenOff as reason:
-            self._ended[place] = str(reason)
-            return self._evidence[case]  # it is gone for good: that is what there is
+            self._lost[target] = str(reason)
+            return self._evidence[case]  # the server is gone, so the first trace is the only evidence
 
-    async def _once(self, place: Place, case: Case) -> None:
+    async def _run_once(self, target: FuzzTarget, case: Case) -> None:
         try:
-            trace = await place.confirm(case)
+            trace = await target.confirm(case)
         except BrokenOff as reason:
-            self._ended[place] = str(reason)
+            self._lost[target] = str(reason)
             return
-        self._last[place] = trace
-        self.count.cases += 1
-        self.count.steps += len(case.steps)
-        broken = self._jury.verdict(trace, self._seen.setdefault(place, Counter()))
+        broken = self._verdict(target, case, trace)
         if broken is not None:
-            self._add(place, broken, case, trace, self._jury.results(trace, broken))
+            self._add(target, broken, case, trace, self._judge.results(trace, broken))
 
     def _add(
-        self, place: Place, broken: Broken, case: Case, trace: Trace, results: list[CheckResult]
+        self, target: FuzzTarget, broken: BrokenRule, case: Case, trace: Trace, results: list[CheckResult]
     ) -> None:
-        self.found.append(Found(place, broken, case, trace, results, now()))
-        self.count.found = len(self.found)
-        self._watch(self.count)
+        self.findings.append(FuzzFinding(target, broken, case, trace, results, now()))
+        self.counts.findings = len(self.findings)
+        self._watch(self.counts)
 
-    def _found_cells(self) -> list[CellResult]:
-        attempts: Counter[tuple[str, Place]] = Counter()
+    def _finding_cells(self) -> list[CellResult]:
+        attempts: Counter[tuple[str, FuzzTarget]] = Counter()
         cells = []
-        for one in self.found:
-            attempts[one.broken.check, one.place] += 1
-            cell = one.cell(attempts[one.broken.check, one.place], self._again)
-            cells.append(self._keep(cell, one.trace))
+        for finding in self.findings:
+            key = finding.broken.check, finding.target
+            attempts[key] += 1
+            cells.append(self._keep(finding.cell(attempts[key], self._reproduce), finding.trace))
         return cells
 
     def _other_cells(self, started: str) -> list[CellResult]:
-        """A place where nothing was found is a result too, and so is one that was never reached."""
-        silent = [one for one in self.places if not any(found.place is one for found in self.found)]
-        return [self._cell(one, started) for one in silent]
+        """A cell for each target without findings, also for one that no case reached."""
+        with_findings = {finding.target for finding in self.findings}
+        return [self._cell(target, started) for target in self.targets if target not in with_findings]
 
-    def _cell(self, place: Place, started: str) -> CellResult:
-        trace = self._last.get(place)
+    def _cell(self, target: FuzzTarget, started: str) -> CellResult:
+        trace = self._last.get(target)
         reason = None
-        if ended := self._ended.get(place):
-            reason = Reason(ReasonKind.BROKE_OFF, ended)
+        if lost := self._lost.get(target):
+            reason = Reason(ReasonKind.BROKE_OFF, lost)
         elif not trace:
             reason = INTERRUPTED if self._interrupted else UNTRIED
         cell = CellResult(
             scenario=SCENARIO,
-            title=f"{place.cases} made-up conversations",
-            transport=place.ground.transport,
-            revision=place.ground.revision.date,
+            title=f"{target.cases} generated conversations",
+            transport=target.context.transport,
+            revision=target.context.revision.date,
             outcome=Outcome.PASSED if reason is None else Outcome.INCOMPLETE,
             started=started,
             **stored(reason),
             broke_off=reason is not None,
-            checks=self._jury.held(self._seen.get(place, Counter()), place.ground.revision),
+            checks=self._judge.passed(self._observations.get(target, Counter()), target.context.revision),
         )
         return cell if trace is None else self._keep(cell, trace)
 
 
-def _quietly(work: Callable[[], None]) -> None:
-    """An exception that says enough is none to whoever waits for the thread."""
+def _until_stopped(work: Callable[[], None]) -> None:
     try:
         work()
-    except Enough:
+    except StopSearch:
         pass

@@ -1,4 +1,4 @@
-"""The grammar of messages: each rule makes one step out of choices, the plainest where all are nought."""
+"""The grammar of messages: each rule generates a step from choices, the simplest one if all are zero."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, CLIENT_KEY, 
 from assay.lab.harness.driver.mirrored_header import mirror_headers, param_headers
 from assay.lab.harness.transport import Transport
 
+from .ambiguity import LISTENING
 from .case import UNKNOWN, Step
-from .certainty import LISTENING
 from .choice import Choices
-from .ground import Ground
-from .odd import Raw, odd_text, odd_value, write
+from .grammar_context import GrammarContext
+from .odd_value import RawJson, odd_text, odd_value, write
 from .schema_value import fitting, is_refused, near_miss
 
-Rule = Callable[[Choices, Ground], Step]
+Rule = Callable[[Choices, GrammarContext], Step]
 IDS: Final = (101, "a", 0, -1, "", "0", 2**31, 2**53 - 1, "a" * 500, "世🦊", 'q"\\')
 ODD_IDS: Final[tuple[Any, ...]] = (
     None,
@@ -32,7 +32,7 @@ ODD_IDS: Final[tuple[Any, ...]] = (
     2**64,
     -(2**63) - 1,
     "\ud800",
-    Raw("1e999"),
+    RawJson("1e999"),
 )
 METHODS: Final = (
     UNKNOWN,
@@ -71,20 +71,20 @@ Headers = dict[str, str | None]
 LONGEST_HEADER: Final = 1000
 
 
-def step(ground: Ground, message: Any, headers: Headers | None = None) -> Step:
-    """A message as the transport carries it; on HTTP with headers besides those that repeat the body."""
-    silenced = _unspeakable(ground, message) if is_mirrored(ground) else {}
-    return Step(write(message).encode(), tuple({**silenced, **(headers or {})}.items()))
+def step(context: GrammarContext, message: Any, headers: Headers | None = None) -> Step:
+    """A message, on HTTP with additional headers."""
+    removed = _unsendable(context, message) if is_mirrored(context) else {}
+    return Step(write(message).encode(), tuple({**removed, **(headers or {})}.items()))
 
 
-def is_mirrored(ground: Ground) -> bool:
-    return ground.transport is Transport.HTTP and ground.revision.http.mirrored is not None
+def is_mirrored(context: GrammarContext) -> bool:
+    return context.transport is Transport.HTTP and context.revision.http.mirrored is not None
 
 
-def _unspeakable(ground: Ground, message: Any) -> Headers:
-    """Headers that cannot repeat the body as it is, and are left out."""
-    repeated = mirror_headers(ground.revision, message)
-    return {name: None for name, value in repeated.items() if value is not None and not _fits(value)}
+def _unsendable(context: GrammarContext, message: Any) -> Headers:
+    """Mirrored headers whose values cannot be sent, which are left out."""
+    mirrored = mirror_headers(context.revision, message)
+    return {name: None for name, value in mirrored.items() if value is not None and not _fits(value)}
 
 
 def _fits(value: str) -> bool:
@@ -92,29 +92,29 @@ def _fits(value: str) -> bool:
 
 
 def an_id(choices: Choices) -> Any:
-    """No client uses an id twice, and the handshake has used the first."""
+    """A client must not reuse an id, and the handshake has used 1."""
     return choices.unused(IDS)
 
 
 def _message(choices: Choices, method: Any, params: Any = None) -> Json:
-    given = {} if params is None else {"params": params}
-    return {"jsonrpc": "2.0", "id": an_id(choices), "method": method, **given}
+    optional = {} if params is None else {"params": params}
+    return {"jsonrpc": "2.0", "id": an_id(choices), "method": method, **optional}
 
 
-def request(choices: Choices, ground: Ground) -> Step:
-    """A request of any method, with parameters that are odd in up to two places."""
-    method = choices.pick(ground.methods)
+def request(choices: Choices, context: GrammarContext) -> Step:
+    """A request of any method, with up to two odd parameters."""
+    method = choices.pick(context.methods)
     if method in LISTENING and not choices.chance(6):
-        method = ground.plain  # a stream that stays open takes a conversation with it
-    params = ground.declared(ground.usual.get(method, {}))
+        method = context.plain  # rarely, because an open stream ends the session for other cases
+    params = context.declared(context.usual.get(method, {}))
     for _ in range(choices.count(2)):
-        params = _changed(choices, params)
-    if method == "tools/call" and isinstance(params, dict) and not ground.is_safe(params.get("name")):
+        params = _alter(choices, params)
+    if method == "tools/call" and isinstance(params, dict) and not context.is_safe(params.get("name")):
         params = {**params, "name": UNKNOWN}
-    return step(ground, _message(choices, method, params))
+    return step(context, _message(choices, method, params))
 
 
-def _changed(choices: Choices, params: Any) -> Any:
+def _alter(choices: Choices, params: Any) -> Any:
     if not isinstance(params, dict) or choices.chance(8):
         return odd_value(choices)
     name = choices.pick([*sorted(params), "cursor", "_meta", "extra"])
@@ -122,7 +122,7 @@ def _changed(choices: Choices, params: Any) -> Any:
         case "empty":
             return {**params, name: ""}
         case "drop":
-            return {key: one for key, one in params.items() if key != name}
+            return {key: value for key, value in params.items() if key != name}
         case "value":
             return {**params, name: odd_value(choices)}
         case "text":
@@ -130,98 +130,97 @@ def _changed(choices: Choices, params: Any) -> Any:
     return {**params, "_meta": _meta(choices, params.get("_meta"))}
 
 
-def _meta(choices: Choices, given: Any) -> Any:
-    meta = given if isinstance(given, dict) else {}
-    return {**meta, choices.pick(META_KEYS): odd_value(choices)}
+def _meta(choices: Choices, meta: Any) -> Any:
+    return {**(meta if isinstance(meta, dict) else {}), choices.pick(META_KEYS): odd_value(choices)}
 
 
-def named(choices: Choices, ground: Ground) -> Step:
-    """A request for something by a name that nothing has."""
+def named(choices: Choices, context: GrammarContext) -> Step:
+    """A request for an item with an unknown or invalid name."""
     method, key = choices.pick(BY_NAME)
     name = choices.pick(NAMES)
-    params = ground.declared({**ground.usual.get(method, {}), key: name})
-    return step(ground, _message(choices, method, params))
+    params = context.declared({**context.usual.get(method, {}), key: name})
+    return step(context, _message(choices, method, params))
 
 
-def call(choices: Choices, ground: Ground) -> Step:
-    """A call of a tool that may be called, with arguments that fit its schema or nearly do."""
-    if not ground.tools:
-        return request(choices, ground)
-    tool = choices.pick(ground.tools)
+def call(choices: Choices, context: GrammarContext) -> Step:
+    """A call of an allowed tool, with valid or nearly valid arguments."""
+    if not context.tools:
+        return request(choices, context)
+    tool = choices.pick(context.tools)
     schema = tool.get("inputSchema")
     arguments = near_miss(choices, schema) if choices.chance(2) else fitting(choices, schema)
-    named = is_mirrored(ground) and isinstance(arguments, dict)
-    headers = param_headers(tool, arguments) if named else {}
-    spoken: Headers = {name: value for name, value in headers.items() if _fits(value)}
-    message = _message(choices, "tools/call", ground.declared({"name": tool["name"], "arguments": arguments}))
-    made = step(ground, message, spoken)
-    return msgspec.structs.replace(made, at_leisure=not is_refused(arguments, schema))
+    mirrors = is_mirrored(context) and isinstance(arguments, dict)
+    mirrored = param_headers(tool, arguments) if mirrors else {}
+    headers: Headers = {name: value for name, value in mirrored.items() if _fits(value)}
+    params = context.declared({"name": tool["name"], "arguments": arguments})
+    tool_call = step(context, _message(choices, "tools/call", params), headers)
+    return msgspec.structs.replace(tool_call, may_run_long=not is_refused(arguments, schema))
 
 
-def identified(choices: Choices, ground: Ground) -> Step:
-    """A plain request with an id that is none."""
-    message = _message(choices, ground.plain, ground.declared({}))
-    return step(ground, {**message, "id": choices.pick(ODD_IDS)})
+def identified(choices: Choices, context: GrammarContext) -> Step:
+    """A plain request with an invalid id."""
+    message = _message(choices, context.plain, context.declared({}))
+    return step(context, {**message, "id": choices.pick(ODD_IDS)})
 
 
-def unknown(choices: Choices, ground: Ground) -> Step:
-    """A method that there is not."""
-    params = ground.declared({}) if choices.chance(2) or ground.declared({}) else None
-    return step(ground, _message(choices, choices.pick(METHODS), params))
+def unknown(choices: Choices, context: GrammarContext) -> Step:
+    """A request of an unknown method."""
+    params = context.declared({}) if choices.chance(2) or context.declared({}) else None
+    return step(context, _message(choices, choices.pick(METHODS), params))
 
 
-def enveloped(choices: Choices, ground: Ground) -> Step:
-    """A message whose own members are not as they should be."""
-    message = _message(choices, ground.plain, ground.declared({}))
+def enveloped(choices: Choices, context: GrammarContext) -> Step:
+    """A message with invalid members of the envelope."""
+    message = _message(choices, context.plain, context.declared({}))
     match choices.pick(("version", "extra", "drop", "method", "params")):
         case "version":
-            return step(ground, {**message, "jsonrpc": choices.pick(VERSIONS)})
+            return step(context, {**message, "jsonrpc": choices.pick(VERSIONS)})
         case "extra":
-            return step(ground, {**message, choices.pick(EXTRAS): odd_value(choices)})
+            return step(context, {**message, choices.pick(EXTRAS): odd_value(choices)})
         case "drop":
             name = choices.pick(sorted(message))
-            return step(ground, {key: one for key, one in message.items() if key != name})
+            return step(context, {key: value for key, value in message.items() if key != name})
         case "method":
-            return step(ground, {**message, "method": odd_value(choices)})
-    return step(ground, {**message, "params": odd_value(choices)})
+            return step(context, {**message, "method": odd_value(choices)})
+    return step(context, {**message, "params": odd_value(choices)})
 
 
-def notice(choices: Choices, ground: Ground) -> Step:
-    """A notification, known or not, with parameters that may be odd."""
-    method = choices.pick([*ground.notices, "notifications/of-the-lab", UNKNOWN])
-    params: Any = ground.usual.get(method, {})
+def notice(choices: Choices, context: GrammarContext) -> Step:
+    """A known or unknown notification with parameters that may be odd."""
+    method = choices.pick([*context.notices, "notifications/of-the-lab", UNKNOWN])
+    params: Any = context.usual.get(method, {})
     for _ in range(choices.count(2)):
-        params = _changed(choices, params)
-    return step(ground, {"jsonrpc": "2.0", "method": method, "params": params})
+        params = _alter(choices, params)
+    return step(context, {"jsonrpc": "2.0", "method": method, "params": params})
 
 
-def response(choices: Choices, ground: Ground) -> Step:
-    """An answer to a question that was not asked."""
+def response(choices: Choices, context: GrammarContext) -> Step:
+    """An answer to a request that the server did not send."""
     outcome = choices.pick(("result", "error"))
-    return step(ground, {"jsonrpc": "2.0", "id": an_id(choices), outcome: odd_value(choices)})
+    return step(context, {"jsonrpc": "2.0", "id": an_id(choices), outcome: odd_value(choices)})
 
 
-def bare(choices: Choices, ground: Ground) -> Step:
-    """Any JSON in place of a message."""
-    return step(ground, odd_value(choices))
+def bare(choices: Choices, context: GrammarContext) -> Step:
+    """Any JSON value instead of a message."""
+    return step(context, odd_value(choices))
 
 
-def malformed(choices: Choices, ground: Ground) -> Step:
-    """What was a message before something happened to it."""
-    body = request(choices, ground).body if choices.chance(2) else write(_plain(choices, ground)).encode()
-    return Step(_spoilt(choices, body), _described(ground))
+def malformed(choices: Choices, context: GrammarContext) -> Step:
+    """A damaged message."""
+    body = request(choices, context).body if choices.chance(2) else write(_plain(choices, context)).encode()
+    return Step(_damage(choices, body), _mirrored_method(context))
 
 
-def _plain(choices: Choices, ground: Ground) -> Json:
-    return _message(choices, ground.plain, ground.declared({}))
+def _plain(choices: Choices, context: GrammarContext) -> Json:
+    return _message(choices, context.plain, context.declared({}))
 
 
-def _described(ground: Ground) -> tuple[tuple[str, str | None], ...]:
-    """Headers for a body that cannot be read, so that it is not refused before anybody tries."""
-    return (("Mcp-Method", ground.plain),) if is_mirrored(ground) else ()
+def _mirrored_method(context: GrammarContext) -> tuple[tuple[str, str | None], ...]:
+    """A header for a body that cannot be parsed, so that the server does not refuse it unread."""
+    return (("Mcp-Method", context.plain),) if is_mirrored(context) else ()
 
 
-def _spoilt(choices: Choices, body: bytes) -> bytes:
+def _damage(choices: Choices, body: bytes) -> bytes:
     match choices.pick(CUTS):
         case "half":
             return body[: 1 + choices.count(min(len(body), 200))]
@@ -243,11 +242,11 @@ def _spoilt(choices: Choices, body: bytes) -> bytes:
     return odd_text(choices).encode("utf-8", "surrogatepass").replace(b"\n", b" ")
 
 
-def batch(choices: Choices, ground: Ground) -> Step:
-    """Several messages in one array, or none, or what is no message."""
-    makers = (request, notice, unknown, bare)
-    members = [choices.pick(makers)(choices, ground).body for _ in range(choices.count(4))]
-    return Step(b"[" + b",".join(members) + b"]", _described(ground))
+def batch(choices: Choices, context: GrammarContext) -> Step:
+    """An array of up to four messages and other values."""
+    rules = (request, notice, unknown, bare)
+    members = [choices.pick(rules)(choices, context).body for _ in range(choices.count(4))]
+    return Step(b"[" + b",".join(members) + b"]", _mirrored_method(context))
 
 
 MESSAGES: Final[tuple[Rule, ...]] = (

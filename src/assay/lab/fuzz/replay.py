@@ -1,4 +1,4 @@
-"""A case tried once more, from a test: what `assay server --suite fuzz --export` writes calls this."""
+"""Running a case again from a test: files written by `assay server --suite fuzz --export` import this."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from assay.lab.suites import protocol_suite
 from assay.revisions.registry import BY_DATE
 
 from .case import Case, Step, parse_case
-from .ground import Ground
-from .jury import Jury
-from .place import Place
+from .grammar_context import GrammarContext
+from .judge import TraceJudge
+from .target import FuzzTarget
 
 __all__ = ["Case", "Step", "broken_by", "parse_case"]
 
@@ -30,13 +30,13 @@ def broken_by(
     url: str = "",
     timeout: float = 10.0,
 ) -> list[str]:
-    """Try a case on a server, named as on the command line; what it breaks, one line each.
+    """Run a case against a server, named as on the command line; returns a line for each broken rule.
 
     Raises:
-        BrokenOff: there is no server.
+        BrokenOff: the server cannot be reached.
     """
     subject = _subject(Transport(transport), target, command, url)
-    return asyncio.run(_tried(case, subject, revision, timeout))
+    return asyncio.run(_run(case, subject, revision, timeout))
 
 
 def _subject(transport: Transport, target: str, command: Sequence[str], url: str) -> Subject:
@@ -45,15 +45,15 @@ def _subject(transport: Transport, target: str, command: Sequence[str], url: str
     return UrlSubject(url, transport=transport, command=command or None) if url else CommandSubject(command)
 
 
-async def _tried(case: Case, subject: Subject, revision: str, timeout: float) -> list[str]:
+async def _run(case: Case, subject: Subject, revision: str, timeout: float) -> list[str]:
     await subject.start()
-    ground = Ground(subject.transport, BY_DATE[revision], Facts(revision))
-    place = Place(subject, ground, patience=timeout)
-    jury = Jury(protocol_suite())
+    context = GrammarContext(subject.transport, BY_DATE[revision], Facts(revision))
+    target = FuzzTarget(subject, context, patience=timeout)
+    judge = TraceJudge(protocol_suite())
     try:
-        trace = await place.confirm(case)
+        trace = await target.confirm(case)
     finally:
         await subject.stop()
-    broken = jury.verdict(trace)
-    results = [] if broken is None else jury.results(trace, broken)
+    broken = judge.verdict(trace)
+    results = [] if broken is None else judge.results(trace, broken)
     return [told(finding) for result in results for finding in result.findings]

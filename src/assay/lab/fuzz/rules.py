@@ -1,4 +1,4 @@
-"""The rows that the fuzzer cites: its own, which hold in every revision, and those of the protocol suite."""
+"""The fuzzer's own requirements, which apply in every revision."""
 
 from __future__ import annotations
 

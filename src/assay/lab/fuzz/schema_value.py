@@ -1,4 +1,4 @@
-"""Values by a JSON Schema: some that fit, and some that nearly do."""
+"""Values for a JSON Schema: valid ones, and ones with a single fault."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from assay.lab.harness.driver.argument import value_for
 from assay.lab.harness.trace.json_schema import value_problem
 
 from .choice import Choices
-from .odd import TEXTS, odd_value, plain_value
+from .odd_value import TEXTS, odd_value, plain_value
 
 DEEPEST: Final = 4
 MOST: Final = 3
@@ -18,13 +18,13 @@ Json = dict[str, Any]
 
 
 def fitting(choices: Choices, schema: Any) -> Any:
-    """A value that the schema accepts; where none was hit upon, the plainest that there is."""
-    made = _value(choices, schema, schema, 0)
-    return made if _fits(made, schema) else value_for(schema)
+    """A value that the schema accepts; the simplest one if the generated value is invalid."""
+    value = _value(choices, schema, schema, 0)
+    return value if _fits(value, schema) else value_for(schema)
 
 
 def is_refused(value: Any, schema: Any) -> bool:
-    """Whether a server that keeps to its schema does nothing with it."""
+    """Whether a server that validates arguments refuses the value without running the tool."""
     return not isinstance(value, dict) or not _fits(value, schema)
 
 
@@ -32,19 +32,19 @@ def _fits(value: Any, schema: Any) -> bool:
     try:
         return value_problem(value, schema) is None
     except ValueError:
-        return False  # halves of surrogate pairs are no texts to the validator
+        return False  # the validator rejects lone surrogates
 
 
 def near_miss(choices: Choices, schema: Any) -> Any:
-    """The plainest value that fits, but for one thing, as far as the schema has anything to miss."""
-    made = value_for(schema)
-    if not isinstance(made, dict) or not made:
+    """The simplest valid value with a single change, which is a fault if the schema forbids it."""
+    valid = value_for(schema)
+    if not isinstance(valid, dict) or not valid:
         return odd_value(choices)
-    name = choices.pick(sorted(made))
-    how = choices.pick(("drop", "odd", "add"))
-    if how == "drop":
-        return {key: one for key, one in made.items() if key != name}
-    return {**made, name if how == "odd" else "of the lab": odd_value(choices)}
+    name = choices.pick(sorted(valid))
+    change = choices.pick(("drop", "odd", "add"))
+    if change == "drop":
+        return {key: value for key, value in valid.items() if key != name}
+    return {**valid, name if change == "odd" else "of the lab": odd_value(choices)}
 
 
 def _value(choices: Choices, schema: Any, root: Any, depth: int) -> Any:
@@ -80,12 +80,12 @@ def _type(choices: Choices, schema: Json) -> str:
 def _object(choices: Choices, schema: Json, root: Any, depth: int) -> Json:
     known = schema.get("properties")
     required = schema.get("required")
-    wanted = required if isinstance(required, list) else []
+    names = required if isinstance(required, list) else []
     parts = known if isinstance(known, dict) else {}
     return {
         name: _value(choices, part, root, depth + 1)
         for name, part in parts.items()
-        if name in wanted or choices.chance(2)
+        if name in names or choices.chance(2)
     }
 
 
@@ -105,10 +105,10 @@ def _string(choices: Choices, schema: Json, root: Any, depth: int) -> Any:
 
 
 def _integer(choices: Choices, schema: Json, root: Any, depth: int) -> int:
-    # Where there is no bound, small numbers: one of steps or seconds would else keep a tool busy for ever.
+    # Small numbers where the schema sets no bound: a large number of steps or seconds would block a tool.
     least, most = _whole(schema.get("minimum"), -SMALL), _whole(schema.get("maximum"), SMALL)
     options = (0, 1, -1, least, most, least + 1, most - 1)
-    return choices.pick([one for one in options if least <= one <= most] or [least])
+    return choices.pick([number for number in options if least <= number <= most] or [least])
 
 
 def _number(choices: Choices, schema: Json, root: Any, depth: int) -> float:
@@ -124,8 +124,8 @@ def _null(choices: Choices, schema: Json, root: Any, depth: int) -> None:
     return None
 
 
-def _whole(value: Any, otherwise: int) -> int:
-    return value if type(value) is int else otherwise
+def _whole(value: Any, default: int) -> int:
+    return value if type(value) is int else default
 
 
 _MAKERS: Final[dict[str, Callable[[Choices, Json, Any, int], Any]]] = {

@@ -1,6 +1,6 @@
-"""Hypothesis at work: makes cases, and makes those that show something smaller.
+"""The search with Hypothesis, which generates cases and shrinks those with a finding.
 
-Its engine is synchronous, so it lives in a thread of its own; `attempt` reaches the event loop from there.
+Hypothesis is synchronous, so it runs in a separate thread; `attempt` calls the event loop from there.
 """
 
 from __future__ import annotations
@@ -15,36 +15,36 @@ from hypothesis.errors import HypothesisException
 
 from .case import Case
 from .choice import LENGTH, Choices
-from .jury import Broken
+from .judge import BrokenRule
 
-Attempt = Callable[[Case], Broken | None]
+Attempt = Callable[[Case], BrokenRule | None]
 SHRINKING: Final = 20.0
-"""Seconds for making one finding smaller."""
+"""Seconds for shrinking a finding."""
 
 
-class Enough(BaseException):
-    """Ends the engine at once: it lets nothing else through."""
+class StopSearch(BaseException):
+    """Ends Hypothesis at once; it would catch an `Exception`."""
 
 
-class Shown(Exception):
-    """What a property raises that does not hold."""
+class PropertyFailed(Exception):
+    """Raised for a case with the finding, so that Hypothesis shrinks it."""
 
 
 class Search:
-    """One round: a number of cases from one seed, until one of them shows something new."""
+    """A round of cases from one seed, up to the first new finding."""
 
     def __init__(
         self,
         attempt: Attempt,
-        is_new: Callable[[Broken, Case], bool],
+        is_new: Callable[[BrokenRule, Case], bool],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._attempt = attempt
         self._is_new = is_new
         self._clock = clock
         self._until = float("inf")
-        self._seen: dict[Case, bool] = {}
-        self.broken: Broken | None = None
+        self._results: dict[Case, bool] = {}
+        self.broken: BrokenRule | None = None
         self._focus: int | None = None
         self.first: Case | None = None
         self.smallest: Case | None = None
@@ -52,9 +52,9 @@ class Search:
     def run(self, make: Callable[[Choices], Case], seed: int, examples: int) -> None:
         """
         Raises:
-            Enough: the attempt said so, and nothing was found yet.
+            StopSearch: `attempt` raised it before there was a finding.
         """
-        made = settings(
+        options = settings(
             max_examples=examples,
             database=None,
             deadline=None,
@@ -64,43 +64,43 @@ class Search:
             print_blob=False,
             report_multiple_bugs=False,
         )
-        # One row of bytes, since every part of a strategy costs time.
+        # A single strategy for bytes, because each draw of a strategy costs time.
         rows = strategies.binary(min_size=LENGTH, max_size=LENGTH)
         focused = rows.map(lambda row: self._focused(make(Choices(row))))
-        search = hypothesis.seed(seed)(made(hypothesis.given(focused)(self._holds)))
+        search = hypothesis.seed(seed)(options(hypothesis.given(focused)(self._property)))
         try:
             search()
-        except (Shown, HypothesisException):
-            pass  # what it has to say is in `smallest`; that it came only once, confirming finds out
-        except Enough:
+        except (PropertyFailed, HypothesisException):
+            pass  # `smallest` has the case; confirming it later shows whether it was flaky
+        except StopSearch:
             if self.smallest is None:
                 raise
 
-    def _holds(self, case: Case) -> None:
+    def _property(self, case: Case) -> None:
         if self._clock() > self._until:
-            raise Enough
-        # Different choices often make the same case: while shrinking, only new ones are worth a try.
-        known = self._seen.get(case) if self.broken is not None else None
-        if known or (known is None and self._shows(case)):
-            raise Shown
+            raise StopSearch
+        # Different choices often give the same case: while shrinking, each case runs only once.
+        known = self._results.get(case) if self.broken is not None else None
+        if known or (known is None and self._has_finding(case)):
+            raise PropertyFailed
 
-    def _shows(self, case: Case) -> bool:
+    def _has_finding(self, case: Case) -> bool:
         broken = self._attempt(case)
-        shown = broken is not None and self._is_wanted(broken, case)
-        self._seen[case] = shown
-        if shown and self.first is None:
+        matches = broken is not None and self._matches(broken, case)
+        self._results[case] = matches
+        if matches and self.first is None:
             self.first = case
             self._isolate(case)
-        if shown and (self.smallest is None or case.size < self.smallest.size):
+        if matches and (self.smallest is None or case.size < self.smallest.size):
             self.smallest = case
-        return shown
+        return matches
 
     def _isolate(self, case: Case) -> None:
-        """Find one step that shows it by itself: all the shrinking that follows is then about that one."""
+        """Look for a single step with the same finding; shrinking then concentrates on that step."""
         if case.together or len(case.steps) == 1:
             return
         for place, step in enumerate(case.steps):
-            if self._shows(Case((step,))):
+            if self._has_finding(Case((step,))):
                 self._focus = place
                 return
 
@@ -109,7 +109,8 @@ class Search:
             return case
         return Case((case.steps[min(self._focus, len(case.steps) - 1)],))
 
-    def _is_wanted(self, broken: Broken, case: Case) -> bool:
+    def _matches(self, broken: BrokenRule, case: Case) -> bool:
+        """Whether it is the finding of this round; the first new one becomes that."""
         if self.broken is None and self._is_new(broken, case):
             self.broken = broken
             self._until = self._clock() + SHRINKING

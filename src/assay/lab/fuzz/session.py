@@ -29,11 +29,11 @@ from assay.lab.suites import protocol_suite
 from assay.lab.target import Command, Served, Target, Url
 
 from .case import BadCase, Case, dump_case, parse_case
-from .export import exported
-from .finding import Found
-from .fuzzer import Count, Fuzzer, FuzzOrder
-from .jury import Broken, Jury
-from .place import Place
+from .export import export_tests
+from .finding import FuzzFinding
+from .fuzzer import FuzzCounts, Fuzzer, FuzzOrder
+from .judge import BrokenRule, TraceJudge
+from .target import FuzzTarget
 
 DEFAULTS: Final = FuzzOptions()
 
@@ -43,12 +43,12 @@ class FuzzResult(Struct, frozen=True):
     path: Path | None
     """Where the run is stored, if it is."""
     seed: int
-    count: Count
-    findings: list[Found]
-    unsure: list[str]
-    """What was observed once and not again, one line each."""
+    counts: FuzzCounts
+    findings: list[FuzzFinding]
+    unconfirmed: list[str]
+    """Findings that could not be reproduced, one line each."""
     skipped: list[str]
-    """Tools that were not called, since they may change something."""
+    """Tools that were not called, since they may have effects."""
 
 
 class FuzzSession:
@@ -78,7 +78,7 @@ class FuzzSession:
     def seed(self) -> int:
         return self._order.seed
 
-    async def run(self, watch: Callable[[Count], None] = lambda count: None) -> FuzzResult:
+    async def run(self, watch: Callable[[FuzzCounts], None] = lambda counts: None) -> FuzzResult:
         """
         Raises:
             LabError: nothing was judged; the subclass says why.
@@ -87,8 +87,8 @@ class FuzzSession:
         set_hypothesis_home_dir(Path(gettempdir()) / "assay-hypothesis")
         archive = self._archive
         keep = dropped if archive is None else archive.keep
-        jury = Jury(protocol_suite())
-        fuzzer = Fuzzer(self._order, jury, self._subjects, keep=keep, again=self.command, watch=watch)
+        judge = TraceJudge(protocol_suite())
+        fuzzer = Fuzzer(self._order, judge, self._subjects, keep=keep, reproduce=self.command, watch=watch)
         try:
             run = redacted(await fuzzer.run(), self._order.conditions.redaction)
             path = None if archive is None else archive.finish(run)
@@ -96,24 +96,24 @@ class FuzzSession:
             raise not_there(down, self._target) from down
         except CannotKeep as error:
             raise CannotStore(str(error), "name another directory with --output") from error
-        skipped = sorted({name for place in fuzzer.places for name in place.ground.left_alone})
-        unsure = [self._unsure(*item) for item in fuzzer.unsure]
-        return FuzzResult(run, path, self.seed, fuzzer.count, fuzzer.found, unsure, skipped)
+        skipped = sorted({name for target in fuzzer.targets for name in target.context.left_alone})
+        unconfirmed = [self._unconfirmed(*item) for item in fuzzer.unconfirmed]
+        return FuzzResult(run, path, self.seed, fuzzer.counts, fuzzer.findings, unconfirmed, skipped)
 
-    def command(self, place: Place, case: Case) -> str:
-        """The command that shows a finding again. A case without steps stands for the whole run."""
-        ground, order = place.ground, self._order
+    def command(self, target: FuzzTarget, case: Case) -> str:
+        """The command that reproduces a finding; for a case without steps, that of the whole run."""
+        context, order = target.context, self._order
         words = ["assay", "server", *_target_words(self._target)]
-        words += [] if isinstance(self._target, Command) else ["--transport", str(ground.transport)]
-        words += ["--spec-version", ground.revision.date, "--suite", "fuzz"]
+        words += [] if isinstance(self._target, Command) else ["--transport", str(context.transport)]
+        words += ["--spec-version", context.revision.date, "--suite", "fuzz"]
         words += ["--allow-effects"] if order.effects else []
         whole_run = ["--seed", str(order.seed), "--seconds", f"{order.seconds:g}"]
         words += ["--case", dump_case(case)] if case.steps else whole_run
         return order.conditions.redaction.words(shlex.join(words))
 
-    def _unsure(self, place: Place, broken: Broken, case: Case) -> str:
-        where = f"{place.ground.transport}, {place.ground.revision}"
-        return f"{broken.check} {broken.row} ({where}): {self.command(place, case)}"
+    def _unconfirmed(self, target: FuzzTarget, broken: BrokenRule, case: Case) -> str:
+        where = f"{target.context.transport}, {target.context.revision}"
+        return f"{broken.check} {broken.requirement} ({where}): {self.command(target, case)}"
 
     def export(self, result: FuzzResult, path: Path) -> bool:
         """Write the findings as a pytest file; false if there are none that can be repeated.
@@ -125,7 +125,7 @@ class FuzzSession:
         if not cases:
             return False
         origin = f"assay server --suite fuzz --seed {self.seed}"
-        text = exported(cases, [_server(self._target) for _ in cases], origin)
+        text = export_tests(cases, [_server(self._target) for _ in cases], origin)
         try:
             path.write_text(text, "utf-8")
         except OSError as error:

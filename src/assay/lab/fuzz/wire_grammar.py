@@ -1,4 +1,4 @@
-"""The grammar below messages: heads of HTTP, frames of a WebSocket, lines of a pipe."""
+"""The grammar below messages: HTTP heads, WebSocket frames and lines; and of whole cases."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from assay.revisions.registry import REVISIONS
 from .case import UNKNOWN, Case, Step
 from .choice import Choices
 from .grammar import MESSAGES, Rule, call, request, step
-from .ground import Ground
+from .grammar_context import GrammarContext
 
-VERSIONS: Final = ("", "1", "x" * 300, "2.0", " ", "None", *(one.date for one in REVISIONS))
+VERSIONS: Final = ("", "1", "x" * 300, "2.0", " ", "None", *(revision.date for revision in REVISIONS))
 VALUES: Final = (
     None,
     "",
@@ -53,36 +53,36 @@ NAMES: Final = (
 VERBS: Final = ("GET", "DELETE", "PUT", "HEAD", "OPTIONS", "PATCH")
 MASK: Final = b"\x01\x02\x03\x04"
 STEPS: Final = ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2))
-"""Which parts a case is made of: any of them may turn out to be the one that matters."""
+"""The parts of the choices that a case consists of, so that shrinking can drop any of them."""
 CROWD: Final = 24
-"""Requests that are sent at once."""
+"""The most concurrent requests."""
 
 
-def headed(choices: Choices, ground: Ground) -> Step:
-    """A message whose head does not go with it."""
-    made = choices.pick((request, call))(choices, ground)
-    changed = dict(made.headers)
+def headed(choices: Choices, context: GrammarContext) -> Step:
+    """A message with one or two odd headers."""
+    message = choices.pick((request, call))(choices, context)
+    headers = dict(message.headers)
     for _ in range(1 + choices.count(1)):
         name = choices.pick(NAMES)
         options: tuple[Any, ...] = VERSIONS if name == "MCP-Protocol-Version" else VALUES
-        changed[name] = choices.pick(options)
-    return msgspec.structs.replace(made, headers=tuple(changed.items()))
+        headers[name] = choices.pick(options)
+    return msgspec.structs.replace(message, headers=tuple(headers.items()))
 
 
-def asked(choices: Choices, ground: Ground) -> Step:
-    """A request of HTTP that is no POST: streams, their resumption, ends of sessions, unknown methods."""
+def without_message(choices: Choices, context: GrammarContext) -> Step:
+    """An HTTP request other than POST: streams, their resumption, the end of a session, unknown methods."""
     accept = choices.pick(("text/event-stream", "*/*", "application/json", ""))
-    given: dict[str, str | None] = {"Accept": accept}
+    headers: dict[str, str | None] = {"Accept": accept}
     if choices.chance(2):
-        given["Last-Event-ID"] = choices.pick(("0", "1", "", UNKNOWN, "-1", "1/1", "9" * 30, "é"))
+        headers["Last-Event-ID"] = choices.pick(("0", "1", "", UNKNOWN, "-1", "1/1", "9" * 30, "é"))
     if choices.chance(2):
-        given["Mcp-Session-Id"] = choices.pick((UNKNOWN, "", "a" * 3000, " ", None))
-    return Step(b"", tuple(given.items()), choices.pick(VERBS))
+        headers["Mcp-Session-Id"] = choices.pick((UNKNOWN, "", "a" * 3000, " ", None))
+    return Step(b"", tuple(headers.items()), choices.pick(VERBS))
 
 
-def frame(choices: Choices, ground: Ground) -> Step:
-    """A frame of a WebSocket by the rules or against them, or a message in several."""
-    body = request(choices, ground).body
+def frame(choices: Choices, context: GrammarContext) -> Step:
+    """A valid or invalid WebSocket frame, or a message in several frames."""
+    body = request(choices, context).body
     opcode = choices.pick((ws.PING, ws.PONG, ws.TEXT, ws.BINARY, ws.CONTINUATION, ws.CLOSE, 3, 15))
     match choices.pick(("parts", "one", "reserved", "unmasked", "open")):
         case "parts":
@@ -101,9 +101,9 @@ def frame(choices: Choices, ground: Ground) -> Step:
     return Step(raw, framed=False)
 
 
-def line(choices: Choices, ground: Ground) -> Step:
-    """Lines as other systems write them, several in one write, or blank."""
-    body = request(choices, ground).body
+def line(choices: Choices, context: GrammarContext) -> Step:
+    """Unusual line endings, blank lines, or bytes before the message."""
+    body = request(choices, context).body
     end = choices.pick((b"\r\n", b"\n", b"\n\n", b"\r\r\n", b"\n\r\n", b" \n"))
     begin = choices.pick((b"", b"\n", b"\r\n", b" ", b"\xef\xbb\xbf", b"\x00", b"\x1b[0m"))
     return Step(begin + body + end, framed=False)
@@ -112,29 +112,29 @@ def line(choices: Choices, ground: Ground) -> Step:
 BELOW: Final[Mapping[Transport, tuple[Rule, ...]]] = MappingProxyType(
     {
         Transport.STDIO: (line,),
-        Transport.HTTP: (headed, headed, asked),
+        Transport.HTTP: (headed, headed, without_message),
         Transport.WEBSOCKET: (frame,),
         Transport.HTTP_SSE: (),
     }
 )
 
 
-def case(choices: Choices, ground: Ground) -> Case:
-    """A conversation: a few steps of any kind, or a crowd of requests at once."""
+def case(choices: Choices, context: GrammarContext) -> Case:
+    """A conversation of a few steps of any kind, or of concurrent requests."""
     if choices.chance(12):
-        return crowd(choices, ground)
-    rules = (*MESSAGES, *BELOW[ground.transport])
+        return crowd(choices, context)
+    rules = (*MESSAGES, *BELOW[context.transport])
     parts = [choices.part(place) for place in choices.pick(STEPS)]
-    return Case(tuple(part.pick(rules)(part, ground) for part in parts))
+    return Case(tuple(part.pick(rules)(part, context) for part in parts))
 
 
-def crowd(choices: Choices, ground: Ground) -> Case:
-    """Requests that are under way together, each with an id of its own."""
+def crowd(choices: Choices, context: GrammarContext) -> Case:
+    """Concurrent requests with different ids."""
     count = 2 + choices.count(CROWD - 2)
-    ids = [place if choices.number(3) < 2 else str(place) for place in range(101, 101 + count)]
-    methods = [one for one in ground.methods if one.endswith("/list") or one == ground.plain]
+    ids = [number if choices.number(3) < 2 else str(number) for number in range(101, 101 + count)]
+    methods = [method for method in context.methods if method.endswith("/list") or method == context.plain]
     messages = [
-        {"jsonrpc": "2.0", "id": one, "method": choices.pick(methods), "params": ground.declared({})}
-        for one in ids
+        {"jsonrpc": "2.0", "id": name, "method": choices.pick(methods), "params": context.declared({})}
+        for name in ids
     ]
-    return Case(tuple(step(ground, one) for one in messages), together=True)
+    return Case(tuple(step(context, message) for message in messages), together=True)

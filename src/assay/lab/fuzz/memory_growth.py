@@ -1,4 +1,4 @@
-"""Memory of a subject that the lab started: of its process and all that it started, as the kernel has it."""
+"""Growth of the memory of a process that the lab started, with its child processes."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from msgspec import Struct
 
 PROC: Final = Path("/proc")
 WINDOWS: Final = 6
-"""Into so many parts the samples after the warm-up are cut."""
+"""The number of parts into which the samples after the warm-up are divided."""
 LEAST_SAMPLES: Final = 4 * WINDOWS
 LEAST_BYTES: Final = 32 * 1024 * 1024
 LEAST_SHARE: Final = 0.25
 WARM_UP: Final = 0.25
-"""The part of the samples that comes before everything is loaded and every cache is full."""
+"""The fraction of samples to ignore: modules are still loaded and caches filled."""
 
 
-class Growth(Struct, frozen=True):
+class MemoryGrowth(Struct, frozen=True):
     before: int
     after: int
     cases: int
 
     def __str__(self) -> str:
         sizes = f"{_mebibytes(self.before)} after the warm-up, {_mebibytes(self.after)} at the end"
-        return f"{sizes}, and more in each part of {self.cases} cases"
+        return f"{sizes}, with steady growth over {self.cases} cases"
 
 
 def _mebibytes(count: int) -> str:
@@ -34,7 +34,7 @@ def _mebibytes(count: int) -> str:
 
 
 def resident(process_id: int, proc: Path = PROC) -> int | None:
-    """Bytes of a process and its descendants; none where that cannot be told."""
+    """Resident bytes of a process and its descendants; None if the kernel does not report them."""
     try:
         own = _own(proc / str(process_id))
     except OSError:
@@ -52,32 +52,35 @@ def _own(home: Path) -> int:
 def _children(home: Path) -> list[int]:
     try:
         threads = list((home / "task").iterdir())
-        return [int(child) for one in threads for child in (one / "children").read_text().split()]
+        return [int(child) for thread in threads for child in (thread / "children").read_text().split()]
     except OSError:
         return []
 
 
-class Samples:
-    """How the memory of one process went on, case by case."""
+class MemorySamples:
+    """Samples of the memory of one process."""
 
     def __init__(self) -> None:
-        self._taken: list[tuple[int, int]] = []
+        self._samples: list[tuple[int, int]] = []
 
-    def take(self, cases: int, size: int) -> None:
-        self._taken.append((cases, size))
+    def add(self, cases: int, size: int) -> None:
+        self._samples.append((cases, size))
 
-    def growth(self) -> Growth | None:
-        """Growth that does not end: every part of the run needs more than the one before, by enough in all.
+    def growth(self) -> MemoryGrowth | None:
+        """Growth in every part of the run, and by enough in all.
 
-        What a cache fills levels off, and one peak is no trend: both leave parts that do not grow.
+        A cache that fills up, or a single peak, leaves parts without growth.
         """
-        warm = self._taken[int(len(self._taken) * WARM_UP) :]
+        warm = self._samples[int(len(self._samples) * WARM_UP) :]
         if len(warm) < LEAST_SAMPLES:
             return None
         size = len(warm) // WINDOWS
-        parts = [int(median(one for _, one in warm[at * size : (at + 1) * size])) for at in range(WINDOWS)]
-        grew = parts[-1] - parts[0]
+        parts = [
+            int(median(bytes_used for _, bytes_used in warm[at * size : (at + 1) * size]))
+            for at in range(WINDOWS)
+        ]
+        increase = parts[-1] - parts[0]
         steady = all(later > earlier for earlier, later in pairwise(parts))
-        if not steady or grew < max(LEAST_BYTES, LEAST_SHARE * parts[0]):
+        if not steady or increase < max(LEAST_BYTES, LEAST_SHARE * parts[0]):
             return None
-        return Growth(parts[0], parts[-1], warm[-1][0] - warm[0][0])
+        return MemoryGrowth(parts[0], parts[-1], warm[-1][0] - warm[0][0])

@@ -1,4 +1,4 @@
-"""What cases are made of at one place: a transport, a revision, and what is known of the subject there."""
+"""What the grammar needs to know about a target: transport, revision, and the facts of the subject."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .case import UNKNOWN
 SOME_URI: Final = "assay://no-such-thing"
 
 
-class Ground:
+class GrammarContext:
     def __init__(
         self, transport: Transport, revision: Revision, facts: Facts, *, effects: bool = False
     ) -> None:
@@ -27,19 +27,19 @@ class Ground:
 
     @cached_property
     def tools(self) -> list[dict[str, Any]]:
-        """Those that may be called: what says itself that it only reads, unless effects are allowed."""
+        """The tools that may be called: read-only ones, or all if effects are allowed."""
         known = self.facts.tools if self.effects else self.facts.read_only_tools
         return [tool for tool in known if isinstance(tool.get("name"), str)]
 
     @cached_property
     def left_alone(self) -> frozenset[str]:
-        """Names of the others, folded: a server may not care for case or blanks."""
+        """The case-folded names of the other tools: a server may ignore case and surrounding spaces."""
         allowed = {tool["name"] for tool in self.tools}
         names = {str(tool.get("name")) for tool in self.facts.tools}
         return frozenset(name.strip().casefold() for name in names - allowed)
 
     def is_safe(self, name: Any) -> bool:
-        """Whether a call by that name cannot reach a tool that may do harm."""
+        """Whether a call with that name cannot reach a tool that may have effects."""
         return not isinstance(name, str) or name.strip().casefold() not in self.left_alone
 
     @cached_property
@@ -52,7 +52,7 @@ class Ground:
 
     @property
     def plain(self) -> str:
-        """The method of a request that any server answers."""
+        """The method of a request that every server answers."""
         return "ping" if "ping" in self.revision.requests else "server/discover"
 
     def declared(self, params: Any) -> Any:
@@ -60,10 +60,11 @@ class Ground:
 
     @cached_property
     def usual(self) -> dict[str, dict[str, Any]]:
-        """Parameters of each method as a sensible client gives them; none where it gives none."""
-        facts = self.facts
-        uri = next((one["uri"] for one in facts.resources if isinstance(one.get("uri"), str)), SOME_URI)
-        prompt = next((one for one in facts.prompts if isinstance(one.get("name"), str)), {"name": UNKNOWN})
+        """Valid parameters of each method that has any."""
+        uris = [resource.get("uri") for resource in self.facts.resources]
+        uri = next((uri for uri in uris if isinstance(uri, str)), SOME_URI)
+        named = (prompt for prompt in self.facts.prompts if isinstance(prompt.get("name"), str))
+        prompt = next(named, {"name": UNKNOWN})
         return {
             "initialize": {"protocolVersion": self.revision.date, "capabilities": {}, "clientInfo": CLIENT},
             "tools/call": {"name": UNKNOWN, "arguments": {}},

@@ -1,8 +1,8 @@
-"""An answer is owed only to what nobody can read in two ways."""
+"""Which bodies are unambiguous, and which requests need an answer."""
 
 import pytest
 
-from assay.lab.fuzz.certainty import is_certain, is_clear, is_no_json, is_owed
+from assay.lab.fuzz.ambiguity import is_clear, is_invalid_json, is_unambiguous, needs_answer
 from assay.lab.harness.trace.message import read_messages
 from tests.lab.traces import request, stdio_trace
 
@@ -24,32 +24,32 @@ from tests.lab.traces import request, stdio_trace
         b"\xff",
     ],
 )
-def test_what_readers_differ_about_is_not_certain(body: bytes) -> None:
-    assert not is_certain(body)
+def test_body_that_parsers_read_differently_is_ambiguous(body: bytes) -> None:
+    assert not is_unambiguous(body)
 
 
 @pytest.mark.parametrize("body", [b'{"a":[1,-0.5,"\\u4e16",null]}', b" {} ", '"世🦊"'.encode(), b"[]"])
-def test_plain_json_is_certain(body: bytes) -> None:
-    assert is_certain(body)
-    assert not is_no_json(body)
+def test_plain_json_is_unambiguous(body: bytes) -> None:
+    assert is_unambiguous(body)
+    assert not is_invalid_json(body)
 
 
 @pytest.mark.parametrize("body", [b"{", b"nonsense", b'{"a":1}}', b"{'a':1}"])
-def test_what_nobody_takes_for_json(body: bytes) -> None:
-    assert is_no_json(body)
+def test_invalid_json(body: bytes) -> None:
+    assert is_invalid_json(body)
 
 
 @pytest.mark.parametrize("body", [b"", b" ", b"[1", b"9" * 5000, b"\xff", b"{\x00", b"NaN"])
-def test_what_somebody_may_take_for_json_or_for_nothing(body: bytes) -> None:
-    assert not is_no_json(body)
+def test_json_that_some_parsers_accept_or_ignore(body: bytes) -> None:
+    assert not is_invalid_json(body)
 
 
-def test_a_stream_that_stays_open_owes_no_answer() -> None:
+def test_listening_needs_no_answer() -> None:
     frame = stdio_trace((">", request(1, "subscriptions/listen"))).frames[0]
     (message,) = read_messages(frame, frame.raw)
-    assert not is_owed(message)
+    assert not needs_answer(message)
 
 
-def test_one_odd_body_makes_a_trace_unclear() -> None:
+def test_one_ambiguous_body_makes_a_trace_unclear() -> None:
     assert is_clear(stdio_trace((">", request(1, "ping")), ("<", b'"\\ud800"\n')))
     assert not is_clear(stdio_trace((">", request(1, "ping")), (">", b'"\\ud800"\n')))

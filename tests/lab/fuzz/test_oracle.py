@@ -1,12 +1,12 @@
-"""The oracles on traces written by hand: what each finds, and what it leaves alone."""
+"""The oracles on handwritten traces: what each reports, and what it ignores."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from assay.lab.fuzz.jury import Jury
-from assay.lab.fuzz.talk import AT_LEISURE, NOT_REACHED
+from assay.lab.fuzz.conversation import MAY_RUN_LONG, NOT_REACHED
+from assay.lab.fuzz.judge import TraceJudge
 from assay.lab.harness.driver.message_meta import declared
 from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.trace.trace import SENTINEL, Trace
@@ -22,8 +22,8 @@ REVISION = HANDSHAKE[-1]
 
 
 def verdict(trace: Trace) -> str | None:
-    broken = Jury(protocol_suite()).verdict(trace)
-    return None if broken is None else f"{broken.check} {broken.row}"
+    broken = TraceJudge(protocol_suite()).verdict(trace)
+    return None if broken is None else f"{broken.check} {broken.requirement}"
 
 
 def error(number: Any, code: int) -> dict[str, Any]:
@@ -34,16 +34,16 @@ def nameless(code: int) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "error": {"code": code, "message": "No."}}
 
 
-def after(trace: Trace, *more: Frame) -> Trace:
-    return Trace(trace.header, (*trace.frames, *more))
+def after(trace: Trace, *frames: Frame) -> Trace:
+    return Trace(trace.header, (*trace.frames, *frames))
 
 
-def test_all_is_well() -> None:
+def test_conforming_trace() -> None:
     assert verdict(stdio_trace((">", PING), ("<", result(7)), *ANSWERED)) is None
 
 
 @pytest.mark.parametrize(
-    ("turns", "found"),
+    ("messages", "broken"),
     [
         ([(">", PING), *ANSWERED], "fuzz.answered FUZZ-01"),
         ([(">", PING), (">", LAST)], "fuzz.goes-on FUZZ-03"),
@@ -62,12 +62,12 @@ def test_all_is_well() -> None:
         ),
     ],
 )
-def test_what_is_found(turns: Sequence[tuple[str, Any]], found: str) -> None:
-    assert verdict(stdio_trace(*turns)) == found
+def test_fault_is_reported(messages: Sequence[tuple[str, Any]], broken: str) -> None:
+    assert verdict(stdio_trace(*messages)) == broken
 
 
 @pytest.mark.parametrize(
-    "turns",
+    "messages",
     [
         [(">", b'{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":"\\ud800"}}\n'), *ANSWERED],
         [(">", b'{"id":6,"jsonrpc":"2.0","id":7,"method":"ping"}\n'), ("<", result(6)), *ANSWERED],
@@ -84,50 +84,50 @@ def test_what_is_found(turns: Sequence[tuple[str, Any]], found: str) -> None:
         [(">", {"jsonrpc": "2.0", "method": "no/such", "params": 3}), ("<", nameless(-32600)), *ANSWERED],
     ],
 )
-def test_what_is_left_open_is_left_alone(turns: Sequence[tuple[str, Any]]) -> None:
-    assert verdict(stdio_trace(*turns)) is None
+def test_unspecified_behaviour_is_not_reported(messages: Sequence[tuple[str, Any]]) -> None:
+    assert verdict(stdio_trace(*messages)) is None
 
 
-def test_a_tool_at_work_may_take_its_time() -> None:
+def test_tool_call_may_take_long() -> None:
     call = request(7, "tools/call", name="sleep")
-    mark = Frame(0, 0.0, Sender.DRIVER, "1/marks", Kind.MARK, info={"label": AT_LEISURE, "frame": 1})
-    said = stdio_trace((">", {}), (">", call), (">", LAST))
-    assert verdict(Trace(said.header, (mark, *said.frames[1:]))) is None
+    mark = Frame(0, 0.0, Sender.DRIVER, "1/marks", Kind.MARK, info={"label": MAY_RUN_LONG, "frame": 1})
+    trace = stdio_trace((">", {}), (">", call), (">", LAST))
+    assert verdict(Trace(trace.header, (mark, *trace.frames[1:]))) is None
     assert verdict(stdio_trace((">", call), (">", LAST))) == "fuzz.goes-on FUZZ-03"
 
 
-def test_the_end_of_the_process_is_a_crash_whatever_its_status() -> None:
+def test_exit_of_the_process_is_a_crash_with_any_status() -> None:
     end = Frame(2, 0.0, Sender.SUBJECT, "1/lines", Kind.EXIT, info={"status": 0})
     assert verdict(after(stdio_trace((">", PING), (">", LAST)), end)) == "fuzz.alive FUZZ-02"
 
 
-def test_a_server_that_cannot_be_reached_any_more_is_gone() -> None:
+def test_unreachable_server_is_reported() -> None:
     mark = Frame(
         2, 0.0, Sender.DRIVER, "1/marks", Kind.MARK, info={"label": NOT_REACHED, "reason": "refused"}
     )
     assert verdict(after(stdio_trace((">", PING), (">", LAST)), mark)) == "fuzz.alive FUZZ-02"
 
 
-def test_a_request_that_does_not_name_its_revision_may_be_served_by_another() -> None:
-    turns = (">", request(7, "prompts/list")), ("<", result(7, prompts=[]))
-    assert verdict(stdio_trace(*turns, revision=REVISIONS[-1])) is None
-    described = declared(REVISIONS[-1], {}, {})
-    turns = (">", request(7, "prompts/list", **described)), ("<", result(7, prompts=[]))
-    assert verdict(stdio_trace(*turns, revision=REVISIONS[-1])) == "jsonrpc.wire-shape SHAPE-01"
+def test_request_without_a_revision_may_be_served_by_another() -> None:
+    messages = (">", request(7, "prompts/list")), ("<", result(7, prompts=[]))
+    assert verdict(stdio_trace(*messages, revision=REVISIONS[-1])) is None
+    params = declared(REVISIONS[-1], {}, {})
+    messages = (">", request(7, "prompts/list", **params)), ("<", result(7, prompts=[]))
+    assert verdict(stdio_trace(*messages, revision=REVISIONS[-1])) == "jsonrpc.wire-shape SHAPE-01"
 
 
-def test_a_session_that_ended_is_a_reason_for_another_code() -> None:
+def test_ended_session_excuses_another_code() -> None:
     body = b'{"jsonrpc":"2.0","id":7,"method":"no/such"}'
     refused = b'{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"No."}}'
     head = b"HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\n\r\n"
-    asked = [
+    call = [
         (">", "1/post-2", Kind.REQUEST, POST + body),
         ("<", "1/post-2", Kind.HEAD, head),
         ("<", "1/post-2", Kind.BODY, refused),
     ]
     ended = (">", "1/delete-1", Kind.REQUEST, POST.replace(b"POST", b"DELETE"))
-    assert verdict(http_trace(asked)) == "fuzz.codes BASE-26"
-    assert verdict(http_trace([ended, *asked])) is None
+    assert verdict(http_trace(call)) == "fuzz.codes BASE-26"
+    assert verdict(http_trace([ended, *call])) is None
 
 
 POST = b"POST /mcp HTTP/1.1\r\nHost: localhost:1\r\n\r\n"
@@ -143,7 +143,7 @@ def exchange(status: bytes, body: bytes = b"", **end: Any) -> Trace:
 
 
 @pytest.mark.parametrize(
-    ("trace", "found"),
+    ("trace", "broken"),
     [
         (exchange(b"200 OK", b'{"jsonrpc":"2.0","id":7,"result":{}}', clean=True), None),
         (exchange(b"431 Too Large", clean=True), None),
@@ -152,18 +152,18 @@ def exchange(status: bytes, body: bytes = b"", **end: Any) -> Trace:
         (exchange(b"", clean=False, problem="cut"), "fuzz.alive FUZZ-02"),
     ],
 )
-def test_on_http(trace: Trace, found: str | None) -> None:
-    assert verdict(trace) == found
+def test_on_http(trace: Trace, broken: str | None) -> None:
+    assert verdict(trace) == broken
 
 
-@pytest.mark.parametrize(("channel", "found"), [("1/post-2", None), ("1/get-1", "fuzz.alive FUZZ-02")])
-def test_of_two_endpoints_only_the_stream_goes_on(channel: str, found: str | None) -> None:
+@pytest.mark.parametrize(("channel", "broken"), [("1/post-2", None), ("1/get-1", "fuzz.alive FUZZ-02")])
+def test_only_the_stream_of_http_sse_must_stay_open(channel: str, broken: str | None) -> None:
     end = Frame(0, 0.0, Sender.SUBJECT, channel, Kind.END, info={"clean": True})
-    assert verdict(Trace(Header(REVISION.date, "http-sse", "by hand", "fuzz", closed=True), [end])) == found
+    assert verdict(Trace(Header(REVISION.date, "http-sse", "by hand", "fuzz", closed=True), [end])) == broken
 
 
 @pytest.mark.parametrize(
-    ("code", "found"),
+    ("code", "broken"),
     [
         (ws.INTERNAL, "fuzz.alive FUZZ-02"),
         (None, "fuzz.alive FUZZ-02"),
@@ -171,10 +171,10 @@ def test_of_two_endpoints_only_the_stream_goes_on(channel: str, found: str | Non
         (ws.NOT_TEXT, None),
     ],
 )
-def test_a_websocket_is_closed_for_a_reason_or_it_is_a_crash(code: int | None, found: str | None) -> None:
+def test_websocket_closed_without_a_valid_reason_is_a_crash(code: int | None, broken: str | None) -> None:
     frames = [Frame(0, 0.0, Sender.DRIVER, "1/ws", Kind.TEXT, b'{"jsonrpc":"2.0","id":7,"method":"ping"}')]
     if code is not None:
         close = code.to_bytes(2, "big")
         frames.append(Frame(1, 0.0, Sender.SUBJECT, "1/ws", Kind.CONTROL, close, {"what": "close"}))
     frames.append(Frame(len(frames), 0.0, Sender.SUBJECT, "1/ws", Kind.END, info={"clean": True}))
-    assert verdict(Trace(Header(REVISION.date, "ws", "by hand", "fuzz", closed=True), frames)) == found
+    assert verdict(Trace(Header(REVISION.date, "ws", "by hand", "fuzz", closed=True), frames)) == broken

@@ -1,7 +1,7 @@
-"""Which bodies every server must read alike. Of anything else no answer is expected, and none is wrong.
+"""Which bodies every server must read in the same way. For others, any answer is right, and so is none.
 
-RFC 8259 leaves names that occur twice, halves of surrogate pairs, and bounds of size, depth and numbers to
-the reader; so a server may refuse these as no JSON, or read them in its own way.
+RFC 8259 leaves duplicate names, lone surrogates, and limits of size, depth and numbers to the parser: it may
+refuse such a body as invalid JSON, or interpret it in its own way.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ LONGEST: Final = 32 * 1024
 DEEPEST: Final = 16
 EXACT: Final = 2**53
 LISTENING: Final = frozenset({"subscriptions/listen"})
-"""Requests whose answer comes when the client has had enough."""
+"""Requests that are answered only when the client ends them."""
 CANCELLED: Final = "notifications/cancelled"
 
 
-class _Odd(ValueError):
-    """Something that readers of JSON may differ about."""
+class _Ambiguous(ValueError):
+    """JSON parsers may differ here."""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        raise _Odd
-    return made
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise _Ambiguous
+    return members
 
 
 def _constant(name: str) -> Any:
-    raise _Odd(name)
+    raise _Ambiguous(name)
 
 
 _read: Final = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant).decode
 
 
 @lru_cache(4096)
-def is_certain(body: bytes) -> bool:
-    """Whether it is JSON that nobody can read in another way."""
+def is_unambiguous(body: bytes) -> bool:
+    """Whether the body is JSON that every parser reads in the same way."""
     if len(body) > LONGEST or body.startswith(b"\xef\xbb\xbf"):
         return False
     try:
@@ -55,9 +55,9 @@ def is_certain(body: bytes) -> bool:
 
 
 @lru_cache(4096)
-def is_no_json(body: bytes) -> bool:
-    """Whether nobody can take it for JSON: where Python's lenient reader gives up on short, plain text."""
-    # An array is recognised by its first byte, and may be refused for that.
+def is_invalid_json(body: bytes) -> bool:
+    """Whether no parser accepts the body: Python's lenient parser rejects it, and it is short and plain."""
+    # A server may refuse an array because of its first byte, without parsing it.
     if not body.strip() or len(body) > LONGEST or b"\x00" in body or b"\n" in body or body[:1] == b"[":
         return False
     try:
@@ -65,7 +65,7 @@ def is_no_json(body: bytes) -> bool:
     except json.JSONDecodeError:
         return max(body.count(b"["), body.count(b"{")) <= DEEPEST
     except (ValueError, RecursionError):
-        pass  # other bytes than ASCII, numbers without end: some can read them
+        pass  # non-ASCII bytes and very long numbers: some parsers accept them
     return False
 
 
@@ -80,23 +80,23 @@ def _plain(value: Any, depth: int) -> bool:
         case float():
             return abs(value) < EXACT
         case str():
-            return value.isascii() or not any("\ud800" <= one <= "\udfff" for one in value)
+            return value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)
         case list():
-            return all(_plain(one, depth + 1) for one in value)
+            return all(_plain(item, depth + 1) for item in value)
         case _:
-            return all(_plain(key, 0) and _plain(one, depth + 1) for key, one in value.items())
+            return all(_plain(key, 0) and _plain(item, depth + 1) for key, item in value.items())
 
 
 def is_clear(trace: Trace) -> bool:
-    """Whether all that the driver said can be read in one way only; frames of its own making hide it."""
-    if any(one.kind is Kind.CONTROL and one.sender is Sender.DRIVER for one in trace.frames):
+    """Whether every message of the driver is unambiguous, and no raw WebSocket frame may hide another."""
+    if any(frame.kind is Kind.CONTROL and frame.sender is Sender.DRIVER for frame in trace.frames):
         return False
-    return all(is_certain(one.body) for one in trace.messages if not one.by_subject)
+    return all(is_unambiguous(message.body) for message in trace.messages if not message.by_subject)
 
 
-def is_owed(message: Message) -> bool:
-    """Whether a request must be answered, as far as it shows by itself."""
-    sound = message.problem is None and is_sound(message) and is_certain(message.body)
+def needs_answer(message: Message) -> bool:
+    """Whether a request must be answered, judged by the message alone."""
+    sound = message.problem is None and is_sound(message) and is_unambiguous(message.body)
     return sound and message.method not in LISTENING
 
 
@@ -105,17 +105,16 @@ def is_sentinel(message: Message) -> bool:
 
 
 def is_declared(trace: Trace) -> bool:
-    """Whether every request names this revision, where each has to name one; else it may be of another."""
+    """Whether every request declares this revision, in revisions in which requests must declare one."""
     if trace.revision.opening is Opening.HANDSHAKE:
         return True
-    asked = [
-        one for one in trace.messages if not one.by_subject and "method" in one.fields and "id" in one.fields
-    ]
-    return all(_version(one) == trace.revision.date for one in asked)
+    sent = [message for message in trace.messages if not message.by_subject]
+    requests = [message for message in sent if "method" in message.fields and "id" in message.fields]
+    return all(_version(request) == trace.revision.date for request in requests)
 
 
 def _version(message: Message) -> Any:
-    """The revision that a request names, if it says all that it has to say."""
+    """The revision that a request declares, if its metadata is complete."""
     meta = message.params.get("_meta")
     fields = meta if isinstance(meta, dict) else {}
     return fields.get(VERSION_KEY) if CAPABILITIES_KEY in fields else None

@@ -1,23 +1,23 @@
-"""Memory that grows without end is told from memory that fills up."""
+"""Unbounded growth of memory is distinguished from a cache that fills up."""
 
 import os
 from collections.abc import Callable
 
 import pytest
 
-from assay.lab.fuzz.growth import Samples, resident
+from assay.lab.fuzz.memory_growth import MemorySamples, resident
 
 MIB = 1024 * 1024
 
 
-def samples(size: Callable[[int], float]) -> Samples:
-    taken = Samples()
+def samples(size: Callable[[int], float]) -> MemorySamples:
+    samples = MemorySamples()
     for number in range(100):
-        taken.take(number * 50, int(size(number) * MIB))
-    return taken
+        samples.add(number * 50, int(size(number) * MIB))
+    return samples
 
 
-def test_steady_growth_is_told() -> None:
+def test_steady_growth_is_reported() -> None:
     growth = samples(lambda number: 50 + number).growth()
     assert growth is not None
     assert "after the warm-up" in str(growth)
@@ -33,18 +33,18 @@ def test_steady_growth_is_told() -> None:
         lambda number: 50 + (100 if number < 20 else 200),  # warming up
     ],
 )
-def test_anything_else_is_not(size: Callable[[int], float]) -> None:
+def test_other_changes_are_not_reported(size: Callable[[int], float]) -> None:
     assert samples(size).growth() is None
 
 
-def test_a_few_samples_prove_nothing() -> None:
-    taken = Samples()
+def test_few_samples_prove_nothing() -> None:
+    few = MemorySamples()
     for number in range(10):
-        taken.take(number, number * 100 * MIB)
-    assert taken.growth() is None
+        few.add(number, number * 100 * MIB)
+    assert few.growth() is None
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="the kernel does not tell")
-def test_a_process_has_a_size_and_one_that_is_gone_has_none() -> None:
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs /proc")
+def test_process_has_a_size_until_it_exits() -> None:
     assert (resident(os.getpid()) or 0) > MIB
     assert resident(2**22 + 1) is None

@@ -1,4 +1,4 @@
-"""Values that programs stumble over, and how they are written: as JSON, or as what only looks like it."""
+"""Values that often cause bugs, written as JSON or as text that only resembles JSON."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from msgspec import Struct
 
 from .choice import Choices
 
-# Numbers of repetitions: enough for a parser that recurses, and for buffers of usual sizes.
+# Repetitions that are enough to overflow recursive parsers and buffers of common sizes.
 DEEP: Final = 2_000
 LONG: Final = 70_000
 
 
-class Raw(Struct, frozen=True):
-    """A text that stands where a value should, written as it is."""
+class RawJson(Struct, frozen=True):
+    """Text that is written unchanged in place of a value."""
 
     text: str
 
@@ -61,11 +61,11 @@ KINDS: Final[tuple[tuple[Any, ...], ...]] = (
     TEXTS,
     NUMBERS,
     CONTAINERS,
-    tuple(Raw(text) for text in SPELLINGS),
-    tuple(Raw(text) for text in NESTS),
+    tuple(RawJson(text) for text in SPELLINGS),
+    tuple(RawJson(text) for text in NESTS),
 )
 PLAIN: Final = KINDS[:4]
-"""Those that are values, and not only texts of some."""
+"""The kinds that are values, not raw text."""
 LETTERS: Final = ("a", "b", "0", "-", "_", ".", "/", " ", "é", "世", "\ud800", "\x00", '"', "\\")
 
 
@@ -82,12 +82,12 @@ def odd_text(choices: Choices) -> str:
 
 
 def write(value: Any) -> str:
-    """As JSON, in ASCII: a half of a surrogate pair is an escape, which is JSON all the same."""
+    """Encode as JSON in ASCII, in which a lone surrogate is an escape sequence."""
     match value:
-        case Raw(text):
+        case RawJson(text):
             return text
         case dict():
-            return "{" + ",".join(f"{write(key)}:{write(one)}" for key, one in value.items()) + "}"
+            return "{" + ",".join(f"{write(key)}:{write(member)}" for key, member in value.items()) + "}"
         case list() | tuple():
             return "[" + ",".join(map(write, value)) + "]"
     return json.dumps(value)

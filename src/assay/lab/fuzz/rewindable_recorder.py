@@ -1,23 +1,23 @@
-"""A recording that is used again and again: the opening of a conversation, then one case."""
+"""A recorder for one case after another, each preceded by the opening of the session."""
 
 from __future__ import annotations
 
 from assay.lab.harness.trace.recorder import Recorder
 
 
-class Tape(Recorder):
+class RewindableRecorder(Recorder):
     _opening = 0
 
     @property
     def count(self) -> int:
-        """How many frames there are."""
+        """The number of frames."""
         return len(self._frames)
 
     def keep(self) -> None:
-        """What was recorded so far stays in front of every case."""
+        """Keep the frames so far in front of every case."""
         self._opening = len(self._frames)
 
     def rewind(self) -> None:
-        """Forget the last case."""
+        """Drop the frames of the last case."""
         del self._frames[self._opening :]
         self._bytes = sum(len(frame.raw) for frame in self._frames)
