@@ -216,7 +216,7 @@ def resuming(case: str, values: tuple[str, ...], answer: Answer, because: str = 
     return header("Last-Event-ID", case, values, answer, because, method="GET")
 
 
-NO_EVENT = refused(400, "names no message")
+NO_EVENT = refused(400, "unknown Last-Event-ID")
 RESUMPTION = [
     resuming("unknown", ("9-9",), NO_EVENT),
     resuming("of garbage", ("last tuesday",), NO_EVENT),

@@ -1,1 +1,1 @@
-"""What carries messages: one module or package per transport, all driving the same endpoint."""
+"""Transports: one module or package each, for the same endpoint."""

@@ -1,4 +1,4 @@
-"""A client in the same process: no sockets, no threads, bytes all the same."""
+"""A connection within one process: encoded messages, without sockets or threads."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from .port import Endpoint
 
 
 class MemoryConnection:
-    """Delivers messages to an endpoint. What comes back on its own goes to `take`, or else is kept
-    in `received`, in order."""
+    """Delivers messages to an endpoint. Other messages than answers go to `take`, or into `received`."""
 
     def __init__(
         self, endpoint: Endpoint, *, principal: Any = None, take: Callable[[bytes], None] | None = None
@@ -26,9 +25,9 @@ class MemoryConnection:
 
     async def deliver(self, message: bytes) -> bytes | None:
         """Serve one message and return its answer."""
-        return await self._endpoint.handle(message, send=self._keep, scope=self._scope)
+        return await self._endpoint.handle(message, send=self._send, scope=self._scope)
 
-    async def _keep(self, message: bytes) -> None:
+    async def _send(self, message: bytes) -> None:
         self._take(message)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What a transport drives. `assay.server.Server` is one; a test double may be another."""
+"""The interface between transports and a server; `assay.server.Server` implements it."""
 
 from __future__ import annotations
 

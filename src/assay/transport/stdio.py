@@ -1,7 +1,7 @@
-"""One client on standard input and output, one message a line.
+"""One client on standard input and output, one message per line.
 
-The protocol takes both streams for itself: while it runs, whatever else prints goes to standard
-error, and whatever else reads standard input finds it empty.
+The protocol owns both streams: a server MUST NOT write anything else to stdout (basic/transports#stdio).
+While it runs, other output of the process goes to stderr, and other readers find stdin empty.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from .port import Endpoint
 
 READ_SIZE = 64 * 1024
 PENDING_LINES = 1024
-"""Requests in progress beyond which no more input is read until some have finished."""
+"""Requests in progress before reading pauses."""
 UNREAD_BYTES = 1024 * 1024
-"""Output that a client has not read, beyond which it misses what nobody waits for."""
+"""Unread output beyond which messages sent with `post` are dropped."""
 
 
 def serve_stdio(endpoint: Endpoint) -> None:
-    """Serve until input ends or the process is told to stop.
+    """Serve until the input ends, or SIGINT or SIGTERM arrives.
 
     Raises:
         SystemExit: with code 130, after Ctrl-C.
@@ -43,7 +43,7 @@ def serve_stdio(endpoint: Endpoint) -> None:
 
 
 async def _serve(endpoint: Endpoint, source: int, sink: int) -> signal.Signals | None:
-    """Serve, and return the signal that ended it, if one did."""
+    """Serve, and return the signal that ended it, if any."""
     writer = await open_writer(sink)
     connection = StdioConnection(endpoint, writer)
     stop = asyncio.Event()
@@ -60,18 +60,18 @@ async def _serve(endpoint: Endpoint, source: int, sink: int) -> signal.Signals |
 def _stop_on_signals(stop: asyncio.Event) -> list[signal.Signals]:
     received: list[signal.Signals] = []
 
-    def note(number: signal.Signals) -> None:
+    def on_signal(number: signal.Signals) -> None:
         received.append(number)
         stop.set()
 
     for number in (signal.SIGTERM, signal.SIGINT):
         with contextlib.suppress(NotImplementedError):  # not every platform has signals in its event loop
-            asyncio.get_running_loop().add_signal_handler(number, note, number)
+            asyncio.get_running_loop().add_signal_handler(number, on_signal, number)
     return received
 
 
 class StdioConnection:
-    """One client: cuts its bytes into messages and serves each in a task of its own."""
+    """One client: splits its input into messages, and serves each in a separate task."""
 
     def __init__(self, endpoint: Endpoint, writer: StdioWriter) -> None:
         self._endpoint = endpoint
@@ -117,7 +117,7 @@ class StdioConnection:
         return None
 
     async def drain(self) -> None:
-        """Let what runs finish, for a while; then end the session, which cancels the rest."""
+        """Wait for requests in progress, up to the limit; then end the session, which cancels the rest."""
         self._endpoint.end_listening()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=self._endpoint.limits.drain)
@@ -127,7 +127,7 @@ class StdioConnection:
 
 
 class StdioWriter(asyncio.BaseProtocol):
-    """The sending side. A client that is gone, or never reads, fails no handler."""
+    """The sending side. No exception reaches a handler when the client is gone."""
 
     def __init__(self) -> None:
         self._transport: asyncio.WriteTransport | None = None
@@ -139,7 +139,7 @@ class StdioWriter(asyncio.BaseProtocol):
         self._file = descriptor
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        # Not every event loop derives its transports from asyncio's classes.
+        # A cast, because not every event loop derives its transports from asyncio's classes.
         self._transport = cast(asyncio.WriteTransport, transport)
 
     def pause_writing(self) -> None:
@@ -153,7 +153,7 @@ class StdioWriter(asyncio.BaseProtocol):
         self._resumed.set()
 
     def post(self, message: bytes) -> None:
-        """Send what belongs to no request. Nobody waits for it, so only a bound keeps it from piling up."""
+        """Send a message that belongs to no request. Without flow control, so unread output is bounded."""
         if self._transport is None or self._transport.get_write_buffer_size() <= UNREAD_BYTES:
             self._write(message)
 
@@ -162,7 +162,7 @@ class StdioWriter(asyncio.BaseProtocol):
         if self._transport is not None:
             self._transport.write(data)
         elif self._file is not None:
-            with contextlib.suppress(OSError):  # a full disk or a closed descriptor is the client's loss
+            with contextlib.suppress(OSError):  # a full disk or a closed descriptor must not fail a handler
                 os.write(self._file, data)
 
     async def send(self, message: bytes) -> None:
@@ -171,7 +171,7 @@ class StdioWriter(asyncio.BaseProtocol):
             await self._resumed.wait()
 
     async def close(self) -> None:
-        """Flush what is buffered, unless the client has stopped reading."""
+        """Flush the buffer, unless the client has stopped reading."""
         if self._transport is not None:
             self._transport.close()
             with contextlib.suppress(TimeoutError):
@@ -187,15 +187,15 @@ async def open_writer(descriptor: int) -> StdioWriter:
     try:
         await loop.connect_write_pipe(lambda: writer, os.fdopen(descriptor, "wb", buffering=0, closefd=False))
     except (ValueError, OSError, NotImplementedError):
-        writer.use_file(descriptor)  # a regular file: never blocks for long
+        writer.use_file(descriptor)  # a regular file, which does not block
     return writer
 
 
 class PipeReader:
-    """The receiving side on a pipe; holds back input while too much is in progress.
+    """The receiving side on a pipe; pauses while too many requests are in progress.
 
-    It reads by itself instead of through asyncio's pipe transport, whose buffer of 256 KiB is large
-    enough that getting and giving it back can cost more than the message.
+    It does not use asyncio's pipe transport, which allocates 256 KiB for every read: that can cost more than
+    serving the message.
     """
 
     def __init__(self, descriptor: int, connection: StdioConnection, ended: asyncio.Event) -> None:
@@ -214,18 +214,18 @@ class PipeReader:
         except (BlockingIOError, InterruptedError):
             return
         except OSError:
-            data = b""  # a terminal that went away ends the input like any other end
+            data = b""  # a terminal that has gone ends the input
         if data:
             self._connection.feed(data)
             if self._connection.is_busy:
                 self._loop.remove_reader(self._descriptor)
-                self._waiting = self._loop.create_task(self._go_on())
+                self._waiting = self._loop.create_task(self._resume())
         else:
             self.close()
             self._connection.end()
             self._ended.set()
 
-    async def _go_on(self) -> None:
+    async def _resume(self) -> None:
         await self._connection.idle.wait()
         if not self._closed:
             self._loop.add_reader(self._descriptor, self._read)
@@ -237,7 +237,7 @@ class PipeReader:
 
 
 class ThreadReader:
-    """The receiving side where the event loop cannot watch the input, such as a regular file."""
+    """The receiving side for input that the event loop cannot watch, such as a regular file."""
 
     def __init__(self, descriptor: int, connection: StdioConnection, ended: asyncio.Event) -> None:
         self._descriptor = descriptor
@@ -260,7 +260,7 @@ class ThreadReader:
         self._ended.set()
 
     def close(self) -> None:
-        """The thread is a daemon: it ends with the process."""
+        """Nothing to do: the thread is a daemon, and ends with the process."""
 
 
 async def start_reading(
@@ -275,26 +275,26 @@ async def start_reading(
 
 
 def _can_be_watched(descriptor: int) -> bool:
-    """Whether an event loop can wait for input here. It accepts `/dev/null` too, and then waits for ever."""
+    """Whether an event loop can wait for input here. It would never report the end of `/dev/null`."""
     mode = os.fstat(descriptor).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
 
 
 @contextlib.contextmanager
 def _private_streams() -> Iterator[tuple[int, int]]:
-    """Descriptors that only the protocol has; 0 and 1 lead elsewhere meanwhile."""
+    """Duplicate stdin and stdout for the protocol, and redirect 0 to the null device and 1 to stderr."""
     source, sink = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
     os.dup2(2, 1)
-    sys.stdout.flush()  # what was printed before goes where prints go, not into the protocol
+    sys.stdout.flush()  # earlier prints must go to stderr, not into the protocol
     try:
         yield source, sink
     finally:
         sys.stdout.flush()
-        # Pipes were made non-blocking, and they may be shared with whoever started us.
+        # Pipes were made non-blocking, and the parent process may share them.
         for private, public in ((source, 0), (sink, 1)):
             os.set_blocking(private, True)
             os.dup2(private, public)
             os.close(private)
-        os.close(nothing)
+        os.close(null)

@@ -1,4 +1,4 @@
-"""A client's end of a WebSocket: text messages in and out, and how it ended."""
+"""A WebSocket client: sends and receives text messages, and reports how the connection ended."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SCHEMES: Final = ("ws://", "wss://")
 
 
 class ConnectionFailed(AssayError, ConnectionError):
-    """There is no connection. `status` is that of the HTTP response which refused it, if one did."""
+    """The connection could not be opened. `status` is that of the HTTP response, if the server sent one."""
 
     def __init__(self, url: str, reason: str, status: int | None = None) -> None:
         super().__init__(url, reason, status)
@@ -32,7 +32,7 @@ class ConnectionFailed(AssayError, ConnectionError):
 
 
 class ConnectionEnded(AssayError, ConnectionError):
-    """There is no connection any more."""
+    """The connection has ended."""
 
     def __init__(self, code: int, reason: str) -> None:
         super().__init__(code, reason)
@@ -44,14 +44,14 @@ class ConnectionEnded(AssayError, ConnectionError):
 
 
 class CloseStatus(NamedTuple):
-    """How a connection ended: the close code, which is 1006 when there was no close frame, and its reason."""
+    """The close code and reason of a connection; 1006 if it ended without a close frame."""
 
     code: int
     reason: str
 
 
 class WebSocketClient:
-    """Made by `connect`. Iterate over it for what the server sends, until the connection ends."""
+    """Created by `connect`. Iterate over it for the server's messages, until the connection ends."""
 
     def __init__(self, connection: ClientConnection) -> None:
         self._connection = connection
@@ -67,11 +67,11 @@ class WebSocketClient:
         timeout: float = 10.0,
         keep_alive: float | None = 20.0,
     ) -> Self:
-        """Open a connection. Of `limits`, `message_bytes` bounds one message from the server; `keep_alive`
-        is after how many silent seconds the server is pinged, and how many it has to answer.
+        """Open a connection. `limits.message_bytes` bounds one message from the server. `keep_alive` is the
+        interval of pings in seconds, and the time that the server has to answer one.
 
         Raises:
-            ConnectionFailed: it cannot be opened, or was refused.
+            ConnectionFailed: it could not be opened, or was refused.
             MissingExtra: websockets is not installed.
         """
         try:
@@ -86,7 +86,7 @@ class WebSocketClient:
             url,
             subprotocols=[Subprotocol(SUBPROTOCOL)],
             additional_headers=headers,
-            # Messages are short, and what is small when it is sent may be large when it is read.
+            # Messages are short, and a small compressed message could decompress to a huge one.
             compression=None,
             ssl=tls,
             open_timeout=timeout,
@@ -105,16 +105,16 @@ class WebSocketClient:
 
     @property
     def subprotocol(self) -> str | None:
-        """The one that the server chose; servers that know nothing of subprotocols choose none."""
+        """The subprotocol that the server selected; none from servers without subprotocols."""
         return self._connection.subprotocol
 
     @property
     def ended(self) -> CloseStatus | None:
-        """How the connection ended; none while it is open."""
+        """The close status; none while the connection is open."""
         if self._connection.close_code is None:
             return None
         error = self._connection.protocol.close_exc
-        # When the fault was the server's, only our own close frame tells what it was.
+        # After a protocol error by the server, only our own close frame has the reason.
         frame = error.rcvd or error.sent
         return CloseStatus(LOST, "") if frame is None else CloseStatus(int(frame.code), frame.reason)
 
@@ -122,7 +122,7 @@ class WebSocketClient:
         """Send one message; waits while the server does not read.
 
         Raises:
-            ConnectionEnded: it can no longer be sent.
+            ConnectionEnded: the connection is closed.
         """
         from websockets.exceptions import ConnectionClosed
 
@@ -145,10 +145,10 @@ class WebSocketClient:
             yield message.encode()
 
     async def ping(self) -> float:
-        """Seconds until the server answered.
+        """Ping the server, and return the round-trip time in seconds.
 
         Raises:
-            ConnectionEnded: it never will.
+            ConnectionEnded: the connection is closed.
         """
         from websockets.exceptions import ConnectionClosed
 
@@ -158,7 +158,7 @@ class WebSocketClient:
             raise self._ended() from error
 
     async def close(self, code: int = NORMAL, reason: str = "") -> None:
-        """End the connection. Closing twice is harmless."""
+        """Close the connection. Idempotent."""
         await self._connection.close(code, reason)
 
     async def __aenter__(self) -> Self:

@@ -1,5 +1,4 @@
-"""The ASGI application: checks a request by the rules of `protocol.http` and hands its message to the
-endpoint."""
+"""The ASGI application: checks a request by the rules of `protocol.http` and dispatches its message."""
 
 from __future__ import annotations
 

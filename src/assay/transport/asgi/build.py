@@ -1,4 +1,4 @@
-"""Putting an ASGI application together from the options that users give."""
+"""Build the ASGI application from a user's options."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from .sessions import HttpSessions
 
 
 class HttpOptions(TypedDict, total=False):
-    """What can be chosen about an HTTP endpoint."""
+    """Options of an HTTP endpoint."""
 
     path: str | None
-    """Where it answers, `/mcp` by default; `None` when the surrounding application has already routed."""
+    """The path of the endpoint, `/mcp` by default; `None` if the surrounding application routes requests."""
     stream: Literal["on", "off"]
     """`off` is plain HTTP: one JSON object per request, no sessions."""
     websocket: Literal["on", "off"]
-    """Whether clients may connect by WebSocket, too: at the path, and at `ws` below it; `on` by default."""
+    """Whether clients may connect by WebSocket, at the path and at `ws` below it; `on` by default."""
     sessions: Literal["optional", "required", "off"]
-    """`optional` mints one on `initialize` and serves requests without one on their own; `required`
-    refuses those; `off` mints none, so that any number of workers can share the load."""
+    """`optional` opens a session on `initialize` and also serves requests without one; `required` refuses
+    those; `off` opens none, so that any number of workers can share the load."""
     allowed_hosts: Iterable[str]
-    """What `Host` may be; loopback names by default, `*` for any."""
+    """Accepted values of `Host`; loopback names by default, `*` for any."""
     allowed_origins: Iterable[str]
-    """What `Origin` may be, beside those whose host is allowed; `*` for any."""
+    """Accepted values of `Origin`, in addition to those whose host is allowed; `*` for any."""
     session_store: SessionStore
-    """Where sessions are kept; in memory by default."""
+    """Stores sessions; in memory by default."""
     event_store: EventStore
-    """Where the messages of resumable streams are kept; in memory by default."""
+    """Stores the messages of resumable streams; in memory by default."""
     heartbeat: float
-    """Seconds of silence after which a stream carries a comment; 15 by default."""
+    """Seconds of silence after which a comment is sent on a stream; 15 by default."""
     retry: float
-    """Seconds a client is told to wait before it returns to a stream that was closed early; 1 by default."""
+    """Seconds that a client should wait before it resumes a stream that was closed early; 1 by default."""
     sweep_interval: float
-    """Seconds between looks for sessions that have expired; 60 by default."""
+    """Seconds between two checks for expired sessions; 60 by default."""
 
 
 def build(endpoint: Endpoint, **options: Unpack[HttpOptions]) -> AsgiApp:
-    """One endpoint as an ASGI application. Both stores must be given."""
+    """Build the ASGI application of an endpoint; `options` must contain both stores."""
     live = HttpSessions(
         endpoint, options["session_store"], options["event_store"], options.get("sweep_interval", 60.0)
     )
@@ -55,7 +55,7 @@ def build(endpoint: Endpoint, **options: Unpack[HttpOptions]) -> AsgiApp:
 def make_policy(options: HttpOptions, strictness: Strictness = LENIENT) -> HttpPolicy:
     """
     Raises:
-        ValueError: an option has a value that it cannot have.
+        ValueError: an option has an invalid value.
     """
     unknown = sorted(options.keys() - HttpOptions.__annotations__.keys())
     if unknown:

@@ -1,4 +1,4 @@
-"""A caller that lacks a scope, as HTTP tells it: 403, and what it takes (RFC 6750, 3.1)."""
+"""The response to a caller that lacks a scope: 403 with a challenge (RFC 6750, 3.1)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from assay.model.jsonrpc import ErrorReply, Outcome
 from assay.protocol.scope import SCOPE_TOKEN
 
 Challenge = Callable[[int, str, Sequence[str]], bytes]
-"""Makes the header's value of status, error and scopes. Who guards an application puts one that knows more
-than ours under `"assay.challenge"` into the ASGI scope."""
+"""Makes the value of WWW-Authenticate from status, error and scopes. An authorization layer puts its own
+under `"assay.challenge"` into the ASGI scope, to add its metadata."""
 
 KEY: Final = "assay.challenge"
 ERROR: Final = "insufficient_scope"
@@ -23,16 +23,16 @@ def bare_challenge(status: int, error: str, scopes: Sequence[str]) -> bytes:
 
 
 def missing_scopes(outcome: Outcome) -> tuple[str, ...]:
-    """The scopes for want of which a request was refused; none if it was not."""
+    """The scopes that a refused request lacked; empty if it was not refused for that."""
     if outcome.__class__ is not ErrorReply or outcome.error.code != INSUFFICIENT_SCOPE:
         return ()
     data = outcome.error.data
-    words = data.get("scope") if isinstance(data, dict) else None
-    # What a handler has put there may be anything, and a header must not be.
-    return tuple(filter(SCOPE_TOKEN.fullmatch, words.split())) if isinstance(words, str) else ()
+    scopes = data.get("scope") if isinstance(data, dict) else None
+    # A handler may have put any text there, which must not be copied into a header unchecked.
+    return tuple(filter(SCOPE_TOKEN.fullmatch, scopes.split())) if isinstance(scopes, str) else ()
 
 
 def scopes_of_batch(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
-    """The same for a batch, if nothing of it was served: else it must not be sent again."""
+    """The scopes that a batch lacked, if all of it was refused: otherwise the client must not repeat it."""
     missing = [missing_scopes(outcome) for outcome in outcomes]
     return tuple(dict.fromkeys(scope for each in missing for scope in each)) if all(missing) else ()

@@ -1,4 +1,4 @@
-"""Who is asking, by the certificate that the client has shown, where nobody else has found out."""
+"""The principal of a client certificate, where no host has authenticated the caller."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from assay.protocol.scope import Scope
 
 
 def scope_of_certificate(extensions: Any) -> Scope | None:
-    """The principal is the subject of the certificate that the server has verified (ASGI's TLS extension);
-    its fingerprint, where it names nobody."""
+    """The subject of the verified certificate (ASGI's TLS extension) as principal, or its fingerprint if the
+    subject is empty."""
     tls = (extensions or {}).get("tls") or {}
-    shown = next(iter(tls.get("client_cert_chain") or ()), None)
-    if shown is None or tls.get("client_cert_error"):
+    certificate = next(iter(tls.get("client_cert_chain") or ()), None)
+    if certificate is None or tls.get("client_cert_error"):
         return None
-    name = tls.get("client_cert_name") or f"sha256:{sha256(PEM_cert_to_DER_cert(shown)).hexdigest()}"
+    name = tls.get("client_cert_name") or f"sha256:{sha256(PEM_cert_to_DER_cert(certificate)).hexdigest()}"
     return Scope(principal=name)

@@ -168,8 +168,7 @@ class Exchange:
     async def _write(self, data: bytes) -> None:
         event_id = None if self._stream is None else await self._stream.append(data)
         if self._attached and self._stream is not None and self._stream.reader:
-            # The client follows this stream on another connection by now. A message is sent on one stream
-            # only.
+            # The client follows this stream on another connection by now, and a message is sent only once.
             await self._end()
         if self._attached:
             await self._transmit_part(sse.event(data, event_id=event_id))
@@ -178,8 +177,7 @@ class Exchange:
         await self._try_transmit({"type": "http.response.body", "body": part, "more_body": True})
 
     async def _try_transmit(self, message: Message) -> None:
-        """Send to a client that may be gone. The handler goes on, and the client can resume from the
-        store."""
+        """Send to a client that may be gone. That must not fail the handler: the client can resume later."""
         try:
             await self._transmit(message)
         except OSError:
@@ -205,6 +203,6 @@ def status_of(outcome: Outcome, revision: Revision, strictness: Strictness = LEN
     if outcome.__class__ is not ErrorReply:
         return 200
     code = outcome.error.code
-    # Never 404: in a session, that tells the client to start a new one.
+    # Never 404: in a session, that makes the client start a new one.
     otherwise = (500 if code == INTERNAL_ERROR else 400) if strictness.statuses else 200
     return revision.http.statuses.get(code, otherwise)

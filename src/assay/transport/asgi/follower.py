@@ -1,4 +1,4 @@
-"""GET: a connection that follows a stream of its session, from now or from where it broke off."""
+"""GET: a connection that follows a stream of its session, from now or from where the last one ended."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Touch = Callable[[str], Awaitable[object]]
 
 
 class Position:
-    """A place in a stream: everything later is still to be sent."""
+    """A position in a stream: everything after it is still to be sent."""
 
     __slots__ = ("number", "stream")
 
@@ -29,18 +29,20 @@ class Position:
 
 
 async def find_position(live: HttpSession, last_event_id: bytes | None) -> Position | Refusal:
-    """Where a GET begins."""
+    """The position at which a GET begins."""
     if last_event_id is None:
         return Position(live.standalone, live.delivered)
     parsed = parse_event_id(last_event_id.decode("latin-1"))
     stream = None if parsed is None else live.streams.get(parsed[0])
     if parsed is None or stream is None or await stream.after(parsed[1]) is None:
-        return Refusal(400, "Last-Event-ID names no message that can be continued from", code=INVALID_REQUEST)
+        return Refusal(
+            400, "unknown Last-Event-ID: the stream cannot be resumed from there", code=INVALID_REQUEST
+        )
     return Position(stream, parsed[1])
 
 
 class Follower:
-    """Sends a stream to one connection until the stream ends, a newer reader comes, or the client leaves."""
+    """Sends a stream to one connection, until it ends, a newer reader takes over, or the client is gone."""
 
     def __init__(
         self, live: HttpSession, position: Position, transmit: Transmit, heartbeat: float, touch: Touch
@@ -62,23 +64,23 @@ class Follower:
             if self._live.session.peer.revision.http.priming:
                 await self._part(sse.priming(self._stream.event_id(self._number)))
             else:
-                await self._part(sse.comment())  # makes the response head leave at once
+                await self._part(sse.comment())  # sends the response head at once
             while await self._send_new() and not departure.done():
                 await self._wait(departure)
         except OSError:
-            return  # the client is gone: what was not sent waits for its return
+            return  # the client is gone, and may resume later
         finally:
             departure.cancel()
         await self._transmit({"type": "http.response.body", "body": b""})
 
     async def _send_new(self) -> bool:
-        """Send what is new; false when this connection has nothing more to expect."""
+        """Send new messages; false when no more will follow on this connection."""
         self._changed = self._stream.changed()
         if self._stream.reader != self._reader:
             return False
         events = await self._stream.after(self._number)
         if events is None:
-            events = await self._what_is_left()
+            events = await self._remaining_events()
         for number, data in events:
             await self._part(sse.event(data, event_id=self._stream.event_id(number)))
             self._number = number
@@ -86,17 +88,17 @@ class Follower:
                 self._live.delivered = max(self._live.delivered, number)
         return not self._stream.finished
 
-    async def _what_is_left(self) -> list[Event]:
-        """What is kept of a stream whose oldest messages are lost, found by halving."""
+    async def _remaining_events(self) -> list[Event]:
+        """The messages that the store still has of a stream whose oldest ones are gone, by binary search."""
         lost, events = self._number, []
-        kept = self._stream.last
-        while kept - lost > 1:
-            middle = (lost + kept) // 2
-            found = await self._stream.after(middle)
-            if found is None:
+        stored = self._stream.last
+        while stored - lost > 1:
+            middle = (lost + stored) // 2
+            later = await self._stream.after(middle)
+            if later is None:
                 lost = middle
             else:
-                kept, events = middle, found
+                stored, events = middle, later
         return events
 
     async def _wait(self, departure: asyncio.Task[None]) -> None:
@@ -109,7 +111,7 @@ class Follower:
             change.cancel()
         if not done:
             await self._part(sse.comment())
-            await self._touch(self._live.id)  # a client that listens has not abandoned its session
+            await self._touch(self._live.id)  # a session with a connected client is in use
 
     async def _part(self, part: bytes) -> None:
         await self._transmit({"type": "http.response.body", "body": part, "more_body": True})

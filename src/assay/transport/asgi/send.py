@@ -1,7 +1,7 @@
 """Faster ways to answer than ASGI's, offered by our own HTTP server.
 
-ASGI passes a request body and a response in parts: four awaited calls and four dictionaries for a request and
-a response that are each complete in memory. That is measurable, so `transport/http1` gives our application a
+ASGI passes a request body and a response in parts: three awaited calls and three dictionaries, although both
+are usually complete in memory. That is measurable, so `transport/http1` gives our application a
 `send` of one of these classes. The application recognises it by its type, once, and calls it directly.
 
 Any other server, and any middleware that wraps `send`, passes another type and is spoken to in plain ASGI. So
@@ -27,8 +27,7 @@ class WholeResponseSend:
         raise NotImplementedError
 
     def respond(self, status: int, headers: tuple[tuple[bytes, bytes], ...], body: bytes) -> None:
-        """Send a whole response; `headers` come without `content-length`, and the status is not 204 or
-        304."""
+        """Send a whole response; `headers` come without `content-length`, the status has a body."""
         raise NotImplementedError
 
     async def __call__(self, message: Message) -> None:

@@ -1,4 +1,4 @@
-"""Sessions over HTTP: the endpoint's session, its streams, and the store that knows it."""
+"""Sessions over HTTP: the endpoint's session, its streams, and the stores."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from assay.protocol.scope import Session
 
 FINISHED_STREAMS_KEPT = 16
-"""A client may come back for the end of a stream; for more than these it had its chance."""
+"""Finished streams of a session that a client can still resume."""
 
 
 class HttpSession:
@@ -25,18 +25,18 @@ class HttpSession:
         self.id = session_id
         self.standalone = Stream(session_id, STANDALONE, events)
         self.delivered = 0
-        """How far the standalone stream has been sent to anyone."""
+        """Number of the last message of the standalone stream that was sent to any connection."""
         self.streams: dict[str, Stream] = {STANDALONE: self.standalone}
         self.outbox = Outbox(self.standalone)
-        self.session: Session = None  # type: ignore[assignment]  # set by HttpSessions, which makes both
+        self.session: Session = None  # type: ignore[assignment]  # set by HttpSessions
         self._events = events
         self._opened = 0
 
     async def open_stream(self) -> Stream:
         self._opened += 1
         stream = self.streams[str(self._opened)] = Stream(self.id, str(self._opened), self._events)
-        stream.finished = self.standalone.finished  # nothing is kept for a session that has ended meanwhile
-        finished = [name for name, kept in self.streams.items() if kept.finished]
+        stream.finished = self.standalone.finished  # the session may have ended meanwhile
+        finished = [name for name, each in self.streams.items() if each.finished]
         for name in finished[:-FINISHED_STREAMS_KEPT]:
             del self.streams[name]
             await self._events.drop(self.id, name)
@@ -65,7 +65,7 @@ class HttpSessions:
         return len(self._live)
 
     def open(self, principal: Any) -> HttpSession:
-        """Begin a session; `keep` makes it known once its handshake has succeeded, `drop` forgets it."""
+        """Open a session. Call `keep` once its handshake has succeeded, or else `drop`."""
         live = HttpSession(token_urlsafe(24), self._events)
         live.session = self._endpoint.open_session(live.outbox.post, session_id=live.id, principal=principal)
         return live
@@ -82,13 +82,13 @@ class HttpSessions:
             await self._store.save(live.session.record())
 
     async def find(self, session_id: str, principal: Any) -> HttpSession | None:
-        """The session, if it is alive and belongs to this principal."""
+        """The session, if it exists and belongs to this principal."""
         record = await self._store.load(session_id)
         if record is None:
             await self._forget(session_id)
             return None
         if record.principal != principal:
-            return None  # and a stranger does not keep it alive
+            return None  # before `touch`: another principal must not keep it alive
         await self._store.touch(session_id)
         live = self._live.get(session_id)
         if live is None:
@@ -116,7 +116,7 @@ class HttpSessions:
             await self._events.forget(session_id)
 
     async def sweep(self) -> None:
-        """Let go of sessions that the store has given up, and look again later while any is left."""
+        """Close sessions that the store has evicted, and repeat this later while any is left."""
         for session_id in await self._store.evict():
             await self._forget(session_id)
         if self._sweeper is None and self._live:
@@ -127,7 +127,7 @@ class HttpSessions:
         self._sweeping = asyncio.get_running_loop().create_task(self.sweep())
 
     async def close(self) -> None:
-        """End every session of this process; the store keeps what it keeps."""
+        """Close every session of this process; they remain in the store."""
         if self._sweeper is not None:
             self._sweeper.cancel()
             self._sweeper = None

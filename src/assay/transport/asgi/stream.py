@@ -1,5 +1,5 @@
-"""Event streams of a session. Messages are kept in the event store under the stream's name, so a
-client that lost its connection can follow the same stream from where it was."""
+"""Event streams of a session. Their messages are stored under the stream's name, so that a client which lost
+its connection can resume."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ STANDALONE = "0"
 
 
 class Stream:
-    """One stream: a row of kept messages, and an alarm for whoever follows it."""
+    """One stream: stored messages, and an event that wakes its followers."""
 
     def __init__(self, session_id: str, name: str, events: EventStore) -> None:
         self.name = name
         self.last = 0
         self.finished = False
         self.reader = 0
-        """Counts readers: a newer one takes over, so that each message goes to one connection only."""
+        """Counts readers. The newest one takes over: the server MUST send each message on one connection only
+        (basic/transports#multiple-connections)."""
         self._session_id = session_id
         self._events = events
         self._changed = asyncio.Event()
@@ -30,14 +31,14 @@ class Stream:
 
     async def append(self, data: bytes) -> str:
         if self.finished:
-            # The session has ended, and its events are forgotten: keeping one more would keep it for ever.
+            # The session has ended and its events are deleted: one more would never be.
             return self.event_id(self.last)
         self.last = await self._events.append(self._session_id, self.name, data)
         self._wake()
         return self.event_id(self.last)
 
     async def after(self, number: int) -> list[Event] | None:
-        """Messages later than `number`; none when they are no longer all there."""
+        """Messages later than `number`; none if some of them are gone."""
         if number == self.last:
             return []
         return await self._events.after(self._session_id, self.name, number)
@@ -56,12 +57,12 @@ class Stream:
         self._changed = asyncio.Event()
 
     def changed(self) -> asyncio.Event:
-        """Set at the next change. Take it before looking, so that no change is missed between."""
+        """An event for the next change. Get it before reading, so that no change in between is missed."""
         return self._changed
 
 
 def parse_event_id(text: str) -> tuple[str, int] | None:
-    """The stream's name and the message's number, if the text is an id that `Stream` made."""
+    """The stream's name and the message's number, if `Stream.event_id` could have made this id."""
     name, separator, number = text.partition("-")
     if not separator or not (name.isascii() and name.isdecimal() and number.isascii() and number.isdecimal()):
         return None
@@ -69,7 +70,7 @@ def parse_event_id(text: str) -> tuple[str, int] | None:
 
 
 class Outbox:
-    """Takes messages without waiting and appends them, in order, to a stream."""
+    """Appends messages to a stream in order, without making the sender wait."""
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream

@@ -49,7 +49,7 @@ class WebSocketSession:
     """One client. The task that receives a message also serves it.
 
     Only if that has to wait does another task take over receiving. So a message that is served at once, as
-    most are, needs no task of its own.
+    most are, needs no separate task.
     """
 
     def __init__(self, endpoint: Endpoint, asgi: AsgiScope, receive: Receive, transmit: Transmit) -> None:
@@ -113,8 +113,7 @@ class WebSocketSession:
             text = message.get("text")
             if text is None or utf8_size(text) > limit:
                 return self.end(ending_of(message, limit))
-            # Context variables that a handler sets must not leak into the next message, as if each had its
-            # own task.
+            # As in a separate task, context variables that a handler sets must not reach the next message.
             context = copy_context()
             serving = self._serve(text)
             try:
@@ -224,8 +223,7 @@ class WebSockets:
 
 
 async def reject(asgi: AsgiScope, refusal: Refusal, transmit: Transmit) -> None:
-    """Refuse a connection, with an HTTP response where the server supports that; others answer with a bare
-    403."""
+    """Refuse a connection, with an HTTP response if the server supports it; otherwise it sends a bare 403."""
     if "websocket.http.response" not in (asgi.get("extensions") or {}):
         return await transmit({"type": "websocket.close", "code": POLICY, "reason": refusal.reason})
     body = refusal.body()

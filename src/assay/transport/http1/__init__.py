@@ -1,1 +1,1 @@
-"""An HTTP/1.1 server for one ASGI application, as lean as one endpoint allows."""
+"""A small HTTP/1.1 and WebSocket server for one ASGI application."""

@@ -50,8 +50,7 @@ class HttpConnection(Channel):
     _latest = 0
     """Bytes of the latest read."""
     _unparsed = 0
-    """Bytes received since the parser last completed anything. They bound a head or a trailer that never
-    ends."""
+    """Bytes received since the parser last completed anything: bounds an endless head or trailer."""
     _url = b""
 
     def __init__(self, server: ServerState) -> None:
@@ -61,6 +60,8 @@ class HttpConnection(Channel):
         self._head_bytes = server.limits.head_bytes
         self._waiting: deque[RequestCycle] = deque()
         self._headers: Headers = []
+        # llhttp refuses ambiguous framing, such as a length together with chunks, which two servers could
+        # read in two ways (request smuggling; RFC 9112, 6.3 and 11.2). After an error nothing more is read.
         self._parser: Any = httptools.HttpRequestParser(self)
 
     # Called by the event loop
@@ -199,8 +200,7 @@ class HttpConnection(Channel):
     def _accept_old_version(self, version: str) -> None:
         if version != "1.0":
             raise RequestRefused(505, f"HTTP version not supported: {version}; send 1.1")
-        # Persistent connections in HTTP/1.0 need a `Connection: keep-alive` response header. Closing is
-        # simpler.
+        # A persistent HTTP/1.0 connection would need a `Connection: keep-alive` header in the response.
         self.closing = True
 
     # The order of requests

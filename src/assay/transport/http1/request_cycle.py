@@ -61,8 +61,7 @@ class RequestCycle(WholeResponseSend):
         self._expects_continue = True
 
     def take(self, part: bytes) -> bool:
-        """Add a part of the body. False when the connection should pause until the application has read
-        it."""
+        """Add a part of the body. False if reading should pause until the application has read it."""
         self._body = _joined(self._body, part) if self._body else part
         self._readable = True
         if self._wakeup is not None:
@@ -192,7 +191,7 @@ class RequestCycle(WholeResponseSend):
             # The unread rest of a request that was answered early would be taken for the next request.
             self.keep_alive = False
         lines = head.lines + (CHUNKED if self._chunked else b"") + (b"" if self.keep_alive else CLOSE)
-        # ASGI tells servers to hold the head back until the first part of the body; both are one write then.
+        # ASGI requires that the head waits for the first part of the body; both are one write then.
         self._head = lines + (b"\r\n" if head.dated else self._connection.clock.date_and_end)
 
     def _send_body(self, part: bytes, more: bool) -> None:

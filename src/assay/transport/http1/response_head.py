@@ -18,8 +18,7 @@ LAST_CHUNK: Final = b"0\r\n\r\n"
 BODILESS: Final = frozenset({204, 304})
 """Statuses without a body, regardless of their headers (RFC 9110, 6.4.1)."""
 SERVER_HEADERS: Final = frozenset({b"connection", b"transfer-encoding"})
-"""Only the server writes these, because it manages the connection; ASGI tells servers to ignore the
-application's `transfer-encoding`."""
+"""Only the server writes these, because it manages the connection. The application's are dropped."""
 NAME: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9a-z-]+")
 UNPRINTABLE: Final = re.compile(rb"[\0-\x08\n-\x1f\x7f]")
 
@@ -74,8 +73,8 @@ def cached_head_lines(status: int, headers: tuple[tuple[bytes, bytes], ...]) -> 
 def head_lines(status: int, headers: Collection[tuple[bytes, bytes]]) -> bytes:
     """Status line and header lines, without the empty line that ends a head.
 
-    Raises: ValueError: a header contains a line break, which would let its value add headers (response
-    splitting).
+    Raises:
+        ValueError: a header contains a line break, by which its value could add headers.
     """
     head = (STATUS_LINES.get(status) or b"HTTP/1.1 %d \r\n" % status) + b"".join(
         [b"%b: %b\r\n" % pair for pair in headers]

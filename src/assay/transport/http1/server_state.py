@@ -1,5 +1,4 @@
-"""State that the connections of one server share: the application, the clock, and the connections
-themselves."""
+"""State that the connections of one server share: the application, the clock, and their list."""
 
 from __future__ import annotations
 
@@ -81,8 +80,7 @@ class ServerState:
             self._empty.set()
 
     def keep_task(self, task: asyncio.Task[None] | None) -> None:
-        """Hold a reference to a task that has lost its connection, until it is done: the event loop holds
-        none."""
+        """Hold a task that has lost its connection until it is done; the event loop holds no reference."""
         if task is not None and not task.done():
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)

@@ -66,8 +66,7 @@ class SocketState(Enum):
 
 
 class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
-    """Created by the HTTP connection that it replaces, which then calls `begin`. The object itself is ASGI's
-    `send`."""
+    """Replaces the HTTP connection, which creates it and calls `begin`. It is also ASGI's `send`."""
 
     def __init__(
         self,
@@ -298,8 +297,7 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
     # Called by the server state
 
     def expire(self) -> None:
-        """The deadline has passed: cut a client that does not read, close or answer a ping; ping a silent
-        one."""
+        """Cut a client that does not read, close or answer a ping in time; ping a silent one."""
         if self._congested or self._state is not SocketState.OPEN or (self._pinged and not self._active):
             return self.abort()
         if self._active or self._pinged:
