@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.certify import profile_list, summary
-from assay.certify.profile_list import By, Demand
+from assay.certify.profile_list import Demand, MeasuredBy
 from assay.certify.scoring import Measure, Score
 from assay.certify.summary_form import Summary
 from assay.lab.harness.verdict import Verdict
@@ -118,7 +118,7 @@ def breaches_of(document: Summary, transport: str) -> Iterator[str]:
 
 
 def can_be_measured(demand: Demand, transport: str) -> bool:
-    return demand.by is not By.LATER and (not demand.transports or transport in demand.transports)
+    return demand.by is not MeasuredBy.LATER and (not demand.transports or transport in demand.transports)
 
 
 def first_finding(score: Score) -> str:

@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 
-from assay.certify.frame_places import places
-from assay.certify.scoring import Broken, Measure, Score
+from assay.certify.finding_group import frame_ranges
+from assay.certify.scoring import DemandFinding, Measure, Score
 from assay.certify.summary_form import Counts, Summary
 
 _NUMBER: Final = re.compile(r"[0-9a-f]{32,}")
@@ -83,12 +83,12 @@ def unmet_demand(score: Score) -> UnmetDemand:
     )
 
 
-def _key(broken: Broken) -> str:
+def _key(broken: DemandFinding) -> str:
     """The key of equal findings: without digests and trace ids, which differ each time."""
     return _NUMBER.sub("…", f"{broken.expected}\0{broken.observed}")
 
 
-def finding(broken: Broken) -> Finding:
-    trace, _, numbers = places(broken.frames).rpartition("#")
+def finding(broken: DemandFinding) -> Finding:
+    trace, _, numbers = frame_ranges(broken.frames).rpartition("#")
     name = trace.rpartition("/")[2]
     return Finding(broken.expected, broken.observed, broken.protocol_version, name, numbers, broken.excerpt)

@@ -17,15 +17,15 @@ import msgspec
 
 from assay.certify import badge, evidence, metrics, profile_list, report, summary
 from assay.certify.bundle import layout, sbom
-from assay.certify.bundle.bundle_manifest import PAYLOAD_TYPE, Artifact, spelled
-from assay.certify.bundle.directory import Contents, write
+from assay.certify.bundle.bundle_manifest import PAYLOAD_TYPE, Artifact, format_moment
+from assay.certify.bundle.directory import BundleSource, write
 from assay.certify.bundle.manifest import encode, take
-from assay.certify.bundle.manifest import files as manifest_files
+from assay.certify.bundle.manifest import list_files as manifest_files
 from assay.certify.bundle.run_collector import RunCollector
 from assay.certify.scoring import Evidence
 from assay.certify.summary_form import Host
 from assay.certify.vulnerabilities import report as vulnerabilities
-from assay.certify.vulnerabilities.osv import Measured
+from assay.certify.vulnerabilities.osv import ScanResult
 from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.run import dump_run, parse_run
 from assay.lab.harness.run.runner import Runner, RunOrder
@@ -52,7 +52,7 @@ RESULTS = {
     "benchmark_id": "b",
     "runs": [{"server": "my-server", "metrics": {"sse_latency_ms": {"p95": 12.5}}}],
 }
-MADE = {
+GENERATED = {
     layout.MANIFEST,
     layout.PROFILE,
     layout.SUMMARY,
@@ -66,26 +66,26 @@ HOST = Host("Linux", "6", "x86_64", "3.11.7")
 
 def harvest(created: datetime = CREATED) -> dict[str, bytes]:
     """What the lab finds in two scenarios, on two revisions, as if it had been then."""
-    found = _played()
-    run = parse_run(found[layout.RUN], layout.RUN)
+    stored = _played()
+    run = parse_run(stored[layout.RUN], layout.RUN)
     then = msgspec.structs.replace(run, started=f"{created:%Y-%m-%dT%H:%M:%S}.000Z")
-    return {**found, layout.RUN: dump_run(then)}
+    return {**stored, layout.RUN: dump_run(then)}
 
 
 @cache
 def _played() -> dict[str, bytes]:
-    kept = RunCollector()
+    collector = RunCollector()
     chosen = Selection(scenarios=SCENARIOS, revisions=(HANDSHAKE[-1], PER_REQUEST[-1]))
     order = RunOrder(suite_named("marketplace"), chosen, jobs=2)
-    runner = Runner(order, [served("reference", Transport.STDIO)], lambda event: None, kept.keep)
-    kept.add(asyncio.run(runner.run()), Redaction())
-    return kept.files
+    runner = Runner(order, [served("reference", Transport.STDIO)], lambda event: None, collector.keep)
+    collector.add(asyncio.run(runner.run()), Redaction())
+    return collector.files
 
 
 @cache
 def supplies() -> dict[str, bytes]:
     bill = sbom.describe(environment(installed("mcp")), serial=UUID(int=1), time=CREATED)
-    known = vulnerabilities.describe(Measured((), (), (), 3, "2029-12-31T00:00:00Z", "ab" * 32))
+    known = vulnerabilities.describe(ScanResult((), (), (), 3, "2029-12-31T00:00:00Z", "ab" * 32))
     return {layout.SBOM: bill, layout.VULNERABILITIES: vulnerabilities.encode(known)}
 
 
@@ -99,25 +99,25 @@ def files(created: datetime = CREATED, lifetime: timedelta = LIFETIME) -> dict[s
 def finished(raw: dict[str, bytes], created: datetime, lifetime: timedelta) -> dict[str, bytes]:
     """With a summary of the rest, and badges of the summary."""
     good = Evidence(Verdict.SUCCESS, "it is")
-    shown = {name: good for name in (evidence.SBOM, evidence.SIGNATURE)}
-    shown[evidence.VULNERABILITIES] = evidence.judge_vulnerabilities(raw[layout.VULNERABILITIES], created)
-    occasion = summary.Occasion(
-        "my-server", "1.0", ARTIFACT, spelled(created), spelled(created + lifetime), HOST,
+    judged = {name: good for name in (evidence.SBOM, evidence.SIGNATURE)}
+    judged[evidence.VULNERABILITIES] = evidence.judge_vulnerabilities(raw[layout.VULNERABILITIES], created)
+    context = summary.SummaryContext(
+        "my-server", "1.0", ARTIFACT, format_moment(created), format_moment(created + lifetime), HOST,
         DEVELOPER.public.id, metrics.signer_named(raw[layout.METRICS]), metrics.Source.HARNESS,
     )  # fmt: skip
-    found = summary.summarise({**raw, layout.PROFILE: profile()}, occasion, shown, {})
-    return {**raw, **views(summary.encode(found))}
+    document = summary.summarise({**raw, layout.PROFILE: profile()}, context, judged, {})
+    return {**raw, **views(summary.encode(document))}
 
 
-def views(made: bytes) -> dict[str, bytes]:
+def views(encoded: bytes) -> dict[str, bytes]:
     """A summary, and what is made of it."""
-    found = summary.read(made)
+    document = summary.read(encoded)
     return {
-        layout.SUMMARY: made,
-        layout.BADGE: badge.badge(made),
-        layout.SHIELDS: badge.shields(made),
-        layout.REPORT_PAGE: report.html(found).encode(),
-        layout.REPORT_TEXT: report.markdown(found).encode(),
+        layout.SUMMARY: encoded,
+        layout.BADGE: badge.badge(encoded),
+        layout.SHIELDS: badge.shields(encoded),
+        layout.REPORT_PAGE: report.html(document).encode(),
+        layout.REPORT_TEXT: report.markdown(document).encode(),
     }
 
 
@@ -125,8 +125,8 @@ def profile() -> bytes:
     return profile_list.shipped(profile_list.INTELGRAPH).data
 
 
-def contents(created: datetime = CREATED, lifetime: timedelta = LIFETIME) -> Contents:
-    return Contents(
+def contents(created: datetime = CREATED, lifetime: timedelta = LIFETIME) -> BundleSource:
+    return BundleSource(
         server="my-server",
         version="1.0",
         artifact=ARTIFACT,
@@ -147,21 +147,21 @@ def make(directory: Path, created: datetime = CREATED, **changed: Any) -> Path:
 
 def listed(directory: Path) -> dict[str, Any]:
     envelope = json.loads((directory / layout.MANIFEST).read_bytes())
-    found: dict[str, Any] = json.loads(base64.b64decode(envelope["payload"]))
-    return found
+    manifest: dict[str, Any] = json.loads(base64.b64decode(envelope["payload"]))
+    return manifest
 
 
 def sign_again(
     directory: Path,
     key: SigningKey = DEVELOPER,
-    change: Callable[[dict[str, Any]], object] = lambda found: None,
+    change: Callable[[dict[str, Any]], object] = lambda manifest: None,
     payload_type: str = PAYLOAD_TYPE,
 ) -> None:
     """What whoever holds a key can do: list the files as they are now, change the rest, and sign."""
-    found = listed(directory)
-    found["files"] = json.loads(encode(take(directory, frozenset({layout.MANIFEST}))))["files"]
-    change(found)
-    (directory / layout.MANIFEST).write_bytes(dsse.sign(canonical.encode(found), key, payload_type))
+    manifest = listed(directory)
+    manifest["files"] = json.loads(encode(take(directory, frozenset({layout.MANIFEST}))))["files"]
+    change(manifest)
+    (directory / layout.MANIFEST).write_bytes(dsse.sign(canonical.encode(manifest), key, payload_type))
 
 
 def edit(path: Path, change: Callable[[Any], object]) -> None:
@@ -177,7 +177,7 @@ def finish_again(directory: Path) -> None:
     raw = {
         name: data
         for name, data in taken.items()
-        if name not in MADE and not name.startswith(layout.ATTESTATIONS)
+        if name not in GENERATED and not name.startswith(layout.ATTESTATIONS)
     }
     _write_again(directory, finished(raw, CREATED, LIFETIME))
 
@@ -185,14 +185,14 @@ def finish_again(directory: Path) -> None:
 def attest_again(directory: Path) -> None:
     """The same, with the summary as it is now."""
     taken = {name: path.read_bytes() for name, path in manifest_files(directory).items()}
-    kept = {
+    content = {
         name: data
         for name, data in taken.items()
         if not name.startswith((layout.MANIFEST, "profile", layout.ATTESTATIONS))
     }
-    _write_again(directory, {**kept, **views(kept[layout.SUMMARY])})
+    _write_again(directory, {**content, **views(content[layout.SUMMARY])})
 
 
-def _write_again(directory: Path, found: dict[str, bytes]) -> None:
+def _write_again(directory: Path, content: dict[str, bytes]) -> None:
     shutil.rmtree(directory)
-    write(directory, replace(contents(), files=found), DEVELOPER, harness=HARNESS.public.id)
+    write(directory, replace(contents(), files=content), DEVELOPER, harness=HARNESS.public.id)

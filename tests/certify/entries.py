@@ -75,14 +75,14 @@ GONE = object()
 
 def edited(changes: dict[str, Any], entry: dict[str, Any] = ENTRY) -> dict[str, Any]:
     """A copy with other values at some places; `GONE` takes one away."""
-    made = deepcopy(entry)
+    copy = deepcopy(entry)
     for way, value in changes.items():
         *parts, last = [int(part) if part.isdecimal() else part for part in way.split("|")]
-        at: Any = made
+        at: Any = copy
         for part in parts:
             at = at[part]
         if value is GONE:
             del at[last]
         else:
             at[last] = value
-    return made
+    return copy

@@ -36,6 +36,6 @@ def virtual(place: Path, packages: dict[str, str]) -> Path:
     for name, version in packages.items():
         about = site / f"{name}-{version}.dist-info"
         about.mkdir()
-        said = f"Version: {version}\n" if version else ""
-        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\n{said}")
+        line = f"Version: {version}\n" if version else ""
+        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\n{line}")
     return place / "venv" / "bin" / Path(sys.executable).name

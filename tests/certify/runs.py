@@ -3,7 +3,7 @@
 from assay.certify import profile_list
 from assay.certify.bundle import layout
 from assay.certify.profile_list import Profile
-from assay.certify.summary import Occasion
+from assay.certify.summary import SummaryContext
 from assay.certify.summary_form import Host
 from assay.lab.harness.reason import Reason, stored
 from assay.lab.harness.run.run import FORMAT, CellResult, Run, SubjectRecord, dump_run
@@ -13,7 +13,7 @@ from assay.lab.harness.verdict import CheckResult, Finding, Outcome, Verdict
 DATE = "a-revision"
 PROFILE = profile_list.shipped(profile_list.INTELGRAPH)
 FRAMING, IDS = "CONF-TPT-01.stdio.framing", "CONF-JRPC-02.id-echo"
-OCCASION = Occasion(
+CONTEXT = SummaryContext(
     server="my-server",
     version="1.0",
     artifact=None,
@@ -61,9 +61,11 @@ def run(*cells: CellResult, transports: tuple[str, ...] = ("stdio",), interrupte
 
 def healthy(profile: Profile = PROFILE) -> Run:
     """All that stdio can show is well."""
-    names = [one.id for one in profile.demands if one.by == "traces" and "stdio" in one.transports]
+    names = [
+        demand.id for demand in profile.demands if demand.by == "traces" and "stdio" in demand.transports
+    ]
     return run(cell(*(checked(name, Verdict.SUCCESS) for name in names)))
 
 
-def files(found: Run) -> dict[str, bytes]:
-    return {layout.RUN: dump_run(found), layout.PROFILE: PROFILE.data}
+def files(stored_run: Run) -> dict[str, bytes]:
+    return {layout.RUN: dump_run(stored_run), layout.PROFILE: PROFILE.data}

@@ -28,7 +28,7 @@ SBOM = "attestations/sbom.dsse.json"
 class Tampering(NamedTuple):
     doctor: Doctor
     reason: str
-    asked: Mapping[str, Any] = MappingProxyType({})
+    options: Mapping[str, Any] = MappingProxyType({})
 
 
 def add(name: str, data: bytes = b"x") -> Doctor:
@@ -271,8 +271,8 @@ def another_list(bundle: Path) -> None:
     """An easier list under the old name, with everything made to fit."""
     with (bundle / "profile.toml").open("ab") as file:
         file.write(b"\n# easier\n")
-    found = sha256((bundle / "profile.toml").read_bytes()).hexdigest()
-    sign_again(bundle, change=lambda m: m["profile"].update(sha256=found))
+    digest = sha256((bundle / "profile.toml").read_bytes()).hexdigest()
+    sign_again(bundle, change=lambda m: m["profile"].update(sha256=digest))
 
 
 def foreign_statement(bundle: Path) -> None:
@@ -373,7 +373,7 @@ MISSPELT = {
     ),
     "a name that is no text": Tampering(signed(lambda m: m["server"].update(name={})), "bad-manifest"),
     "more keys than anybody has": Tampering(
-        signed(lambda m: m["roles"].update({str(one): "harness" for one in range(99)})), "bad-manifest"
+        signed(lambda m: m["roles"].update({str(number): "harness" for number in range(99)})), "bad-manifest"
     ),
 }
 
@@ -522,4 +522,6 @@ OTHER_WORDS = {
 
 
 def rows(groups: Mapping[str, Mapping[str, Tampering]]) -> dict[str, Tampering]:
-    return {f"{group}: {name}": row for group, found in groups.items() for name, row in found.items()}
+    return {
+        f"{group}: {name}": row for group, tamperings in groups.items() for name, row in tamperings.items()
+    }

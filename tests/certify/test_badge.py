@@ -8,18 +8,18 @@ from assay.certify import badge, evidence
 from assay.certify.summary import encode, summarise
 from assay.lab.harness.run.run import Run
 from assay.lab.harness.verdict import Verdict
-from tests.certify.runs import FRAMING, IDS, OCCASION, PROFILE, cell, checked, files, healthy, run
-from tests.certify.test_summary import RESULTS, SHOWN
+from tests.certify.runs import CONTEXT, FRAMING, IDS, PROFILE, cell, checked, files, healthy, run
+from tests.certify.test_summary import JUDGED, RESULTS
 
 SEED = {"server", "version", "checks", "latency", "sandbox", "replay", "generatedAt"}
 
 
-def of(found: Run, **more: bytes) -> bytes:
-    return encode(summarise({**files(found), **more}, OCCASION, SHOWN, {}))
+def of(stored_run: Run, **more: bytes) -> bytes:
+    return encode(summarise({**files(stored_run), **more}, CONTEXT, JUDGED, {}))
 
 
 def everything() -> Run:
-    names = [one.id for one in PROFILE.demands if one.by == "traces"]
+    names = [demand.id for demand in PROFILE.demands if demand.by == "traces"]
     both = [
         cell(*(checked(name, Verdict.SUCCESS) for name in names), transport=transport)
         for transport in ("stdio", "http")
@@ -28,30 +28,30 @@ def everything() -> Run:
 
 
 def test_it_has_the_keys_of_the_marketplace() -> None:
-    told = json.loads(badge.badge(of(healthy())))
-    assert told.keys() >= SEED
-    assert told["checks"].keys() == badge.CHECKS.keys()
-    assert told["latency"].keys() == {"sse.p95_ms", "coldstart.p95_ms"}
+    document = json.loads(badge.badge(of(healthy())))
+    assert document.keys() >= SEED
+    assert document["checks"].keys() == badge.CHECKS.keys()
+    assert document["latency"].keys() == {"sse.p95_ms", "coldstart.p95_ms"}
 
 
 def test_what_was_not_measured_is_missing_or_null() -> None:
-    told = json.loads(badge.badge(of(healthy())))
-    assert told["checks"]["transport.sse.resume"] == "missing"
-    assert told["checks"]["discovery.manifests"] == "missing"
-    assert told["checks"]["jsonrpc.positive"] == "pass"
-    assert set(told["latency"].values()) == {None}
-    assert told["replay"] == {"success_rate": None}
-    assert told["metricsSource"] is None
+    document = json.loads(badge.badge(of(healthy())))
+    assert document["checks"]["transport.sse.resume"] == "missing"
+    assert document["checks"]["discovery.manifests"] == "missing"
+    assert document["checks"]["jsonrpc.positive"] == "pass"
+    assert set(document["latency"].values()) == {None}
+    assert document["replay"] == {"success_rate": None}
+    assert document["metricsSource"] is None
 
 
 def test_all_that_it_stands_for_must_be_measured_to_pass() -> None:
-    told = json.loads(badge.badge(of(run(cell(checked(IDS, Verdict.SUCCESS))))))
-    assert told["checks"]["jsonrpc.positive"] == "missing"
+    document = json.loads(badge.badge(of(run(cell(checked(IDS, Verdict.SUCCESS))))))
+    assert document["checks"]["jsonrpc.positive"] == "missing"
 
 
 def test_one_failure_is_a_failure() -> None:
-    told = json.loads(badge.badge(of(run(cell(checked(IDS, Verdict.FAILURE))))))
-    assert told["checks"]["jsonrpc.positive"] == "fail"
+    document = json.loads(badge.badge(of(run(cell(checked(IDS, Verdict.FAILURE))))))
+    assert document["checks"]["jsonrpc.positive"] == "fail"
 
 
 def test_all_pass_where_all_is_seen() -> None:
@@ -59,37 +59,37 @@ def test_all_pass_where_all_is_seen() -> None:
 
 
 def test_figures_come_with_who_says_so() -> None:
-    told = json.loads(badge.badge(of(healthy(), **{"metrics.json": json.dumps(RESULTS).encode()})))
-    assert told["latency"] == {"sse.p95_ms": 12.5, "coldstart.p95_ms": None}
-    assert told["metricsSource"] == "self-reported"
+    document = json.loads(badge.badge(of(healthy(), **{"metrics.json": json.dumps(RESULTS).encode()})))
+    assert document["latency"] == {"sse.p95_ms": 12.5, "coldstart.p95_ms": None}
+    assert document["metricsSource"] == "self-reported"
 
 
 def test_the_same_summary_gives_the_same_badge_and_another_one_another() -> None:
-    one, other = of(healthy()), of(run(cell(checked(FRAMING, Verdict.SUCCESS))))
-    assert badge.badge(one) == badge.badge(one)
-    assert badge.badge(one) != badge.badge(other)
-    assert badge.shields(one) != badge.shields(other)
+    first, second = of(healthy()), of(run(cell(checked(FRAMING, Verdict.SUCCESS))))
+    assert badge.badge(first) == badge.badge(first)
+    assert badge.badge(first) != badge.badge(second)
+    assert badge.shields(first) != badge.shields(second)
 
 
 @pytest.mark.parametrize(
-    ("found", "colour", "word"),
+    ("stored_run", "colour", "word"),
     [
         (healthy(), "yellow", "not measured"),
         (run(cell(checked(IDS, Verdict.FAILURE))), "red", "1/2"),
         (run(), "lightgrey", "not measured"),
     ],
 )
-def test_a_shield_is_green_for_nothing_less_than_all(found: Run, colour: str, word: str) -> None:
-    told = json.loads(badge.shields(of(found)))
-    assert (told["schemaVersion"], told["color"]) == (1, colour)
-    assert word in told["message"]
+def test_a_shield_is_green_for_nothing_less_than_all(stored_run: Run, colour: str, word: str) -> None:
+    document = json.loads(badge.shields(of(stored_run)))
+    assert (document["schemaVersion"], document["color"]) == (1, colour)
+    assert word in document["message"]
 
 
 def test_a_shield_says_that_nobody_signed() -> None:
     import msgspec
 
-    unsigned = msgspec.structs.replace(OCCASION, developer=None)
-    shown = {**SHOWN, evidence.SIGNATURE: evidence.not_measured(evidence.NO_KEY)}
-    told = json.loads(badge.shields(encode(summarise(files(everything()), unsigned, shown, {}))))
-    assert told["color"] == "lightgrey"
-    assert told["message"].endswith("unsigned")
+    unsigned = msgspec.structs.replace(CONTEXT, developer=None)
+    judged = {**JUDGED, evidence.SIGNATURE: evidence.not_measured(evidence.NO_KEY)}
+    document = json.loads(badge.shields(encode(summarise(files(everything()), unsigned, judged, {}))))
+    assert document["color"] == "lightgrey"
+    assert document["message"].endswith("unsigned")

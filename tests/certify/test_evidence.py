@@ -1,4 +1,4 @@
-"""Evidence without traces: whatever was doctored is caught."""
+"""Evidence without traces: modified files are detected."""
 
 import json
 from collections.abc import Callable
@@ -45,23 +45,23 @@ def test_an_sbom_of_what_is_installed() -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"{}", "no CycloneDX 1.6 SBOM"),
-        (b"no JSON", "no SBOM"),
-        (doctored(lambda bill: bill.update(specVersion="9")), "no CycloneDX 1.6 SBOM"),
-        (doctored(lambda bill: bill["components"].pop(0)), "installed, and not listed"),
-        (doctored(lambda bill: bill["components"][0].update(version="0.9")), "installed, and not listed"),
+        (b"{}", "not a CycloneDX 1.6 SBOM"),
+        (b"no JSON", "not an SBOM"),
+        (doctored(lambda bill: bill.update(specVersion="9")), "not a CycloneDX 1.6 SBOM"),
+        (doctored(lambda bill: bill["components"].pop(0)), "installed but not listed"),
+        (doctored(lambda bill: bill["components"][0].update(version="0.9")), "installed but not listed"),
         (
             doctored(
                 lambda bill: bill["components"].append({"type": "library", "name": "x", "version": "1"})
             ),
-            "listed, and not installed: x 1",
+            "listed but not installed: x 1",
         ),
     ],
 )
 def test_a_doctored_sbom_is_caught(data: bytes, reason: str) -> None:
-    found = judge_sbom(data, THERE)
-    assert found.status is Verdict.FAILURE
-    assert reason in found.reason
+    judged = judge_sbom(data, THERE)
+    assert judged.status is Verdict.FAILURE
+    assert reason in judged.reason
 
 
 def test_a_report_that_is_none_is_a_failure() -> None:
@@ -69,8 +69,8 @@ def test_a_report_that_is_none_is_a_failure() -> None:
 
 
 def test_a_signature_of_the_developer() -> None:
-    found = judge_signature(dsse.sign(CLAIM, DEVELOPER), TRUST)
-    assert found == Evidence(Verdict.SUCCESS, f"signed with {DEVELOPER.public.id}")
+    judged = judge_signature(dsse.sign(CLAIM, DEVELOPER), TRUST)
+    assert judged == Evidence(Verdict.SUCCESS, f"signed with {DEVELOPER.public.id}")
 
 
 @pytest.mark.parametrize(
@@ -83,21 +83,23 @@ def test_a_signature_of_the_developer() -> None:
     ],
 )
 def test_a_doctored_signature_is_caught(envelope: bytes, reason: str) -> None:
-    found = judge_signature(envelope, TRUST)
-    assert found.status is Verdict.FAILURE
-    assert found.reason.startswith(reason)
+    judged = judge_signature(envelope, TRUST)
+    assert judged.status is Verdict.FAILURE
+    assert judged.reason.startswith(reason)
 
 
 def test_nothing_that_was_said_stands_without_its_file() -> None:
     good = Evidence(Verdict.SUCCESS, "well")
-    said = {SBOM: good, VULNERABILITIES: good, SIGNATURE: good}
-    found = evidence.again(said, {}, "2030-01-01T00:00:00Z")
-    assert found[SBOM].status is found[VULNERABILITIES].status is Verdict.SKIPPED
+    claimed = {SBOM: good, VULNERABILITIES: good, SIGNATURE: good}
+    judged = evidence.rebuild(claimed, {}, "2030-01-01T00:00:00Z")
+    assert judged[SBOM].status is judged[VULNERABILITIES].status is Verdict.SKIPPED
 
 
 def test_a_file_is_judged_again_and_what_its_maker_found_is_kept() -> None:
-    bad = Evidence(Verdict.FAILURE, "installed, and not listed: x 1")
-    said = {SBOM: bad, VULNERABILITIES: bad, SIGNATURE: bad}
-    assert evidence.again(said, {layout.SBOM: BILL}, "2030-01-01T00:00:00Z")[SBOM] == bad
-    good = {**said, SBOM: Evidence(Verdict.SUCCESS)}
-    assert evidence.again(good, {layout.SBOM: b"{}"}, "2030-01-01T00:00:00Z")[SBOM].status is Verdict.FAILURE
+    bad = Evidence(Verdict.FAILURE, "installed but not listed: x 1")
+    claimed = {SBOM: bad, VULNERABILITIES: bad, SIGNATURE: bad}
+    assert evidence.rebuild(claimed, {layout.SBOM: BILL}, "2030-01-01T00:00:00Z")[SBOM] == bad
+    good = {**claimed, SBOM: Evidence(Verdict.SUCCESS)}
+    assert (
+        evidence.rebuild(good, {layout.SBOM: b"{}"}, "2030-01-01T00:00:00Z")[SBOM].status is Verdict.FAILURE
+    )

@@ -1,4 +1,4 @@
-"""Measurements of others: shown as what they are."""
+"""Metrics: self-reported, or signed by a harness."""
 
 import json
 
@@ -24,26 +24,26 @@ RESULTS = json.dumps(
 
 
 def test_plain_results_are_self_reported_whatever_signature_they_claim() -> None:
-    found = metrics.read(RESULTS)
-    assert (found.source, found.signer) == (Source.SELF_REPORTED, None)
+    results = metrics.read(RESULTS)
+    assert (results.source, results.signer) == (Source.SELF_REPORTED, None)
 
 
 def test_the_last_run_of_a_server_counts() -> None:
-    found = metrics.read(RESULTS).of("a")
-    assert found is not None and found.cold_start_ms is not None
-    assert found.cold_start_ms.p95 == 100
+    results = metrics.read(RESULTS).of("a")
+    assert results is not None and results.cold_start_ms is not None
+    assert results.cold_start_ms.p95 == 100
     assert metrics.read(RESULTS).of("b") is None
 
 
 def test_results_that_a_trusted_harness_signed() -> None:
-    found = metrics.read(metrics.sign(RESULTS, HARNESS), TRUST)
-    assert (found.source, found.signer) == (Source.HARNESS, HARNESS.public.id)
-    assert found.of("a") is not None
+    results = metrics.read(metrics.sign(RESULTS, HARNESS), TRUST)
+    assert (results.source, results.signer) == (Source.HARNESS, HARNESS.public.id)
+    assert results.of("a") is not None
 
 
 def test_a_signature_that_nobody_verifies_makes_no_harness() -> None:
-    found = metrics.read(metrics.sign(RESULTS, HARNESS))
-    assert (found.source, found.signer) == (Source.SELF_REPORTED, None)
+    results = metrics.read(metrics.sign(RESULTS, HARNESS))
+    assert (results.source, results.signer) == (Source.SELF_REPORTED, None)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_with_a_trusted_harness_nothing_else_is_taken(data: bytes, reason: str) 
     ],
 )
 def test_what_is_no_result_is_refused(data: bytes) -> None:
-    with pytest.raises(BadMetrics, match="no metrics"):
+    with pytest.raises(BadMetrics, match="not metrics"):
         metrics.read(data)
 
 

@@ -1,37 +1,37 @@
-"""The frozen lists: nobody changes one unnoticed."""
+"""The frozen lists: any change is detected."""
 
 import pytest
 
 from assay.certify import profile_list
-from assay.certify.profile_list import INTELGRAPH, BadProfile, By, newest, read, shipped
+from assay.certify.profile_list import INTELGRAPH, BadProfile, MeasuredBy, newest, read, shipped
 from assay.lab.suites import suite_named
 
 FROZEN = "fe201ba9e3545cc762d71440b268336ed79ceee5e195cbf8c4cd64d5368ed273"
 
 
 def test_the_list_is_the_one_that_was_frozen() -> None:
-    """Evidence that is out there is bound to these bytes: make a new list instead of changing them."""
+    """Published evidence refers to these bytes: add a new list instead of changing this one."""
     assert profile_list.known_digests() == {INTELGRAPH: FROZEN}
 
 
 def test_every_row_of_the_suite_is_demanded_and_nothing_else_is_read_off_traces() -> None:
-    demanded = {one.id for one in shipped(INTELGRAPH).demands if one.by is By.TRACES}
+    demanded = {demand.id for demand in shipped(INTELGRAPH).demands if demand.by is MeasuredBy.TRACES}
     assert demanded == set(suite_named("marketplace").requirements)
 
 
 def test_what_a_row_only_recommends_is_not_scored() -> None:
     rows = suite_named("marketplace").requirements
-    for one in shipped(INTELGRAPH).demands:
-        if one.by is By.TRACES:
-            binding = any(level.binding for level in rows[one.id].levels.values())
-            assert one.scored == binding, one.id
+    for demand in shipped(INTELGRAPH).demands:
+        if demand.by is MeasuredBy.TRACES:
+            binding = any(level.binding for level in rows[demand.id].levels.values())
+            assert demand.scored == binding, demand.id
 
 
 def test_transports_are_those_on_which_a_check_looks() -> None:
-    demands = {one.id: set(one.transports) for one in shipped(INTELGRAPH).demands}
+    demands = {item.id: set(item.transports) for item in shipped(INTELGRAPH).demands}
     for check in suite_named("marketplace").checks.values():
         for row in check.requirements:
-            assert {str(one) for one in check.transports} & demands[row], row
+            assert {str(item) for item in check.transports} & demands[row], row
 
 
 @pytest.mark.parametrize(
@@ -46,12 +46,12 @@ def test_transports_are_those_on_which_a_check_looks() -> None:
     ],
 )
 def test_what_is_no_list_is_refused(data: bytes) -> None:
-    with pytest.raises(BadProfile, match="no profile"):
+    with pytest.raises(BadProfile, match="not a profile"):
         read(data)
 
 
 def test_an_unknown_profile_is_told_with_those_there_are() -> None:
-    with pytest.raises(BadProfile, match=f"unknown profile: other; one of {INTELGRAPH}"):
+    with pytest.raises(BadProfile, match=f"unknown profile: other; choose one of {INTELGRAPH}"):
         shipped("other")
 
 

@@ -10,20 +10,20 @@ from assay.certify import report
 from assay.certify.summary import summarise
 from assay.certify.summary_form import Summary
 from assay.lab.harness.verdict import Verdict
-from tests.certify.runs import IDS, OCCASION, cell, checked, files, healthy, run
-from tests.certify.test_summary import SHOWN
+from tests.certify.runs import CONTEXT, IDS, cell, checked, files, healthy, run
+from tests.certify.test_summary import JUDGED
 
 
 @pytest.fixture
 def bad() -> Summary:
-    hostile = msgspec.structs.replace(OCCASION, server="<b>x|y</b>")
-    return summarise(files(run(cell(checked(IDS, Verdict.FAILURE)))), hostile, SHOWN, {})
+    hostile = msgspec.structs.replace(CONTEXT, server="<b>x|y</b>")
+    return summarise(files(run(cell(checked(IDS, Verdict.FAILURE)))), hostile, JUDGED, {})
 
 
 def test_every_demand_is_in_both(bad: Summary) -> None:
     page, text = report.html(bad), report.markdown(bad)
-    for one in bad.checks:
-        assert one.id in page and one.id in text
+    for score in bad.checks:
+        assert score.id in page and score.id in text
 
 
 def test_findings_come_with_frames(bad: Summary) -> None:
@@ -47,13 +47,13 @@ def test_the_page_loads_nothing(bad: Summary) -> None:
 
 
 def test_what_was_not_measured_is_called_so() -> None:
-    found = summarise(files(healthy()), OCCASION, SHOWN, {})
-    assert "| BENCH-SSE-01 | not measured |" in report.markdown(found)
-    assert "Latency was not measured" in report.html(found)
+    summary = summarise(files(healthy()), CONTEXT, JUDGED, {})
+    assert "| BENCH-SSE-01 | not measured |" in report.markdown(summary)
+    assert "Latency was not measured" in report.html(summary)
 
 
 @pytest.mark.parametrize(
-    ("developer", "harness", "said"),
+    ("developer", "harness", "remark"),
     [
         (None, None, "Not signed"),
         ("sha256:a", None, "Self-attested"),
@@ -61,6 +61,6 @@ def test_what_was_not_measured_is_called_so() -> None:
         ("sha256:a", "sha256:b", "Signed by the developer"),
     ],
 )
-def test_who_signed_is_said_plainly(developer: str | None, harness: str | None, said: str) -> None:
-    occasion = msgspec.structs.replace(OCCASION, developer=developer, harness=harness)
-    assert said in report.markdown(summarise(files(healthy()), occasion, SHOWN, {}))
+def test_who_signed_is_said_plainly(developer: str | None, harness: str | None, remark: str) -> None:
+    context = msgspec.structs.replace(CONTEXT, developer=developer, harness=harness)
+    assert remark in report.markdown(summarise(files(healthy()), context, JUDGED, {}))

@@ -9,24 +9,24 @@ import pytest
 
 from assay.certify import badge, schema_files
 from assay.certify.bundle import bundle_manifest
-from assay.certify.bundle.bundle_manifest import BundleManifest, Profile, Server
+from assay.certify.bundle.bundle_manifest import BundleManifest, ProfileReference, ServerIdentity
 from assay.certify.bundle.manifest import Entry
 from assay.certify.schema_files import HOME, TYPES, rendered
 from assay.certify.summary import encode, summarise
 from assay.certify.vulnerabilities import report as vulnerabilities
 from assay.lab.harness.verdict import Verdict
-from tests.certify.runs import IDS, OCCASION, cell, checked, files, run
+from tests.certify.runs import CONTEXT, IDS, cell, checked, files, run
 from tests.certify.test_metrics import RESULTS
-from tests.certify.test_summary import SHOWN
+from tests.certify.test_summary import JUDGED
 from tests.certify.vulnerabilities.test_report import report
 
-SUMMARY = encode(summarise(files(run(cell(checked(IDS, Verdict.FAILURE)))), OCCASION, SHOWN, {}))
+SUMMARY = encode(summarise(files(run(cell(checked(IDS, Verdict.FAILURE)))), CONTEXT, JUDGED, {}))
 MANIFEST = bundle_manifest.encode(
     BundleManifest(
         v=1,
-        server=Server("a", "1"),
+        server=ServerIdentity("a", "1"),
         artifact=None,
-        profile=Profile("p", "ab" * 32),
+        profile=ProfileReference("p", "ab" * 32),
         created="2030-01-01T00:00:00Z",
         expires="2030-01-02T00:00:00Z",
         roles={},

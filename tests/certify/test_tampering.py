@@ -37,15 +37,17 @@ def bundle(good: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(good, tmp_path / "evidence"))
 
 
-def ours(directory: Path, **asked: Any) -> str | None:
-    found = verify(directory, bundles.TRUST, **{"now": NOW, **asked}).refusals
-    return found[0].reason if found else None
+def ours(directory: Path, **options: Any) -> str | None:
+    refusals = verify(directory, bundles.TRUST, **{"now": NOW, **options}).refusals
+    return refusals[0].reason if refusals else None
 
 
-def theirs(directory: Path, **asked: Any) -> str | None:
+def theirs(directory: Path, **options: Any) -> str | None:
     pem = DEVELOPER.public.pem()
     try:
-        second.verify(directory, pem, asked.get("now", NOW), asked.get("max_age"), asked.get("artifact"))
+        second.verify(
+            directory, pem, options.get("now", NOW), options.get("max_age"), options.get("artifact")
+        )
     except second.Refused as error:
         return str(error.args[0])
     return None
@@ -64,9 +66,9 @@ def test_a_flipped_bit_in_any_file(bundle: Path, name: str, where: float) -> Non
     data = bytearray((bundle / name).read_bytes())
     data[int(len(data) * where) if where > 0 else int(where)] ^= 1
     (bundle / name).write_bytes(data)
-    found = ours(bundle)
-    assert found in FLIPPED if name == MANIFEST else found == "changed-file"
-    assert theirs(bundle) == found
+    reason = ours(bundle)
+    assert reason in FLIPPED if name == MANIFEST else reason == "changed-file"
+    assert theirs(bundle) == reason
 
 
 @given(st.data())
@@ -78,10 +80,10 @@ def test_any_byte_of_any_file_counts(bundle: Path, data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(before) - 1))
     other = data.draw(st.integers(0, 255).filter(lambda byte: byte != before[place]))
     path.write_bytes(before[:place] + bytes([other]) + before[place + 1 :])
-    found = ours(bundle), theirs(bundle)
+    reasons = ours(bundle), theirs(bundle)
     path.write_bytes(before)
-    assert found[0] in (*FLIPPED, "changed-file", "several-signatures", "unsigned")
-    assert found[0] == found[1]
+    assert reasons[0] in (*FLIPPED, "changed-file", "several-signatures", "unsigned")
+    assert reasons[0] == reasons[1]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -97,11 +99,11 @@ def test_a_file_is_replaced_by_a_link_to_itself(bundle: Path, tmp_path: Path, na
     assert (ours(bundle), theirs(bundle)) == ("unfit-file", "unfit-file")
 
 
-@pytest.mark.parametrize(("one", "other"), list(pairwise(NAMES[1:])))
-def test_two_files_are_swapped(bundle: Path, one: str, other: str) -> None:
-    first, last = (bundle / one).read_bytes(), (bundle / other).read_bytes()
-    (bundle / one).write_bytes(last)
-    (bundle / other).write_bytes(first)
+@pytest.mark.parametrize(("left", "right"), list(pairwise(NAMES[1:])))
+def test_two_files_are_swapped(bundle: Path, left: str, right: str) -> None:
+    first, last = (bundle / left).read_bytes(), (bundle / right).read_bytes()
+    (bundle / left).write_bytes(last)
+    (bundle / right).write_bytes(first)
     assert (ours(bundle), theirs(bundle)) == ("changed-file", "changed-file")
 
 
@@ -109,8 +111,8 @@ def test_two_files_are_swapped(bundle: Path, one: str, other: str) -> None:
 def test_broken_integrity_is_refused_by_both_with_its_reason(bundle: Path, name: str) -> None:
     row = BOTH[name]
     row.doctor(bundle)
-    assert ours(bundle, **row.asked) == row.reason
-    assert theirs(bundle, **row.asked) == OTHER_WORDS.get(name, row.reason)
+    assert ours(bundle, **row.options) == row.reason
+    assert theirs(bundle, **row.options) == OTHER_WORDS.get(name, row.reason)
 
 
 @pytest.mark.parametrize("name", LIED)
@@ -118,8 +120,8 @@ def test_a_lie_of_the_keys_holder_takes_the_first_verifier(bundle: Path, name: s
     """The second one says that these are the files that were signed, and no more."""
     row = LIED[name]
     row.doctor(bundle)
-    assert ours(bundle, **row.asked) == row.reason
-    assert theirs(bundle, **row.asked) is None
+    assert ours(bundle, **row.options) == row.reason
+    assert theirs(bundle, **row.options) is None
 
 
 def test_there_are_enough_of_them() -> None:

@@ -80,7 +80,7 @@ def test_too_little_is_no_success(capsys: Output) -> None:
     assert main(["certify", "--stdio", SERVED, *chosen, *NAMED]) == 3
     told = capsys.readouterr()
     assert json.loads(told.out)["conclusion"] == "too little measured"
-    assert "its scenario is not among those of --scenario" in told.err
+    assert "its scenario is not selected by --scenario" in told.err
     assert "no bundle was written" in told.err
 
 
@@ -125,14 +125,14 @@ def test_a_server_that_shows_nothing_of_itself_is_told_as_that(tmp_path: Path, c
             ["-e", "http://localhost:1/mcp", "--client-cert", "c.pem"],
             "certificates are for a server on https://",
         ),
-        (["--stdio", "x", "--profile", "other"], "unknown profile: other; one of intelgraph/2025-10"),
+        (["--stdio", "x", "--profile", "other"], "unknown profile: other; choose one of intelgraph/2025-10"),
         (["--stdio", "x", "--key", "none.key"], "none is written"),
         (["--stdio", "x", "--out", "new", "--key", "none.key"], "cannot read none.key"),
         (["--stdio", "x", "--metrics", "none.json"], "cannot read none.json"),
         (["--stdio", "x", "--harness-key", "h.key"], "--harness-key is about --metrics"),
         (["--stdio", "x", "--waive", "A"], "--waive is about --osv"),
         (["--stdio", "x", "--osv", "none"], "none is neither a file nor a directory"),
-        (["--stdio", "x", "--osv", "pyproject.toml"], "pyproject.toml holds no OSV record"),
+        (["--stdio", "x", "--osv", "pyproject.toml"], "pyproject.toml contains no OSV record"),
         (["--stdio", "x", "--python", "none"], "cannot start none"),
         (["--stdio", "x", "--observe", "none"], "there is no directory none"),
         (["--stdio", "x", "--out", "/proc/evidence"], "cannot write /proc/evidence"),
@@ -202,7 +202,7 @@ def test_files_that_are_something_else(name: str, text: str, tmp_path: Path, cap
 def test_a_directory_with_something_in_it_is_left_alone(tmp_path: Path, capsys: Output) -> None:
     (tmp_path / "mine").write_text("x")
     assert main(["certify", *NAMED, "--stdio", "x", "--out", str(tmp_path), "--force"]) == 2
-    assert "no part of a bundle, as mine" in capsys.readouterr().err
+    assert "not part of a bundle, such as mine" in capsys.readouterr().err
     assert (tmp_path / "mine").read_text() == "x"
 
 

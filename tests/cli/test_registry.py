@@ -155,12 +155,12 @@ def test_an_entry_that_is_not_valid(tmp_path: Path, capsys: pytest.CaptureFixtur
     wrong = {
         "type": "semantic",
         "path": "version",
-        "message": "must be one version, not '1.x'",
+        "message": "must be a single version, not '1.x'",
         "severity": "error",
     }
     assert wrong in told["issues"]
     assert main(["registry", "check", str(file)]) == 1
-    assert "FAILURE version: must be one version" in capsys.readouterr().out
+    assert "FAILURE version: must be a single version" in capsys.readouterr().out
 
 
 def test_a_difference_as_json(tmp_path: Path, entry_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -177,7 +177,7 @@ def test_manifests_beside_the_entries_are_compared(
     put(entry_file.with_name("mcp-tools.json"), [{"name": "a"}, {"name": "b"}])
     put(new.with_name("mcp-tools.json"), [{"name": "a"}])
     assert main(["registry", "diff", str(entry_file), str(new)]) == 0
-    assert "WARNING tools.b: is there no more: that takes a major version" in capsys.readouterr().out
+    assert "WARNING tools.b: was removed: that requires a major version" in capsys.readouterr().out
     put(new.with_name("mcp-tools.json"), [{"name": 1}])
     assert main(["registry", "diff", str(entry_file), str(new)]) == 2
     assert "mcp-tools.json is not a manifest" in capsys.readouterr().err
@@ -185,7 +185,7 @@ def test_manifests_beside_the_entries_are_compared(
 
 @pytest.mark.parametrize(
     ("content", "problem"),
-    [(None, "cannot read"), ("{", "no JSON"), ("[]", "must be an object"), ("{}", "is missing")],
+    [(None, "cannot read"), ("{", "not JSON"), ("[]", "must be an object"), ("{}", "is missing")],
 )
 def test_only_entries_are_compared(
     content: str | None, problem: str, entry_file: Path, capsys: pytest.CaptureFixture[str]

@@ -66,7 +66,7 @@ def test_a_refused_bundle_says_why_and_where(at: Path, capsys: pytest.CaptureFix
     (at / "evidence" / "more").write_text("")
     assert main(["verify", "evidence", "--trust", "dev.pub"]) == 1
     out = capsys.readouterr().out
-    assert out.splitlines()[-1] == "refused: added-file: more: there, and not listed"
+    assert out.splitlines()[-1] == "refused: added-file: more: the manifest does not list it"
     assert "profile       not reached" in out
 
 
@@ -85,7 +85,7 @@ def test_too_old(at: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("verify evidence --trust dev.pub --max-age soon", 2, "not a length of time: write 90d, 12h or 30m"),
         ("verify evidence --trust dev.pub --max-age 0d", 2, "not a length of time"),
         ("verify nothing --trust dev.pub", 3, "cannot read nothing: No such file"),
-        ("verify dev.pub --trust dev.pub", 3, "dev.pub is no directory"),
+        ("verify dev.pub --trust dev.pub", 3, "dev.pub is not a directory"),
         ("verify evidence --trust dev.pub --artifact nothing", 3, "cannot read nothing: No such file"),
     ],
 )

@@ -34,9 +34,9 @@ def run(place: Path, *arguments: str) -> tuple[int, str]:
 
 
 def test_it_verifies(place: Path) -> None:
-    told = 'verified: {"name": "my-server", "version": "1.0"}\n'
-    assert run(place, "evidence", "dev.pub") == (0, told)
-    assert run(place, "evidence", "dev.pub", "server.whl") == (0, told)
+    output = 'verified: {"name": "my-server", "version": "1.0"}\n'
+    assert run(place, "evidence", "dev.pub") == (0, output)
+    assert run(place, "evidence", "dev.pub", "server.whl") == (0, output)
 
 
 def test_it_refuses(place: Path) -> None:
@@ -47,8 +47,8 @@ def test_it_refuses(place: Path) -> None:
 
 def test_what_cannot_be_read_is_told_in_a_line(place: Path) -> None:
     for directory, key in (("nothing", "dev.pub"), ("evidence", "nothing"), ("evidence", "server.whl")):
-        code, told = run(place, directory, key)
-        assert (code, told.count("\n"), told[:9]) == (1, 1, "refused: ")
+        code, output = run(place, directory, key)
+        assert (code, output.count("\n"), output[:9]) == (1, 1, "refused: ")
 
 
 def test_it_says_how_to_use_it(place: Path) -> None:
@@ -64,7 +64,7 @@ def test_it_is_short_enough_to_be_read() -> None:
 def test_it_imports_nothing_but_python_and_cryptography() -> None:
     tree = ast.parse(SCRIPT.read_text("utf-8"))
     names = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    names += [one.name for node in ast.walk(tree) if isinstance(node, ast.Import) for one in node.names]
+    names += [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
     tops = {name.partition(".")[0] for name in names}
     assert tops - sys.stdlib_module_names == {"cryptography"}
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from assay.certify.profile_list import INTELGRAPH, By, shipped
+from assay.certify.profile_list import INTELGRAPH, MeasuredBy, shipped
 from assay.certify.scoring import Measure
 from assay.certify.summary import summarise
 from assay.certify.summary_form import Summary
@@ -21,8 +21,8 @@ from interop.certified.reason import breaches, read_reasons
 from interop.certified.record import CertifiedServer, UnmetDemand, certified_server
 from interop.certified.workspace import Workspace
 from interop.public.table import PublicServer, public_servers
-from tests.certify.runs import IDS, OCCASION, cell, checked, files, healthy, run
-from tests.certify.test_summary import SHOWN
+from tests.certify.runs import CONTEXT, IDS, cell, checked, files, healthy, run
+from tests.certify.test_summary import JUDGED
 from tests.meta.tree import ROOT, expect_none
 
 LARGEST = 160 * 1024
@@ -35,14 +35,14 @@ STORED = sorted(TRACES.rglob("*.ndjson"))
 
 def summary_of(*verdicts: Verdict) -> Summary:
     stored = run(*(cell(checked(IDS, verdict)) for verdict in verdicts))
-    return summarise(files(stored), OCCASION, SHOWN, {})
+    return summarise(files(stored), CONTEXT, JUDGED, {})
 
 
 def all_measured(transport: str) -> Summary:
     """Everything that the transport allows is measured and met."""
-    summary = summarise(files(healthy()), OCCASION, SHOWN, {})
+    summary = summarise(files(healthy()), CONTEXT, JUDGED, {})
     reach = {
-        demand.id: demand.by is not By.LATER and transport in (demand.transports or [transport])
+        demand.id: demand.by is not MeasuredBy.LATER and transport in (demand.transports or [transport])
         for demand in shipped(INTELGRAPH).demands
     }
     well = [
@@ -79,7 +79,7 @@ def test_what_is_not_measured_is_reported_with_its_reason() -> None:
     lines = "\n".join(
         report_lines(Proof(STDIO, summary_of(Verdict.SUCCESS), 1.0, ("verified: it",), ("a breach",)))
     )
-    assert "not measured, this version of Assay does not measure it: CONF-TPT-01.stdio.no-network" in lines
+    assert "not measured, this version of Assay cannot measure it: CONF-TPT-01.stdio.no-network" in lines
     assert "  verified: it" in lines and "✗ a breach" in lines
 
 

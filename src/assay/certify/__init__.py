@@ -1,6 +1,6 @@
-"""Evidence that anyone can check again: `certify` makes a bundle of it, `verify` checks one.
+"""Evidence about servers that anyone can verify: `certify` creates a bundle, `verify` checks one.
 
-The names below are public, and loaded when first used.
+The public names below are imported on first use.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from assay.certify.verification.procedure import Report as Report
+    from assay.certify.verification.procedure import VerificationReport as VerificationReport
     from assay.certify.verification.verifier import verify as verify
 
     from .certification import Bundle as Bundle
@@ -23,7 +23,7 @@ _HOMES = {
     "certification": ("Bundle", "certify", "follow_certification"),
     "options": ("CertifyOptions", "VerifyOptions"),
     "scoring": ("Conclusion",),
-    "verification.procedure": ("Report",),
+    "verification.procedure": ("VerificationReport",),
     "verification.verifier": ("verify",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

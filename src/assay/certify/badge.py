@@ -1,7 +1,7 @@
-"""The badge: a view of `summary.json`, with the keys that the marketplace reads, and nothing of its own.
+"""The badge: a view of `summary.json` with the keys that the marketplace reads.
 
-A badge proves nothing alone; `assay verify` makes it again from the summary of a signed bundle.
-What was not measured is `null` or `"missing"`: never zero, never passed.
+A badge alone proves nothing; `assay verify` rebuilds it from the summary of a signed bundle.
+A value that was not measured is `null` or `"missing"`, never zero or passed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final, Literal
 import msgspec
 from msgspec import Struct
 
-from assay.certify.bundle.bundle_manifest import Profile
+from assay.certify.bundle.bundle_manifest import ProfileReference
 from assay.certify.bundle.layout import MANIFEST
 
 from .metrics import Percentiles, Source
@@ -27,7 +27,7 @@ CHECKS: Final[Mapping[str, str]] = {
     "jsonrpc.negatives": "CONF-JRPC-03.",
     "discovery.manifests": "CONF-CAP-03.manifests.",
 }
-"""What the marketplace calls it, and how the demands begin that it stands for."""
+"""The marketplace's name, and the prefix of the demands that it covers."""
 State = Literal["pass", "fail", "missing"]
 
 
@@ -40,7 +40,7 @@ class Badge(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     version: str | None
     checks: dict[str, State]
     latency: dict[str, float | None]
-    """In milliseconds; see `metricsSource` for who says so."""
+    """In milliseconds; `metricsSource` says who measured it."""
     sandbox: dict[str, str]
     replay: Replay
     generated_at: str
@@ -49,17 +49,17 @@ class Badge(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     passed: int
     scored: int
     not_measured: int
-    profile: Profile
+    profile: ProfileReference
     protocol_versions: list[str]
     metrics_source: Source | None
     summary_sha256: str
     attestation: str | None
-    """The signed file of the bundle that stands behind this; none where nobody signed."""
+    """The signed manifest of the bundle; null if the bundle is not signed."""
     self_attested: bool
 
 
 class Shields(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """An endpoint of shields.io."""
+    """The endpoint format of shields.io."""
 
     schema_version: Literal[1]
     label: str
@@ -68,63 +68,62 @@ class Shields(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
 
 
 def badge(summary: bytes) -> bytes:
-    """`badge.json`, of `summary.json`.
+    """`badge.json` for the `summary.json` given.
 
     Raises:
-        BadSummary: these bytes are none.
+        BadSummary: the data is not a summary.
     """
-    found = read(summary)
-    made = Badge(
-        server=found.server.name,
-        version=found.server.version,
-        checks={name: _state(found, begin) for name, begin in CHECKS.items()},
+    document = read(summary)
+    view = Badge(
+        server=document.server.name,
+        version=document.server.version,
+        checks={name: _state(document, prefix) for name, prefix in CHECKS.items()},
         latency={
-            "sse.p95_ms": _p95(found.latency.sse_ms),
-            "coldstart.p95_ms": _p95(found.latency.cold_start_ms),
+            "sse.p95_ms": _p95(document.latency.sse_ms),
+            "coldstart.p95_ms": _p95(document.latency.cold_start_ms),
         },
-        sandbox=found.sandbox,
-        replay=Replay(found.replay.success_rate),
-        generated_at=found.generated_at,
-        expires_at=found.expires_at,
-        conclusion=found.conclusion,
-        passed=found.summary.passed,
-        scored=found.summary.scored,
-        not_measured=found.summary.not_measured,
-        profile=found.profile,
-        protocol_versions=found.server.protocol_versions,
-        metrics_source=found.metrics.source if found.metrics else None,
+        sandbox=document.sandbox,
+        replay=Replay(document.replay.success_rate),
+        generated_at=document.generated_at,
+        expires_at=document.expires_at,
+        conclusion=document.conclusion,
+        passed=document.summary.passed,
+        scored=document.summary.scored,
+        not_measured=document.summary.not_measured,
+        profile=document.profile,
+        protocol_versions=document.server.protocol_versions,
+        metrics_source=document.metrics.source if document.metrics else None,
         summary_sha256=sha256(summary).hexdigest(),
-        attestation=MANIFEST if found.attested.developer else None,
-        self_attested=found.attested.self_attested,
+        attestation=MANIFEST if document.attested.developer else None,
+        self_attested=document.attested.self_attested,
     )
-    return _encoded(made)
+    return _encoded(view)
 
 
 def shields(summary: bytes) -> bytes:
-    """`shields.json`, of `summary.json`.
+    """`shields.json` for the `summary.json` given.
 
     Raises:
-        BadSummary: these bytes are none.
+        BadSummary: the data is not a summary.
     """
-    found = read(summary)
-    counts = found.summary
+    document = read(summary)
+    counts = document.summary
     parts = [f"{counts.passed}/{counts.scored}"]
     parts += [f"{counts.not_measured} not measured"] if counts.not_measured else []
-    parts += [] if found.attested.developer else ["unsigned"]
-    return _encoded(Shields(1, "MCP profile", ", ".join(parts), _colour(found)))
+    parts += [] if document.attested.developer else ["unsigned"]
+    return _encoded(Shields(1, "MCP profile", ", ".join(parts), _colour(document)))
 
 
-def _colour(found: Summary) -> str:
-    if found.conclusion is Conclusion.NOT_MET:
+def _colour(summary: Summary) -> str:
+    if summary.conclusion is Conclusion.NOT_MET:
         return "red"
-    if found.conclusion is Conclusion.TOO_LITTLE or not found.attested.developer:
+    if summary.conclusion is Conclusion.TOO_LITTLE or not summary.attested.developer:
         return "lightgrey"
-    return "yellow" if found.summary.not_measured else "brightgreen"
+    return "yellow" if summary.summary.not_measured else "brightgreen"
 
 
-def _state(found: Summary, begin: str) -> State:
-    concerned = [one for one in found.checks if one.id == begin or one.id.startswith(begin)]
-    match state(concerned):
+def _state(summary: Summary, prefix: str) -> State:
+    match state([score for score in summary.checks if score.id.startswith(prefix)]):
         case "pass":
             return "pass"
         case "fail":
@@ -133,9 +132,9 @@ def _state(found: Summary, begin: str) -> State:
             return "missing"
 
 
-def _p95(figures: Percentiles | None) -> float | None:
-    return None if figures is None else figures.p95
+def _p95(percentiles: Percentiles | None) -> float | None:
+    return None if percentiles is None else percentiles.p95
 
 
-def _encoded(made: Struct) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(made), indent=2) + b"\n"
+def _encoded(view: Struct) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(view), indent=2) + b"\n"

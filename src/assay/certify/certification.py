@@ -45,7 +45,7 @@ DEFAULTS: Final = CertifyOptions()
 
 
 class Bundle(Struct, frozen=True):
-    """Evidence about a server."""
+    """Evidence source a server."""
 
     summary: Summary
     files: Mapping[str, bytes]
@@ -141,7 +141,7 @@ class Certification:
             raise _speaks_nothing(unknown[0])
 
     def _write(self, out: Path, contents: BundleContents, inputs: Inputs) -> None:
-        about = directory.Contents(
+        source = directory.BundleSource(
             inputs.server,
             inputs.version,
             inputs.artifact,
@@ -152,13 +152,13 @@ class Certification:
             inputs.lifetime,
         )
         try:
-            directory.write(out, about, inputs.key, harness=inputs.harness, force=self._options.force)
+            directory.write(out, source, inputs.key, harness=inputs.harness, force=self._options.force)
         except directory.CannotWrite as error:
             raise CannotStore(str(error)) from error
 
 
 def _speaks_nothing(record: SubjectRecord) -> LabError:
-    """Nothing can be certified about a server without a handshake."""
+    """Nothing can be certified source a server without a handshake."""
     reasons = "; ".join(dict.fromkeys(refusal.reason for refusal in record.refused))
     at_url = "is that its endpoint, which often ends in /mcp? a protected server needs a token: -t TOKEN"
     fix = "run it by hand to see its output" if record.transport == Transport.STDIO else at_url

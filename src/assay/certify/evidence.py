@@ -1,4 +1,4 @@
-"""What is judged without a trace: the SBOM, the vulnerabilities, the signature."""
+"""Demands that are judged without a trace: the SBOM, the vulnerabilities, the signature."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 from packaging.utils import canonicalize_name
 
-from assay.certify.bundle.bundle_manifest import moment
+from assay.certify.bundle.bundle_manifest import parse_moment
 from assay.certify.bundle.environment import Environment
 from assay.lab.harness.reason import Reason, ReasonKind
 from assay.lab.harness.verdict import Verdict
@@ -24,15 +24,16 @@ SBOM: Final = "CONF-EVD-06.sbom"
 VULNERABILITIES: Final = "CONF-EVD-06.vulnerabilities"
 SIGNATURE: Final = "CONF-EVD-06.signature"
 NO_PYTHON: Final = Reason(
-    ReasonKind.NEEDS_OPTION, "whose environment it is was not told: --python EXE does that", ("--python",)
+    ReasonKind.NEEDS_OPTION, "the server's Python environment is unknown; add --python EXE", ("--python",)
 )
 NO_EXPORT: Final = Reason(
     ReasonKind.NEEDS_OPTION,
-    "no export of known vulnerabilities was given: --osv FILE does that",
+    "no export of known vulnerabilities was given; add --osv FILE",
     ("--osv",),
 )
-NO_KEY: Final = Reason(ReasonKind.NEEDS_OPTION, "the bundle is not signed: --key FILE does that", ("--key",))
-SHOWN: Final = 5
+NO_KEY: Final = Reason(ReasonKind.NEEDS_OPTION, "the bundle is not signed; add --key FILE", ("--key",))
+MAX_NAMES: Final = 5
+"""Package names in a message."""
 
 
 def not_measured(reason: Reason) -> Evidence:
@@ -40,17 +41,17 @@ def not_measured(reason: Reason) -> Evidence:
 
 
 def judge_sbom(data: bytes, environment: Environment) -> Evidence:
-    """Whether it is valid, and lists what is installed, no more and no less; it is asked again."""
+    """Whether the SBOM is valid and lists exactly the packages of the environment."""
     problem = _problem(data)
     if problem:
         return Evidence(Verdict.FAILURE, problem)
-    installed = {(one.key, one.version) for one in environment.distributions}
+    installed = {(package.key, package.version) for package in environment.distributions}
     listed = _listed(data)
     if missing := installed - listed:
-        return Evidence(Verdict.FAILURE, f"installed, and not listed: {_some(missing)}")
+        return Evidence(Verdict.FAILURE, f"installed but not listed: {_some(missing)}")
     if extra := listed - installed:
-        return Evidence(Verdict.FAILURE, f"listed, and not installed: {_some(extra)}")
-    return Evidence(Verdict.SUCCESS, f"{len(listed)} packages, all that are installed")
+        return Evidence(Verdict.FAILURE, f"listed but not installed: {_some(extra)}")
+    return Evidence(Verdict.SUCCESS, f"all {len(listed)} installed packages are listed")
 
 
 def judge_vulnerabilities(data: bytes, now: datetime) -> Evidence:
@@ -61,7 +62,7 @@ def judge_vulnerabilities(data: bytes, now: datetime) -> Evidence:
 
 
 def judge_signature(envelope: bytes, trust: Trust) -> Evidence:
-    """Whether an envelope of the evidence is the developer's, whose key is pinned."""
+    """Whether an envelope verifies with the developer's key."""
     try:
         signed = dsse.verify(envelope, trust, Role.DEVELOPER)
     except InvalidEnvelope as error:
@@ -69,15 +70,15 @@ def judge_signature(envelope: bytes, trust: Trust) -> Evidence:
     return Evidence(Verdict.SUCCESS, f"signed with {signed.key_id}")
 
 
-def again(stored: Mapping[str, Evidence], files: Mapping[str, bytes], created: str) -> dict[str, Evidence]:
-    """What the files of a bundle still show; what only its maker could see is taken as it was said.
+def rebuild(stored: Mapping[str, Evidence], files: Mapping[str, bytes], created: str) -> dict[str, Evidence]:
+    """Judge the files of a bundle again, and keep the stored result where that is impossible.
 
-    The environment cannot be asked again elsewhere; who has signed, the verifier finds out before.
+    The environment is not available to a verifier, who checks the signatures in an earlier step.
     """
     return {
-        SBOM: _sbom_again(stored[SBOM], files.get(layout.SBOM)),
+        SBOM: _rebuild_sbom(stored[SBOM], files.get(layout.SBOM)),
         VULNERABILITIES: (
-            judge_vulnerabilities(files[layout.VULNERABILITIES], moment(created))
+            judge_vulnerabilities(files[layout.VULNERABILITIES], parse_moment(created))
             if layout.VULNERABILITIES in files
             else _unproved(stored[VULNERABILITIES])
         ),
@@ -85,7 +86,7 @@ def again(stored: Mapping[str, Evidence], files: Mapping[str, bytes], created: s
     }
 
 
-def _sbom_again(stored: Evidence, data: bytes | None) -> Evidence:
+def _rebuild_sbom(stored: Evidence, data: bytes | None) -> Evidence:
     if data is None:
         return _unproved(stored)
     problem = _problem(data)
@@ -93,7 +94,7 @@ def _sbom_again(stored: Evidence, data: bytes | None) -> Evidence:
 
 
 def _unproved(stored: Evidence) -> Evidence:
-    """Without the file nothing is shown, whatever was said."""
+    """Without its file, a stored result counts as not measured."""
     return Evidence(Verdict.SKIPPED, stored.reason, stored.options)
 
 
@@ -106,16 +107,16 @@ def _problem(data: bytes) -> str:
 
 
 def _listed(data: bytes) -> set[tuple[str, str]]:
-    """The packages; the interpreter is no package."""
+    """The packages, without the interpreter."""
     components = json.loads(data).get("components", ())
     return {
-        (canonicalize_name(one["name"]), one.get("version", ""))
-        for one in components
-        if one["type"] == "library"
+        (canonicalize_name(component["name"]), component.get("version", ""))
+        for component in components
+        if component["type"] == "library"
     }
 
 
 def _some(packages: set[tuple[str, str]]) -> str:
-    named = sorted(f"{name} {version}" for name, version in packages)
-    more = f" and {len(named) - SHOWN} more" if len(named) > SHOWN else ""
-    return ", ".join(named[:SHOWN]) + more
+    names = sorted(f"{name} {version}" for name, version in packages)
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return ", ".join(names[:MAX_NAMES]) + more

@@ -1,4 +1,4 @@
-"""What certification is given beside the server, read before anything is judged: mistakes show first."""
+"""The inputs of a certification besides the server, read and checked before the server is judged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from assay.certify.bundle import environment
 from assay.certify.bundle.bundle_manifest import Artifact
 from assay.certify.bundle.contents import Inputs
-from assay.certify.bundle.directory import CannotWrite, check_place
+from assay.certify.bundle.directory import CannotWrite, check_target
 from assay.certify.vulnerabilities import osv_export
 from assay.lab.error import CannotJudge, InvalidOptions
 from assay.lab.harness.run.run import Run
@@ -65,7 +65,7 @@ def inputs_of(targets: Sequence[Target], options: CertifyOptions) -> Inputs:
 
 
 def this_moment() -> datetime:
-    """Whole seconds: no document has more."""
+    """Now, in whole seconds, the precision of all documents."""
     return datetime.now(UTC).replace(microsecond=0)
 
 
@@ -87,7 +87,7 @@ def _python(targets: Sequence[Target], options: CertifyOptions) -> Path | None:
 
 
 def _check(options: CertifyOptions) -> None:
-    """An option that has no effect is refused."""
+    """Reject options that would have no effect."""
     for name, needed in (("harness_key", "metrics"), ("trust_harness", "metrics"), ("waive", "osv")):
         if getattr(options, name) and not getattr(options, needed):
             problem = f"--{name.replace('_', '-')} is about --{needed}, which is not given"
@@ -96,20 +96,20 @@ def _check(options: CertifyOptions) -> None:
         problem = "give --harness-key to sign the metrics, or --trust-harness if they are signed, not both"
         raise InvalidOptions(problem)
     if options.key and not options.out:
-        raise InvalidOptions("--key signs a bundle, and none is written", "give --out DIR")
+        raise InvalidOptions("--key signs a bundle, but none is written", "give --out DIR")
 
 
 def _check_place(options: CertifyOptions) -> None:
     """Whether the bundle can be written, before minutes of judging."""
     try:
         if options.out is not None:
-            check_place(options.out, force=options.force)
+            check_target(options.out, force=options.force)
     except CannotWrite as error:
         raise InvalidOptions(str(error)) from error
 
 
 def _check_evidence(options: CertifyOptions, python: Path | None) -> None:
-    """Whether it can be read, as far as that can be found out quickly."""
+    """Check the other evidence, as far as that is quick."""
     if options.osv is not None:
         _read(_first_record, options.osv, fix="give an OSV export with --osv")
     if python is not None:
@@ -173,7 +173,7 @@ def _metrics(options: CertifyOptions) -> tuple[Metrics | None, str | None]:
 
 def _check_server(measurements: Metrics, options: CertifyOptions) -> None:
     if options.server is None:
-        problem = "measurements are looked up by the server's name, and none is given"
+        problem = "metrics are looked up by the server's name, but none is given"
         raise InvalidOptions(problem, "add --server NAME, as it is written there")
     if measurements.of(options.server) is None:
         others = ", ".join(sorted({run.server for run in measurements.results.runs})) or "no server"
@@ -186,10 +186,10 @@ def _read_optional(read: Callable[[Path], T], path: Path | None, fix: str = "") 
 
 
 def _read(read: Callable[..., T], *arguments: Any, about: Path | None = None, fix: str = "") -> T:
-    """`about` is the file, where the reader does not know it.
+    """Call a reader, and convert its errors; `about` names the file if the reader does not know it.
 
     Raises:
-        InvalidOptions: it cannot be read.
+        InvalidOptions: the input cannot be read.
     """
     try:
         return read(*arguments)

@@ -1,7 +1,6 @@
-"""Figures that somebody else has measured: `results.json`, given with `--metrics`.
+"""Benchmark results from elsewhere: `results.json`, given with `--metrics`.
 
-They are *self-reported*, unless they come in a DSSE envelope that a trusted harness has signed. Nothing is
-judged by them here.
+They are *self-reported*, unless a trusted harness signed them in a DSSE envelope. They do not affect a score.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ Milliseconds = Annotated[float, Meta(ge=0)]
 
 
 class BadMetrics(ValueError):
-    """No results, or not by whom they should be; the text says why."""
+    """The results are invalid, or not signed as required; the message gives the cause."""
 
 
 class Source(StrEnum):
@@ -38,7 +37,7 @@ class Percentiles(Struct, frozen=True):
     p99: Milliseconds | None = None
 
 
-class Figures(Struct, frozen=True):
+class ServerMetrics(Struct, frozen=True):
     latency_ms: Percentiles | None = None
     cold_start_ms: Percentiles | None = None
     sse_latency_ms: Percentiles | None = None
@@ -48,12 +47,12 @@ class Figures(Struct, frozen=True):
 
 class BenchmarkRun(Struct, frozen=True):
     server: str
-    metrics: Figures
+    metrics: ServerMetrics
     platform: Any = None
 
 
 class Results(Struct, frozen=True):
-    """What is not listed here may be there, and is not read."""
+    """Unknown fields are ignored."""
 
     runs: list[BenchmarkRun]
     benchmark_id: str = ""
@@ -63,22 +62,22 @@ class Metrics(Struct, frozen=True):
     results: Results
     source: Source
     signer: str | None
-    """The id of the key that signed them, as far as that was verified."""
+    """The id of the key that signed them, if the signature was verified."""
     data: bytes
-    """The file as it goes into the bundle."""
+    """The file, as stored in the bundle."""
 
-    def of(self, server: str) -> Figures | None:
-        """The last run of a server; none where there is none."""
+    def of(self, server: str) -> ServerMetrics | None:
+        """The metrics of the server's last run, if any."""
         return next((run.metrics for run in reversed(self.results.runs) if run.server == server), None)
 
 
 def read(data: bytes, trust: Trust | None = None) -> Metrics:
     """
     Raises:
-        BadMetrics: these are no results; or, with `trust`, not signed by a harness that is trusted.
+        BadMetrics: the data is invalid or, with `trust`, not signed by a trusted harness.
     """
     if len(data) > LARGEST:
-        raise BadMetrics(f"no metrics: {len(data)} bytes, which is more than {LARGEST}")
+        raise BadMetrics(f"not metrics: {len(data)} bytes exceed the limit of {LARGEST}")
     if trust is not None:
         try:
             signed = dsse.verify(data, trust, Role.HARNESS, PAYLOAD_TYPE)
@@ -89,17 +88,17 @@ def read(data: bytes, trust: Trust | None = None) -> Metrics:
 
 
 def sign(data: bytes, key: SigningKey) -> bytes:
-    """Results in an envelope, by whoever has measured them.
+    """Sign results with the key of the harness that measured them.
 
     Raises:
-        BadMetrics: these are no results.
+        BadMetrics: the data is invalid.
     """
     _results(data)
     return dsse.sign(data, key, PAYLOAD_TYPE)
 
 
 def signer_named(data: bytes) -> str | None:
-    """The key that an envelope says it is signed with. Nothing is verified here."""
+    """The id of the key that an envelope names. The signature is not verified."""
     try:
         [signature] = canonical.decode(data)["signatures"]
         return str(signature["keyid"])
@@ -108,7 +107,7 @@ def signer_named(data: bytes) -> str | None:
 
 
 def _payload(data: bytes) -> bytes:
-    """What an envelope holds, whoever signed it; the bytes themselves where there is none."""
+    """The payload of an envelope, unverified; data without an envelope is returned unchanged."""
     try:
         envelope = canonical.decode(data)
         return base64.b64decode(envelope["payload"], validate=True)
@@ -120,4 +119,4 @@ def _results(data: bytes) -> Results:
     try:
         return msgspec.json.decode(data, type=Results)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise BadMetrics(f"no metrics: {error}; see docs/bundle.md for their form") from error
+        raise BadMetrics(f"not metrics: {error}; see docs/bundle.md for the format") from error

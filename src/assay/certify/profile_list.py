@@ -1,7 +1,6 @@
-"""A profile: a frozen list of what is demanded of a server, in `profiles/<name>.toml`.
+"""A profile: a frozen list of demands on a server, in `profiles/<name>.toml`.
 
-A list never changes once it is shipped. Whoever signs a result binds the SHA-256 of the list into it, so that
-nobody can take demands away afterwards.
+A published list never changes. Signed results contain its SHA-256, so that no demand can be removed later.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ from msgspec import Struct
 INTELGRAPH: Final = "intelgraph/2025-10"
 
 
-class By(StrEnum):
-    """What shows whether a demand is met."""
+class MeasuredBy(StrEnum):
+    """The kind of evidence that a demand is judged by."""
 
     TRACES = "traces"
     EVIDENCE = "evidence"
     LATER = "later"
-    """Nothing yet: it is never measured by this version."""
+    """None yet: this version cannot measure it."""
 
 
 class Demand(Struct, frozen=True, forbid_unknown_fields=True):
@@ -34,13 +33,13 @@ class Demand(Struct, frozen=True, forbid_unknown_fields=True):
     title: str
     group: str
     category: str
-    by: By
+    by: MeasuredBy
     transports: tuple[str, ...]
-    """Where it can be seen; none where it is not about messages."""
+    """On which it can be observed; empty if it is not about messages."""
     scored: bool
-    """Whether it counts when it is broken; otherwise it is shown."""
+    """Whether a failure counts; otherwise it is only reported."""
     core: bool = False
-    """Whether nothing is proved without it, where its transport is judged at all."""
+    """Whether it must be measured for a positive conclusion, if its transport is judged."""
 
 
 class _Document(Struct, frozen=True, forbid_unknown_fields=True):
@@ -51,7 +50,7 @@ class _Document(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BadProfile(ValueError):
-    """No profile, or none that is known; the text says why."""
+    """The profile is invalid or unknown; the message gives the cause."""
 
 
 class Profile(Struct, frozen=True, dict=True):
@@ -70,20 +69,20 @@ class Profile(Struct, frozen=True, dict=True):
 def read(data: bytes) -> Profile:
     """
     Raises:
-        BadProfile: these bytes are none.
+        BadProfile: the data is not a valid profile.
     """
     try:
-        found = msgspec.convert(tomllib.loads(data.decode()), _Document)
+        document = msgspec.convert(tomllib.loads(data.decode()), _Document)
     except (ValueError, RecursionError) as error:
-        raise BadProfile(f"no profile: {error}") from error
-    names = [one.id for one in found.demand]
-    if len(set(names)) != len(names):
-        raise BadProfile("no profile: a demand is listed twice")
-    return Profile(found.id, found.title, found.page, found.demand, data)
+        raise BadProfile(f"not a profile: {error}") from error
+    ids = [demand.id for demand in document.demand]
+    if len(set(ids)) != len(ids):
+        raise BadProfile("not a profile: a demand is listed twice")
+    return Profile(document.id, document.title, document.page, document.demand, data)
 
 
 def known_digests() -> dict[str, str]:
-    """The profiles that are shipped, each with the SHA-256 of its list."""
+    """The profiles in this package by id, each with the SHA-256 of its list."""
     return {profile.id: profile.sha256 for profile in map(read, _shipped())}
 
 
@@ -91,19 +90,19 @@ def known_digests() -> dict[str, str]:
 def shipped(name: str) -> Profile:
     """
     Raises:
-        BadProfile: there is no such profile.
+        BadProfile: the profile is unknown.
     """
-    found = {profile.id: profile for profile in map(read, _shipped())}
-    if name not in found:
-        raise BadProfile(f"unknown profile: {name}; one of {', '.join(found)}")
-    return found[name]
+    profiles = {profile.id: profile for profile in map(read, _shipped())}
+    if name not in profiles:
+        raise BadProfile(f"unknown profile: {name}; choose one of {', '.join(profiles)}")
+    return profiles[name]
 
 
 def newest(name: str) -> Profile:
-    """A profile by its id, or by its name alone: then the last list of it.
+    """A profile by its id, or the newest list with that name.
 
     Raises:
-        BadProfile: there is no such profile.
+        BadProfile: the profile is unknown.
     """
     ids = [profile for profile in known_digests() if profile.partition("/")[0] == name]
     return shipped(max(ids, default=name))

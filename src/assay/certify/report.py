@@ -1,6 +1,6 @@
-"""The report of a certification, for people: Markdown, and one page of HTML that opens without a network.
+"""The report of a certification: Markdown, and one HTML page that works offline.
 
-Both are functions of the summary. What a server said is shown as text, whatever is in it.
+Both are functions of the summary. Text from the server is always escaped.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from assay.lab.harness.verdict import Verdict
 from assay.lab.report.html.block import plain
 from assay.lab.report.markdown import code, inline
 
-from .alike import Alike, alike
-from .remedy import remedy
+from .finding_group import FindingGroup, group_findings
+from .fix_hint import fix_hint
 from .scoring import Measure, Score
 from .summary_form import Summary
 
@@ -37,53 +37,53 @@ WORDS: Final = {
 def html(summary: Summary) -> str:
     styles = (HOME / "report.css").read_text("ascii")
     page = _template().render(
-        found=summary,
+        summary=summary,
         groups=groups(summary),
-        bad=[one for one in summary.checks if one.findings or one.status is Verdict.FAILURE],
+        failures=[score for score in summary.checks if score.findings or score.status is Verdict.FAILURE],
         remarks=list(remarks(summary)),
         styles=Markup(styles),
         policy=f"default-src 'none'; style-src 'sha256-{_hash(styles)}'; base-uri 'none'; form-action 'none'",
     )
-    # ASCII alone: the page comes unharmed through any pipe, whatever its encoding.
+    # ASCII only: the page survives any transport and encoding.
     return page.encode("ascii", "xmlcharrefreplace").decode()
 
 
 def markdown(summary: Summary) -> str:
-    """Never cut: it is evidence, not a comment."""
+    """Complete, in contrast to the Markdown of a run, which is shortened: this one is evidence."""
     return "\n".join(_markdown(summary)) + "\n"
 
 
 def groups(summary: Summary) -> dict[str, list[Score]]:
-    found: dict[str, list[Score]] = {}
-    for one in summary.checks:
-        found.setdefault(one.group, []).append(one)
-    return found
+    by_name: dict[str, list[Score]] = {}
+    for score in summary.checks:
+        by_name.setdefault(score.group, []).append(score)
+    return by_name
 
 
-def word(one: Score) -> str:
-    return WORDS[one.status] or str(one.measure)
+def word(score: Score) -> str:
+    return WORDS[score.status] or str(score.measure)
 
 
 def remarks(summary: Summary) -> Iterator[str]:
-    """What a reader must know to judge this."""
+    """Who signed, and where the figures come from."""
     attested = summary.attested
     if attested.developer is None:
-        yield "Not signed: nobody stands behind this."
+        yield "Not signed: the origin of this evidence is unknown."
     elif attested.self_attested:
-        yield f"Self-attested: the developer alone has signed, with {attested.developer}."
+        yield f"Self-attested: only the developer has signed, with {attested.developer}."
     else:
-        yield f"Signed by the developer with {attested.developer}, metrics with {attested.harness}."
+        yield f"Signed by the developer with {attested.developer}; metrics signed with {attested.harness}."
     if summary.metrics is None:
-        yield "Latency was not measured, and no measurements were given."
+        yield "Latency was not measured, and no metrics were given."
     else:
-        yield f"Latency is {summary.metrics.source}: it was given, not measured here."
-    found = summary.vulnerabilities
-    if found is not None:
+        yield f"Latency is {summary.metrics.source}: it comes from the given metrics, not from this run."
+    counts = summary.vulnerabilities
+    if counts is not None:
         yield (
-            f"Known vulnerabilities: {found.critical} critical, {found.high} high, {found.medium} medium, "
-            f"{found.low} low, {found.unscored} unscored, {found.undecided} undecided; "
-            f"{found.unmatched} components could not be looked up; newest of {found.db.records} records: "
-            f"{found.db.newest}. Waived: {', '.join(found.waived) or 'none'}."
+            f"Known vulnerabilities: {counts.critical} critical, {counts.high} high, {counts.medium} medium, "
+            f"{counts.low} low, {counts.unscored} unscored, {counts.undecided} undecided; "
+            f"{counts.unmatched} components could not be looked up; newest of {counts.db.records} records: "
+            f"{counts.db.newest}. Waived: {', '.join(counts.waived) or 'none'}."
         )
 
 
@@ -93,48 +93,48 @@ def _markdown(summary: Summary) -> Iterator[str]:
     yield ""
     yield f"Profile {summary.profile.id}, list sha256:{summary.profile.sha256}."
     yield (
-        f"{counts.passed} of {counts.scored} scored demands are met; {counts.failed} are not; "
-        f"{counts.warned} warned; {counts.not_measured} not measured; {counts.skipped} not applicable."
+        f"{counts.passed} of {counts.scored} scored demands are met, {counts.failed} are not; "
+        f"{counts.warned} with warnings; {counts.not_measured} not measured; {counts.skipped} not applicable."
     )
     yield f"Judged on {_listed(summary.server.transports)} at {_listed(summary.server.protocol_versions)}"
     yield f"by {summary.tool.name} {summary.tool.version}, {summary.run.started_at}."
-    yield f"Holds until {summary.expires_at}."
+    yield f"Valid until {summary.expires_at}."
     yield ""
     yield from (f"- {inline(line)}" for line in remarks(summary))
     yield from _findings(summary)
     for name, scores in groups(summary).items():
         yield from ("", f"## {name}", "", "| demand | outcome | |", "|---|---|---|")
-        yield from (_row(one) for one in scores)
+        yield from (_row(score) for score in scores)
 
 
-def _row(one: Score) -> str:
-    scored = "" if one.scored else " (not scored)"
-    more = f": {inline(one.reason)}" if one.reason else ""
-    return f"| {one.id} | {word(one)}{scored} | {inline(one.title)}{more} |"
+def _row(score: Score) -> str:
+    scored = "" if score.scored else " (not scored)"
+    more = f": {inline(score.reason)}" if score.reason else ""
+    return f"| {score.id} | {word(score)}{scored} | {inline(score.title)}{more} |"
 
 
 def _findings(summary: Summary) -> Iterator[str]:
-    for one in summary.checks:
-        if not one.findings:
+    for score in summary.checks:
+        if not score.findings:
             continue
-        yield from ("", f"## {word(one)}: {one.id}", "", inline(one.title), "")
-        if hint := remedy(one.id):
-            yield from (f"To mend it: {inline(hint)}", "")
-        for found in alike(one.findings):
-            yield from _finding(found)
+        yield from ("", f"## {word(score)}: {score.id}", "", inline(score.title), "")
+        if hint := fix_hint(score.id):
+            yield from (f"Fix: {inline(hint)}", "")
+        for group in group_findings(score.findings):
+            yield from _finding(group)
 
 
-def _finding(found: Alike) -> Iterator[str]:
-    first = found.first
-    yield f"- {found.where}: {inline(first.scenario)} ({first.level})"
+def _finding(group: FindingGroup) -> Iterator[str]:
+    first = group.first
+    yield f"- {group.where}: {inline(first.scenario)} ({first.level})"
     yield f"  - expected: {inline(first.expected)}"
     yield f"  - observed: {code(first.observed)}"
     yield from (f"  - {code(line)}" for line in first.excerpt)
-    yield f"  - frames: {', '.join(code(trace) for trace in found.traces) or 'none'}"
+    yield f"  - frames: {', '.join(code(trace) for trace in group.traces) or 'none'}"
 
 
 def _listed(names: list[str]) -> str:
-    return ", ".join(names) or "nothing"
+    return ", ".join(names) or "none"
 
 
 @cache
@@ -148,14 +148,15 @@ def _template() -> Template:
         keep_trailing_newline=True,
     )
     environment.filters.update(
-        plain=plain, word=word, outcome=_outcome, file=_file, alike=alike, remedy=remedy
+        plain=plain, word=word, outcome=_outcome, file=_file, grouped=group_findings, fix_hint=fix_hint
     )
     return environment.get_template("report.html")
 
 
-def _outcome(one: Score) -> str:
-    """The class of a demand."""
-    return str(one.status if one.measure is Measure.MEASURED else one.measure).lower().replace(" ", "-")
+def _outcome(score: Score) -> str:
+    """The CSS class of a demand."""
+    outcome = score.status if score.measure is Measure.MEASURED else score.measure
+    return str(outcome).lower().replace(" ", "-")
 
 
 def _file(frame: str) -> str:

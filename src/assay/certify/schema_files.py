@@ -1,6 +1,6 @@
-"""The JSON Schemas of what a certification writes and reads, in `schemas/`: made from the code's own types.
+"""The JSON Schemas of the files of a certification, in `schemas/`, generated from the types.
 
-python -m assay.certify.schema_files    writes them again; a test compares
+python -m assay.certify.schema_files    regenerates them; a test compares
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ TYPES: Final[Mapping[str, Any]] = {
     "metrics": Results,
     "vulnerabilities": VulnerabilityReport,
 }
-"""`manifest` is the payload of the envelope `MANIFEST.json`; `metrics` may be that of one."""
+"""`manifest` is the payload of the envelope `MANIFEST.json`; `metrics` may also be in an envelope."""
 
 
 def schema(name: str) -> dict[str, Any]:
-    # Python's \A and \Z are not those of JSON Schema, whose patterns are ECMAScript's.
+    # JSON Schema patterns are ECMAScript, which has no \A and \Z.
     return {"$schema": DIALECT, "title": name, **_ecmascript(msgspec.json.schema(TYPES[name]))}
 
 
 def _ecmascript(value: Any) -> Any:
     if isinstance(value, dict):
         return {
-            key: _anchored(one) if key == "pattern" and isinstance(one, str) else _ecmascript(one)
-            for key, one in value.items()
+            key: _anchored(member) if key == "pattern" and isinstance(member, str) else _ecmascript(member)
+            for key, member in value.items()
         }
-    return [_ecmascript(one) for one in value] if isinstance(value, list) else value
+    return [_ecmascript(item) for item in value] if isinstance(value, list) else value
 
 
 def _anchored(pattern: str) -> str:

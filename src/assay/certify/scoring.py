@@ -1,7 +1,7 @@
-"""How far a server meets a profile: a pure function of the stored run, the list, and what the evidence shows.
+"""How well a server meets a profile: a pure function of the stored run, the profile and the other evidence.
 
-Each demand comes to one score, the worst over all places where it could be seen. Whatever was not seen is
-*not measured*: it has neither passed nor failed, and its reason says what would measure it.
+Each demand gets one score: the worst result over all transports and revisions. A demand without any result is
+*not measured*: it has neither passed nor failed, and its reason names what would measure it.
 """
 
 from __future__ import annotations
@@ -24,40 +24,40 @@ from assay.lab.harness.verdict import CheckResult, Finding, Verdict
 from assay.revisions.registry import BY_DATE
 from assay.revisions.revision import Revision
 
-from .profile_list import By, Demand, Profile
-from .unobserved import REASONS
+from .missing_observation import REASONS
+from .profile_list import Demand, MeasuredBy, Profile
 
 OPTIONS: Final = {"stdio": ("--stdio", "LINE"), "http": ("-e", "URL")}
-"""How a transport comes to be judged."""
-LONGEST: Final = 16_384
-"""Characters of a line that repeats a finding; what is longer is in the trace."""
-UNSEEN: Final = Reason(ReasonKind.NO_CHECK, "no scenario was played that shows it")
-LATER: Final = Reason(ReasonKind.NO_CHECK, "this version of Assay does not measure it")
-LEFT_OUT: Final = Reason(
-    ReasonKind.NOT_SELECTED, "its scenario is not among those of --scenario", ("--scenario",)
+"""The option that selects a transport, and its value."""
+MAX_REPRODUCTION: Final = 16_384
+"""Characters of a command that reproduces a finding. A longer one is left to the trace."""
+NOT_TESTED: Final = Reason(ReasonKind.NO_CHECK, "no scenario that tests it was run")
+NOT_SUPPORTED: Final = Reason(ReasonKind.NO_CHECK, "this version of Assay cannot measure it")
+NOT_SELECTED: Final = Reason(
+    ReasonKind.NOT_SELECTED, "its scenario is not selected by --scenario", ("--scenario",)
 )
-OTHER_REVISIONS: Final = Reason(ReasonKind.NOT_APPLICABLE, "none of the revisions that were judged has it")
-NOTHING: Final = Reason(ReasonKind.NOT_OBSERVED, "nothing was observed")
+OTHER_REVISIONS: Final = Reason(ReasonKind.NOT_APPLICABLE, "none of the judged revisions has it")
+NOTHING_OBSERVED: Final = Reason(ReasonKind.NOT_OBSERVED, "nothing was observed")
 
 
 class Measure(StrEnum):
     MEASURED = "measured"
     NOT_APPLICABLE = "not applicable"
-    """The server does not have what the demand is about."""
+    """The server lacks the feature that the demand is about."""
     NOT_MEASURED = "not measured"
 
 
 class Evidence(Struct, frozen=True):
-    """What comes out where no trace is needed."""
+    """The result for a demand that is judged without a trace."""
 
     status: Verdict
     reason: str = ""
     options: tuple[str, ...] = ()
-    """Where it is skipped: those that would measure it."""
+    """If skipped, the options that would measure it."""
 
 
 class Unmeasured(Struct, frozen=True):
-    """Why nothing was seen of a demand."""
+    """Why a demand has no result."""
 
     measure: Measure
     reason: Reason
@@ -67,8 +67,8 @@ class _Part(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     pass
 
 
-class Seen(_Part, frozen=True):
-    """A demand in one scenario, on one transport, at one revision."""
+class DemandResult(_Part, frozen=True):
+    """The result for a demand in one scenario, on one transport, at one revision."""
 
     scenario: str
     transport: str
@@ -79,7 +79,7 @@ class Seen(_Part, frozen=True):
     reason: str = ""
 
 
-class Broken(_Part, frozen=True):
+class DemandFinding(_Part, frozen=True):
     scenario: str
     transport: str
     protocol_version: str
@@ -100,16 +100,17 @@ class Score(_Part, frozen=True):
     category: str
     status: Verdict
     pass_: bool | None = msgspec.field(name="pass")
-    """None where it was not measured."""
+    """None if it was not measured."""
     scored: bool
     measure: Measure
     reason: str = ""
     core: bool = False
-    results: list[Seen] = []
-    findings: list[Broken] = []
+    results: list[DemandResult] = []
+    findings: list[DemandFinding] = []
     reason_kind: ReasonKind | None = None
     """Why it was not measured, for programs."""
     reason_options: list[str] = []
+    """The options that would measure it."""
 
     @property
     def typed_reason(self) -> Reason | None:
@@ -117,52 +118,52 @@ class Score(_Part, frozen=True):
 
 
 def score(
-    run: Run, profile: Profile, evidence: Mapping[str, Evidence], excuses: Mapping[str, Unmeasured]
+    run: Run, profile: Profile, evidence: Mapping[str, Evidence], unmeasured: Mapping[str, Unmeasured]
 ) -> list[Score]:
-    """One for each demand, in the order of the list. `excuses` are for demands of which nothing was seen."""
+    """One score for each demand of the profile, in its order; `unmeasured` explains missing results."""
     judged = {record.transport for record in run.subjects if record.facts}
-    places = _places(run)
-    made = []
+    results = _results_by_demand(run)
+    scores = []
     for demand in profile.demands:
-        if demand.by is By.TRACES:
-            made.append(_by_traces(demand, places.get(demand.id, ()), run, _excuse(demand, judged, excuses)))
+        if demand.by is MeasuredBy.TRACES:
+            missing = _unmeasured(demand, judged, unmeasured)
+            scores.append(_score_by_traces(demand, results.get(demand.id, ()), run, missing))
         else:
-            made.append(_by_evidence(demand, evidence.get(demand.id)))
-    return made
+            scores.append(_score_by_evidence(demand, evidence.get(demand.id)))
+    return scores
 
 
-def excuses(run: Run, suite: Suite) -> dict[str, Unmeasured]:
-    """Of demands whose scenarios were not played: what an option would change is told before all else."""
-    found: dict[str, list[Reason]] = {}
-    played: set[str] = set()
+def find_unmeasured(run: Run, suite: Suite) -> dict[str, Unmeasured]:
+    """The demands of which no scenario ran, with the reason; one that an option would lift comes first."""
+    reasons: dict[str, list[Reason]] = {}
+    measured: set[str] = set()
     for cell in run.cells:
         scenario = suite.scenarios.get(cell.scenario)
         sought = suite.sought(scenario) if scenario is not None else ()
         if cell.checks:
-            played.update(sought)
+            measured.update(sought)
             continue
         for name in sought:
-            found.setdefault(name, []).append(cell.typed_reason or NOTHING)
-    never = suite.requirements.keys() - found.keys() - played
+            reasons.setdefault(name, []).append(cell.typed_reason or NOTHING_OBSERVED)
+    unplanned = suite.requirements.keys() - reasons.keys() - measured
     return {
-        **{name: _never(run, suite, name) for name in never},
-        **{name: reason_for(reasons) for name, reasons in found.items()},
+        **{name: _reason_unplanned(run, suite, name) for name in unplanned},
+        **{name: reason_for(several) for name, several in reasons.items()},
     }
 
 
-def _never(run: Run, suite: Suite, name: str) -> Unmeasured:
+def _reason_unplanned(run: Run, suite: Suite, name: str) -> Unmeasured:
     if reason := suite.requirements[name].reason:
         return Unmeasured(Measure.NOT_MEASURED, Reason(ReasonKind.NO_CHECK, reason))
-    seeking = [one for one in suite.scenarios.values() if name in suite.sought(one)]
+    seeking = [scenario for scenario in suite.scenarios.values() if name in suite.sought(scenario)]
     if not seeking:
-        return Unmeasured(Measure.NOT_MEASURED, UNSEEN)
-    if any(makes_sense(suite, one, *place) for one in seeking for place in _met(run)):
-        return Unmeasured(Measure.NOT_MEASURED, LEFT_OUT)
+        return Unmeasured(Measure.NOT_MEASURED, NOT_TESTED)
+    if any(makes_sense(suite, scenario, *place) for scenario in seeking for place in _judged_places(run)):
+        return Unmeasured(Measure.NOT_MEASURED, NOT_SELECTED)
     return Unmeasured(Measure.NOT_APPLICABLE, OTHER_REVISIONS)
 
 
-def _met(run: Run) -> Iterator[tuple[Transport, Revision]]:
-    """Where the server was spoken to."""
+def _judged_places(run: Run) -> Iterator[tuple[Transport, Revision]]:
     for record in run.subjects:
         for facts in record.facts:
             if facts.revision in BY_DATE:
@@ -179,50 +180,49 @@ def reason_for(reasons: Sequence[Reason]) -> Unmeasured:
     return Unmeasured(Measure.NOT_APPLICABLE, reasons[0])
 
 
-def _excuse(demand: Demand, judged: set[str], excuses: Mapping[str, Unmeasured]) -> Unmeasured:
+def _unmeasured(demand: Demand, judged: set[str], unmeasured: Mapping[str, Unmeasured]) -> Unmeasured:
     if not judged & set(demand.transports):
-        where = " or ".join(demand.transports)
         options = [OPTIONS[name] for name in demand.transports if name in OPTIONS]
-        remedy = " or ".join(f"{option} {value}" for option, value in options)
-        text = f"the server was not judged on {where}; {remedy} does that"
+        hint = " or ".join(f"{option} {value}" for option, value in options)
+        text = f"the server was not judged on {' or '.join(demand.transports)}; add {hint}"
         names = tuple(option for option, _ in options)
         return Unmeasured(Measure.NOT_MEASURED, Reason(ReasonKind.NOT_SELECTED, text, names))
-    return excuses.get(demand.id, Unmeasured(Measure.NOT_MEASURED, UNSEEN))
+    return unmeasured.get(demand.id, Unmeasured(Measure.NOT_MEASURED, NOT_TESTED))
 
 
-def _places(run: Run) -> dict[str, list[tuple[CellResult, CheckResult]]]:
-    found: dict[str, list[tuple[CellResult, CheckResult]]] = {}
+def _results_by_demand(run: Run) -> dict[str, list[tuple[CellResult, CheckResult]]]:
+    results: dict[str, list[tuple[CellResult, CheckResult]]] = {}
     for cell in run.cells:
         for check in cell.checks:
-            found.setdefault(check.id, []).append((cell, check))
-    return found
+            results.setdefault(check.id, []).append((cell, check))
+    return results
 
 
-def _by_traces(
-    demand: Demand, places: Iterable[tuple[CellResult, CheckResult]], run: Run, excuse: Unmeasured
+def _score_by_traces(
+    demand: Demand, pairs: Iterable[tuple[CellResult, CheckResult]], run: Run, missing: Unmeasured
 ) -> Score:
-    judged = [pair for pair in places if pair[0].transport in demand.transports]
+    judged = [pair for pair in pairs if pair[0].transport in demand.transports]
     reasons = [_reason(cell, check, run) for cell, check in judged]
-    seen = [_seen(cell, check, reason) for (cell, check), reason in zip(judged, reasons, strict=True)]
-    broken = [one for cell, check in judged for one in _broken(cell, check.findings)]
-    status, unseen = _worst(seen, reasons, excuse)
-    return _score(demand, status, unseen, seen, broken)
+    results = [_result(cell, check, reason) for (cell, check), reason in zip(judged, reasons, strict=True)]
+    findings = [finding for cell, check in judged for finding in _findings(cell, check.findings)]
+    status, unmeasured = _worst(results, reasons, missing)
+    return _score(demand, status, unmeasured, results, findings)
 
 
 def _reason(cell: CellResult, check: CheckResult, run: Run) -> Reason | None:
-    """What is good in a scenario that did not reach its end proves nothing; what is bad stays bad."""
+    """Why a check has no result. In a scenario that broke off, failures count and successes do not."""
     if check.verdict is Verdict.FAILURE:
         return None
     if run.interrupted or cell.broke_off:
-        unfinished = INTERRUPTED.text if run.interrupted else cell.reason
-        return Reason(ReasonKind.BROKE_OFF, f"the scenario broke off: {unfinished}")
+        cause = INTERRUPTED.text if run.interrupted else cell.reason
+        return Reason(ReasonKind.BROKE_OFF, f"the scenario broke off: {cause}")
     if check.reason_kind is ReasonKind.NOT_OBSERVED:
         return REASONS.get(check.id, check.typed_reason)
     return check.typed_reason
 
 
-def _seen(cell: CellResult, check: CheckResult, reason: Reason | None) -> Seen:
-    return Seen(
+def _result(cell: CellResult, check: CheckResult, reason: Reason | None) -> DemandResult:
+    return DemandResult(
         cell.scenario,
         cell.transport,
         cell.revision,
@@ -234,52 +234,56 @@ def _seen(cell: CellResult, check: CheckResult, reason: Reason | None) -> Seen:
 
 
 def _worst(
-    seen: Sequence[Seen], reasons: Sequence[Reason | None], excuse: Unmeasured
+    results: Sequence[DemandResult], reasons: Sequence[Reason | None], missing: Unmeasured
 ) -> tuple[Verdict, Unmeasured | None]:
-    """The first of these that applies; an excuse where nothing is measured."""
-    found = {one.status for one in seen}
-    if Verdict.FAILURE in found:
+    """The verdict of a demand, and why it was not measured if it was not."""
+    verdicts = {result.status for result in results}
+    if Verdict.FAILURE in verdicts:
         return Verdict.FAILURE, None
-    for place, reason in zip(seen, reasons, strict=True):
+    for result, reason in zip(results, reasons, strict=True):
         if reason is not None and reason.kind is ReasonKind.BROKE_OFF:
-            text = f"{reason.text} ({place.transport}, {place.protocol_version})"
+            text = f"{reason.text} ({result.transport}, {result.protocol_version})"
             return Verdict.SKIPPED, Unmeasured(Measure.NOT_MEASURED, Reason(reason.kind, text))
     for verdict in (Verdict.WARNING, Verdict.SUCCESS):
-        if verdict in found:
+        if verdict in verdicts:
             return verdict, None
-    if seen and not excuse.reason.options:
-        return Verdict.SKIPPED, Unmeasured(Measure.NOT_MEASURED, reasons[0] or NOTHING)
-    return Verdict.SKIPPED, excuse
+    if results and not missing.reason.options:
+        return Verdict.SKIPPED, Unmeasured(Measure.NOT_MEASURED, reasons[0] or NOTHING_OBSERVED)
+    return Verdict.SKIPPED, missing
 
 
-def _broken(cell: CellResult, findings: Iterable[Finding]) -> Iterator[Broken]:
-    for found in findings:
-        yield Broken(
+def _findings(cell: CellResult, findings: Iterable[Finding]) -> Iterator[DemandFinding]:
+    for finding in findings:
+        yield DemandFinding(
             cell.scenario,
             cell.transport,
             cell.revision,
-            found.level,
-            found.expected,
-            found.observed,
-            [f"{RUN_FOLDER}{cell.trace}#{number}" for number in found.frames],
-            found.excerpt,
-            found.reproduce if len(found.reproduce) <= LONGEST else "",
+            finding.level,
+            finding.expected,
+            finding.observed,
+            [f"{RUN_FOLDER}{cell.trace}#{number}" for number in finding.frames],
+            finding.excerpt,
+            finding.reproduce if len(finding.reproduce) <= MAX_REPRODUCTION else "",
         )
 
 
-def _by_evidence(demand: Demand, found: Evidence | None) -> Score:
-    if demand.by is By.LATER or found is None:
-        found = Evidence(Verdict.SKIPPED, LATER.text)
-    unseen = None
-    if found.status is Verdict.SKIPPED:
-        kind = ReasonKind.NEEDS_OPTION if found.options else ReasonKind.NO_CHECK
-        unseen = Unmeasured(Measure.NOT_MEASURED, Reason(kind, found.reason, found.options))
-    made = _score(demand, found.status, unseen, [], [])
-    return msgspec.structs.replace(made, reason=found.reason)
+def _score_by_evidence(demand: Demand, evidence: Evidence | None) -> Score:
+    if demand.by is MeasuredBy.LATER or evidence is None:
+        evidence = Evidence(Verdict.SKIPPED, NOT_SUPPORTED.text)
+    unmeasured = None
+    if evidence.status is Verdict.SKIPPED:
+        kind = ReasonKind.NEEDS_OPTION if evidence.options else ReasonKind.NO_CHECK
+        unmeasured = Unmeasured(Measure.NOT_MEASURED, Reason(kind, evidence.reason, evidence.options))
+    bare = _score(demand, evidence.status, unmeasured, [], [])
+    return msgspec.structs.replace(bare, reason=evidence.reason)
 
 
 def _score(
-    demand: Demand, status: Verdict, unseen: Unmeasured | None, seen: list[Seen], broken: list[Broken]
+    demand: Demand,
+    status: Verdict,
+    unmeasured: Unmeasured | None,
+    results: list[DemandResult],
+    findings: list[DemandFinding],
 ) -> Score:
     return Score(
         id=demand.id,
@@ -288,28 +292,29 @@ def _score(
         group=demand.group,
         category=demand.category,
         status=status,
-        pass_=None if unseen else status is not Verdict.FAILURE,
+        pass_=None if unmeasured else status is not Verdict.FAILURE,
         scored=demand.scored,
-        measure=unseen.measure if unseen else Measure.MEASURED,
-        **stored(unseen.reason if unseen else None),
+        measure=unmeasured.measure if unmeasured else Measure.MEASURED,
+        **stored(unmeasured.reason if unmeasured else None),
         core=demand.core,
-        results=seen,
-        findings=broken,
+        results=results,
+        findings=findings,
     )
 
 
 class Conclusion(StrEnum):
     MET = "met"
-    """Every scored demand that was measured is met, and the core ones were measured."""
+    """All measured, scored demands are met, and all core demands were measured."""
     NOT_MET = "not met"
     TOO_LITTLE = "too little measured"
 
 
 def conclude(scores: Iterable[Score], judged: Iterable[str], profile: Profile) -> Conclusion:
-    by_name = {one.id: one for one in scores}
-    if any(one.scored and one.status is Verdict.FAILURE for one in by_name.values()):
+    """The overall result; `judged` are the transports on which the server was judged."""
+    by_id = {entry.id: entry for entry in scores}
+    if any(entry.scored and entry.status is Verdict.FAILURE for entry in by_id.values()):
         return Conclusion.NOT_MET
-    there = set(judged)
-    core = [one for one in profile.demands if one.core and there & set(one.transports)]
-    proved = core and all(by_name[one.id].measure is Measure.MEASURED for one in core)
+    transports = set(judged)
+    core = [demand for demand in profile.demands if demand.core and transports & set(demand.transports)]
+    proved = core and all(by_id[demand.id].measure is Measure.MEASURED for demand in core)
     return Conclusion.MET if proved else Conclusion.TOO_LITTLE

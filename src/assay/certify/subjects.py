@@ -94,7 +94,7 @@ def _subjects(target: Target, credentials: Credentials, environment: Mapping[str
 
 @asynccontextmanager
 async def _spans(targets: Sequence[Target], evidence: Evidence) -> AsyncIterator[Receiver | None]:
-    """A receiver of spans, where the server can be told of it."""
+    """A receiver of spans, if the server can be configured to use it."""
     if not evidence.otlp and not any(map(is_started, targets)):
         yield None
         return

@@ -1,8 +1,8 @@
-"""`summary.json`: all that was found, in one document.
+"""`summary.json`: all results of a certification in one document.
 
-It is a pure function of the files of a bundle and of what only its maker can say (`Occasion`). `again` makes
-it anew from stored files, so that whoever verifies finds the same bytes: JSON, indented by two, fields in
-the order of `summary_form`, ended by a newline.
+It is a pure function of the files of a bundle and of a `SummaryContext`. A verifier calls `rebuild` on the
+stored files and expects the same bytes: JSON indented by two, fields in the order of `summary_form`, and a
+final newline.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from assay.certify.bundle.bundle_manifest import Artifact, Profile
+from assay.certify.bundle.bundle_manifest import Artifact, ProfileReference
 from assay.lab.harness.reason import stored as typed_fields
 from assay.lab.harness.run.run import BadRun, Run, parse_run
 from assay.lab.harness.run.version_1 import reason_of_demand
 from assay.lab.harness.verdict import Verdict
 
-from . import evidence as evidences
+from . import evidence as other_evidence
 from . import metrics, profile_list
 from .bundle import layout
-from .metrics import BadMetrics, Figures, Source
+from .metrics import BadMetrics, ServerMetrics, Source
 from .scoring import Evidence, Measure, Score, Unmeasured, conclude, score
 from .summary_form import (
     SCHEMA,
@@ -34,11 +34,11 @@ from .summary_form import (
     Export,
     File,
     Host,
+    JudgedServer,
     Latency,
     MetricsRecord,
     Replay,
     RunRecord,
-    Server,
     Summary,
     Tool,
     VulnerabilityCounts,
@@ -56,15 +56,15 @@ MEDIA_TYPES: Final[Mapping[str, str]] = {
     "registry/mcp-resources.json": "application/json",
     "registry/mcp-prompts.json": "application/json",
 }
-"""What counts as evidence."""
+"""The files that count as evidence, with their media types."""
 
 
 class BadSummary(ValueError):
-    """No summary, or none that can be made of these files; the text says why."""
+    """The summary is invalid, or cannot be built from these files; the message gives the cause."""
 
 
-class Occasion(Struct, frozen=True):
-    """What only the maker of a bundle can say."""
+class SummaryContext(Struct, frozen=True):
+    """What a summary states that the files of the bundle do not contain."""
 
     server: str
     version: str
@@ -85,32 +85,32 @@ def this_host() -> Host:
 
 def summarise(
     files: Mapping[str, bytes],
-    occasion: Occasion,
+    context: SummaryContext,
     evidence: Mapping[str, Evidence],
-    excuses: Mapping[str, Unmeasured],
+    unmeasured: Mapping[str, Unmeasured],
 ) -> Summary:
-    """The files are those of the bundle, `run/run.json` and `profile.toml` among them.
+    """Build a summary from the files of a bundle, which include `run/run.json` and `profile.toml`.
 
     Raises:
-        BadSummary: one of them is missing, or cannot be read.
+        BadSummary: a file is missing or invalid.
     """
     run, profile = _run(files), _profile(files)
-    scores = score(run, profile, evidence, excuses)
+    scores = score(run, profile, evidence, unmeasured)
     judged = [record.transport for record in run.subjects if record.facts]
-    figures, record = _metrics(files, occasion)
+    server_metrics, record = _metrics(files, context)
     return Summary(
         schema=SCHEMA,
-        profile=Profile(profile.id, profile.sha256),
+        profile=ProfileReference(profile.id, profile.sha256),
         tool=Tool("assay", run.assay),
-        run=_record(files[layout.RUN], run, occasion.host),
-        server=_server(run, occasion, judged),
-        generated_at=occasion.generated_at,
-        expires_at=occasion.expires_at,
-        attested=_attested(occasion),
+        run=_record(files[layout.RUN], run, context.host),
+        server=_server(run, context, judged),
+        generated_at=context.generated_at,
+        expires_at=context.expires_at,
+        attested=_attested(context),
         conclusion=conclude(scores, judged, profile),
         summary=_counts(scores),
         categories=_categories(scores),
-        latency=Latency(figures.latency_ms, figures.sse_latency_ms, figures.cold_start_ms),
+        latency=_latency(server_metrics),
         metrics=record,
         replay=Replay(),
         sandbox={},
@@ -124,6 +124,10 @@ def summarise(
     )
 
 
+def _latency(values: ServerMetrics) -> Latency:
+    return Latency(values.latency_ms, values.sse_latency_ms, values.cold_start_ms)
+
+
 def encode(summary: Summary) -> bytes:
     return msgspec.json.format(msgspec.json.encode(summary), indent=2) + b"\n"
 
@@ -131,49 +135,51 @@ def encode(summary: Summary) -> bytes:
 def read(data: bytes) -> Summary:
     """
     Raises:
-        BadSummary: these bytes are none.
+        BadSummary: the data is not a summary.
     """
     if len(data) > LARGEST:
-        raise BadSummary(f"no summary: {len(data)} bytes, which is more than {LARGEST}")
+        raise BadSummary(f"not a summary: {len(data)} bytes exceed the limit of {LARGEST}")
     try:
-        found = msgspec.json.decode(data, type=Summary)
+        summary = msgspec.json.decode(data, type=Summary)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise BadSummary(f"no summary: {error}") from error
-    return msgspec.structs.replace(found, checks=[_typed(one) for one in found.checks])
+        raise BadSummary(f"not a summary: {error}") from error
+    return msgspec.structs.replace(summary, checks=[_typed(entry) for entry in summary.checks])
 
 
-def _typed(found: Score) -> Score:
-    """Before runs of format 2, a summary gave its reasons as text only."""
-    if found.measure is Measure.MEASURED or found.reason_kind is not None:
-        return found
-    reason = reason_of_demand(found.reason, applies=found.measure is not Measure.NOT_APPLICABLE)
-    return msgspec.structs.replace(found, **typed_fields(reason))
+def _typed(entry: Score) -> Score:
+    """Add the kind of the reason, which summaries of runs in format 1 lack."""
+    if entry.measure is Measure.MEASURED or entry.reason_kind is not None:
+        return entry
+    reason = reason_of_demand(entry.reason, applies=entry.measure is not Measure.NOT_APPLICABLE)
+    return msgspec.structs.replace(entry, **typed_fields(reason))
 
 
-def again(files: Mapping[str, bytes]) -> bytes:
-    """The summary of stored files, made anew: the same bytes, if it says what they show.
+def rebuild(files: Mapping[str, bytes]) -> bytes:
+    """Build the summary of stored files again: the same bytes, if the stored one is correct.
 
-    From the old one are taken what only its maker could say, and why what was not measured was not.
+    The context, and why demands were not measured, are copied from the stored summary.
 
     Raises:
-        BadSummary: one of the files is missing, or cannot be read.
+        BadSummary: a file is missing or invalid.
     """
     stored = read(_file(files, layout.SUMMARY))
-    said = {one.id: Evidence(one.status, one.reason, tuple(one.reason_options)) for one in stored.checks}
-    excuses = {
-        one.id: Unmeasured(one.measure, one.typed_reason)
-        for one in stored.checks
-        if one.typed_reason is not None
+    claimed = {
+        entry.id: Evidence(entry.status, entry.reason, tuple(entry.reason_options)) for entry in stored.checks
+    }
+    unmeasured = {
+        entry.id: Unmeasured(entry.measure, entry.typed_reason)
+        for entry in stored.checks
+        if entry.typed_reason is not None
     }
     try:
-        shown = evidences.again(said, files, stored.generated_at)
+        evidence = other_evidence.rebuild(claimed, files, stored.generated_at)
     except (KeyError, ValueError) as error:
-        raise BadSummary(f"no summary: {error!r}") from error
-    return encode(summarise(files, _occasion(stored), shown, excuses))
+        raise BadSummary(f"not a summary: {error!r}") from error
+    return encode(summarise(files, _context(stored), evidence, unmeasured))
 
 
-def _occasion(stored: Summary) -> Occasion:
-    return Occasion(
+def _context(stored: Summary) -> SummaryContext:
+    return SummaryContext(
         stored.server.name,
         stored.server.version,
         stored.server.artifact,
@@ -188,7 +194,7 @@ def _occasion(stored: Summary) -> Occasion:
 
 def _file(files: Mapping[str, bytes], name: str) -> bytes:
     if name not in files:
-        raise BadSummary(f"there is no {name}")
+        raise BadSummary(f"{name} is missing")
     return files[name]
 
 
@@ -215,28 +221,28 @@ def _record(data: bytes, run: Run, host: Host) -> RunRecord:
     return RunRecord(sha256(data).hexdigest(), run.started, finished, host)
 
 
-def _server(run: Run, occasion: Occasion, judged: list[str]) -> Server:
+def _server(run: Run, context: SummaryContext, judged: list[str]) -> JudgedServer:
     revisions = sorted({facts.revision for record in run.subjects for facts in record.facts})
-    return Server(
-        occasion.server, occasion.version, occasion.artifact, revisions, list(dict.fromkeys(judged))
+    return JudgedServer(
+        context.server, context.version, context.artifact, revisions, list(dict.fromkeys(judged))
     )
 
 
-def _attested(occasion: Occasion) -> Attested:
-    own = occasion.harness in (None, occasion.developer)
-    return Attested(occasion.developer, occasion.harness, own)
+def _attested(context: SummaryContext) -> Attested:
+    self_attested = context.harness in (None, context.developer)
+    return Attested(context.developer, context.harness, self_attested)
 
 
 def _counts(scores: Iterable[Score]) -> Counts:
-    found = list(scores)
-    scored = [one for one in found if one.scored and one.measure is Measure.MEASURED]
-    failed = sum(one.status is Verdict.FAILURE for one in scored)
+    entries = list(scores)
+    scored = [entry for entry in entries if entry.scored and entry.measure is Measure.MEASURED]
+    failed = sum(entry.status is Verdict.FAILURE for entry in scored)
     return Counts(
         passed=len(scored) - failed,
         failed=failed,
-        warned=sum(one.status is Verdict.WARNING for one in found),
-        skipped=sum(one.measure is Measure.NOT_APPLICABLE for one in found),
-        not_measured=sum(one.measure is Measure.NOT_MEASURED for one in found),
+        warned=sum(entry.status is Verdict.WARNING for entry in entries),
+        skipped=sum(entry.measure is Measure.NOT_APPLICABLE for entry in entries),
+        not_measured=sum(entry.measure is Measure.NOT_MEASURED for entry in entries),
         scored=len(scored),
         pass_rate=round((len(scored) - failed) / len(scored), 4) if scored else None,
     )
@@ -244,32 +250,34 @@ def _counts(scores: Iterable[Score]) -> Counts:
 
 def _categories(scores: Iterable[Score]) -> dict[str, str]:
     by_name: dict[str, list[Score]] = {}
-    for one in scores:
-        by_name.setdefault(one.category, []).append(one)
-    return {name: state(found) for name, found in by_name.items()}
+    for entry in scores:
+        by_name.setdefault(entry.category, []).append(entry)
+    return {name: state(entries) for name, entries in by_name.items()}
 
 
 def state(scores: Iterable[Score]) -> str:
-    """What several demands come to. What is not scored, or does not apply, is left aside."""
-    counting = [one for one in scores if one.scored and one.measure is not Measure.NOT_APPLICABLE]
-    measured = [one for one in counting if one.measure is Measure.MEASURED]
-    if any(one.status is Verdict.FAILURE for one in measured):
+    """The state of several demands, without those that are not scored or not applicable."""
+    counting = [entry for entry in scores if entry.scored and entry.measure is not Measure.NOT_APPLICABLE]
+    measured = [entry for entry in counting if entry.measure is Measure.MEASURED]
+    if any(entry.status is Verdict.FAILURE for entry in measured):
         return "fail"
     if not measured:
         return "not measured"
     return "pass" if measured == counting else "partly measured"
 
 
-def _metrics(files: Mapping[str, bytes], occasion: Occasion) -> tuple[Figures, MetricsRecord | None]:
+def _metrics(
+    files: Mapping[str, bytes], context: SummaryContext
+) -> tuple[ServerMetrics, MetricsRecord | None]:
     data = files.get(layout.METRICS)
     if data is None:
-        return Figures(), None
+        return ServerMetrics(), None
     try:
-        figures = metrics.read(data).of(occasion.server) or Figures()
+        values = metrics.read(data).of(context.server) or ServerMetrics()
     except BadMetrics as error:
         raise BadSummary(f"{layout.METRICS}: {error}") from error
     digest = sha256(data).hexdigest()
-    return figures, MetricsRecord(occasion.source, occasion.harness, digest, figures.error_rate)
+    return values, MetricsRecord(context.source, context.harness, digest, values.error_rate)
 
 
 def _vulnerabilities(files: Mapping[str, bytes]) -> VulnerabilityCounts | None:

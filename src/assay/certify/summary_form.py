@@ -1,4 +1,4 @@
-"""The form of `summary.json`; its JSON Schema is `schemas/summary.schema.json`."""
+"""The fields of `summary.json`; its JSON Schema is `schemas/summary.schema.json`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from assay.certify.bundle.bundle_manifest import Artifact, Profile
+from assay.certify.bundle.bundle_manifest import Artifact, ProfileReference
 
 from .metrics import Percentiles, Source
 from .scoring import Conclusion, Score
@@ -40,7 +40,7 @@ class RunRecord(_Part, frozen=True):
     host: Host
 
 
-class Server(_Part, frozen=True):
+class JudgedServer(_Part, frozen=True):
     name: str
     version: str
     artifact: Artifact | None
@@ -50,20 +50,21 @@ class Server(_Part, frozen=True):
 
 class Counts(_Part, frozen=True):
     passed: int
-    """Scored demands that are met; `failed`, those that are not."""
+    """Scored demands that are met."""
     failed: int
+    """Scored demands that are not met."""
     warned: int
-    """Demands, scored or not, with a warning."""
+    """Demands with a warning, scored or not."""
     skipped: int
-    """Not applicable: the server does not have what they are about."""
+    """Not applicable: the server lacks the feature."""
     not_measured: int
     scored: int
-    """Scored demands that were measured: passed and failed."""
+    """Scored demands that were measured: passed plus failed."""
     pass_rate: float | None
 
 
 class Latency(Struct, frozen=True, forbid_unknown_fields=True):
-    """From the metrics that were given: self-reported, unless `metrics` says otherwise."""
+    """From the given metrics: self-reported, unless `metrics.source` says otherwise."""
 
     stdio_ms: Percentiles | None = None
     sse_ms: Percentiles | None = None
@@ -73,7 +74,7 @@ class Latency(Struct, frozen=True, forbid_unknown_fields=True):
 class MetricsRecord(_Part, frozen=True):
     source: Source
     signer: str | None
-    """The key of the harness, where its signature was verified or made."""
+    """The id of the harness key, if its signature was made or verified."""
     sha256: str
     error_rate: float | None = None
 
@@ -101,12 +102,12 @@ class VulnerabilityCounts(_Part, frozen=True):
 
 
 class Attested(_Part, frozen=True):
-    """Who signs: ids of keys. Whether to believe them, the verifier decides."""
+    """The ids of the signing keys. The verifier decides which ones to trust."""
 
     developer: str | None
     harness: str | None
     self_attested: bool
-    """Nobody but the developer has signed anything."""
+    """Only the developer has signed."""
 
 
 class File(_Part, frozen=True):
@@ -117,10 +118,10 @@ class File(_Part, frozen=True):
 
 class Summary(_Part, frozen=True):
     schema: Literal["dev.assay/summary/1"]
-    profile: Profile
+    profile: ProfileReference
     tool: Tool
     run: RunRecord
-    server: Server
+    server: JudgedServer
     generated_at: str
     expires_at: str
     attested: Attested

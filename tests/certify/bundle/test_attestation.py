@@ -1,4 +1,4 @@
-"""Statements are made of evidence, and of nothing else."""
+"""Statements depend on the evidence alone."""
 
 import json
 from hashlib import sha256
@@ -10,14 +10,14 @@ from assay.certify.bundle.attestation import (
     CYCLONEDX,
     TEST_RESULT,
     VULNERABILITIES,
-    Occasion,
+    StatementContext,
     claims,
 )
 from assay.certify.bundle.bundle_manifest import Artifact
 from assay.certify.bundle.manifest import BadManifest
 
 ARTIFACT = Artifact("x.whl", "ab" * 32)
-OCCASION = Occasion("p/1", "2030-01-01T00:00:00Z", ARTIFACT)
+CONTEXT = StatementContext("p/1", "2030-01-01T00:00:00Z", ARTIFACT)
 
 
 def check(name: str, status: str, scored: bool = True) -> dict[str, Any]:
@@ -26,25 +26,25 @@ def check(name: str, status: str, scored: bool = True) -> dict[str, Any]:
 
 def result(*checks: dict[str, Any], conclusion: str = "met") -> dict[str, Any]:
     data = json.dumps({"checks": checks, "conclusion": conclusion}).encode()
-    [claimed] = claims({"summary.json": data, "profile.toml": b""}, OCCASION).values()
-    assert claimed.predicate_type == TEST_RESULT
-    return claimed.predicate
+    [claim] = claims({"summary.json": data, "profile.toml": b""}, CONTEXT).values()
+    assert claim.predicate_type == TEST_RESULT
+    return claim.predicate
 
 
 def test_subjects_are_the_evidence_and_the_artifact() -> None:
-    bill = b'{"bomFormat":"CycloneDX"}'
-    [(name, claimed)] = claims({"sbom.cdx.json": bill}, OCCASION).items()
+    sbom = b'{"bomFormat":"CycloneDX"}'
+    [(name, claim)] = claims({"sbom.cdx.json": sbom}, CONTEXT).items()
     assert name == "attestations/sbom.dsse.json"
-    assert {one.name: one.digest.sha256 for one in claimed.subject} == {
-        "sbom.cdx.json": sha256(bill).hexdigest(),
+    assert {subject.name: subject.digest.sha256 for subject in claim.subject} == {
+        "sbom.cdx.json": sha256(sbom).hexdigest(),
         "x.whl": "ab" * 32,
     }
-    assert (claimed.predicate_type, claimed.predicate) == (CYCLONEDX, {"bomFormat": "CycloneDX"})
+    assert (claim.predicate_type, claim.predicate) == (CYCLONEDX, {"bomFormat": "CycloneDX"})
 
 
 def test_without_an_artifact_the_evidence_is_the_subject() -> None:
-    [claimed] = claims({"sbom.cdx.json": b"{}"}, Occasion("p/1", "", None)).values()
-    assert [one.name for one in claimed.subject] == ["sbom.cdx.json"]
+    [claim] = claims({"sbom.cdx.json": b"{}"}, StatementContext("p/1", "", None)).values()
+    assert [subject.name for subject in claim.subject] == ["sbom.cdx.json"]
 
 
 @pytest.mark.parametrize(
@@ -62,11 +62,11 @@ def test_the_result_of_a_summary(statuses: list[str], conclusion: str, expected:
 
 
 def test_what_is_not_scored_is_not_stated() -> None:
-    found = result(
+    predicate = result(
         check("a", "SUCCESS"), check("b", "FAILURE", scored=False), check("c", "SUCCESS", scored=False)
     )
-    assert (found["passedTests"], found["failedTests"]) == (["a"], [])
-    assert found["configuration"][0]["name"] == "p/1"
+    assert (predicate["passedTests"], predicate["failedTests"]) == (["a"], [])
+    assert predicate["configuration"][0]["name"] == "p/1"
 
 
 def test_vulnerabilities_name_the_export_and_each_finding() -> None:
@@ -75,19 +75,19 @@ def test_vulnerabilities_name_the_export_and_each_finding() -> None:
         "newest": "2029-12-31T00:00:00Z",
         "findings": [{"id": "X-1", "severity": [{"method": "CVSS_V3", "score": "9.8"}]}],
     }
-    [claimed] = claims({"vulnerabilities.json": json.dumps(report).encode()}, OCCASION).values()
-    scanner = claimed.predicate["scanner"]
-    assert claimed.predicate_type == VULNERABILITIES
+    [claim] = claims({"vulnerabilities.json": json.dumps(report).encode()}, CONTEXT).values()
+    scanner = claim.predicate["scanner"]
+    assert claim.predicate_type == VULNERABILITIES
     assert scanner["db"] == {"uri": f"sha256:{'cd' * 32}", "lastUpdate": "2029-12-31T00:00:00Z"}
     assert scanner["result"] == [{"id": "X-1", "severity": [{"method": "CVSS_V3", "score": "9.8"}]}]
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"checks":[{}]}', b"\xff", b"[" * 100_000])
 def test_evidence_of_another_form_is_refused(data: bytes) -> None:
-    with pytest.raises(BadManifest, match=r"summary\.json is not of the form that can be attested"):
-        claims({"summary.json": data, "profile.toml": b""}, OCCASION)
+    with pytest.raises(BadManifest, match=r"summary\.json does not have the expected format"):
+        claims({"summary.json": data, "profile.toml": b""}, CONTEXT)
 
 
 def test_an_artifact_with_the_name_of_evidence_is_refused() -> None:
     with pytest.raises(BadManifest, match="rename it"):
-        claims({"sbom.cdx.json": b"{}"}, Occasion("p/1", "", Artifact("sbom.cdx.json", "ab" * 32)))
+        claims({"sbom.cdx.json": b"{}"}, StatementContext("p/1", "", Artifact("sbom.cdx.json", "ab" * 32)))

@@ -1,4 +1,4 @@
-"""Capability manifests in a bundle: as the server publishes them, or made of its lists."""
+"""Capability manifests in a bundle: published by the server, or generated from its lists."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ NAMES = {f"registry/mcp-{kind}.json" for kind in ("tools", "resources", "prompts
 
 
 def nothing(name: str) -> bytes:
-    raise AssertionError(f"no trace is looked at, so not {name}")
+    raise AssertionError(f"no trace is read, not even {name}")
 
 
 def spoken(*facts: Facts, transport: str = "stdio") -> Run:
@@ -31,26 +31,28 @@ def spoken(*facts: Facts, transport: str = "stdio") -> Run:
 
 @pytest.mark.parametrize("options", [["--profile", "intelgraph"], []])
 def test_on_http_they_are_what_the_server_publishes(options: list[str]) -> None:
-    kept = RunCollector()
+    collector = RunCollector()
     chosen = Selection(scenarios=("cap.manifests",), revisions=(PER_REQUEST[-1],))
     subject = served("reference", Transport.HTTP, *options)
-    runner = Runner(RunOrder(suite_named("marketplace"), chosen), [subject], lambda event: None, kept.keep)
-    kept.add(asyncio.run(runner.run()), Redaction())
-    found = capability_files(kept.run, kept.files.__getitem__)
-    assert found.keys() == (NAMES if options else set())
-    assert all("scopes" in entry for data in found.values() for entry in json.loads(data))
+    runner = Runner(
+        RunOrder(suite_named("marketplace"), chosen), [subject], lambda event: None, collector.keep
+    )
+    collector.add(asyncio.run(runner.run()), Redaction())
+    manifests = capability_files(collector.run, collector.files.__getitem__)
+    assert manifests.keys() == (NAMES if options else set())
+    assert all("scopes" in entry for data in manifests.values() for entry in json.loads(data))
 
 
 def test_on_stdio_they_are_made_of_the_newest_lists() -> None:
     tool = {"name": "echo", "description": "Echo.", "inputSchema": {}}
     run = spoken(Facts("1", tools=[]), Facts("2", tools=[tool]))
-    found = capability_files(run, nothing)
-    assert found.keys() == NAMES
+    manifests = capability_files(run, nothing)
+    assert manifests.keys() == NAMES
     digest = "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
-    assert json.loads(found["registry/mcp-tools.json"]) == [
+    assert json.loads(manifests["registry/mcp-tools.json"]) == [
         {"name": "echo", "description": "Echo.", "inputSchemaHash": digest}
     ]
-    assert found["registry/mcp-prompts.json"] == b"[]"
+    assert manifests["registry/mcp-prompts.json"] == b"[]"
 
 
 def test_without_a_server_that_spoke_there_are_none() -> None:

@@ -1,4 +1,4 @@
-"""Bundles are written at once, in one form, and over nothing but an older bundle."""
+"""Bundles are written atomically, and replace only another bundle."""
 
 import json
 from dataclasses import replace
@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from assay.certify.bundle.bundle_manifest import Artifact, BundleManifest, encode, read
-from assay.certify.bundle.directory import CannotWrite, Contents, write
+from assay.certify.bundle.directory import BundleSource, CannotWrite, write
 from assay.certify.bundle.layout import MANIFEST
 from assay.certify.bundle.manifest import BadManifest
 from assay.signing import canonical, dsse
 from assay.signing.dsse import Role, Trust
 from tests.certify.bundles import CREATED, DEVELOPER, HARNESS, listed
 
-EMPTY = Contents("s", "1", None, "p/1", b"[list]", {"report.md": b"# x"}, CREATED, timedelta(days=1))
+EMPTY = BundleSource("s", "1", None, "p/1", b"[list]", {"report.md": b"# x"}, CREATED, timedelta(days=1))
 
 
 def names(directory: Path) -> list[str]:
@@ -30,13 +30,13 @@ def opened(directory: Path) -> BundleManifest:
 
 def test_the_manifest_names_server_profile_time_signers_and_files(tmp_path: Path) -> None:
     write(tmp_path / "b", EMPTY, DEVELOPER, harness=HARNESS.public.id)
-    found = opened(tmp_path / "b")
-    assert (found.server.name, found.server.version, found.profile.id) == ("s", "1", "p/1")
-    assert (found.created, found.expires) == ("2030-01-01T00:00:00Z", "2030-01-02T00:00:00Z")
-    assert found.roles == {DEVELOPER.public.id: Role.DEVELOPER, HARNESS.public.id: Role.HARNESS}
-    assert [entry.path for entry in found.files] == ["profile.toml", "report.md"]
+    manifest = opened(tmp_path / "b")
+    assert (manifest.server.name, manifest.server.version, manifest.profile.id) == ("s", "1", "p/1")
+    assert (manifest.created, manifest.expires) == ("2030-01-01T00:00:00Z", "2030-01-02T00:00:00Z")
+    assert manifest.roles == {DEVELOPER.public.id: Role.DEVELOPER, HARNESS.public.id: Role.HARNESS}
+    assert [entry.path for entry in manifest.files] == ["profile.toml", "report.md"]
     assert names(tmp_path / "b") == [MANIFEST, "profile.toml", "report.md"]
-    assert names(tmp_path) == [f"b/{name}" for name in names(tmp_path / "b")], "nothing is left beside it"
+    assert names(tmp_path) == [f"b/{name}" for name in names(tmp_path / "b")], "no temporary files are left"
 
 
 def test_a_key_with_both_roles_is_named_as_the_developers(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_an_empty_directory_is_filled(tmp_path: Path) -> None:
 
 def test_an_older_bundle_gives_way_only_by_force(tmp_path: Path) -> None:
     write(tmp_path / "b", replace(EMPTY, files={"old": b""}), DEVELOPER)
-    with pytest.raises(CannotWrite, match="holds a bundle already: name another directory, or use --force"):
+    with pytest.raises(CannotWrite, match="contains a bundle: name another directory, or use --force"):
         write(tmp_path / "b", EMPTY, DEVELOPER)
     assert "old" in names(tmp_path / "b")
     write(tmp_path / "b", EMPTY, DEVELOPER, force=True)
@@ -72,14 +72,14 @@ def test_nothing_else_gives_way_even_by_force(tmp_path: Path, stranger: str) -> 
     (tmp_path / "b" / stranger).parent.mkdir(exist_ok=True)
     (tmp_path / "b" / stranger).write_text("mine")
     before = names(tmp_path)
-    with pytest.raises(CannotWrite, match=f"holds what is no part of a bundle, as {stranger}"):
+    with pytest.raises(CannotWrite, match=f"files that are not part of a bundle, such as {stranger}"):
         write(tmp_path / "b", EMPTY, DEVELOPER, force=True)
     assert names(tmp_path) == before
 
 
 def test_a_directory_with_a_manifest_of_something_else_does_not_give_way(tmp_path: Path) -> None:
     (tmp_path / MANIFEST).write_text('{"payload":"e30="}')
-    with pytest.raises(CannotWrite, match=f"no part of a bundle, as {MANIFEST}"):
+    with pytest.raises(CannotWrite, match=f"not part of a bundle, such as {MANIFEST}"):
         write(tmp_path, EMPTY, DEVELOPER, force=True)
 
 
@@ -87,7 +87,7 @@ def test_a_file_or_a_link_in_the_way(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     (tmp_path / "link").symlink_to(tmp_path)
     for name in ("file", "link"):
-        with pytest.raises(CannotWrite, match="is in the way: name a directory"):
+        with pytest.raises(CannotWrite, match="is not a directory: name another one"):
             write(tmp_path / name, EMPTY, DEVELOPER, force=True)
 
 
@@ -103,18 +103,18 @@ def test_a_place_that_is_not_there(tmp_path: Path) -> None:
     "name", ["MANIFEST.json", "profile.toml", "attestations/x.dsse.json", "../x", "a//b", "A\\b"]
 )
 def test_names_that_cannot_be_given(tmp_path: Path, name: str) -> None:
-    with pytest.raises(CannotWrite, match="no bundle: "):
+    with pytest.raises(CannotWrite, match="cannot create a bundle: "):
         write(tmp_path / "b", replace(EMPTY, files={name: b""}), DEVELOPER)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_bundle_without_a_life_is_not_written(tmp_path: Path) -> None:
-    with pytest.raises(CannotWrite, match="expires before it begins"):
+    with pytest.raises(CannotWrite, match="expires before it was created"):
         write(tmp_path / "b", replace(EMPTY, lifetime=timedelta(0)), DEVELOPER)
 
 
 def test_evidence_that_cannot_be_attested_is_not_written(tmp_path: Path) -> None:
-    with pytest.raises(CannotWrite, match=r"summary\.json is not of the form"):
+    with pytest.raises(CannotWrite, match=r"summary\.json does not have the expected format"):
         write(tmp_path / "b", replace(EMPTY, files={"summary.json": b"[]"}), DEVELOPER)
 
 
@@ -125,7 +125,7 @@ def test_an_artifact_is_known_by_its_bytes(tmp_path: Path) -> None:
 
 def test_what_was_written_is_read(tmp_path: Path) -> None:
     write(tmp_path / "b", EMPTY, DEVELOPER)
-    found = opened(tmp_path / "b")
-    assert read(encode(found)) == found
-    with pytest.raises(BadManifest, match="no manifest of a bundle"):
+    manifest = opened(tmp_path / "b")
+    assert read(encode(manifest)) == manifest
+    with pytest.raises(BadManifest, match="not a bundle manifest"):
         read(canonical.encode({"files": []}))

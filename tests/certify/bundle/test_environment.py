@@ -1,4 +1,4 @@
-"""What another interpreter has installed."""
+"""The packages of another interpreter."""
 
 from pathlib import Path
 
@@ -10,14 +10,14 @@ from tests.certify.environments import MARKERS, environment, installed, virtual
 
 def test_another_environment_is_asked_by_its_own_interpreter(tmp_path: Path) -> None:
     python = virtual(tmp_path, {"Some.Package": "1.0", "other": "2.0"})
-    # A package may greet whoever starts the interpreter.
+    # A package may print at start-up.
     next(tmp_path.rglob("site-packages")).joinpath("greeting.pth").write_text("import sys; print('hello')\n")
-    found = inspect(python)
-    assert [(one.key, one.version) for one in found.distributions] == [
+    environment = inspect(python)
+    assert [(package.key, package.version) for package in environment.distributions] == [
         ("other", "2.0"),
         ("some-package", "1.0"),
     ]
-    assert found.markers.keys() == MARKERS.keys()
+    assert environment.markers.keys() == MARKERS.keys()
 
 
 def test_a_package_without_a_version(tmp_path: Path) -> None:
@@ -29,26 +29,26 @@ def test_a_package_without_a_version(tmp_path: Path) -> None:
 def test_what_is_no_interpreter(tmp_path: Path) -> None:
     with pytest.raises(BadEnvironment, match=r"cannot start .*No such file"):
         inspect(tmp_path / "python")
-    with pytest.raises(BadEnvironment, match="does not describe what is installed"):
+    with pytest.raises(BadEnvironment, match="does not report its packages"):
         inspect(Path("/bin/true"))
     with pytest.raises(BadEnvironment, match="exit code 1"):
         inspect(Path("/bin/false"))
 
 
 def test_dependencies_are_those_that_are_installed() -> None:
-    found = environment(
+    packages = environment(
         installed("a", "b>=1", "gone", 'c; sys_platform == "win32"'), installed("b"), installed("c")
     )
-    assert dependencies(found) == {"a": ("b",), "b": (), "c": ()}
+    assert dependencies(packages) == {"a": ("b",), "b": (), "c": ()}
 
 
 def test_an_extra_counts_where_something_asks_for_it() -> None:
     of_extra = ('d; extra == "x"', 'b[x]; extra == "all"')
     assert dependencies(environment(installed("b", *of_extra), installed("d")))["b"] == ()
-    asked = environment(installed("a", "b[all]"), installed("b", *of_extra), installed("d"))
-    assert dependencies(asked) == {"a": ("b",), "b": ("d",), "d": ()}
+    requiring = environment(installed("a", "b[all]"), installed("b", *of_extra), installed("d"))
+    assert dependencies(requiring) == {"a": ("b",), "b": ("d",), "d": ()}
 
 
 def test_a_requirement_that_cannot_be_read() -> None:
-    with pytest.raises(BadEnvironment, match="a in /site requires what cannot be read"):
+    with pytest.raises(BadEnvironment, match="a in /site has an invalid requirement"):
         dependencies(environment(installed("a", "b === ?? [")))

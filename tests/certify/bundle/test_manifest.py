@@ -1,4 +1,4 @@
-"""Manifests: every file counts, and nothing leads out."""
+"""Manifests list every file, and no name leads out of the directory."""
 
 import os
 from hashlib import sha256
@@ -31,19 +31,21 @@ def write(directory: Path, files: dict[str, bytes]) -> dict[str, bytes]:
 @given(TREES, TREES)
 @settings(max_examples=25)
 def test_a_directory_differs_from_a_manifest_just_where_its_files_do(
-    one: dict[str, bytes], other: dict[str, bytes]
+    left: dict[str, bytes], right: dict[str, bytes]
 ) -> None:
     with TemporaryDirectory() as first, TemporaryDirectory() as second:
-        before, after = write(Path(first), one), write(Path(second), other)
+        before, after = write(Path(first), left), write(Path(second), right)
         listed = read(encode(take(Path(first))))
-        found = compare(listed, Path(second))
+        difference = compare(listed, Path(second))
     assert [(entry.path, entry.size) for entry in listed.files] == sorted(
         (n, len(d)) for n, d in before.items()
     )
-    assert found.missing == tuple(sorted(before.keys() - after.keys()))
-    assert found.added == tuple(sorted(after.keys() - before.keys()))
-    assert found.changed == tuple(sorted(n for n in before.keys() & after.keys() if before[n] != after[n]))
-    assert bool(found) is (before != after)
+    assert difference.missing == tuple(sorted(before.keys() - after.keys()))
+    assert difference.added == tuple(sorted(after.keys() - before.keys()))
+    assert difference.changed == tuple(
+        sorted(n for n in before.keys() & after.keys() if before[n] != after[n])
+    )
+    assert bool(difference) is (before != after)
 
 
 def test_the_form(tmp_path: Path) -> None:
@@ -96,14 +98,14 @@ def piped(directory: Path) -> None:
 def test_only_plain_files_are_described(tmp_path: Path, spoil: Any) -> None:
     spoil(tmp_path)
     for act in (take, lambda directory: compare(manifest.Manifest(()), directory)):
-        with pytest.raises(BadManifest, match="only plain files are evidence"):
+        with pytest.raises(BadManifest, match="only regular files are allowed"):
             act(tmp_path)
 
 
 @pytest.mark.parametrize("name", [b"a\\b", b"a\nb", b"\xff"])
 def test_a_name_that_not_every_system_has(tmp_path: Path, name: bytes) -> None:
     (tmp_path / os.fsdecode(name)).touch()
-    with pytest.raises(BadManifest, match="not a name on every system"):
+    with pytest.raises(BadManifest, match="not a portable file name"):
         take(tmp_path)
 
 
@@ -111,7 +113,7 @@ def test_a_name_that_not_every_system_has(tmp_path: Path, name: bytes) -> None:
 def test_names_that_are_one_elsewhere(tmp_path: Path, names: tuple[str, str]) -> None:
     for name in names:
         (tmp_path / name).touch()
-    with pytest.raises(BadManifest, match="one name on other systems"):
+    with pytest.raises(BadManifest, match="equal on other systems"):
         take(tmp_path)
 
 

@@ -18,20 +18,20 @@ TIME = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 SMALL = environment(installed("A.b", "c"), installed("c", version="2.0"))
 
 
-def described(found: Environment) -> bytes:
-    return describe(found, serial=SERIAL, time=TIME)
+def described(packages: Environment) -> bytes:
+    return describe(packages, serial=SERIAL, time=TIME)
 
 
 def test_components_and_what_they_depend_on() -> None:
     bom: dict[str, Any] = json.loads(described(SMALL))
     assert (bom["bomFormat"], bom["specVersion"]) == ("CycloneDX", "1.6")
     assert (bom["serialNumber"], bom["metadata"]["timestamp"]) == (SERIAL.urn, TIME.isoformat())
-    assert {(one["type"], one["name"], one.get("purl")) for one in bom["components"]} == {
+    assert {(entry["type"], entry["name"], entry.get("purl")) for entry in bom["components"]} == {
         ("library", "A.b", "pkg:pypi/a-b@1.0"),
         ("library", "c", "pkg:pypi/c@2.0"),
         ("platform", "cpython", None),
     }
-    edges = {one["ref"]: one.get("dependsOn") for one in bom["dependencies"]}
+    edges = {entry["ref"]: entry.get("dependsOn") for entry in bom["dependencies"]}
     assert edges["pkg:pypi/a-b@1.0"] == ["pkg:pypi/c@2.0"]
     assert edges["pkg:pypi/c@2.0"] is None
 
@@ -42,10 +42,10 @@ def test_the_same_environment_gives_the_same_bytes() -> None:
 
 
 def test_a_real_environment_makes_a_valid_document() -> None:
-    found = inspect(Path(sys.executable))
-    bom: dict[str, Any] = json.loads(described(found))
-    assert len(bom["components"]) == len(found.distributions) + 1
-    edges = {one["ref"]: one.get("dependsOn", []) for one in bom["dependencies"]}
+    packages = inspect(Path(sys.executable))
+    bom: dict[str, Any] = json.loads(described(packages))
+    assert len(bom["components"]) == len(packages.distributions) + 1
+    edges = {entry["ref"]: entry.get("dependsOn", []) for entry in bom["dependencies"]}
     assay = next(ref for ref in edges if ref.startswith("pkg:pypi/assay"))
     assert any(ref.startswith("pkg:pypi/msgspec@") for ref in edges[assay])
 
@@ -53,9 +53,9 @@ def test_a_real_environment_makes_a_valid_document() -> None:
 @pytest.mark.parametrize(
     ("data", "cause"),
     [
-        (b"\xff", "no SBOM"),
-        (b"{", "no SBOM"),
-        (b"[" * 100_000, "no SBOM"),
+        (b"\xff", "not an SBOM"),
+        (b"{", "not an SBOM"),
+        (b"[" * 100_000, "not an SBOM"),
         (b'{"bomFormat":"CycloneDX"}', "specVersion"),
         (b'{"bomFormat":"CycloneDX","specVersion":"1.6","more":1}', "more"),
         (

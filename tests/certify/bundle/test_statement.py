@@ -1,4 +1,4 @@
-"""Statements: written in one form, read strictly."""
+"""Statements: canonical encoding, strict decoding."""
 
 import math
 from typing import Any

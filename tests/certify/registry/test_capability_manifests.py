@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.certify.registry.capability_manifests import KINDS, MAX_BYTES, disagreements, made_of, read
+from assay.certify.registry.capability_manifests import KINDS, MAX_BYTES, disagreements, manifest_entry, read
 from assay.lab.harness.trace.digest import digest_of_json
 
 DIGEST = "sha256:" + "0f" * 32
@@ -90,9 +90,9 @@ def test_a_name_that_comes_twice_is_an_error(kind: str) -> None:
 
 
 def test_resources_of_one_name_have_different_addresses() -> None:
-    one, other = {"name": "a", "uri": "x:1"}, {"name": "a", "uri": "x:2"}
-    assert severities("resources", [one, other]) == []
-    assert severities("resources", [one, one]) == ["error"]
+    first, second = {"name": "a", "uri": "x:1"}, {"name": "a", "uri": "x:2"}
+    assert severities("resources", [first, second]) == []
+    assert severities("resources", [first, first]) == ["error"]
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"\xff", b"[" * 100_000, b" " * (MAX_BYTES + 1)])
@@ -125,12 +125,12 @@ def test_entries_made_of_lists_agree_with_them() -> None:
         "prompts": [{"name": "p", "_meta": {"dev.assay/version": {"semver": "1.0.0", "digest": DIGEST}}}],
     }
     for kind, items in live.items():
-        entries = [made_of(kind, item) for item in items]
+        entries = [manifest_entry(kind, item) for item in items]
         assert disagreements(kind, entries, items) == []
 
 
 def test_drift_is_found() -> None:
     listed = [{"name": "a", "inputSchema": {"type": "object"}}, {"name": "b", "inputSchema": {}}]
     entries = [{"name": "a", "inputSchemaHash": digest_of_json({})}, {"name": "c"}]
-    told = {(issue.path, issue.message.split(",")[0]) for issue in disagreements("tools", entries, listed)}
-    assert {path for path, _ in told} == {"a.inputSchemaHash", "b", "c"}
+    issues = {(issue.path, issue.message.split(",")[0]) for issue in disagreements("tools", entries, listed)}
+    assert {path for path, _ in issues} == {"a.inputSchemaHash", "b", "c"}

@@ -1,4 +1,4 @@
-"""Two entries of one server: what may follow what."""
+"""Which entry may replace another one of the same server."""
 
 from typing import Any
 
@@ -14,9 +14,9 @@ MAJOR = {"version": "2.0.0"}
 
 
 def changes(edits: dict[str, Any], severity: str | None = None, **manifests: Any) -> list[Change]:
-    found = difference(ENTRY, edited(edits), **manifests)
-    assert found.acceptable is all(change.severity != "error" for change in found.changes)
-    return [change for change in found.changes if severity is None or change.severity == severity]
+    result = difference(ENTRY, edited(edits), **manifests)
+    assert result.acceptable is all(change.severity != "error" for change in result.changes)
+    return [change for change in result.changes if severity is None or change.severity == severity]
 
 
 def refusals(edits: dict[str, Any]) -> list[str]:
@@ -97,7 +97,7 @@ def test_a_new_prompt_is_told() -> None:
         f"{PROMPTS}|n": 2,
         **HIGHER,
     }
-    assert Change("prompts.other", "is new") in changes(edit)
+    assert Change("prompts.other", "was added") in changes(edit)
 
 
 def test_fewer_tools_take_a_major_version() -> None:
@@ -110,22 +110,22 @@ def test_below_one_a_minor_version_may_take_away() -> None:
     old = edited({"version": "0.1.0"})
     fewer = {f"{BLOCK}|capabilities|tools|n": 2}
     assert not [
-        one
-        for one in difference(old, edited({**fewer, "version": "0.2.0"})).changes
-        if one.severity != "info"
+        change
+        for change in difference(old, edited({**fewer, "version": "0.2.0"})).changes
+        if change.severity != "info"
     ]
     assert [
-        one
-        for one in difference(old, edited({**fewer, "version": "0.1.1"})).changes
-        if one.severity == "warning"
+        change
+        for change in difference(old, edited({**fewer, "version": "0.1.1"})).changes
+        if change.severity == "warning"
     ]
 
 
 def test_with_manifests_tools_are_told_by_name() -> None:
     old, new = {"tools": [{"name": "a"}, {"name": "b"}]}, {"tools": [{"name": "b"}, {"name": "c"}]}
-    found = changes(HIGHER, old_manifests=old, new_manifests=new)
-    assert Change("tools.a", "is there no more: that takes a major version", "warning") in found
-    assert Change("tools.c", "is new") in found
+    reported = changes(HIGHER, old_manifests=old, new_manifests=new)
+    assert Change("tools.a", "was removed: that requires a major version", "warning") in reported
+    assert Change("tools.c", "was added") in reported
 
 
 @pytest.mark.parametrize(
@@ -142,10 +142,10 @@ def test_what_clients_would_miss_is_a_warning(edit: dict[str, Any], path: str) -
 
 def test_batches_that_are_no_more_taken_are_a_warning() -> None:
     old = edited({f"{BLOCK}|jsonrpc|batch": True})
-    found = difference(old, edited(HIGHER)).changes
-    assert [change.path for change in found if change.severity == "warning"] == ["jsonrpc"]
+    reported = difference(old, edited(HIGHER)).changes
+    assert [change.path for change in reported if change.severity == "warning"] == ["jsonrpc"]
 
 
 def test_lists_of_the_same_names_may_still_differ() -> None:
     edit = {f"{BLOCK}|capabilities|tools|sha256": HASH[::-1], **HIGHER}
-    assert Change("tools", "names, schemas or versions are not the same") in changes(edit)
+    assert Change("tools", "names, schemas or versions differ") in changes(edit)

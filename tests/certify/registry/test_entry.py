@@ -1,4 +1,4 @@
-"""`server.json`: a good entry has no issues, and all of a bad one are told at once."""
+"""`server.json`: a valid entry has no issues; all issues of an invalid one are reported."""
 
 import json
 from typing import Any
@@ -14,7 +14,7 @@ PACKAGE = "packages|0"
 CAPABILITIES = f"{BLOCK}|capabilities"
 PROFILE_PATH = f"_meta.{PUBLISHER}.{PROFILE}"
 
-# What is changed, where the issue is, and a part of what is told.
+# The change, the path of the issue, and a part of its message.
 WRONG: list[tuple[str, Any, str, str]] = [
     ("name", GONE, "name", "is missing"),
     ("name", "notes", "name", "a namespace and a name"),
@@ -24,11 +24,11 @@ WRONG: list[tuple[str, Any, str, str]] = [
     ("description", "", "description", "1 to 100 characters"),
     ("description", "x" * 101, "description", "1 to 100 characters"),
     ("version", GONE, "version", "is missing"),
-    ("version", "^1.2.3", "version", "must be one version"),
-    ("version", ">=1.2", "version", "must be one version"),
-    ("version", "1.x", "version", "must be one version"),
-    ("version", "1.*", "version", "must be one version"),
-    ("version", "latest", "version", "must be one version"),
+    ("version", "^1.2.3", "version", "must be a single version"),
+    ("version", ">=1.2", "version", "must be a single version"),
+    ("version", "1.x", "version", "must be a single version"),
+    ("version", "1.*", "version", "must be a single version"),
+    ("version", "latest", "version", "must be a single version"),
     ("title", "", "title", "1 to 100 characters"),
     ("websiteUrl", "example", "websiteUrl", "a URL"),
     ("repository", {"url": "https://example.com"}, "repository.source", "is missing"),
@@ -41,7 +41,7 @@ WRONG: list[tuple[str, Any, str, str]] = [
     (f"{PACKAGE}|identifier", GONE, "packages[0].identifier", "is missing"),
     (f"{PACKAGE}|transport", GONE, "packages[0].transport", "is missing"),
     (f"{PACKAGE}|transport", {"type": "sse"}, "packages[0].transport.url", "is missing"),
-    (f"{PACKAGE}|version", "latest", "packages[0].version", "must be one version"),
+    (f"{PACKAGE}|version", "latest", "packages[0].version", "must be a single version"),
     (f"{PACKAGE}|fileSha256", "0F" * 32, "packages[0].fileSha256", "64 hexadecimal digits"),
     (
         f"{PACKAGE}|packageArguments|0",
@@ -49,7 +49,7 @@ WRONG: list[tuple[str, Any, str, str]] = [
         "packages[0].packageArguments[0]",
         "value or valueHint",
     ),
-    (f"{PACKAGE}|packageArguments|1|name", GONE, "packages[0].packageArguments[1]", "has name"),
+    (f"{PACKAGE}|packageArguments|1|name", GONE, "packages[0].packageArguments[1]", "needs name"),
     (f"{PACKAGE}|packageArguments|0|type", "odd", "packages[0].packageArguments[0].type", "one of named"),
     (
         f"{PACKAGE}|environmentVariables|0|isSecret",
@@ -67,8 +67,8 @@ WRONG: list[tuple[str, Any, str, str]] = [
     (f"{BLOCK}|streaming|heartbeatSec", 0, f"{PROFILE_PATH}.streaming.heartbeatSec", "number of seconds"),
     (f"{BLOCK}|auth|modes", GONE, f"{PROFILE_PATH}.auth.modes", "is missing"),
     (f"{CAPABILITIES}|tools", GONE, f"{PROFILE_PATH}.capabilities.tools", "is missing"),
-    (f"{CAPABILITIES}|tools|n", -1, f"{PROFILE_PATH}.capabilities.tools.n", "a whole number"),
-    (f"{CAPABILITIES}|tools|n", True, f"{PROFILE_PATH}.capabilities.tools.n", "a whole number"),
+    (f"{CAPABILITIES}|tools|n", -1, f"{PROFILE_PATH}.capabilities.tools.n", "a non-negative integer"),
+    (f"{CAPABILITIES}|tools|n", True, f"{PROFILE_PATH}.capabilities.tools.n", "a non-negative integer"),
     (
         f"{CAPABILITIES}|prompts|versions|review",
         "2",
@@ -117,7 +117,7 @@ def test_an_mcpb_package_has_the_digest_of_its_file() -> None:
 
 def test_what_a_publisher_adds_has_a_bound() -> None:
     assert errors(edited({f"_meta|{PUBLISHER}|com.example": "x" * 4000}))[0].message.endswith(
-        "keeps 4096 at most"
+        "accepts at most 4096"
     )
     assert not errors(edited({f"_meta|{PUBLISHER}|com.example": "x" * 2000}))
 

@@ -1,4 +1,4 @@
-"""Bundles of other versions of Assay: their words may be others, what they say may not."""
+"""Bundles of other versions of Assay: their wording may differ, their facts may not."""
 
 import shutil
 from collections.abc import Callable
@@ -7,25 +7,25 @@ from typing import Any
 
 import pytest
 
-from assay.certify.verification.procedure import Report, verify
+from assay.certify.verification.procedure import VerificationReport, verify
 from tests.certify import bundles
 from tests.certify.bundles import NOW, TRUST, edit
 
 Change = Callable[[dict[str, Any]], object]
 OLDER = "0.0.9"
-FACTS = "the facts compared and not the words, which are by version 0.0.9"
+FACTS = "facts compared, not the wording of version 0.0.9"
 
 
 def reworded(summary: dict[str, Any]) -> None:
-    for one in summary["checks"]:
-        one["title"] = f"In other words, {one['title']}"
-        one["reason"] = one["reason"] and f"in other words, {one['reason']}"
-        for seen in one["results"]:
-            seen["reason"] = "in other words"
+    for score in summary["checks"]:
+        score["title"] = f"In other words, {score['title']}"
+        score["reason"] = score["reason"] and f"in other words, {score['reason']}"
+        for result in score["results"]:
+            result["reason"] = "in other words"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """As an older version, with other words, would have written it."""
     bundle = bundles.make(tmp_path_factory.mktemp("older") / "evidence")
     edit(bundle / "run" / "run.json", lambda run: run.update(assay=OLDER))
@@ -39,17 +39,17 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def older(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(made, tmp_path / "evidence"))
+def older(written: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(written, tmp_path / "evidence"))
 
 
-def found(report: Report) -> list[tuple[str, str]]:
-    return [(one.reason, one.where) for one in report.refusals]
+def causes(report: VerificationReport) -> list[tuple[str, str]]:
+    return [(entry.reason, entry.where) for entry in report.refusals]
 
 
-def test_other_words_of_another_version_are_good(made: Path) -> None:
-    report = verify(made, TRUST, now=NOW, rejudge=True)
-    assert found(report) == []
+def test_other_words_of_another_version_are_good(written: Path) -> None:
+    report = verify(written, TRUST, now=NOW, rejudge=True)
+    assert causes(report) == []
     notes = {step.name: step.note for step in report.steps}
     assert FACTS in notes["summary"]
     assert FACTS in notes["badge"]
@@ -62,15 +62,15 @@ def test_other_words_of_the_same_version_are_not(tmp_path: Path) -> None:
     assert "compared byte by byte" in notes["badge"]
     edit(bundle / "summary.json", reworded)
     bundles.attest_again(bundle)
-    assert found(verify(bundle, TRUST, now=NOW)) == [("wrong-summary", "summary.json")]
+    assert causes(verify(bundle, TRUST, now=NOW)) == [("wrong-summary", "summary.json")]
 
 
 def measured(summary: dict[str, Any]) -> dict[str, Any]:
-    return next(one for one in summary["checks"] if one["results"] and one["status"] == "SUCCESS")
+    return next(entry for entry in summary["checks"] if entry["results"] and entry["status"] == "SUCCESS")
 
 
 def unmeasured(summary: dict[str, Any]) -> dict[str, Any]:
-    return next(one for one in summary["checks"] if one["measure"] == "not measured")
+    return next(entry for entry in summary["checks"] if entry["measure"] == "not measured")
 
 
 SUMMARIES: dict[str, Change] = {
@@ -100,14 +100,14 @@ SUMMARIES: dict[str, Change] = {
 def test_a_summary_that_says_something_else(older: Path, name: str) -> None:
     edit(older / "summary.json", SUMMARIES[name])
     bundles.attest_again(older)
-    assert set(found(verify(older, TRUST, now=NOW))) == {("wrong-summary", "summary.json")}
+    assert set(causes(verify(older, TRUST, now=NOW))) == {("wrong-summary", "summary.json")}
 
 
 BADGES: dict[str, tuple[str, Change]] = {
     "another figure": ("badge.json", lambda b: b.update(passed=61)),
     "true for a figure": ("badge.json", lambda b: b.update(selfAttested=0)),
     "another state": ("badge.json", lambda b: b["checks"].update({"jsonrpc.negatives": "pass"})),
-    "a check that nobody knows": ("badge.json", lambda b: b["checks"].update(all="pass")),
+    "an unknown check": ("badge.json", lambda b: b["checks"].update(all="pass")),
     "another latency": ("badge.json", lambda b: b["latency"].update({"sse.p95_ms": 1})),
     "of another summary": ("badge.json", lambda b: b.update(summarySha256="0" * 64)),
     "less than a badge": ("badge.json", lambda b: b.pop("conclusion")),
@@ -123,11 +123,11 @@ def test_a_badge_that_says_something_else(older: Path, name: str) -> None:
     file, change = BADGES[name]
     edit(older / file, change)
     bundles.sign_again(older)
-    assert found(verify(older, TRUST, now=NOW)) == [("wrong-badge", file)]
+    assert causes(verify(older, TRUST, now=NOW)) == [("wrong-badge", file)]
 
 
 def excused(summary: dict[str, Any], demand: str) -> None:
-    score = next(one for one in summary["checks"] if one["id"] == demand)
+    score = next(entry for entry in summary["checks"] if entry["id"] == demand)
     score.update(measure="not applicable", reason="in other words")
 
 

@@ -1,4 +1,4 @@
-"""Verification step by step: what is told, who is believed, and what only judging again finds."""
+"""Verification step by step: the notes, the trusted keys, and what only judging again detects."""
 
 import json
 import shutil
@@ -12,8 +12,8 @@ import pytest
 
 from assay.certify import metrics
 from assay.certify.bundle.capability_files import capability_files
-from assay.certify.verification.procedure import STEPS, CannotRead, Report, Status, verify
-from assay.certify.verification.refusal import Reason
+from assay.certify.verification.procedure import STEPS, CannotRead, Status, VerificationReport, verify
+from assay.certify.verification.refusal import RefusalReason
 from assay.lab.harness.run.run import parse_run
 from assay.lab.harness.trace.file import dump_trace, read_trace
 from assay.lab.harness.trace.frame import Frame, Sender
@@ -37,11 +37,11 @@ def bundle(good: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(good, tmp_path / "evidence"))
 
 
-def noted(report: Report) -> dict[str, str]:
+def noted(report: VerificationReport) -> dict[str, str]:
     return {step.name: step.note for step in report.steps}
 
 
-def reasons(report: Report) -> list[str]:
+def reasons(report: VerificationReport) -> list[str]:
     return sorted({refusal.reason for refusal in report.refusals})
 
 
@@ -52,7 +52,7 @@ def test_a_good_bundle_is_verified_in_every_step(good: Path) -> None:
     assert [step.name for step in report.steps] == [*(name for name, _, _ in STEPS), *again]
     assert {step.status for step in report.steps} == {Status.GOOD}
     assert (report.conclusion, report.self_attested) == ("too little measured", False)
-    assert noted(report)["rejudge"] == "4 traces, each chained and with the verdicts that it had"
+    assert noted(report)["rejudge"] == "4 traces have intact chains and the stored verdicts"
 
 
 @pytest.mark.parametrize(
@@ -89,8 +89,8 @@ def test_every_changed_file_is_named_and_none_is_understood(bundle: Path) -> Non
     (bundle / "badge.json").write_bytes(b"{")
     (bundle / "summary.json").unlink()
     report = verify(bundle, TRUST, now=NOW)
-    found = {(refusal.reason, refusal.where) for refusal in report.refusals}
-    assert found == {("changed-file", "badge.json"), ("missing-file", "summary.json")}
+    refusals = {(refusal.reason, refusal.where) for refusal in report.refusals}
+    assert refusals == {("changed-file", "badge.json"), ("missing-file", "summary.json")}
     assert next(step.name for step in report.steps if step.status is Status.NOT_REACHED) == "profile"
 
 
@@ -118,7 +118,7 @@ def test_who_pins_no_harness_takes_metrics_for_the_developers_own(good: Path) ->
     report = verify(good, DEVELOPER_ONLY, now=NOW)
     assert report.ok
     assert report.self_attested
-    assert noted(report)["metrics"] == "self-reported: no trusted harness has signed them (unknown-key)"
+    assert noted(report)["metrics"] == "self-reported: not signed by a trusted harness (unknown-key)"
 
 
 def test_metrics_that_are_not_signed_are_self_reported(bundle: Path) -> None:
@@ -164,7 +164,7 @@ def banner(frame: Frame) -> Frame:
 
 
 def retold(trace: Trace, change: Change) -> bytes:
-    """With a chain that fits: whoever writes a whole trace can do that."""
+    """A changed trace with a valid chain: the author of a trace can produce one."""
     return dump_trace(Trace(trace.header, [change(frame) for frame in trace.frames]))
 
 
@@ -192,7 +192,7 @@ def test_a_trace_that_was_edited_has_a_broken_chain(bundle: Path) -> None:
     assert reasons(report) == ["broken-trace"]
 
 
-def lied(bundle: Path, change: Callable[[dict[str, Any]], object]) -> Report:
+def lied(bundle: Path, change: Callable[[dict[str, Any]], object]) -> VerificationReport:
     """The run is edited, and summary, badges, statements and signature are made to fit."""
     bundles.edit(bundle / "run" / "run.json", change)
     finish_again(bundle)
@@ -210,8 +210,8 @@ def better(run: dict[str, Any]) -> None:
 
 
 def exchanged(run: dict[str, Any]) -> None:
-    one, other = run["cells"][0], run["cells"][1]
-    one["trace"], other["trace"] = other["trace"], one["trace"]
+    first, second = run["cells"][0], run["cells"][1]
+    first["trace"], second["trace"] = second["trace"], first["trace"]
 
 
 def emptied(run: dict[str, Any]) -> None:
@@ -236,35 +236,35 @@ def test_a_report_that_shows_something_else(bundle: Path, name: str) -> None:
     bundles.sign_again(bundle)
     assert verify(bundle, TRUST, now=NOW).ok
     report = verify(bundle, TRUST, now=NOW, rejudge=True)
-    assert [(one.reason, one.where) for one in report.refusals] == [("wrong-report", name)]
+    assert [(refusal.reason, refusal.where) for refusal in report.refusals] == [("wrong-report", name)]
 
 
 def test_a_list_that_the_server_did_not_tell(bundle: Path) -> None:
     stored = parse_run((bundle / "run" / "run.json").read_bytes(), "run.json")
-    told = capability_files(stored, lambda name: (bundle / name).read_bytes())
+    manifests = capability_files(stored, lambda name: (bundle / name).read_bytes())
     name = "registry/mcp-tools.json"
     (bundle / "registry").mkdir()
-    (bundle / name).write_bytes(told[name])
+    (bundle / name).write_bytes(manifests[name])
     finish_again(bundle)
     assert verify(bundle, TRUST, now=NOW, rejudge=True).ok
     (bundle / name).write_bytes(b"[]")
     finish_again(bundle)
     report = verify(bundle, TRUST, now=NOW, rejudge=True)
-    assert [(one.reason, one.where) for one in report.refusals] == [("wrong-list", name)]
+    assert [(refusal.reason, refusal.where) for refusal in report.refusals] == [("wrong-list", name)]
 
 
 def test_a_demand_that_is_said_not_to_apply(bundle: Path) -> None:
-    def excuse(made: dict[str, Any]) -> None:
-        score = next(one for one in made["checks"] if one["measure"] == "not measured")
-        score.update(measure="not applicable", reason="there are no tools")
-        made["summary"]["notMeasured"] -= 1
-        made["summary"]["skipped"] += 1
+    def excuse(summary: dict[str, Any]) -> None:
+        score = next(entry for entry in summary["checks"] if entry["measure"] == "not measured")
+        score.update(measure="not applicable", reason="no tools")
+        summary["summary"]["notMeasured"] -= 1
+        summary["summary"]["skipped"] += 1
 
     bundles.edit(bundle / "summary.json", excuse)
     bundles.attest_again(bundle)
     report = verify(bundle, TRUST, now=NOW, rejudge=True)
     assert reasons(report) == ["other-verdict"]
-    assert "is said not to apply (there are no tools)" in report.refusals[0].detail
+    assert "is called not applicable (no tools)" in report.refusals[0].detail
 
 
 def test_a_summary_that_is_none_is_refused_in_each_step_that_reads_it(bundle: Path) -> None:
@@ -288,4 +288,4 @@ def test_a_run_of_a_suite_that_nobody_knows(bundle: Path) -> None:
 
 def test_every_reason_is_explained() -> None:
     page = (Path(__file__).parents[3] / "docs" / "bundle.md").read_text("utf-8")
-    assert [one for one in (*Reason, *Unsigned) if f"`{one}`" not in page] == []
+    assert [reason for reason in (*RefusalReason, *Unsigned) if f"`{reason}`" not in page] == []

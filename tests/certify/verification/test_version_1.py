@@ -28,8 +28,8 @@ def home(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("rejudge", [False, True])
 def test_it_is_good_to_us(home: Path, rejudge: bool) -> None:
     trust = Trust([(read_public_key(home / "dev.pub"), Role.DEVELOPER)])
-    found = verify(home / "bundle", trust, now=NOW, rejudge=rejudge)
-    assert (found.refusals, found.ok) == ((), True)
+    report = verify(home / "bundle", trust, now=NOW, rejudge=rejudge)
+    assert (report.refusals, report.ok) == ((), True)
 
 
 def test_it_is_good_to_the_other_verifier(home: Path) -> None:
@@ -37,8 +37,8 @@ def test_it_is_good_to_the_other_verifier(home: Path) -> None:
 
 
 def test_its_summary_has_kinds(home: Path) -> None:
-    found = summary.read((home / "bundle" / "summary.json").read_bytes())
-    assert {one.reason_kind for one in found.checks if one.measure is not Measure.MEASURED} == {
+    stored = summary.read((home / "bundle" / "summary.json").read_bytes())
+    assert {score.reason_kind for score in stored.checks if score.measure is not Measure.MEASURED} == {
         ReasonKind.NOT_APPLICABLE,
         ReasonKind.NEEDS_OPTION,
         ReasonKind.NOT_SELECTED,

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -10,29 +11,29 @@ import pytest
 
 from assay.certify.vulnerabilities.osv_export import BadExport, Bounds, digest, records
 
-ONE = {"id": "X-1", "modified": "2026-01-01T00:00:00Z", "affected": None, "unknown": {"to": "us"}}
-OTHER = {"id": "X-2", "modified": "2026-01-02T00:00:00Z"}
+FIRST = {"id": "X-1", "modified": "2026-01-01T00:00:00Z", "affected": None, "unknown": {"to": "us"}}
+SECOND = {"id": "X-2", "modified": "2026-01-02T00:00:00Z"}
 
 
-def a_file(place: Path, *found: object) -> Path:
+def a_file(place: Path, *content: object) -> Path:
     file = place / "export.json"
-    file.write_text(json.dumps(found[0] if len(found) == 1 else found))
+    file.write_text(json.dumps(content[0] if len(content) == 1 else content))
     return file
 
 
-def a_directory(place: Path, *found: object) -> Path:
-    for number, one in enumerate(found):
+def a_directory(place: Path, *content: object) -> Path:
+    for number, record in enumerate(content):
         (place / "export" / str(number)).mkdir(parents=True)
-        (place / "export" / str(number) / "record.json").write_text(json.dumps(one))
+        (place / "export" / str(number) / "record.json").write_text(json.dumps(record))
     (place / "export" / "README").write_text("no record")
     return place / "export"
 
 
-def a_zip(place: Path, *found: object) -> Path:
+def a_zip(place: Path, *content: object) -> Path:
     with zipfile.ZipFile(place / "all.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("README", "no record")
-        for number, one in enumerate(found):
-            archive.writestr(f"{number}.json", json.dumps(one))
+        for number, record in enumerate(content):
+            archive.writestr(f"{number}.json", json.dumps(record))
     return place / "all.zip"
 
 
@@ -48,48 +49,48 @@ def refusal(path: Path, bounds: Bounds | None = None) -> str:
 
 @SHAPES
 def test_records_are_read(tmp_path: Path, shape: Shape) -> None:
-    assert [record.id for record in records(shape(tmp_path, ONE, OTHER))] == ["X-1", "X-2"]
+    assert [record.id for record in records(shape(tmp_path, FIRST, SECOND))] == ["X-1", "X-2"]
 
 
 @SHAPES
 def test_one_record_that_cannot_be_read_spoils_all(tmp_path: Path, shape: Shape) -> None:
-    assert "holds no OSV record: Object missing required field `id`" in refusal(shape(tmp_path, ONE, {}))
+    assert "contains no OSV record: Object missing required field `id`" in refusal(shape(tmp_path, FIRST, {}))
 
 
 @SHAPES
 def test_records_are_counted(tmp_path: Path, shape: Shape) -> None:
-    path = shape(tmp_path, ONE, OTHER)
+    path = shape(tmp_path, FIRST, SECOND)
     assert "more than 1 " in refusal(path, Bounds(records=1))
 
 
 @SHAPES
 def test_bytes_are_counted(tmp_path: Path, shape: Shape) -> None:
-    path = shape(tmp_path, ONE, OTHER)
-    assert "more than 60" in refusal(path, Bounds(file_bytes=60, total_bytes=60))
+    path = shape(tmp_path, FIRST, SECOND)
+    assert re.search("more than (the limit of )?60", refusal(path, Bounds(file_bytes=60, total_bytes=60)))
 
 
 @pytest.mark.parametrize("shape", [a_directory, a_zip])
 def test_a_record_is_bounded(tmp_path: Path, shape: Shape) -> None:
-    assert "more than 50 bytes" in refusal(shape(tmp_path, ONE), Bounds(record_bytes=50))
+    assert "more than 50 bytes" in refusal(shape(tmp_path, FIRST), Bounds(record_bytes=50))
 
 
 def test_a_zip_bomb_is_refused(tmp_path: Path) -> None:
-    bomb = a_zip(tmp_path, {**ONE, "details": "0" * 2_000_000})
+    bomb = a_zip(tmp_path, {**FIRST, "details": "0" * 2_000_000})
     assert bomb.stat().st_size < 5_000
-    assert "what comes before have more than" in refusal(bomb)
+    assert "have more than" in refusal(bomb)
 
 
 def test_a_zip_that_lies_about_sizes(tmp_path: Path) -> None:
-    path = a_zip(tmp_path, ONE)
+    path = a_zip(tmp_path, FIRST)
     data = path.read_bytes()
-    size = len(json.dumps(ONE)).to_bytes(4, "little")
+    size = len(json.dumps(FIRST)).to_bytes(4, "little")
     assert data.count(size) >= 2
     path.write_bytes(data.replace(size, (8).to_bytes(4, "little")))
     assert "cannot unpack" in refusal(path)
 
 
 def test_a_broken_zip(tmp_path: Path) -> None:
-    path = a_zip(tmp_path, ONE, OTHER)
+    path = a_zip(tmp_path, FIRST, SECOND)
     data = bytearray(path.read_bytes())
     data[data.index(b"0.json") + 8] ^= 0xFF
     path.write_bytes(data)
@@ -100,7 +101,7 @@ def test_a_broken_zip(tmp_path: Path) -> None:
 def test_what_is_no_export(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "export.json"
     path.write_bytes(content)
-    assert "holds no OSV record" in refusal(path)
+    assert "contains no OSV record" in refusal(path)
 
 
 def test_what_is_neither_file_nor_directory(tmp_path: Path) -> None:
@@ -110,15 +111,15 @@ def test_what_is_neither_file_nor_directory(tmp_path: Path) -> None:
 
 
 def test_a_directory_with_a_pipe_or_a_link_is_refused(tmp_path: Path) -> None:
-    path = a_directory(tmp_path, ONE)
+    path = a_directory(tmp_path, FIRST)
     os.mkfifo(path / "x.json")
-    assert "only plain files" in refusal(path)
-    with pytest.raises(BadExport, match="only plain files"):
+    assert "only regular files" in refusal(path)
+    with pytest.raises(BadExport, match="only regular files"):
         digest(path)
 
 
 def test_an_empty_directory_is_no_export(tmp_path: Path) -> None:
-    assert "holds no OSV record: give an export" in refusal(tmp_path)
+    assert "contains no OSV record: use an export" in refusal(tmp_path)
 
 
 @SHAPES
@@ -126,13 +127,13 @@ def test_the_digest_changes_with_the_content(tmp_path: Path, shape: Shape) -> No
     places = [tmp_path / name for name in "abc"]
     for place in places:
         place.mkdir()
-    one, same, other = (
-        digest(shape(place, found)) for place, found in zip(places, (ONE, ONE, OTHER), strict=True)
+    first, same, other = (
+        digest(shape(place, content)) for place, content in zip(places, (FIRST, FIRST, SECOND), strict=True)
     )
-    assert len(one) == 64
-    assert one != other
-    if shape is not a_zip:  # which holds the time of its making
-        assert one == same
+    assert len(first) == 64
+    assert first != other
+    if shape is not a_zip:  # a zip archive contains timestamps
+        assert first == same
 
 
 def test_the_digest_of_nothing(tmp_path: Path) -> None:

@@ -1,10 +1,10 @@
-"""The report on vulnerabilities: critical fails, and so does what nobody has scored."""
+"""The vulnerability report: critical vulnerabilities fail, and so do unscored ones."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from assay.certify.vulnerabilities.osv import Finding, Measured, Undecided
+from assay.certify.vulnerabilities.osv import Match, ScanResult, UndecidedMatch
 from assay.certify.vulnerabilities.report import (
     BadReport,
     VulnerabilityReport,
@@ -14,47 +14,56 @@ from assay.certify.vulnerabilities.report import (
     read,
     useless_waivers,
 )
-from assay.certify.vulnerabilities.severity import Level, Rating
+from assay.certify.vulnerabilities.severity import Rating, SeverityLevel
 from assay.lab.harness.verdict import Verdict
 
 NOW = datetime(2030, 1, 8, tzinfo=UTC)
+L = SeverityLevel
 
 
-def found(name: str, level: Level, *aliases: str, package: str = "mcp") -> Finding:
-    return Finding(name, package, "1.0", "bad", "1.1", aliases, Rating(level, "CVSS_V3", "5.0"))
+def match(name: str, level: SeverityLevel, *aliases: str, package: str = "mcp") -> Match:
+    return Match(name, package, "1.0", "bad", "1.1", aliases, Rating(level, "CVSS_V3", "5.0"))
 
 
 def report(
-    *findings: Finding,
-    undecided: tuple[Undecided, ...] = (),
+    *findings: Match,
+    undecided: tuple[UndecidedMatch, ...] = (),
     newest: str = "2030-01-02T00:00:00Z",
     waived: tuple[str, ...] = (),
 ) -> VulnerabilityReport:
-    return describe(Measured(findings, undecided, ("cpython",), 7, newest, "ab" * 32), waived)
+    return describe(ScanResult(findings, undecided, ("cpython",), 7, newest, "ab" * 32), waived)
 
 
 @pytest.mark.parametrize(
     ("findings", "waived", "verdict"),
     [
         ((), (), Verdict.SUCCESS),
-        ((found("A", Level.HIGH),), (), Verdict.SUCCESS),
-        ((found("A", Level.CRITICAL),), (), Verdict.FAILURE),
-        ((found("A", Level.CRITICAL),), ("A",), Verdict.FAILURE),
-        ((found("A", Level.UNSCORED),), (), Verdict.FAILURE),
-        ((found("A", Level.UNSCORED),), ("A",), Verdict.SUCCESS),
-        ((found("A", Level.UNSCORED, "CVE-1"),), ("CVE-1",), Verdict.SUCCESS),
-        ((found("A", Level.UNSCORED), found("B", Level.UNSCORED)), ("A",), Verdict.FAILURE),
-        ((found("A", Level.UNSCORED, "B"), found("B", Level.HIGH)), (), Verdict.SUCCESS),
-        ((found("A", Level.UNSCORED, "B"), found("B", Level.CRITICAL)), ("A", "B"), Verdict.FAILURE),
-        ((found("A", Level.UNSCORED, "B"), found("B", Level.HIGH, package="x")), (), Verdict.FAILURE),
+        ((match("A", L.HIGH),), (), Verdict.SUCCESS),
+        ((match("A", L.CRITICAL),), (), Verdict.FAILURE),
+        ((match("A", L.CRITICAL),), ("A",), Verdict.FAILURE),
+        ((match("A", L.UNSCORED),), (), Verdict.FAILURE),
+        ((match("A", L.UNSCORED),), ("A",), Verdict.SUCCESS),
+        ((match("A", L.UNSCORED, "CVE-1"),), ("CVE-1",), Verdict.SUCCESS),
+        ((match("A", L.UNSCORED), match("B", L.UNSCORED)), ("A",), Verdict.FAILURE),
+        ((match("A", L.UNSCORED, "B"), match("B", L.HIGH)), (), Verdict.SUCCESS),
+        (
+            (match("A", L.UNSCORED, "B"), match("B", L.CRITICAL)),
+            ("A", "B"),
+            Verdict.FAILURE,
+        ),
+        (
+            (match("A", L.UNSCORED, "B"), match("B", L.HIGH, package="x")),
+            (),
+            Verdict.FAILURE,
+        ),
     ],
 )
-def test_what_fails(findings: tuple[Finding, ...], waived: tuple[str, ...], verdict: Verdict) -> None:
+def test_what_fails(findings: tuple[Match, ...], waived: tuple[str, ...], verdict: Verdict) -> None:
     assert judge(report(*findings, waived=waived), NOW).status is verdict
 
 
 def test_a_record_that_cannot_be_decided_fails_until_it_is_waived() -> None:
-    doubt = (Undecided("A", "mcp", "1.0", "versions that do not compare"),)
+    doubt = (UndecidedMatch("A", "mcp", "1.0", "versions that do not compare"),)
     assert "--waive" in judge(report(undecided=doubt), NOW).reason
     assert judge(report(undecided=doubt), NOW).status is Verdict.FAILURE
     assert judge(report(undecided=doubt, waived=("A",)), NOW).status is Verdict.SUCCESS
@@ -71,20 +80,24 @@ def test_an_export_of_a_week_is_fresh() -> None:
 
 
 def test_each_vulnerability_counts_once_by_whatever_name() -> None:
-    told = report(found("A", Level.UNSCORED, "CVE-1"), found("B", Level.HIGH, "CVE-1"), found("C", Level.LOW))
-    assert told.counts == {"critical": 0, "high": 1, "medium": 0, "low": 1, "unscored": 0}
+    written = report(
+        match("A", L.UNSCORED, "CVE-1"),
+        match("B", L.HIGH, "CVE-1"),
+        match("C", L.LOW),
+    )
+    assert written.counts == {"critical": 0, "high": 1, "medium": 0, "low": 1, "unscored": 0}
 
 
 def test_waivers_for_nothing_are_told() -> None:
-    assert useless_waivers(report(found("A", Level.UNSCORED), waived=("A", "Z"))) == ["Z"]
+    assert useless_waivers(report(match("A", L.UNSCORED), waived=("A", "Z"))) == ["Z"]
 
 
 def test_it_is_read_as_it_was_written() -> None:
-    told = report(found("A", Level.HIGH, "CVE-1"), waived=("Z",))
-    assert read(encode(told)) == told
+    written = report(match("A", L.HIGH, "CVE-1"), waived=("Z",))
+    assert read(encode(written)) == written
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[" * 100_000])
 def test_what_is_no_report_is_refused(data: bytes) -> None:
-    with pytest.raises(BadReport, match="no report"):
+    with pytest.raises(BadReport, match="not a vulnerability report"):
         read(data)

@@ -3,7 +3,7 @@
 import pytest
 
 from assay.certify.vulnerabilities.osv_export import Severity
-from assay.certify.vulnerabilities.severity import Level, Rating, rate
+from assay.certify.vulnerabilities.severity import Rating, SeverityLevel, rate
 
 V2 = Severity("CVSS_V2", "AV:N/AC:L/Au:N/C:C/I:C/A:C")
 V3 = Severity("CVSS_V3", "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H")
@@ -15,19 +15,19 @@ NONSENSE = Severity("CVSS_V3", "CVSS:3.1/nonsense")
 @pytest.mark.parametrize(
     ("severities", "word", "rating"),
     [
-        ([V3], None, Rating(Level.CRITICAL, "CVSS_V3", "9.8")),
-        ([V3_HIGH], None, Rating(Level.HIGH, "CVSS_V3", "7.5")),
-        ([V2], None, Rating(Level.CRITICAL, "CVSS_V2", "10.0")),
-        ([V2, V3_HIGH], None, Rating(Level.HIGH, "CVSS_V3", "7.5")),
-        ([], "critical", Rating(Level.CRITICAL, "database", "critical")),
-        ([], "MODERATE", Rating(Level.MEDIUM, "database", "MODERATE")),
-        ([V3_HIGH], "CRITICAL", Rating(Level.CRITICAL, "database", "CRITICAL")),
-        ([V3], "LOW", Rating(Level.CRITICAL, "CVSS_V3", "9.8")),
-        ([NONSENSE, V2], None, Rating(Level.CRITICAL, "CVSS_V2", "10.0")),
-        ([NONSENSE], None, Rating(Level.UNSCORED)),
-        ([Severity("Ubuntu", "high")], None, Rating(Level.UNSCORED)),
-        ([], "unheard of", Rating(Level.UNSCORED)),
-        ([], None, Rating(Level.UNSCORED)),
+        ([V3], None, Rating(SeverityLevel.CRITICAL, "CVSS_V3", "9.8")),
+        ([V3_HIGH], None, Rating(SeverityLevel.HIGH, "CVSS_V3", "7.5")),
+        ([V2], None, Rating(SeverityLevel.CRITICAL, "CVSS_V2", "10.0")),
+        ([V2, V3_HIGH], None, Rating(SeverityLevel.HIGH, "CVSS_V3", "7.5")),
+        ([], "critical", Rating(SeverityLevel.CRITICAL, "database", "critical")),
+        ([], "MODERATE", Rating(SeverityLevel.MEDIUM, "database", "MODERATE")),
+        ([V3_HIGH], "CRITICAL", Rating(SeverityLevel.CRITICAL, "database", "CRITICAL")),
+        ([V3], "LOW", Rating(SeverityLevel.CRITICAL, "CVSS_V3", "9.8")),
+        ([NONSENSE, V2], None, Rating(SeverityLevel.CRITICAL, "CVSS_V2", "10.0")),
+        ([NONSENSE], None, Rating(SeverityLevel.UNSCORED)),
+        ([Severity("Ubuntu", "high")], None, Rating(SeverityLevel.UNSCORED)),
+        ([], "unheard of", Rating(SeverityLevel.UNSCORED)),
+        ([], None, Rating(SeverityLevel.UNSCORED)),
     ],
 )
 def test_the_highest_version_or_the_word_whichever_is_worse(
@@ -42,4 +42,4 @@ def test_the_fourth_version_comes_before_the_third() -> None:
 
 @pytest.mark.parametrize("database", [None, {}, {"severity": 9}, {"severity": ["CRITICAL"]}])
 def test_a_database_that_says_nothing_readable(database: dict[str, object] | None) -> None:
-    assert rate(None, database).level is Level.UNSCORED
+    assert rate(None, database).level is SeverityLevel.UNSCORED

@@ -1,7 +1,7 @@
-"""The attestations of a bundle: an in-toto statement for each piece of evidence with a predicate of its own.
+"""The attestations of a bundle: an in-toto statement for each kind of evidence that has a predicate type.
 
-A statement is made from the evidence, and nothing else: whoever verifies makes it again, and finds the same.
-Its subjects are the file and, where one is named, the artifact that the evidence is about.
+A statement depends on the evidence alone, so a verifier can rebuild it and compare. Its subjects are the file
+and, if one is named, the artifact that the evidence is about.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ SCANNER: Final = "pkg:pypi/assay-mcp"
 
 
 @dataclass(frozen=True)
-class Occasion:
-    """What the statements of one bundle have in common."""
+class StatementContext:
+    """What all statements of a bundle share."""
 
     profile_id: str
     created: str
@@ -36,58 +36,58 @@ class Occasion:
 
 
 Files = Mapping[str, bytes]
-Predicate = Callable[[dict[str, Any], Files, Occasion], dict[str, Any]]
+Predicate = Callable[[dict[str, Any], Files, StatementContext], dict[str, Any]]
 
 
-def claims(files: Files, occasion: Occasion) -> dict[str, Statement]:
-    """What is stated about these files, by the names of the envelopes.
+def claims(files: Files, context: StatementContext) -> dict[str, Statement]:
+    """The statements about these files, by the names of their envelopes.
 
     Raises:
-        BadManifest: evidence is no JSON object of the form that it should have.
+        BadManifest: a file of evidence does not have the expected format.
     """
     return {
         f"{layout.ATTESTATIONS}{kind}{layout.ENVELOPE}": _claim(
-            source, predicate_type, predicate, files, occasion
+            source, predicate_type, predicate, files, context
         )
         for kind, (source, predicate_type, predicate) in KINDS.items()
         if source in files
     }
 
 
-def sign(claimed: Statement, key: SigningKey) -> bytes:
+def sign(claim: Statement, key: SigningKey) -> bytes:
     """
     Raises:
-        BadManifest: the evidence holds what a statement cannot say.
+        BadManifest: the evidence contains values that a statement cannot represent.
     """
     try:
-        return dsse.sign(encode(claimed), key)
+        return dsse.sign(encode(claim), key)
     except BadStatement as error:
         raise BadManifest(str(error)) from error
 
 
 def _claim(
-    source: str, predicate_type: str, predicate: Predicate, files: Files, occasion: Occasion
+    source: str, predicate_type: str, predicate: Predicate, files: Files, context: StatementContext
 ) -> Statement:
     data = files[source]
     subjects = {source: sha256(data).hexdigest()}
-    if occasion.artifact is not None:
-        if occasion.artifact.name in subjects:
-            raise BadManifest(f"the artifact has the name of evidence, {source}: rename it")
-        subjects[occasion.artifact.name] = occasion.artifact.sha256
+    if context.artifact is not None:
+        if context.artifact.name in subjects:
+            raise BadManifest(f"the artifact has the same name as the evidence {source}: rename it")
+        subjects[context.artifact.name] = context.artifact.sha256
     try:
-        return statement(subjects, predicate_type, predicate(json.loads(data), files, occasion))
+        return statement(subjects, predicate_type, predicate(json.loads(data), files, context))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise BadManifest(f"{source} is not of the form that can be attested: {error!r}") from error
+        raise BadManifest(f"{source} does not have the expected format: {error!r}") from error
 
 
-def _test_result(summary: dict[str, Any], files: Files, occasion: Occasion) -> dict[str, Any]:
-    """A demand counts once it is scored. Where too little was measured, nothing has passed."""
+def _test_result(summary: dict[str, Any], files: Files, context: StatementContext) -> dict[str, Any]:
+    """The predicate over the scored demands. If too little was measured, the result is FAILED."""
     passed, warned, failed = (list(_scored(summary, status)) for status in ("SUCCESS", "WARNING", "FAILURE"))
     clean = "WARNED" if warned else "PASSED"
     list_digest = {"sha256": sha256(files[layout.PROFILE]).hexdigest()}
     return {
         "result": clean if summary["conclusion"] == "met" else "FAILED",
-        "configuration": [{"name": occasion.profile_id, "digest": list_digest}],
+        "configuration": [{"name": context.profile_id, "digest": list_digest}],
         "passedTests": passed,
         "warnedTests": warned,
         "failedTests": failed,
@@ -95,25 +95,27 @@ def _test_result(summary: dict[str, Any], files: Files, occasion: Occasion) -> d
 
 
 def _scored(summary: dict[str, Any], status: str) -> Iterator[str]:
-    return (str(one["id"]) for one in summary["checks"] if one["scored"] and one["status"] == status)
+    return (str(check["id"]) for check in summary["checks"] if check["scored"] and check["status"] == status)
 
 
-def _bill(document: dict[str, Any], files: Files, occasion: Occasion) -> dict[str, Any]:
+def _sbom(document: dict[str, Any], files: Files, context: StatementContext) -> dict[str, Any]:
     return document
 
 
-def _vulnerabilities(report: dict[str, Any], files: Files, occasion: Occasion) -> dict[str, Any]:
+def _vulnerabilities(report: dict[str, Any], files: Files, context: StatementContext) -> dict[str, Any]:
     export = {"uri": f"sha256:{report['exportSha256']}", "lastUpdate": report["newest"]}
-    found = [{"id": one["id"], "severity": one.get("severity", [])} for one in report["findings"]]
+    findings = [
+        {"id": finding["id"], "severity": finding.get("severity", [])} for finding in report["findings"]
+    ]
     return {
-        "scanner": {"uri": SCANNER, "db": export, "result": found},
-        "metadata": {"scanStartedOn": occasion.created, "scanFinishedOn": occasion.created},
+        "scanner": {"uri": SCANNER, "db": export, "result": findings},
+        "metadata": {"scanStartedOn": context.created, "scanFinishedOn": context.created},
     }
 
 
 KINDS: Final[Mapping[str, tuple[str, str, Predicate]]] = {
     "summary": (layout.SUMMARY, TEST_RESULT, _test_result),
-    "sbom": (layout.SBOM, CYCLONEDX, _bill),
+    "sbom": (layout.SBOM, CYCLONEDX, _sbom),
     "vulnerabilities": (layout.VULNERABILITIES, VULNERABILITIES, _vulnerabilities),
 }
-"""Kind of evidence → its file, the type of its predicate, and how that is made of it."""
+"""Kind of evidence → its file, its predicate type, and the function that builds the predicate."""

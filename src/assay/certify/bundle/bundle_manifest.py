@@ -1,7 +1,7 @@
-"""What the manifest of a bundle says: whose evidence it is, of what, how long it holds, and every file.
+"""The manifest of a bundle: the server, the artifact, the period of validity, the keys, and every file.
 
-The document is the payload of the envelope `MANIFEST.json`. It is read strictly: one form, no field that is
-not listed here, names of files that lead nowhere else.
+The document is the payload of the envelope `MANIFEST.json`. Decoding is strict: canonical JSON, no unknown
+fields, no file names that lead out of the bundle.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pass
 
 
-class Server(_Part, frozen=True):
+class ServerIdentity(_Part, frozen=True):
     name: Word
     version: Word
 
 
 class Artifact(_Part, frozen=True):
-    """What is installed to have the server: a wheel, an image, an archive."""
+    """The package of the server that users install: a wheel, an image, an archive."""
 
     name: Word
     sha256: Sha256
@@ -48,14 +48,14 @@ class Artifact(_Part, frozen=True):
     def of(cls, path: Path) -> Artifact:
         """
         Raises:
-            OSError: it cannot be read.
+            OSError: the file cannot be read.
         """
         with path.open("rb") as file:
             return cls(path.name, file_digest(file, "sha256").hexdigest())
 
 
-class Profile(_Part, frozen=True):
-    """The frozen list of demands, by its name and the SHA-256 of `profile.toml`."""
+class ProfileReference(_Part, frozen=True):
+    """The frozen list of demands, by its id and the SHA-256 of `profile.toml`."""
 
     id: Word
     sha256: Sha256
@@ -63,47 +63,47 @@ class Profile(_Part, frozen=True):
 
 class BundleManifest(_Part, frozen=True):
     v: Literal[1]
-    server: Server
+    server: ServerIdentity
     artifact: Artifact | None
-    profile: Profile
+    profile: ProfileReference
     created: Moment
     expires: Moment
     roles: Annotated[dict[str, Role], Meta(max_length=MAX_KEYS)]
-    """What each key that signed something in the bundle says it is. Whom to believe, the verifier decides."""
+    """The role that each signing key claims. The verifier decides which keys to trust."""
     files: Annotated[tuple[Entry, ...], Meta(max_length=MAX_FILES)]
 
 
-def encode(listed: BundleManifest) -> bytes:
-    return canonical.encode(msgspec.to_builtins(listed))
+def encode(manifest: BundleManifest) -> bytes:
+    return canonical.encode(msgspec.to_builtins(manifest))
 
 
 def read(data: bytes) -> BundleManifest:
     """
     Raises:
-        BadManifest: these bytes are none, or in another form.
+        BadManifest: the data is not a valid manifest in canonical form.
     """
     try:
-        listed = msgspec.convert(canonical.decode(data), BundleManifest)
-        begin, end = moment(listed.created), moment(listed.expires)
+        manifest = msgspec.convert(canonical.decode(data), BundleManifest)
+        begin, end = parse_moment(manifest.created), parse_moment(manifest.expires)
     except (canonical.NotCanonical, ValueError) as error:
-        raise BadManifest(f"no manifest of a bundle: {error}") from error
+        raise BadManifest(f"not a bundle manifest: {error}") from error
     if begin >= end:
-        raise BadManifest("no manifest of a bundle: it expires before it begins")
-    names = [entry.path for entry in listed.files]
+        raise BadManifest("not a bundle manifest: it expires before it was created")
+    names = [entry.path for entry in manifest.files]
     check_names(names)
     if MANIFEST in names:
-        raise BadManifest(f"no manifest of a bundle: {MANIFEST} cannot list itself")
-    return listed
+        raise BadManifest(f"not a bundle manifest: {MANIFEST} cannot list itself")
+    return manifest
 
 
-def spelled(time: datetime) -> str:
-    """A moment as manifests write it: UTC, whole seconds."""
+def format_moment(time: datetime) -> str:
+    """A time in the format of manifests: UTC, whole seconds."""
     return time.astimezone(UTC).strftime(_MOMENT)
 
 
-def moment(text: str) -> datetime:
+def parse_moment(text: str) -> datetime:
     """
     Raises:
-        ValueError: there is no such moment.
+        ValueError: the text is not a valid time in that format.
     """
     return datetime.strptime(text, _MOMENT).replace(tzinfo=UTC)

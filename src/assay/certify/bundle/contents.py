@@ -1,4 +1,4 @@
-"""All files of a bundle, from a run and what was given beside it."""
+"""Compose the files of a bundle from a run and the other inputs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from msgspec import Struct
 from assay.certify import badge, evidence, report, summary
 from assay.certify.metrics import Metrics, Source
 from assay.certify.profile_list import Profile
-from assay.certify.scoring import Evidence, excuses
+from assay.certify.scoring import Evidence, find_unmeasured
 from assay.certify.summary_form import Summary
 from assay.certify.vulnerabilities import osv
 from assay.certify.vulnerabilities import report as vulnerabilities
@@ -24,12 +24,12 @@ from assay.signing.dsse import Role, Trust
 from assay.signing.keys import SigningKey
 
 from . import attestation, environment, layout, sbom, statement
-from .bundle_manifest import Artifact, spelled
+from .bundle_manifest import Artifact, format_moment
 from .capability_files import capability_files
 
 
 class Inputs(Struct, frozen=True):
-    """What was given, read and found good."""
+    """The inputs of a certification besides the run, already validated."""
 
     server: str
     version: str
@@ -50,42 +50,42 @@ class Inputs(Struct, frozen=True):
 class BundleContents(Struct, frozen=True):
     summary: Summary
     files: dict[str, bytes]
-    """As `bundle.Contents` wants them: without the profile, which is added there."""
+    """For `BundleSource.files`: without the profile, which is added there."""
 
 
-def compose(run: Run, kept: Mapping[str, bytes], inputs: Inputs, suite: Suite) -> BundleContents:
-    """`kept` are the files of the run.
+def compose(run: Run, run_files: Mapping[str, bytes], inputs: Inputs, suite: Suite) -> BundleContents:
+    """All files of a bundle; `run_files` are those of the run.
 
     Raises:
-        BadEnvironment, BadSbom: the interpreter does not say what is installed.
+        BadEnvironment, BadSbom: the interpreter does not report what is installed.
         BadExport: the OSV export cannot be read.
     """
-    files = {**kept, **capability_files(run, kept.__getitem__)}
+    files = {**run_files, **capability_files(run, run_files.__getitem__)}
     if inputs.metrics is not None:
         files[layout.METRICS] = inputs.metrics.data
     if inputs.registry is not None:
         files[layout.REGISTRY_ENTRY] = inputs.registry
-    shown = _supply(inputs, files) | {evidence.SIGNATURE: _signature(inputs, files)}
-    everything = {**files, layout.PROFILE: inputs.profile.data}
-    made = summary.summarise(everything, _occasion(inputs), shown, excuses(run, suite))
-    written = summary.encode(made)
+    judged = _add_supply_chain(inputs, files) | {evidence.SIGNATURE: _signature(inputs, files)}
+    sources = {**files, layout.PROFILE: inputs.profile.data}
+    document = summary.summarise(sources, _context(inputs), judged, find_unmeasured(run, suite))
+    encoded = summary.encode(document)
     files |= {
-        layout.SUMMARY: written,
-        layout.BADGE: badge.badge(written),
-        layout.SHIELDS: badge.shields(written),
-        layout.REPORT_TEXT: report.markdown(made).encode(),
-        layout.REPORT_PAGE: report.html(made).encode(),
+        layout.SUMMARY: encoded,
+        layout.BADGE: badge.badge(encoded),
+        layout.SHIELDS: badge.shields(encoded),
+        layout.REPORT_TEXT: report.markdown(document).encode(),
+        layout.REPORT_PAGE: report.html(document).encode(),
     }
-    return BundleContents(made, files)
+    return BundleContents(document, files)
 
 
-def _occasion(inputs: Inputs) -> summary.Occasion:
-    return summary.Occasion(
+def _context(inputs: Inputs) -> summary.SummaryContext:
+    return summary.SummaryContext(
         inputs.server,
         inputs.version,
         inputs.artifact,
-        spelled(inputs.created),
-        spelled(inputs.created + inputs.lifetime),
+        format_moment(inputs.created),
+        format_moment(inputs.created + inputs.lifetime),
         summary.this_host(),
         inputs.key.public.id if inputs.key else None,
         inputs.harness,
@@ -93,31 +93,32 @@ def _occasion(inputs: Inputs) -> summary.Occasion:
     )
 
 
-def _supply(inputs: Inputs, files: dict[str, bytes]) -> dict[str, Evidence]:
-    """Puts SBOM and vulnerabilities among the files, as far as they can be known."""
+def _add_supply_chain(inputs: Inputs, files: dict[str, bytes]) -> dict[str, Evidence]:
+    """Add the SBOM and the vulnerability report to the files, as far as the inputs allow, and judge them."""
     if inputs.python is None:
         missing = evidence.not_measured(evidence.NO_PYTHON)
         return {evidence.SBOM: missing, evidence.VULNERABILITIES: missing}
-    found = environment.inspect(inputs.python)
-    document = sbom.describe(found, serial=uuid4(), time=inputs.created)
+    document = sbom.describe(environment.inspect(inputs.python), serial=uuid4(), time=inputs.created)
     files[layout.SBOM] = document
-    listed = evidence.judge_sbom(document, environment.inspect(inputs.python))
-    measured = osv.measure(document, inputs.osv)
-    if isinstance(measured, osv.NotMeasured):
-        return {evidence.SBOM: listed, evidence.VULNERABILITIES: evidence.not_measured(evidence.NO_EXPORT)}
-    written = vulnerabilities.encode(vulnerabilities.describe(measured, inputs.waived))
-    files[layout.VULNERABILITIES] = written
+    # Inspected a second time, so that the SBOM is compared with the environment and not with its own source.
+    sbom_evidence = evidence.judge_sbom(document, environment.inspect(inputs.python))
+    scan = osv.scan(document, inputs.osv)
+    if scan is None:
+        skipped = evidence.not_measured(evidence.NO_EXPORT)
+        return {evidence.SBOM: sbom_evidence, evidence.VULNERABILITIES: skipped}
+    encoded = vulnerabilities.encode(vulnerabilities.describe(scan, inputs.waived))
+    files[layout.VULNERABILITIES] = encoded
     return {
-        evidence.SBOM: listed,
-        evidence.VULNERABILITIES: evidence.judge_vulnerabilities(written, inputs.created),
+        evidence.SBOM: sbom_evidence,
+        evidence.VULNERABILITIES: evidence.judge_vulnerabilities(encoded, inputs.created),
     }
 
 
 def _signature(inputs: Inputs, files: Mapping[str, bytes]) -> Evidence:
-    """Whether what the key signs is verified by its public half: a statement about the run."""
+    """Whether a statement about the run, signed with the key, verifies with its public key."""
     if inputs.key is None:
         return evidence.not_measured(evidence.NO_KEY)
     digest = sha256(files[layout.RUN]).hexdigest()
-    claimed = statement.statement({layout.RUN: digest}, attestation.TEST_RESULT, {})
-    envelope = dsse.sign(statement.encode(claimed), inputs.key)
+    claim = statement.statement({layout.RUN: digest}, attestation.TEST_RESULT, {})
+    envelope = dsse.sign(statement.encode(claim), inputs.key)
     return evidence.judge_signature(envelope, Trust([(inputs.key.public, Role.DEVELOPER)]))

@@ -1,13 +1,13 @@
 """A bundle: a directory of evidence with a signed manifest that lists every file in it.
 
-    MANIFEST.json            DSSE envelope over the manifest (`bundle_manifest`); made here
-    profile.toml             the frozen list of demands; from `Contents.profile`
+    MANIFEST.json            DSSE envelope over the manifest (`bundle_manifest`); created here
+    profile.toml             the frozen list of demands; from `BundleSource.profile`
     attestations/*.dsse.json in-toto statements about summary, SBOM and vulnerabilities (`attestation`);
-                             made here if there is a key
-    all else                 as given in `Contents.files`: bytes by name, with slashes
+                             created here if there is a key
+    other files              from `BundleSource.files`: bytes by name, with slashes
 
-Files with a meaning to whoever verifies: `summary.json`, `badge.json`, `shields.json`, `sbom.cdx.json`,
-`vulnerabilities.json`, `metrics.json`, `run/run.json`, whose cells name their traces from there:
+A verifier reads `summary.json`, `badge.json`, `shields.json`, `sbom.cdx.json`, `vulnerabilities.json`,
+`metrics.json` and `run/run.json`. The run names its traces relative to its own directory:
 `"trace": "traces/<name>.ndjson"` is the file `run/traces/<name>.ndjson`.
 """
 
@@ -30,26 +30,26 @@ from assay.signing.dsse import Role
 from assay.signing.keys import SigningKey
 
 from . import attestation, bundle_manifest
-from .attestation import Occasion
-from .bundle_manifest import PAYLOAD_TYPE, Artifact, BundleManifest, Profile, Server
+from .attestation import StatementContext
+from .bundle_manifest import PAYLOAD_TYPE, Artifact, BundleManifest, ProfileReference, ServerIdentity
 from .layout import ATTESTATIONS, MANIFEST, PROFILE
-from .manifest import BadManifest, Entry, files
+from .manifest import BadManifest, Entry, list_files
 
 
 class CannotWrite(Exception):
-    """No bundle was written, and what was there is untouched; the text says why and what to do."""
+    """The bundle was not written, and existing files are untouched; the message gives cause and fix."""
 
 
 @dataclass(frozen=True)
-class Contents:
-    """All that goes into a bundle, save what is made when it is written."""
+class BundleSource:
+    """The contents of a bundle, without the files that are created on writing."""
 
     server: str
     version: str
     artifact: Artifact | None
     profile_id: str
     profile: bytes
-    """The frozen list, byte for byte."""
+    """The frozen list of demands, unmodified."""
     files: Mapping[str, bytes]
     created: datetime
     lifetime: timedelta
@@ -57,66 +57,64 @@ class Contents:
 
 def write(
     directory: Path,
-    contents: Contents,
+    source: BundleSource,
     key: SigningKey | None,
     *,
     harness: str | None = None,
     force: bool = False,
 ) -> None:
-    """Write a bundle at once, or nothing. Without a key its envelope has no signature: nobody will accept it.
+    """Write a bundle atomically. Without a key the envelope is unsigned, and no verifier accepts it.
 
-    `harness` is the id of the key that signed `metrics.json`, if one did. `force` replaces an older bundle,
-    and nothing else.
+    `harness` is the id of the key that signed `metrics.json`, if any. `force` replaces an existing bundle,
+    but no other files.
 
     Raises:
-        CannotWrite: the directory holds something else, the disk is full, a name is no good, or the like.
+        CannotWrite: the directory contains other files, a file name is invalid, or writing failed.
     """
     try:
-        found = _all_files(contents, key)
-        listed = _manifest(contents, found, _roles(key, harness))
+        files = _all_files(source, key)
+        manifest = _manifest(source, files, _roles(key, harness))
     except BadManifest as error:
-        raise CannotWrite(f"no bundle: {error}") from error
-    check_place(directory, force=force)
-    beside = directory.absolute().parent / f".{directory.absolute().name}-{secrets.token_hex(8)}"
+        raise CannotWrite(f"cannot create a bundle: {error}") from error
+    check_target(directory, force=force)
+    temporary = directory.absolute().parent / f".{directory.absolute().name}-{secrets.token_hex(8)}"
     try:
-        _fill(beside, {**found, MANIFEST: _envelope(bundle_manifest.encode(listed), key)})
-        _put(beside, directory)
+        _fill(temporary, {**files, MANIFEST: _envelope(bundle_manifest.encode(manifest), key)})
+        _replace(temporary, directory)
     except OSError as error:
         raise CannotWrite(f"cannot write {directory}: {error.strerror or error}") from error
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _all_files(contents: Contents, key: SigningKey | None) -> dict[str, bytes]:
-    reserved = [
-        name for name in contents.files if name in (MANIFEST, PROFILE) or name.startswith(ATTESTATIONS)
-    ]
+def _all_files(source: BundleSource, key: SigningKey | None) -> dict[str, bytes]:
+    reserved = [name for name in source.files if name in (MANIFEST, PROFILE) or name.startswith(ATTESTATIONS)]
     if reserved:
-        raise BadManifest(f"{reserved[0]!r} is written with the bundle, not given")
-    found = {**contents.files, PROFILE: contents.profile}
+        raise BadManifest(f"{reserved[0]!r} is a reserved name, created with the bundle")
+    files = {**source.files, PROFILE: source.profile}
     if key is None:
-        return found
-    created = bundle_manifest.spelled(contents.created)
-    claims = attestation.claims(found, Occasion(contents.profile_id, created, contents.artifact))
-    return {**found, **{name: attestation.sign(claim, key) for name, claim in claims.items()}}
+        return files
+    created = bundle_manifest.format_moment(source.created)
+    claims = attestation.claims(files, StatementContext(source.profile_id, created, source.artifact))
+    return {**files, **{name: attestation.sign(claim, key) for name, claim in claims.items()}}
 
 
-def _manifest(contents: Contents, found: Mapping[str, bytes], roles: dict[str, Role]) -> BundleManifest:
-    listed = BundleManifest(
+def _manifest(source: BundleSource, files: Mapping[str, bytes], roles: dict[str, Role]) -> BundleManifest:
+    manifest = BundleManifest(
         v=1,
-        server=Server(contents.server, contents.version),
-        artifact=contents.artifact,
-        profile=Profile(contents.profile_id, sha256(contents.profile).hexdigest()),
-        created=bundle_manifest.spelled(contents.created),
-        expires=bundle_manifest.spelled(contents.created + contents.lifetime),
+        server=ServerIdentity(source.server, source.version),
+        artifact=source.artifact,
+        profile=ProfileReference(source.profile_id, sha256(source.profile).hexdigest()),
+        created=bundle_manifest.format_moment(source.created),
+        expires=bundle_manifest.format_moment(source.created + source.lifetime),
         roles=roles,
-        files=tuple(Entry(name, sha256(data).hexdigest(), len(data)) for name, data in sorted(found.items())),
+        files=tuple(Entry(name, sha256(data).hexdigest(), len(data)) for name, data in sorted(files.items())),
     )
-    return bundle_manifest.read(bundle_manifest.encode(listed))  # what could not be read is not written
+    return bundle_manifest.read(bundle_manifest.encode(manifest))  # validates it before anything is written
 
 
 def _roles(key: SigningKey | None, harness: str | None) -> dict[str, Role]:
-    """A key that is both is named once, as the developer's: a verifier sees who signed the metrics."""
+    """A key that is both is listed once, as the developer's: the metrics are then self-attested."""
     return {
         **({harness: Role.HARNESS} if harness else {}),
         **({key.public.id: Role.DEVELOPER} if key else {}),
@@ -134,11 +132,11 @@ def _envelope(payload: bytes, key: SigningKey | None) -> bytes:
     return canonical.encode(unsigned)
 
 
-def check_place(directory: Path, *, force: bool) -> None:
-    """Nothing but an empty directory or, if its user wants that, an older bundle may have to go.
+def check_target(directory: Path, *, force: bool) -> None:
+    """Accept only a missing or empty directory or, with `force`, an existing bundle.
 
     Raises:
-        CannotWrite: it cannot be written there.
+        CannotWrite: the bundle cannot be written there.
     """
     _check_free(directory, force=force)
     nearest = next(path for path in directory.absolute().parents if path.exists())
@@ -152,42 +150,43 @@ def check_place(directory: Path, *, force: bool) -> None:
 def _check_free(directory: Path, *, force: bool) -> None:
     try:
         if directory.is_symlink() or (directory.exists() and not directory.is_dir()):
-            raise CannotWrite(f"{directory} is in the way: name a directory")
+            raise CannotWrite(f"{directory} is not a directory: name another one")
         if not directory.exists() or not any(directory.iterdir()):
             return
-        found = set(files(directory))
+        present = set(list_files(directory))
     except OSError as error:
         raise CannotWrite(f"cannot read {directory}: {error.strerror}") from error
     except BadManifest as error:
-        raise CannotWrite(f"{directory} holds something else than a bundle: {error}") from error
-    strange = found - _older(directory)
-    if strange:
+        raise CannotWrite(f"{directory} contains other files than a bundle: {error}") from error
+    foreign = present - _bundle_files(directory)
+    if foreign:
         raise CannotWrite(
-            f"{directory} holds what is no part of a bundle, as {min(strange)}: name another directory"
+            f"{directory} contains files that are not part of a bundle, such as {min(foreign)}: "
+            "name another directory"
         )
     if not force:
-        raise CannotWrite(f"{directory} holds a bundle already: name another directory, or use --force")
+        raise CannotWrite(f"{directory} already contains a bundle: name another directory, or use --force")
 
 
-def _older(directory: Path) -> set[str]:
-    """The files of the bundle that is there, whoever signed it; none if there is no bundle."""
+def _bundle_files(directory: Path) -> set[str]:
+    """The files of an existing bundle, whose signature is not checked; empty if there is none."""
     try:
         envelope = msgspec.json.decode((directory / MANIFEST).read_bytes())
-        listed = bundle_manifest.read(base64.b64decode(envelope["payload"], validate=True))
+        manifest = bundle_manifest.read(base64.b64decode(envelope["payload"], validate=True))
     except (OSError, ValueError, KeyError, TypeError):
         return set()
-    return {MANIFEST, *(entry.path for entry in listed.files)}
+    return {MANIFEST, *(entry.path for entry in manifest.files)}
 
 
-def _fill(directory: Path, found: Mapping[str, bytes]) -> None:
-    for name, data in found.items():
+def _fill(directory: Path, files: Mapping[str, bytes]) -> None:
+    for name, data in files.items():
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
 
 
-def _put(new: Path, directory: Path) -> None:
-    """Whoever looks sees the old bundle, for a moment none, then the whole new one."""
+def _replace(new: Path, directory: Path) -> None:
+    """A reader sees the old bundle, for a moment none, then the complete new one."""
     old = new.with_name(f"{new.name}-old")
     if directory.exists():
         directory.rename(old)

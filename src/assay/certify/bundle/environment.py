@@ -1,4 +1,4 @@
-"""What is installed for a Python interpreter, which need not be ours: it is asked, in its own process."""
+"""The packages that are installed for a Python interpreter, queried in a process of that interpreter."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ from packaging.utils import canonicalize_name
 
 TIMEOUT: Final = 60.0
 MAX_BYTES: Final = 64 * 1024 * 1024
-SHOWN: Final = 200
-"""Characters of a complaint: what is no Python may repeat all of our question."""
+MAX_MESSAGE: Final = 200
+"""Characters of an error message: a program that is not Python may echo the whole script."""
 
-# For any Python since 3.8. What is found first is what would be imported. The markers are those of PEP 508.
+# Runs on Python 3.8 and later. The first distribution of a name is the importable one. Markers as in PEP 508.
 SCRIPT: Final = """\
 import json, os, platform, sys
 from importlib.metadata import distributions
 
-found = []
-for one in distributions():
-    about, place = one.metadata or {}, str(one.locate_file(""))
-    name, version = about.get("Name"), about.get("Version")
+packages = []
+for package in distributions():
+    metadata, place = package.metadata or {}, str(package.locate_file(""))
+    name, version = metadata.get("Name"), metadata.get("Version")
     if not name or not version:
         sys.exit("a package without a name or a version in {}: {}".format(place, name or version))
-    found.append({"name": name, "version": version, "requires": list(one.requires or ()), "place": place})
+    requires = list(package.requires or ())
+    packages.append({"name": name, "version": version, "requires": requires, "place": place})
 markers = {
     "implementation_name": sys.implementation.name,
     "implementation_version": "{0.major}.{0.minor}.{0.micro}".format(sys.implementation.version),
@@ -43,12 +44,12 @@ markers = {
     "sys_platform": sys.platform,
 }
 print()
-print(json.dumps({"markers": markers, "distributions": found}))
+print(json.dumps({"markers": markers, "distributions": packages}))
 """
 
 
 class BadEnvironment(ValueError):
-    """An interpreter does not say what it has; the text names it, and why."""
+    """The interpreter does not report its packages; the message names it and the cause."""
 
 
 class Distribution(msgspec.Struct, frozen=True, dict=True):
@@ -67,73 +68,74 @@ class Distribution(msgspec.Struct, frozen=True, dict=True):
             return tuple(map(Requirement, self.requires))
         except InvalidRequirement as error:
             raise BadEnvironment(
-                f"{self.name} in {self.place} requires what cannot be read: {error}"
+                f"{self.name} in {self.place} has an invalid requirement: {error}"
             ) from error
 
 
 class Environment(msgspec.Struct, frozen=True):
     markers: dict[str, str]
     distributions: tuple[Distribution, ...]
-    """By name, each once."""
+    """Sorted by name, each once."""
 
 
 def inspect(python: Path) -> Environment:
-    """Ask an interpreter, leaving aside `PYTHONPATH`, the user's own packages and the working directory.
+    """Query an interpreter, without `PYTHONPATH`, the user site directory and the working directory.
 
     Raises:
-        BadEnvironment: it cannot be started, fails, or has a package without a name or a version.
+        BadEnvironment: it does not start, fails, or has a package without a name or a version.
     """
-    said = _ask(python)
-    if len(said) > MAX_BYTES:
-        raise BadEnvironment(f"{python} describes itself in more than {MAX_BYTES} bytes")
+    output = _query(python)
+    if len(output) > MAX_BYTES:
+        raise BadEnvironment(f"{python} printed more than {MAX_BYTES} bytes")
     try:
-        # Packages may greet whoever starts the interpreter: the last line is ours.
-        environment = msgspec.json.decode(said.strip().rpartition(b"\n")[2], type=Environment)
+        # Packages may print at start-up: the script's output is the last line.
+        environment = msgspec.json.decode(output.strip().rpartition(b"\n")[2], type=Environment)
     except msgspec.DecodeError as error:
-        raise BadEnvironment(f"{python} does not describe what is installed: {error}") from error
-    first = {one.key: one for one in reversed(environment.distributions)}
+        raise BadEnvironment(f"{python} does not report its packages: {error}") from error
+    first = {package.key: package for package in reversed(environment.distributions)}
     return Environment(environment.markers, tuple(first[key] for key in sorted(first)))
 
 
-def _ask(python: Path) -> bytes:
+def _query(python: Path) -> bytes:
     command = [str(python), "-I", "-c", SCRIPT]
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT, check=False
         )
     except subprocess.TimeoutExpired as error:
         raise BadEnvironment(f"{python} did not answer within {TIMEOUT:g} seconds") from error
     except OSError as error:
-        raise BadEnvironment(f"cannot start {python}: {error.strerror}; give a Python interpreter") from error
-    if done.returncode:
-        last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2][:SHOWN]
+        raise BadEnvironment(f"cannot start {python}: {error.strerror}; name a Python interpreter") from error
+    if process.returncode:
+        last = process.stderr.decode(errors="replace").strip().rpartition("\n")[2][:MAX_MESSAGE]
         raise BadEnvironment(
-            f"{python} does not say what is installed: {last or f'exit code {done.returncode}'}"
+            f"{python} does not report its packages: {last or f'exit code {process.returncode}'}"
         )
-    return done.stdout
+    return process.stdout
 
 
 def dependencies(environment: Environment) -> dict[str, tuple[str, ...]]:
-    """For each distribution those that it requires and that are installed; of its extras, those asked for."""
-    installed = {one.key: one for one in environment.distributions}
+    """The installed dependencies of each distribution, including those of the extras that others require."""
+    installed = {package.key: package for package in environment.distributions}
     extras: dict[str, set[str]] = {key: {""} for key in installed}
     while True:
         edges = {
-            key: list(_required(one, extras[key], environment.markers)) for key, one in installed.items()
+            key: list(_required(package, extras[key], environment.markers))
+            for key, package in installed.items()
         }
         before = sum(map(len, extras.values()))
-        for wanted in (wanted for found in edges.values() for wanted in found):
-            extras.get(canonicalize_name(wanted.name), set()).update(wanted.extras)
+        for requirement in (requirement for requirements in edges.values() for requirement in requirements):
+            extras.get(canonicalize_name(requirement.name), set()).update(requirement.extras)
         if sum(map(len, extras.values())) == before:
             break
     return {
-        key: tuple(sorted({canonicalize_name(wanted.name) for wanted in found} & installed.keys() - {key}))
-        for key, found in edges.items()
+        key: tuple(sorted({canonicalize_name(edge.name) for edge in outgoing} & installed.keys() - {key}))
+        for key, outgoing in edges.items()
     }
 
 
-def _required(one: Distribution, extras: set[str], markers: Mapping[str, str]) -> Iterator[Requirement]:
-    for wanted in one.requirements:
-        surroundings: list[dict[str, Any]] = [{**markers, "extra": extra} for extra in extras]
-        if wanted.marker is None or any(map(wanted.marker.evaluate, surroundings)):
-            yield wanted
+def _required(package: Distribution, extras: set[str], markers: Mapping[str, str]) -> Iterator[Requirement]:
+    for requirement in package.requirements:
+        environments: list[dict[str, Any]] = [{**markers, "extra": extra} for extra in extras]
+        if requirement.marker is None or any(map(requirement.marker.evaluate, environments)):
+            yield requirement

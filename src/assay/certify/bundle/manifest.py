@@ -1,8 +1,7 @@
-"""Every file of a directory with its size and SHA-256: nothing in it can go, come or change unnoticed.
+"""A manifest lists every file of a directory with its size and SHA-256: any change is detected.
 
-Names are the same on every machine: relative, with slashes, in Unicode NFC. What could not be carried
-elsewhere unchanged is refused: links, pipes and devices, and names that other systems would take for one
-another. Directories count by the files in them only.
+Names are portable: relative, with slashes, in Unicode NFC. Links, pipes and devices are rejected, and so are
+names that other systems treat as equal. Empty directories are ignored.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _CHUNK: Final = 1024 * 1024
 
 
 class BadManifest(ValueError):
-    """No manifest, or a directory that can have none; the text says why."""
+    """The manifest is invalid, or the directory cannot be described; the message gives the cause."""
 
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -38,12 +37,12 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     files: Annotated[tuple[Entry, ...], Meta(max_length=MAX_FILES)]
-    """By name."""
+    """Sorted by name."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """How a directory departs from its manifest: names of files."""
+    """The names of files in which a directory differs from its manifest."""
 
     missing: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
@@ -54,54 +53,55 @@ class Difference:
 
 
 def take(directory: Path, without: AbstractSet[str] = frozenset(), limit: int = MAX_FILES) -> Manifest:
-    """Describe a directory, save the files named in `without`: a manifest cannot hold its own digest.
+    """Describe a directory. `without` names files to leave out, such as the manifest itself.
 
     Raises:
-        BadManifest: it holds what a manifest cannot describe, or cannot be read.
+        BadManifest: the directory contains files that a manifest cannot describe, or is unreadable.
     """
-    found = files(directory, limit)
-    return Manifest(tuple(_entry(name, found[name]) for name in sorted(found.keys() - without)))
+    paths = list_files(directory, limit)
+    return Manifest(tuple(_entry(name, paths[name]) for name in sorted(paths.keys() - without)))
 
 
 def compare(manifest: Manifest, directory: Path, without: AbstractSet[str] = frozenset()) -> Difference:
     """
     Raises:
-        BadManifest: the directory holds what no manifest can describe, or cannot be read.
+        BadManifest: the directory contains files that a manifest cannot describe, or is unreadable.
     """
     listed = {entry.path: entry for entry in manifest.files}
-    found = {name: path for name, path in files(directory).items() if name not in without}
+    paths = {name: path for name, path in list_files(directory).items() if name not in without}
     return Difference(
-        missing=tuple(sorted(listed.keys() - found.keys())),
-        added=tuple(sorted(found.keys() - listed.keys())),
+        missing=tuple(sorted(listed.keys() - paths.keys())),
+        added=tuple(sorted(paths.keys() - listed.keys())),
         changed=tuple(
-            name for name in sorted(listed.keys() & found.keys()) if _differs(listed[name], found[name])
+            name for name in sorted(listed.keys() & paths.keys()) if _differs(listed[name], paths[name])
         ),
     )
 
 
-def files(directory: Path, limit: int = MAX_FILES) -> dict[str, Path]:
-    """The files below a directory by their names, which differ by more than case or spelling.
+def list_files(directory: Path, limit: int = MAX_FILES) -> dict[str, Path]:
+    """The files below a directory by name. Two names must not differ only in case or Unicode form.
 
     Raises:
-        BadManifest: it holds what a manifest cannot describe, or cannot be read.
+        BadManifest: the directory contains files that a manifest cannot describe, or is unreadable.
     """
-    found: dict[str, Path] = {}
-    seen: dict[str, str] = {}
+    paths: dict[str, Path] = {}
+    names: dict[str, str] = {}
     try:
         for path in _walk(directory):
             name = normalize("NFC", path.relative_to(directory).as_posix())
             _check_name(name)
-            if _alike(name) in seen:
+            key = _folded(name)
+            if key in names:
                 raise BadManifest(
-                    f"{name!r} and {seen[_alike(name)]!r} are one name on other systems: rename one"
+                    f"{name!r} and {names[key]!r} are equal on other systems: rename one of them"
                 )
-            seen[_alike(name)] = name
-            found[name] = path
-            if len(found) > limit:
-                raise BadManifest(f"{directory} holds more than {limit} files")
+            names[key] = name
+            paths[name] = path
+            if len(paths) > limit:
+                raise BadManifest(f"{directory} contains more than {limit} files")
     except OSError as error:
         raise BadManifest(f"cannot read {error.filename}: {error.strerror}") from error
-    return found
+    return paths
 
 
 def encode(manifest: Manifest) -> bytes:
@@ -111,12 +111,12 @@ def encode(manifest: Manifest) -> bytes:
 def read(data: bytes) -> Manifest:
     """
     Raises:
-        BadManifest: these bytes are none, or name what would lead out of the directory.
+        BadManifest: the data is not a manifest, or a name leads out of the directory.
     """
     try:
         manifest = msgspec.convert(canonical.decode(data), Manifest)
     except (canonical.NotCanonical, msgspec.ValidationError) as error:
-        raise BadManifest(f"no manifest: {error}") from error
+        raise BadManifest(f"not a manifest: {error}") from error
     check_names([entry.path for entry in manifest.files])
     return manifest
 
@@ -124,12 +124,12 @@ def read(data: bytes) -> Manifest:
 def check_names(names: Sequence[str]) -> None:
     """
     Raises:
-        BadManifest: one leads out of the directory, is none on some system, or they are not in order.
+        BadManifest: a name leads out of the directory or is not portable, or names are unsorted or equal.
     """
     for name in names:
         _check_name(name)
-    if list(names) != sorted(names) or len({_alike(name) for name in names}) != len(names):
-        raise BadManifest("no manifest: names are sorted, and none is there twice")
+    if list(names) != sorted(names) or len({_folded(name) for name in names}) != len(names):
+        raise BadManifest("not a manifest: names must be sorted and unique")
 
 
 def _walk(directory: Path) -> Iterator[Path]:
@@ -143,24 +143,24 @@ def _walk(directory: Path) -> Iterator[Path]:
                     yield Path(entry.path)
                 else:
                     raise BadManifest(
-                        f"{entry.path!r} is a link, a pipe or a device: only plain files are evidence"
+                        f"{entry.path!r} is a link, a pipe or a device: only regular files are allowed"
                     )
 
 
 def _check_name(name: str) -> None:
     parts = name.split("/")
     if not all(parts) or {".", ".."} & set(parts) or len(name) > MAX_NAME:
-        raise BadManifest(f"no name of a file in a directory: {name[:MAX_NAME]!r}")
-    # Surrogates are bytes that are no UTF-8; a backslash parts names on some systems.
+        raise BadManifest(f"not a relative file name: {name[:MAX_NAME]!r}")
+    # Surrogates stand for bytes that are not UTF-8; Windows takes a backslash for a separator.
     if (
         "\\" in name
         or any(category(letter) in ("Cc", "Cs") for letter in name)
         or normalize("NFC", name) != name
     ):
-        raise BadManifest(f"not a name on every system: {name!r}")
+        raise BadManifest(f"not a portable file name: {name!r}")
 
 
-def _alike(name: str) -> str:
+def _folded(name: str) -> str:
     return normalize("NFC", name.casefold())
 
 
@@ -177,7 +177,7 @@ def _entry(name: str, path: Path) -> Entry:
 
 
 def _differs(listed: Entry, path: Path) -> bool:
-    """Sizes first: a file that has grown without end is not read."""
+    """Compare sizes first, so that a huge file is never read."""
     try:
         size = path.stat().st_size
     except OSError as error:

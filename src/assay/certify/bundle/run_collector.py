@@ -1,4 +1,4 @@
-"""What a run leaves for a bundle: the stored run and every trace, as files by their names."""
+"""Collect the files that a run adds to a bundle: the stored run and every trace."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from . import layout
 
 
 class RunCollector:
-    """Takes traces as they come; several runs, one for each subject, become one."""
+    """Stores traces as they arrive, and merges several runs, one per subject, into one."""
 
     def __init__(self) -> None:
         self._traces: dict[str, bytes] = {}
         self._runs: list[Run] = []
 
     def keep(self, result: CellResult, trace: Trace) -> CellResult:
-        again = "" if result.attempt == 1 else f"-{result.attempt}"
-        name = f"traces/{dashed(result.scenario)}-{result.transport}-{result.revision}{again}.ndjson"
+        suffix = "" if result.attempt == 1 else f"-{result.attempt}"
+        name = f"traces/{dashed(result.scenario)}-{result.transport}-{result.revision}{suffix}.ndjson"
         self._traces[f"{layout.RUN_FOLDER}{name}"] = dump_trace(trace)
         return msgspec.structs.replace(result, trace=name)
 

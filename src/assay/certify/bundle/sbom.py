@@ -1,4 +1,4 @@
-"""A CycloneDX 1.6 SBOM of a Python environment: its packages, what they depend on, and the interpreter."""
+"""A CycloneDX 1.6 SBOM of a Python environment: packages, dependencies and the interpreter."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ SCHEMA: Final = "bom-1.6.SNAPSHOT.schema.json"
 
 
 class BadSbom(ValueError):
-    """This is no CycloneDX 1.6 document; the text says where."""
+    """Not a valid CycloneDX 1.6 document; the message says where."""
 
 
 def describe(environment: Environment, *, serial: UUID, time: datetime) -> bytes:
-    """The same environment, serial number and time give the same bytes.
+    """Encode an SBOM; the same environment, serial number and time give the same bytes.
 
     Raises:
-        BadSbom: what is installed makes no valid document.
+        BadSbom: the installed packages do not form a valid document.
     """
-    components = {one.key: _component(one) for one in environment.distributions}
+    components = {package.key: _component(package) for package in environment.distributions}
     bom = Bom(
         serial_number=serial,
         components=[_interpreter(environment), *components.values()],
-        metadata=BomMetaData(timestamp=time, tools=ToolRepository(components=[_ourselves()])),
+        metadata=BomMetaData(timestamp=time, tools=ToolRepository(components=[_assay()])),
     )
     for key, needed in dependencies(environment).items():
-        bom.register_dependency(components[key], [components[one] for one in needed])
+        bom.register_dependency(components[key], [components[name] for name in needed])
     data = JsonV1Dot6(bom).output_as_string(indent=2).encode() + b"\n"
     validate(data)
     return data
@@ -50,24 +50,24 @@ def describe(environment: Environment, *, serial: UUID, time: datetime) -> bytes
 def validate(data: bytes) -> None:
     """
     Raises:
-        BadSbom: the schema of CycloneDX 1.6, at its strictest, does not allow it.
+        BadSbom: the document does not match the strict schema of CycloneDX 1.6.
     """
     try:
         document = json.loads(data.decode())
         fault = next(_validator().iter_errors(document), None)
     except (ValueError, RecursionError) as error:
-        raise BadSbom(f"no SBOM: {error}") from error
+        raise BadSbom(f"not an SBOM: {error}") from error
     if fault is not None:
         path = "/".join(map(str, fault.instance_path))
-        raise BadSbom(f"no CycloneDX 1.6 SBOM: /{path}: {fault.message[:200]}")
-    if document["specVersion"] != EDITION:  # the schema takes any
-        raise BadSbom(f"no CycloneDX {EDITION} SBOM: its specVersion is {document['specVersion']!r}")
+        raise BadSbom(f"not a CycloneDX {EDITION} SBOM: /{path}: {fault.message[:200]}")
+    if document["specVersion"] != EDITION:  # the schema allows any
+        raise BadSbom(f"not a CycloneDX {EDITION} SBOM: its specVersion is {document['specVersion']!r}")
 
 
 @cache
 def _validator() -> jsonschema_rs.Draft7Validator:
-    """By the schema that comes with the library. Its own validator takes minutes for thousands of components,
-    as it holds each against all others: whoever sends an SBOM could keep a verifier busy."""
+    """The schema comes from the library. The library's own validator compares every component with all
+    others, so a large SBOM could keep a verifier busy for minutes."""
     return jsonschema_rs.Draft7Validator(_schema(SCHEMA), retriever=_schema, validate_formats=True)
 
 
@@ -75,17 +75,21 @@ def _schema(uri: str) -> Any:
     return json.loads((files("cyclonedx.schema") / "_res" / uri.rpartition("/")[2]).read_bytes())
 
 
-def _component(one: Distribution) -> Component:
-    purl = PackageURL("pypi", name=one.key, version=one.version)
+def _component(package: Distribution) -> Component:
+    purl = PackageURL("pypi", name=package.key, version=package.version)
     return Component(
-        name=one.name, version=one.version, type=ComponentType.LIBRARY, purl=purl, bom_ref=str(purl)
+        name=package.name,
+        version=package.version,
+        type=ComponentType.LIBRARY,
+        purl=purl,
+        bom_ref=str(purl),
     )
 
 
 def _interpreter(environment: Environment) -> Component:
-    name, release = (environment.markers[one] for one in ("implementation_name", "python_full_version"))
+    name, release = (environment.markers[key] for key in ("implementation_name", "python_full_version"))
     return Component(name=name, version=release, type=ComponentType.PLATFORM, bom_ref=f"{name}@{release}")
 
 
-def _ourselves() -> Component:
+def _assay() -> Component:
     return Component(name="assay", version=VERSION, type=ComponentType.APPLICATION)

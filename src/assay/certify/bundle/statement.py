@@ -1,6 +1,6 @@
-"""in-toto Statements, version 1: what is claimed (the predicate) of which artifacts (the subjects).
+"""in-toto Statements, version 1: a claim (the predicate) about artifacts (the subjects).
 
-They are read strictly: only what is documented here, in its one form, within bounds.
+Decoding is strict: canonical JSON, no unknown fields, bounded sizes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Uri = Annotated[str, Meta(pattern=r"\A[a-z][a-z0-9+.-]*:\S+\Z", max_length=1024)
 
 
 class BadStatement(ValueError):
-    """This is no statement that we would make; the text says why."""
+    """The statement is invalid; the message gives the cause."""
 
 
 class Digest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,38 +42,37 @@ class Statement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename=
 
 
 def statement(subjects: Mapping[str, str], predicate_type: str, predicate: dict[str, Any]) -> Statement:
-    """Claim `predicate` of artifacts, given as names with their SHA-256 in hexadecimal digits."""
+    """Claim `predicate` of the subjects, given as names with their SHA-256 in hexadecimal digits."""
     named = tuple(Subject(name, Digest(sha256)) for name, sha256 in sorted(subjects.items()))
     return Statement(TYPE, named, predicate_type, predicate)
 
 
-def encode(claimed: Statement) -> bytes:
+def encode(claim: Statement) -> bytes:
     """
     Raises:
-        BadStatement: it could not be read again as it was meant.
+        BadStatement: the predicate cannot be represented in JSON without loss.
     """
     try:
-        # Msgspec writes more than JSON has (a NaN as null, a date as text): the predicate goes past it.
-        data = canonical.encode({**msgspec.to_builtins(claimed), "predicate": claimed.predicate})
+        # msgspec converts values that JSON lacks (NaN to null, dates to strings), so it must not encode the
+        # predicate.
+        data = canonical.encode({**msgspec.to_builtins(claim), "predicate": claim.predicate})
     except (canonical.NotCanonical, TypeError) as error:
-        raise BadStatement(f"no statement: {error}") from error
-    if read(data).predicate != claimed.predicate:
-        raise BadStatement(
-            "a predicate holds objects with text as keys, lists, text, numbers, true, false, null"
-        )
+        raise BadStatement(f"not a statement: {error}") from error
+    if read(data).predicate != claim.predicate:
+        raise BadStatement("a predicate may contain only values that JSON can represent")
     return data
 
 
 def read(data: bytes) -> Statement:
     """
     Raises:
-        BadStatement: these bytes are none, or in another form.
+        BadStatement: the data is not a valid statement in canonical form.
     """
     try:
-        claimed = msgspec.convert(canonical.decode(data), Statement)
+        claim = msgspec.convert(canonical.decode(data), Statement)
     except (canonical.NotCanonical, msgspec.ValidationError) as error:
-        raise BadStatement(f"no statement: {error}") from error
-    names = [one.name for one in claimed.subject]
+        raise BadStatement(f"not a statement: {error}") from error
+    names = [subject.name for subject in claim.subject]
     if len(set(names)) != len(names):
-        raise BadStatement("two subjects have one name")
-    return claimed
+        raise BadStatement("two subjects have the same name")
+    return claim

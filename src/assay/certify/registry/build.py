@@ -1,4 +1,4 @@
-"""An entry for a registry from a live server: what can be seen of it is seen, the rest its publisher says."""
+"""Build a registry entry: from what a live server shows, and for the rest from what its publisher claims."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from assay.lab.marketplace.capabilities.manifest import PLACES
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Batching, Revision
 
-from .capability_manifests import disagreements, made_of
+from .capability_manifests import disagreements, manifest_entry
 from .capability_manifests import read as read_manifest
 from .entry import SCHEMA
 from .form import Issue
@@ -43,11 +43,11 @@ Item = dict[str, Any]
 BATCH: Final = ("batch-1", "batch-2")
 BATCHING: Final = "batching"
 AT_ONCE: Final = 3
-"""Revisions that are tried at the same time; on stdio, each has a process of its own."""
+"""Revisions that are tried concurrently; on stdio, each one in a separate process."""
 
 
-class Claims(Struct, frozen=True):
-    """What a publisher says, because nobody can see it."""
+class PublisherClaims(Struct, frozen=True):
+    """What the publisher states because it cannot be observed."""
 
     name: str
     version: str
@@ -56,20 +56,20 @@ class Claims(Struct, frozen=True):
     packages: Sequence[Item] = ()
     remotes: Sequence[str] = ()
     heartbeat: float | None = None
-    """Seconds between two signs of life on a stream."""
+    """Seconds between two heartbeats on a stream."""
     resume: Sequence[str] = ()
-    """Revisions in which a stream can be resumed, besides those in which that was seen."""
+    """Revisions in which a stream can be resumed, in addition to the observed ones."""
     modes: Sequence[str] = ()
     scopes: Sequence[str] = ()
 
 
-class Seen(Struct):
-    """A server on one transport."""
+class ObservedServer(Struct):
+    """What was observed of a server on one transport."""
 
     transport: Transport
     known: dict[Revision, Facts] = {}
     refused: list[str] = []
-    """Why revisions are not spoken."""
+    """Why the server does not speak the other revisions."""
     streams: bool = False
     resumable: list[str] = []
     batch: bool = False
@@ -79,87 +79,86 @@ class Seen(Struct):
         return self.known[max(self.known, key=REVISIONS.index)]
 
 
-class Published(Struct):
-    """What a server tells by HTTP beside the protocol."""
+class PublishedDocuments(Struct):
+    """The manifests and metadata that a server publishes over HTTP, outside the protocol."""
 
     manifests: dict[str, list[Item]] = field(default_factory=dict)
     issues: list[Issue] = field(default_factory=list)
     scopes: list[str] = field(default_factory=list)
 
 
-class _Visit(Struct):
+class _Discovery(Struct):
     facts: Facts
     streams: bool = False
     resumable: bool = False
 
 
-async def meet(subject: Subject, conditions: Conditions) -> Seen:
-    """Get to know a server that has started, at every revision."""
-    seen = Seen(subject.transport)
-    gate = asyncio.Semaphore(AT_ONCE)
+async def observe(subject: Subject, conditions: Conditions) -> ObservedServer:
+    """Discover a running server at every revision."""
+    server = ObservedServer(subject.transport)
+    concurrency = asyncio.Semaphore(AT_ONCE)
 
-    async def visit(revision: Revision) -> tuple[Recording, Recording | None]:
-        async with gate:
-            nothing = Facts(revision.date)
-            played = await play(DISCOVERY, subject, revision, _visit, nothing, conditions)
-            if revision.batching is not Batching.ACCEPTED or not isinstance(played.value, _Visit):
-                return played, None
-            facts = played.value.facts
-            return played, await play(BATCHING, subject, revision, _send_batch, facts, conditions)
+    async def record(revision: Revision) -> tuple[Recording, Recording | None]:
+        async with concurrency:
+            unknown = Facts(revision.date)
+            recording = await play(DISCOVERY, subject, revision, _discover, unknown, conditions)
+            if revision.batching is not Batching.ACCEPTED or not isinstance(recording.value, _Discovery):
+                return recording, None
+            facts = recording.value.facts
+            return recording, await play(BATCHING, subject, revision, _send_batch, facts, conditions)
 
-    visits = await asyncio.gather(*map(visit, REVISIONS))
-    for revision, (played, batched) in zip(REVISIONS, visits, strict=True):
-        _note(seen, revision, played)
-        seen.batch |= batched is not None and _took_batch(batched)
-    return seen
+    recordings = await asyncio.gather(*map(record, REVISIONS))
+    for revision, (discovery, batch) in zip(REVISIONS, recordings, strict=True):
+        _add(server, revision, discovery)
+        server.batch |= batch is not None and _accepted_batch(batch)
+    return server
 
 
-def _note(seen: Seen, revision: Revision, played: Recording) -> None:
-    if not isinstance(played.value, _Visit):
-        seen.refused.append(_reason(revision, played))
+def _add(server: ObservedServer, revision: Revision, recording: Recording) -> None:
+    discovery = recording.value
+    if not isinstance(discovery, _Discovery):
+        reason = discovery.reason if isinstance(discovery, Refusal) else recording.broken
+        server.refused.append(f"{revision.date}: {reason}")
         return
-    seen.known[revision] = played.value.facts
-    seen.streams |= played.value.streams
-    seen.resumable += [revision.date] if played.value.resumable else []
+    server.known[revision] = discovery.facts
+    server.streams |= discovery.streams
+    server.resumable += [revision.date] if discovery.resumable else []
 
 
-def _reason(revision: Revision, played: Recording) -> str:
-    reason = played.value.reason if isinstance(played.value, Refusal) else played.broken
-    return f"{revision.date}: {reason}"
-
-
-async def _visit(stage: Stage) -> _Visit | Refusal:
-    found = await discover(stage)
-    if isinstance(found, Refusal):
-        return found
-    visit = _Visit(found)
+async def _discover(stage: Stage) -> _Discovery | Refusal:
+    facts = await discover(stage)
+    if isinstance(facts, Refusal):
+        return facts
+    discovery = _Discovery(facts)
     if stage.transport is Transport.HTTP and stage.revision.http.sessions:
         peer = await stage.open()
-        visit.streams = await open_ears(stage, peer)
-        if visit.streams and stage.revision.http.priming and peer.ears is not None:
+        discovery.streams = await open_ears(stage, peer)
+        if discovery.streams and stage.revision.http.priming and peer.ears is not None:
             await peer.ears.begun(stage.patience)
-            visit.resumable = bool(peer.ears.event_ids)
-    return visit
+            discovery.resumable = bool(peer.ears.event_ids)
+    return discovery
 
 
 async def _send_batch(stage: Stage) -> None:
     peer = await stage.open()
-    await peer.batch(*({"jsonrpc": "2.0", "id": one, "method": "ping"} for one in BATCH))
+    await peer.batch(*({"jsonrpc": "2.0", "id": name, "method": "ping"} for name in BATCH))
 
 
-def _took_batch(played: Recording) -> bool:
-    """However the conversation ended: a server may refuse in many ways, and accept in one."""
-    answers = [message for message in played.trace.received if message.id in BATCH]
+def _accepted_batch(recording: Recording) -> bool:
+    """A result proves that the batch was accepted, however the conversation ended."""
+    answers = [message for message in recording.trace.received if message.id in BATCH]
     return any("result" in answer.fields for answer in answers)
 
 
-async def look_around(url: str, token: str | None, facts: Facts, identity: Identity = ANYBODY) -> Published:
-    """Read the manifests and the metadata of the protected resource.
+async def read_published(
+    url: str, token: str | None, facts: Facts, identity: Identity = ANYBODY
+) -> PublishedDocuments:
+    """Fetch the manifests and the metadata of the protected resource.
 
     Raises:
-        BrokenOff: nobody is there any more.
+        BrokenOff: the server does not answer.
     """
-    found = Published()
+    published = PublishedDocuments()
     address = Address.of(url)
     origin = url.split("://", 1)[0] + "://" + address.authority
     headers = {"Accept": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
@@ -167,59 +166,65 @@ async def look_around(url: str, token: str | None, facts: Facts, identity: Ident
         answer = await ask("GET", origin + place, headers, identity=identity)
         if answer.status != 200:
             message = f"is not published: status {answer.status}"
-            found.issues.append(Issue("semantic", place, message, "warning"))
+            published.issues.append(Issue("semantic", place, message, "warning"))
             continue
         entries, issues = read_manifest(kind, answer.body)
         issues += disagreements(kind, entries, getattr(facts, kind)) if not issues else []
-        found.manifests[kind] = entries
-        found.issues += [_below(place, issue) for issue in issues]
+        published.manifests[kind] = entries
+        published.issues += [_below(place, issue) for issue in issues]
     for place in places(address.target, address.authority, None):
-        told = (await ask("GET", origin + place, {}, identity=identity)).object.get("scopes_supported")
-        found.scopes += [scope for scope in told if isinstance(scope, str)] if isinstance(told, list) else []
-    return found
+        scopes = (await ask("GET", origin + place, {}, identity=identity)).object.get("scopes_supported")
+        if isinstance(scopes, list):
+            published.scopes += [scope for scope in scopes if isinstance(scope, str)]
+    return published
 
 
 def _below(place: str, issue: Issue) -> Issue:
     return Issue(issue.type, f"{place} {issue.path}".strip(), issue.message, issue.severity)
 
 
-def differences(seen: Sequence[Seen]) -> list[Issue]:
-    """An entry speaks for all transports: what they offer must be the same."""
-    first, *others = seen
-    same = _capabilities(first)
+def transport_differences(servers: Sequence[ObservedServer]) -> list[Issue]:
+    """An entry covers all transports, so they must offer the same."""
+    first, *others = servers
+    expected = _capabilities(first)
     return [
         Issue(
             "semantic",
             kind,
-            f"are not the same on {TRANSPORTS[one.transport]} and {TRANSPORTS[first.transport]}",
+            f"differ between {TRANSPORTS[other.transport]} and {TRANSPORTS[first.transport]}",
         )
-        for one in others
+        for other in others
         for kind in KINDS
-        if _capabilities(one)[kind] != same[kind]
+        if _capabilities(other)[kind] != expected[kind]
     ]
 
 
-def unversioned(seen: Sequence[Seen]) -> list[Issue]:
-    """An entry tells the version of every prompt, which nobody but the server can know."""
-    lacking = {
+def unversioned(servers: Sequence[ObservedServer]) -> list[Issue]:
+    """Prompts without a version and digest, which an entry must contain."""
+    names = {
         str(prompt.get("name"))
-        for one in seen
-        for prompt in one.newest.prompts
+        for server in servers
+        for prompt in server.newest.prompts
         if not {"semver", "digest"} <= version_of(prompt).keys()
     }
-    told = (
+    message = (
         f'has no version and digest in _meta["{VERSION}"]; `assay serve --profile` adds them to prompts with '
         "@server.prompt(version=…)"
     )
-    return [Issue("semantic", f"prompts.{name}", told) for name in sorted(lacking)]
+    return [Issue("semantic", f"prompts.{name}", message) for name in sorted(names)]
 
 
-def _capabilities(seen: Seen) -> Item:
-    return capabilities_block({kind: getattr(seen.newest, kind) for kind in KINDS})
+def _capabilities(server: ObservedServer) -> Item:
+    return capabilities_block({kind: getattr(server.newest, kind) for kind in KINDS})
 
 
-def entry(claims: Claims, seen: Sequence[Seen], published: Published, token: str | None) -> Item:
-    """The entry; `seen` is one at least, and each has spoken some revision."""
+def build_entry(
+    claims: PublisherClaims,
+    servers: Sequence[ObservedServer],
+    published: PublishedDocuments,
+    token: str | None,
+) -> Item:
+    """The entry for a server, observed on one or more transports, at one revision at least on each."""
     optional = {
         "title": claims.title,
         "packages": list(claims.packages),
@@ -231,50 +236,58 @@ def entry(claims: Claims, seen: Sequence[Seen], published: Published, token: str
         "description": claims.description,
         "version": claims.version,
         **{key: value for key, value in optional.items() if value},
-        "_meta": {PUBLISHER: {PROFILE: _block(claims, seen, published, token)}},
+        "_meta": {PUBLISHER: {PROFILE: _block(claims, servers, published, token)}},
     }
 
 
-def _block(claims: Claims, seen: Sequence[Seen], published: Published, token: str | None) -> Item:
-    spoken = {revision for one in seen for revision in one.known}
+def _block(
+    claims: PublisherClaims,
+    servers: Sequence[ObservedServer],
+    published: PublishedDocuments,
+    token: str | None,
+) -> Item:
+    spoken = {revision for server in servers for revision in server.known}
     block: Item = {
         "id": PROFILE_ID,
-        "transports": [TRANSPORTS[one.transport] for one in seen],
-        "protocolVersions": [one.date for one in REVISIONS if one in spoken],
-        "streaming": _streaming(claims, seen),
-        "jsonrpc": {"batch": any(one.batch for one in seen)},
-        "capabilities": _capabilities(seen[0]),
+        "transports": [TRANSPORTS[server.transport] for server in servers],
+        "protocolVersions": [revision.date for revision in REVISIONS if revision in spoken],
+        "streaming": _streaming(claims, servers),
+        "jsonrpc": {"batch": any(server.batch for server in servers)},
+        "capabilities": _capabilities(servers[0]),
     }
-    modes, scopes = _modes(claims, seen, token), _scopes(claims, published)
+    modes, scopes = _modes(claims, servers, token), _scopes(claims, published)
     return {**block, "auth": {"modes": modes, "scopes": scopes}} if modes or scopes else block
 
 
-def _streaming(claims: Claims, seen: Sequence[Seen]) -> Item:
-    resumable = {*claims.resume, *(date for one in seen for date in one.resumable)}
-    told: Item = {"sse": any(one.streams for one in seen), "resume": sorted(resumable)}
-    return told if claims.heartbeat is None else {**told, "heartbeatSec": claims.heartbeat}
+def _streaming(claims: PublisherClaims, servers: Sequence[ObservedServer]) -> Item:
+    resumable = {*claims.resume, *(date for server in servers for date in server.resumable)}
+    block: Item = {"sse": any(server.streams for server in servers), "resume": sorted(resumable)}
+    return block if claims.heartbeat is None else {**block, "heartbeatSec": claims.heartbeat}
 
 
-def _modes(claims: Claims, seen: Sequence[Seen], token: str | None) -> list[str]:
-    """Seen is a token that it took to be let in."""
-    protected = any(facts.protected for one in seen for facts in one.known.values())
-    shown = [] if not protected or token is None else ["jwt" if claims_of(token) else "bearer"]
-    return list(dict.fromkeys([*shown, *claims.modes]))
+def _modes(claims: PublisherClaims, servers: Sequence[ObservedServer], token: str | None) -> list[str]:
+    """The claimed modes, after the kind of token that the server required."""
+    protected = any(facts.protected for server in servers for facts in server.known.values())
+    observed = [] if not protected or token is None else ["jwt" if claims_of(token) else "bearer"]
+    return list(dict.fromkeys([*observed, *claims.modes]))
 
 
-def _scopes(claims: Claims, published: Published) -> list[str]:
-    named = [scope for entries in published.manifests.values() for scope in _scopes_in(entries)]
-    return sorted({*claims.scopes, *published.scopes, *named})
+def _scopes(claims: PublisherClaims, published: PublishedDocuments) -> list[str]:
+    listed = [scope for entries in published.manifests.values() for scope in _scopes_in(entries)]
+    return sorted({*claims.scopes, *published.scopes, *listed})
 
 
 def _scopes_in(entries: Iterable[Item]) -> list[str]:
     lists = [entry.get("scopes") for entry in entries]
-    return [scope for one in lists if isinstance(one, list) for scope in one if isinstance(scope, str)]
+    return [
+        scope for scopes in lists if isinstance(scopes, list) for scope in scopes if isinstance(scope, str)
+    ]
 
 
-def manifests(seen: Seen, published: Published) -> Mapping[str, list[Item]]:
-    """As the server publishes them; for what it does not, made of its lists."""
+def manifests(server: ObservedServer, published: PublishedDocuments) -> Mapping[str, list[Item]]:
+    """The published manifests; those that are missing are generated from the lists."""
     return {
-        kind: published.manifests.get(kind) or [made_of(kind, item) for item in getattr(seen.newest, kind)]
+        kind: published.manifests.get(kind)
+        or [manifest_entry(kind, item) for item in getattr(server.newest, kind)]
         for kind in KINDS
     }

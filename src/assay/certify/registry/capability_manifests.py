@@ -1,7 +1,7 @@
-"""The manifests at `.well-known/mcp-tools`, `mcp-resources` and `mcp-prompts`: read, and checked.
+"""Read and check the manifests at `.well-known/mcp-tools`, `mcp-resources` and `mcp-prompts`.
 
-What is not known there is warned of, so that newer servers can be read; wrong types and names that come twice
-are errors. What a manifest says is a claim: whoever relies on it compares it with the live lists.
+Unknown members are warnings, so that manifests of newer servers stay readable; wrong types and duplicate
+names are errors. A manifest is only a claim: compare it with the live lists before relying on it.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from assay.lab.harness.subject.registry_entry import KINDS, version_of
 from assay.lab.harness.trace.digest import digest_of_json
 from assay.lab.marketplace.capabilities.meta import TIERS
 
-from .form import Check, Issue, anything, digest, many, one_of, record, text
+from .form import Issue, Validator, anything, digest, many, one_of, record, text
 
 FILES: Final[Mapping[str, str]] = {kind: f"mcp-{kind}.json" for kind in KINDS}
-"""What they are called in a directory, for servers that have no HTTP."""
+"""Their file names, for servers without HTTP."""
 
 MAX_BYTES: Final = 4 * 1024 * 1024
 MAX_ENTRIES: Final = 10_000
@@ -28,53 +28,53 @@ Item = dict[str, Any]
 _name: Final = text(1, 1024)
 _words: Final = text(0, 65_536)
 _scopes: Final = many(text(1, 1024), 256)
-version: Final = text(1, 255, SEMVER, "a semantic version as 1.2.0")
-_told: Final[Mapping[str, Check]] = {"title": _words, "description": _words, "scopes": _scopes}
+version: Final = text(1, 255, SEMVER, "a semantic version such as 1.2.0")
+_COMMON: Final[Mapping[str, Validator]] = {"title": _words, "description": _words, "scopes": _scopes}
 
-FORMS: Final[Mapping[str, Check]] = {
+FORMS: Final[Mapping[str, Validator]] = {
     "tools": record(
         {"name": _name},
-        {**_told, "inputSchemaHash": digest, "annotations": record({}, {}), "effects": anything},
+        {**_COMMON, "inputSchemaHash": digest, "annotations": record({}, {}), "effects": anything},
         "warned",
     ),
     "resources": record(
-        {"name": _name}, {**_told, "uri": _name, "mimeType": _words, "retention": one_of(*TIERS)}, "warned"
+        {"name": _name}, {**_COMMON, "uri": _name, "mimeType": _words, "retention": one_of(*TIERS)}, "warned"
     ),
-    "prompts": record({"name": _name, "version": version}, {**_told, "digest": digest}, "warned"),
+    "prompts": record({"name": _name, "version": version}, {**_COMMON, "digest": digest}, "warned"),
 }
 
 
 def read(kind: str, data: bytes) -> tuple[list[Item], list[Issue]]:
-    """The entries of a manifest, and what is wrong with it; no entries where it is none at all."""
+    """The entries of a manifest, and its issues; no entries if it is not a manifest."""
     if len(data) > MAX_BYTES:
-        return [], [Issue("json", "", f"{len(data)} bytes, which is more than {MAX_BYTES}")]
+        return [], [Issue("json", "", f"{len(data)} bytes exceed the limit of {MAX_BYTES}")]
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
-        return [], [Issue("json", "", f"no JSON: {error}")]
+        return [], [Issue("json", "", f"not JSON: {error}")]
     issues = list(many(FORMS[kind], MAX_ENTRIES)(value, ""))
-    entries = [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-    return entries, [*issues, *_twice(kind, entries)]
+    entries = [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+    return entries, [*issues, *_duplicates(kind, entries)]
 
 
-def _twice(kind: str, entries: Sequence[Item]) -> Iterator[Issue]:
-    """Resources are told apart by their address: several may have one name, as in the lists."""
+def _duplicates(kind: str, entries: Sequence[Item]) -> Iterator[Issue]:
+    """Resources are identified by their URI: as in the lists, several may share a name."""
     key = "uri" if kind == "resources" and all("uri" in entry for entry in entries) else "name"
-    found = Counter(str(entry.get(key)) for entry in entries)
-    for name, times in found.items():
+    counts = Counter(str(entry.get(key)) for entry in entries)
+    for name, times in counts.items():
         if times > 1:
-            yield Issue("semantic", "", f"the {key} {name[:80]!r} comes {times} times")
+            yield Issue("semantic", "", f"the {key} {name[:80]!r} occurs {times} times")
 
 
 def disagreements(kind: str, entries: Sequence[Item], live: Sequence[Item]) -> list[Issue]:
-    """Where a manifest and the live list are not about the same things."""
+    """Where a manifest and the live list differ."""
     claimed = {str(entry.get("name")): entry for entry in entries}
     listed = {str(item.get("name")): item for item in live}
     issues = [
-        Issue("semantic", name, "is in the manifest, and not listed") for name in claimed.keys() - listed
+        Issue("semantic", name, "is in the manifest but not in the list") for name in claimed.keys() - listed
     ]
     issues += [
-        Issue("semantic", name, "is listed, and not in the manifest") for name in listed.keys() - claimed
+        Issue("semantic", name, "is in the list but not in the manifest") for name in listed.keys() - claimed
     ]
     for name in sorted(claimed.keys() & listed.keys()):
         issues += _drift(kind, name, claimed[name], listed[name])
@@ -82,14 +82,14 @@ def disagreements(kind: str, entries: Sequence[Item], live: Sequence[Item]) -> l
 
 
 def _drift(kind: str, name: str, entry: Item, item: Item) -> Iterator[Issue]:
-    for key, value in made_of(kind, item).items():
+    for key, value in manifest_entry(kind, item).items():
         if key in ("inputSchemaHash", "version", "digest", "uri") and entry.get(key, value) != value:
-            yield Issue("semantic", f"{name}.{key}", f"is {entry[key]!r}, where the live list has {value!r}")
+            yield Issue("semantic", f"{name}.{key}", f"is {entry[key]!r}, but the live list has {value!r}")
 
 
-def made_of(kind: str, item: Item) -> Item:
-    """The entry of a manifest for what a list has; scopes and tiers are not in lists."""
-    kept: Item = {key: item[key] for key in ("name", "title", "description") if key in item}
+def manifest_entry(kind: str, item: Item) -> Item:
+    """The manifest entry of a listed item; lists contain no scopes and retention tiers."""
+    common: Item = {key: item[key] for key in ("name", "title", "description") if key in item}
     more: Mapping[str, Item] = {
         "tools": {
             "inputSchemaHash": digest_of_json(item.get("inputSchema")),
@@ -98,4 +98,4 @@ def made_of(kind: str, item: Item) -> Item:
         "resources": {"uri": item.get("uri"), "mimeType": item.get("mimeType")},
         "prompts": {"version": version_of(item).get("semver"), "digest": version_of(item).get("digest")},
     }
-    return {**kept, **{key: value for key, value in more[kind].items() if value is not None}}
+    return {**common, **{key: value for key, value in more[kind].items() if value is not None}}

@@ -1,7 +1,7 @@
-"""Two entries of one server in a registry, change by change: what a new version must not do is an error.
+"""Compare two registry entries of a server. A change that a new version must not make is an error.
 
-A prompt whose text changed has a higher version, and so has a server in which anything changed. The names of
-tools are not in an entry, only their number; where manifests lie beside both entries, names are told.
+A prompt whose text changed needs a higher version, and so does a server with any change. An entry contains
+the number of tools, not their names; names are compared if both entries come with manifests.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from assay.lab.harness.subject.registry_entry import (
 
 Item = dict[str, Any]
 Manifests = Mapping[str, Sequence[Item]]
-"""The entries of the manifests by kind."""
+"""The entries of manifests by kind."""
 
 
 class Change(Struct, frozen=True):
@@ -43,7 +43,7 @@ class Difference(Struct, frozen=True):
 def difference(
     old: Item, new: Item, old_manifests: Manifests | None = None, new_manifests: Manifests | None = None
 ) -> Difference:
-    """`acceptable`: whether the new entry may follow the old one."""
+    """Compare two entries; `acceptable` means that the new one may replace the old one."""
     before, after = _capabilities(old), _capabilities(new)
     is_major = _is_major(old, new)
     changes = [*_members(old, new), *_profile(profile_block(old), profile_block(new))]
@@ -67,7 +67,7 @@ def _order(version: Any) -> tuple[Any, ...] | None:
 
 
 def _is_major(old: Item, new: Item) -> bool:
-    """Whether the new version may take something away; below 1.0, a minor one may."""
+    """Whether the new version may remove features: a major version or, below 1.0, a minor one."""
     before, after = _order(old.get("version")), _order(new.get("version"))
     if before is None or after is None:
         return False
@@ -79,25 +79,27 @@ def _version(old: Item, new: Item, *, changed: bool) -> Iterator[Change]:
     was, now = _order(before), _order(after)
     if was is None or now is None:
         if changed and before == after:
-            yield Change("version", f"is {after} still, though something changed", "error")
+            yield Change("version", f"is still {after} although the entry changed", "error")
         elif before != after:
             hint = "write them as 1.2.0"
             yield Change("version", f"{before} and {after} cannot be compared: {hint}", "error")
     elif now < was:
-        yield Change("version", f"went back from {before} to {after}", "error")
+        yield Change("version", f"was lowered from {before} to {after}", "error")
     elif changed and now == was:
-        yield Change("version", f"is {after} still, though something changed", "error")
+        yield Change("version", f"is still {after} although the entry changed", "error")
     elif before != after:
         yield Change("version", f"{before} → {after}")
 
 
-_OTHERWISE: Final = ("version", "_meta", "name")
+_SEPARATE: Final = ("version", "_meta", "name")
 
 
 def _members(old: Item, new: Item) -> Iterator[Change]:
     if old.get("name") != new.get("name"):
-        yield Change("name", f"{old.get('name')} → {new.get('name')}: this is another server", "error")
-    for key in sorted({*old, *new} - {*_OTHERWISE}):
+        yield Change(
+            "name", f"{old.get('name')} → {new.get('name')}: the entries describe different servers", "error"
+        )
+    for key in sorted({*old, *new} - {*_SEPARATE}):
         yield from _changed(key, old.get(key), new.get(key))
     provided = [as_object(as_object(entry.get("_meta")).get(PUBLISHER)) for entry in (old, new)]
     for key in sorted({*provided[0], *provided[1]} - {PROFILE}):
@@ -106,15 +108,15 @@ def _members(old: Item, new: Item) -> Iterator[Change]:
 
 def _profile(before: Item, after: Item) -> Iterator[Change]:
     if before and not after:
-        yield Change(PROFILE, "is claimed no more", "warning")
+        yield Change(PROFILE, "is no longer claimed", "warning")
         return
     for key in sorted({*before, *after} - {"capabilities"}):
-        taken = _taken(before.get(key), after.get(key))
-        yield from _changed(key, before.get(key), after.get(key), "warning" if taken else "info")
+        removed = _removes(before.get(key), after.get(key))
+        yield from _changed(key, before.get(key), after.get(key), "warning" if removed else "info")
 
 
-def _taken(before: Any, after: Any) -> bool:
-    """Whether clients that relied on it would miss something: a transport, a revision, batches."""
+def _removes(before: Any, after: Any) -> bool:
+    """Whether something that clients may rely on was removed: a transport, a revision, batch support."""
     if isinstance(before, list) and isinstance(after, list):
         return any(item not in after for item in before)
     return as_object(before).get("batch") is True and as_object(after).get("batch") is not True
@@ -124,10 +126,10 @@ def _changed(
     path: str, before: Any, after: Any, severity: Literal["warning", "info"] = "info"
 ) -> Iterator[Change]:
     if before != after:
-        yield Change(path, f"{_shown(before)} → {_shown(after)}", severity)
+        yield Change(path, f"{_text(before)} → {_text(after)}", severity)
 
 
-def _shown(value: Any) -> str:
+def _text(value: Any) -> str:
     return "none" if value is None else str(value)[:120]
 
 
@@ -146,12 +148,12 @@ def _prompt(path: str, was: Any, now: Any, *, same: bool) -> Iterator[Change]:
     lower = before is not None and after is not None and after < before
     if not same and not higher:
         yield Change(
-            path, f"its text changed at version {_shown(was)} → {_shown(now)}: give it a higher one", "error"
+            path, f"its text changed at version {_text(was)} → {_text(now)}: raise the version", "error"
         )
     elif lower:
-        yield Change(path, f"its version went back from {was} to {now}", "error")
+        yield Change(path, f"its version was lowered from {was} to {now}", "error")
     elif was != now:
-        yield Change(path, f"{_shown(was)} → {_shown(now)}" + (", the text as before" if same else ""))
+        yield Change(path, f"{_text(was)} → {_text(now)}" + (", text unchanged" if same else ""))
 
 
 def _offered(
@@ -162,22 +164,22 @@ def _offered(
     *,
     is_major: bool,
 ) -> Iterator[Change]:
-    """What there is of a kind: by name where that is known, else by number."""
+    """Added and removed items of a kind: by name if known, otherwise by number."""
     was, now = as_object(before.get(kind)), as_object(after.get(kind))
     removed: Literal["warning", "info"] = "info" if is_major else "warning"
-    hint = "" if is_major else ": that takes a major version"
+    hint = "" if is_major else ": that requires a major version"
     names = _names(kind, was, now, named)
     if names is not None and names[0] != names[1]:
         for name in sorted(names[0] - names[1]):
-            yield Change(f"{kind}.{name}", f"is there no more{hint}", removed)
+            yield Change(f"{kind}.{name}", f"was removed{hint}", removed)
         for name in sorted(names[1] - names[0]):
-            yield Change(f"{kind}.{name}", "is new")
+            yield Change(f"{kind}.{name}", "was added")
     elif was.get("n") != now.get("n"):
         fewer = (now.get("n") or 0) < (was.get("n") or 0)
-        message = f"{_shown(was.get('n'))} → {_shown(now.get('n'))}"
+        message = f"{_text(was.get('n'))} → {_text(now.get('n'))}"
         yield Change(kind, message + (hint if fewer else ""), removed if fewer else "info")
     elif was != now:
-        yield Change(kind, "names, schemas or versions are not the same")
+        yield Change(kind, "names, schemas or versions differ")
 
 
 def _names(
@@ -185,7 +187,7 @@ def _names(
 ) -> tuple[set[str], set[str]] | None:
     old, new = named
     if old is not None and new is not None:
-        return {str(one.get("name")) for one in old}, {str(one.get("name")) for one in new}
+        return {str(item.get("name")) for item in old}, {str(item.get("name")) for item in new}
     if kind == "prompts":
         return {*as_object(was.get("versions"))}, {*as_object(now.get("versions"))}
     return None

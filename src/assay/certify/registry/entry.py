@@ -1,4 +1,4 @@
-"""`server.json`, the entry of a server in a registry: its official form, and the profile's block in it."""
+"""`server.json`, the registry entry of a server: the official format, and the profile's block in it."""
 
 from __future__ import annotations
 
@@ -17,21 +17,35 @@ from assay.lab.harness.subject.registry_entry import (
 from assay.revisions.registry import BY_DATE
 
 from .capability_manifests import version as semantic
-from .form import Check, Issue, Report, both, count, digest, flag, many, one_of, record, report, table, text
+from .form import (
+    Issue,
+    ValidationReport,
+    Validator,
+    both,
+    count,
+    digest,
+    flag,
+    many,
+    one_of,
+    record,
+    table,
+    text,
+    validation_report,
+)
 
 SCHEMA: Final = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 NAME: Final = r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+"
 MAX_BYTES: Final = 1024 * 1024
-MOST_PROVIDED: Final = 4096
-"""Bytes of JSON that a publisher may add to an entry."""
+MAX_PROVIDED: Final = 4096
+"""Bytes of JSON that a publisher may add to an entry: the limit of the official registry."""
 
 _RANGE: Final = re.compile(r"[\^~<>=*|]|\.x\b|\bx\.|\s-\s")
 _word: Final = text(1)
 _url: Final = text(1, 2048, r"https?://[^\s]+", "a URL")
-_url_or_template: Final = text(1, 2048, r"(https?://|\{)[^\s]+", "a URL, or a template of one")
-_hash: Final = text(pattern=r"[a-f0-9]{64}", told="64 hexadecimal digits")
+_url_or_template: Final = text(1, 2048, r"(https?://|\{)[^\s]+", "a URL or a URL template")
+_hash: Final = text(pattern=r"[a-f0-9]{64}", description="64 hexadecimal digits")
 
-_INPUT: Final[Mapping[str, Check]] = {
+_INPUT: Final[Mapping[str, Validator]] = {
     "choices": many(text()),
     "default": text(),
     "description": text(),
@@ -51,11 +65,11 @@ def _argument(value: Any, path: str) -> Iterator[Issue]:
     if isinstance(value, dict):
         needed = {"named": ("name",), "positional": ("value", "valueHint")}.get(str(value.get("type")), ())
         if needed and not any(name in value for name in needed):
-            yield Issue("schema", path, f"a {value['type']} argument has {' or '.join(needed)}")
+            yield Issue("schema", path, f"a {value['type']} argument needs {' or '.join(needed)}")
 
 
-def _transport(*types: str) -> Check:
-    """One that is reached by a URL has one."""
+def _transport(*types: str) -> Validator:
+    """Every transport but stdio needs a URL."""
     form = record(
         {"type": one_of(*types)}, {"url": _url_or_template, "headers": many(_named), "variables": _variables}
     )
@@ -69,14 +83,14 @@ def _transport(*types: str) -> Check:
 
 
 def _exact(value: Any, path: str) -> Iterator[Issue]:
-    """A version is one version: ranges are refused by the registry."""
+    """The registry rejects version ranges."""
     if isinstance(value, str) and (_RANGE.search(value) or value == "latest"):
-        yield Issue("semantic", path, f"must be one version, not {value[:80]!r}")
+        yield Issue("semantic", path, f"must be a single version, not {value[:80]!r}")
 
 
 def _whole(value: Any, path: str) -> Iterator[Issue]:
     if isinstance(value, dict) and value.get("registryType") == "mcpb" and "fileSha256" not in value:
-        yield Issue("semantic", f"{path}.fileSha256", "is missing, and an mcpb package must have it")
+        yield Issue("semantic", f"{path}.fileSha256", "is missing, but required for an mcpb package")
 
 
 _package: Final = both(
@@ -102,7 +116,7 @@ _icon: Final = record(
     {"src": text(1, 255, r"https://[^\s]+", "an https URL")},
     {
         "mimeType": one_of("image/png", "image/jpeg", "image/jpg", "image/svg+xml", "image/webp"),
-        "sizes": many(text(pattern=r"\d+x\d+|any", told="WxH or any")),
+        "sizes": many(text(pattern=r"\d+x\d+|any", description="WxH or any")),
         "theme": one_of("light", "dark"),
     },
 )
@@ -135,7 +149,7 @@ _profile: Final = record(
 )
 _server: Final = record(
     {
-        "name": text(3, 200, NAME, "a namespace and a name, as com.example/server"),
+        "name": text(3, 200, NAME, "a namespace and a name, such as com.example/server"),
         "description": text(1, 100),
         "version": both(text(1, 255), _exact),
     },
@@ -153,35 +167,41 @@ _server: Final = record(
 )
 
 
-def check(entry: Any) -> Report:
-    """All that is wrong with an entry, at once."""
+def check(entry: Any) -> ValidationReport:
+    """All issues of an entry."""
     issues = list(_server(entry, ""))
     if isinstance(entry, dict):
-        issues += _told_otherwise(entry)
-    return report(issues)
+        issues += _beyond_schema(entry)
+    return validation_report(issues)
 
 
-def _told_otherwise(entry: dict[str, Any]) -> Iterator[Issue]:
-    """What the form cannot say."""
+def _beyond_schema(entry: dict[str, Any]) -> Iterator[Issue]:
+    """Issues that a schema cannot express."""
     if entry.get("$schema") != SCHEMA:
         yield Issue("linter", "$schema", f"should be {SCHEMA}", "warning")
     meta = entry.get("_meta")
     provided = json.dumps(meta.get(PUBLISHER, {})) if isinstance(meta, dict) else ""
-    if len(provided.encode()) > MOST_PROVIDED:
-        message = f"has {len(provided.encode())} bytes of JSON, and a registry keeps {MOST_PROVIDED} at most"
+    if len(provided.encode()) > MAX_PROVIDED:
+        message = f"has {len(provided.encode())} bytes of JSON; the registry accepts at most {MAX_PROVIDED}"
         yield Issue("semantic", f"_meta.{PUBLISHER}", message)
     if not profile_block(entry):
-        yield Issue("linter", f"_meta.{PUBLISHER}.{PROFILE}", "is missing: no profile is claimed", "info")
+        yield Issue(
+            "linter", f"_meta.{PUBLISHER}.{PROFILE}", "is missing: the entry claims no profile", "info"
+        )
     if not entry.get("packages") and not entry.get("remotes"):
-        yield Issue("linter", "", "has neither packages nor remotes: nobody can find the server", "warning")
+        yield Issue(
+            "linter", "", "has neither packages nor remotes: clients cannot reach the server", "warning"
+        )
 
 
-def read(data: bytes) -> tuple[Any, Report]:
-    """An entry, and what is wrong with it; none where it is no JSON."""
+def read(data: bytes) -> tuple[Any, ValidationReport]:
+    """An entry and its issues; the entry is None if the data is not JSON."""
     if len(data) > MAX_BYTES:
-        return None, report([Issue("json", "", f"{len(data)} bytes, which is more than {MAX_BYTES}")])
+        return None, validation_report(
+            [Issue("json", "", f"{len(data)} bytes exceed the limit of {MAX_BYTES}")]
+        )
     try:
         entry = json.loads(data)
     except (ValueError, RecursionError) as error:
-        return None, report([Issue("json", "", f"no JSON: {error}")])
+        return None, validation_report([Issue("json", "", f"not JSON: {error}")])
     return entry, check(entry)

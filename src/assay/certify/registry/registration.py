@@ -24,11 +24,21 @@ from assay.lab.selection import revisions_of
 from assay.lab.target import Command, Served, Target, Url
 
 from . import capability_manifests
-from .build import Claims, Published, Seen, differences, entry, look_around, manifests, meet, unversioned
+from .build import (
+    ObservedServer,
+    PublishedDocuments,
+    PublisherClaims,
+    build_entry,
+    manifests,
+    observe,
+    read_published,
+    transport_differences,
+    unversioned,
+)
 from .capability_manifests import FILES, MAX_BYTES
 from .diff import Difference, Manifests, difference
 from .entry import check, read
-from .form import Issue, Report, report
+from .form import Issue, ValidationReport, validation_report
 
 Item = dict[str, Any]
 
@@ -36,8 +46,8 @@ Item = dict[str, Any]
 class Registration(Struct, frozen=True):
     entry: Item
     manifests: Mapping[str, list[Item]]
-    report: Report
-    """What is wrong with the entry."""
+    report: ValidationReport
+    """The issues of the entry."""
     changes: Difference | None = None
     """How it differs from the previous entry, if there is one."""
 
@@ -61,11 +71,13 @@ async def describe(targets: Targets, options: EntryOptions) -> Registration:
     before = {} if options.previous is None else read_manifests(options.previous)
     claims = _claims(options)
     await credentials.fetch_tokens()
-    seen, published = await _visit(subjects, credentials, options.timeout)
-    written = entry(_with_description(claims, seen), seen, published, credentials.wallet.get(USUAL))
-    listed = manifests(seen[0], published)
-    issues = [*_issues(written, unversioned(seen)), *differences(seen), *published.issues]
-    verdict = report(issues)
+    servers, published = await _observe(subjects, credentials, options.timeout)
+    written = build_entry(
+        _with_description(claims, servers), servers, published, credentials.wallet.get(USUAL)
+    )
+    listed = manifests(servers[0], published)
+    issues = [*_issues(written, unversioned(servers)), *transport_differences(servers), *published.issues]
+    verdict = validation_report(issues)
     changes = None
     if verdict.valid and previous is not None:
         changes = difference(previous, written, before, listed if before else {})
@@ -73,7 +85,7 @@ async def describe(targets: Targets, options: EntryOptions) -> Registration:
 
 
 def _issues(written: Item, unversioned: list[Issue]) -> list[Issue]:
-    """What is wrong with an entry. A prompt without a version is reported once, with the fix."""
+    """The issues of an entry. A prompt without a version is reported once, with the fix."""
     issues = [
         issue
         for issue in check(written).issues
@@ -92,9 +104,9 @@ def _subjects(target: Target, credentials: Credentials) -> list[Subject]:
             return [UrlSubject(url, headers=credentials.headers, identity=credentials.identity)]
 
 
-def _claims(options: EntryOptions) -> Claims:
+def _claims(options: EntryOptions) -> PublisherClaims:
     revisions_of(options.resume)
-    return Claims(
+    return PublisherClaims(
         options.name,
         options.server_version,
         options.description,
@@ -116,37 +128,37 @@ def _package(text: str, version: str) -> Item:
     return {"registryType": kind, "identifier": name, "version": version, "transport": transport}
 
 
-def _with_description(claims: Claims, seen: Sequence[Seen]) -> Claims:
+def _with_description(claims: PublisherClaims, servers: Sequence[ObservedServer]) -> PublisherClaims:
     """Without a description, the one that the server reports, or its name."""
     if claims.description:
         return claims
-    reported = seen[0].newest.server
+    reported = servers[0].newest.server
     text = reported.get("description") or reported.get("title") or reported.get("name") or claims.name
     return replace(claims, description=str(text)[:100])
 
 
-async def _visit(
+async def _observe(
     subjects: Sequence[Subject], credentials: Credentials, timeout: float
-) -> tuple[list[Seen], Published]:
+) -> tuple[list[ObservedServer], PublishedDocuments]:
     """
     Raises:
-        SubjectNotStarted: a server is not there.
+        SubjectNotStarted: a server is unreachable.
         CannotJudge: it speaks no revision, or closed the connection.
     """
     wallet, redaction = credentials.wallet, credentials.redaction
     conditions = Conditions(patience=timeout, redaction=redaction, wallet=wallet)
-    seen, published = [], Published()
+    servers, published = [], PublishedDocuments()
     try:
         for subject in subjects:
             await subject.start()
-            server = await meet(subject, conditions)
+            server = await observe(subject, conditions)
             if not server.known:
                 problem = f"{subject.name} speaks no revision of MCP: {'; '.join(server.refused)}"
                 raise CannotJudge(redaction.words(problem))
-            seen.append(server)
+            servers.append(server)
             if subject.transport is Transport.HTTP:
                 token = wallet.get(USUAL)
-                published = await look_around(subject.name, token, server.newest, credentials.identity)
+                published = await read_published(subject.name, token, server.newest, credentials.identity)
     except Unreachable as error:
         fix = "is it running? run it by hand to see its output"
         raise SubjectNotStarted(f"{subject.name}: {error}", fix) from error
@@ -154,7 +166,7 @@ async def _visit(
         raise CannotJudge(f"{subject.name}: {error}") from error
     finally:
         await asyncio.gather(*(subject.stop() for subject in subjects))
-    return seen, published
+    return servers, published
 
 
 def read_entry(path: Path) -> Item:

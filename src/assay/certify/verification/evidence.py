@@ -1,5 +1,5 @@
-"""Whether the pieces of evidence in a bundle say the same: the summary what the run shows, the badge what the
-summary says, and the metrics by whom they were measured."""
+"""Whether the files of a bundle agree: the summary with the run, the badges with the summary, and the metrics
+with their signature."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from assay.certify import badge as badges
-from assay.certify import metrics as figures
+from assay.certify import metrics as metrics_file
 from assay.certify import summary as summaries
 from assay.certify.bundle import layout
 from assay.certify.metrics import Source
@@ -18,137 +18,147 @@ from assay.signing import dsse
 from assay.signing.dsse import Reason as Unsigned
 from assay.signing.dsse import Role
 
-from .case import Case
-from .facts import differences, of_badge, of_summary
-from .refusal import Reason, Refusal, Refused, not_signed, refused
+from .facts import badge_facts, differences, summary_facts
+from .refusal import BundleRefused, Refusal, RefusalReason, not_signed, refuse
+from .stored_bundle import StoredBundle
 
-# What the summary, or what it is made of, is read from.
+# The summary and the files from which it is built.
 SOURCES: Final = frozenset({layout.SUMMARY, layout.PROFILE, *summaries.MEDIA_TYPES})
 BADGES: Final[Mapping[str, Callable[[bytes], bytes]]] = {
     layout.BADGE: badges.badge,
     layout.SHIELDS: badges.shields,
 }
-# Nobody whom the verifier trusts has signed them: then they are the developer's own figures, and called so.
-NOBODY: Final = frozenset({Unsigned.MALFORMED, Unsigned.UNSIGNED, Unsigned.UNKNOWN_KEY, Unsigned.WRONG_ROLE})
+# Without a signature that the verifier trusts, metrics count as self-reported.
+UNTRUSTED: Final = frozenset(
+    {Unsigned.MALFORMED, Unsigned.UNSIGNED, Unsigned.UNKNOWN_KEY, Unsigned.WRONG_ROLE}
+)
 
 
-def summary(case: Case) -> str:
+def summary(bundle: StoredBundle) -> str:
     """
     Raises:
-        Refused: it is not what the files of the bundle come to, or is about another bundle.
+        BundleRefused: the summary differs from the other files, or belongs to another bundle.
     """
-    files = {name: case.content(name) for name in sorted(SOURCES & case.entries.keys() | {layout.SUMMARY})}
+    files = {
+        name: bundle.content(name) for name in sorted(SOURCES & bundle.entries.keys() | {layout.SUMMARY})
+    }
     try:
-        made = summaries.again(files)
+        rebuilt = summaries.rebuild(files)
         stored = summaries.read(files[layout.SUMMARY])
     except BadSummary as error:
-        raise refused(Reason.BAD_EVIDENCE, layout.SUMMARY, error) from error
-    strange = [*_strange(case, stored), *_unlike(case, files[layout.SUMMARY], made)]
-    if strange:
-        raise Refused([Refusal(Reason.WRONG_SUMMARY, layout.SUMMARY, one) for one in strange])
-    case.conclusion, counts = stored.conclusion, stored.summary
-    told = f"{counts.passed} of {counts.scored} scored demands are met, {counts.not_measured} not measured"
-    return f"{stored.conclusion}: {told} ({_compared(case, stored)})"
+        raise refuse(RefusalReason.BAD_EVIDENCE, layout.SUMMARY, error) from error
+    details = [*_mismatched(bundle, stored), *_differences(bundle, files[layout.SUMMARY], rebuilt)]
+    if details:
+        raise BundleRefused([Refusal(RefusalReason.WRONG_SUMMARY, layout.SUMMARY, text) for text in details])
+    bundle.conclusion, counts = stored.conclusion, stored.summary
+    note = f"{counts.passed} of {counts.scored} scored demands are met, {counts.not_measured} not measured"
+    return f"{stored.conclusion}: {note} ({_compared(bundle, stored)})"
 
 
-def stored_summary(case: Case) -> Summary:
+def stored_summary(bundle: StoredBundle) -> Summary:
     """
     Raises:
-        Refused: there is none.
+        BundleRefused: the summary is missing or invalid.
     """
     try:
-        return summaries.read(case.content(layout.SUMMARY))
+        return summaries.read(bundle.content(layout.SUMMARY))
     except BadSummary as error:
-        raise refused(Reason.BAD_EVIDENCE, layout.SUMMARY, error) from error
+        raise refuse(RefusalReason.BAD_EVIDENCE, layout.SUMMARY, error) from error
 
 
-def _strange(case: Case, stored: Summary) -> Iterator[str]:
-    """Where the summary and the manifest part."""
-    listed = case.listed
+def _mismatched(bundle: StoredBundle, stored: Summary) -> Iterator[str]:
+    """Where the summary and the manifest differ."""
+    manifest = bundle.manifest
     pairs = {
-        "server": ((stored.server.name, stored.server.version), (listed.server.name, listed.server.version)),
-        "artifact": (stored.server.artifact, listed.artifact),
-        "profile": (stored.profile, listed.profile),
-        "time": ((stored.generated_at, stored.expires_at), (listed.created, listed.expires)),
-        "signer": (stored.attested.developer, case.signer),
+        "server": (
+            (stored.server.name, stored.server.version),
+            (manifest.server.name, manifest.server.version),
+        ),
+        "artifact": (stored.server.artifact, manifest.artifact),
+        "profile": (stored.profile, manifest.profile),
+        "time": ((stored.generated_at, stored.expires_at), (manifest.created, manifest.expires)),
+        "signer": (stored.attested.developer, bundle.signer),
     }
-    return (f"another {name} than the manifest's" for name, (one, other) in pairs.items() if one != other)
+    return (f"its {name} differs from the manifest" for name, (left, right) in pairs.items() if left != right)
 
 
-def _is_ours(case: Case) -> bool:
-    """Then each byte counts. Another version may have had other words for the same."""
-    return is_current(case.content(layout.RUN))
+def _is_ours(bundle: StoredBundle) -> bool:
+    """Whether this version wrote the bundle: then every byte must match, not only the facts."""
+    return is_current(bundle.content(layout.RUN))
 
 
-def _compared(case: Case, stored: Summary) -> str:
-    other = f"the facts compared and not the words, which are by version {stored.tool.version}"
-    return "compared byte by byte" if _is_ours(case) else other
+def _compared(bundle: StoredBundle, stored: Summary) -> str:
+    other = f"facts compared, not the wording of version {stored.tool.version}"
+    return "compared byte by byte" if _is_ours(bundle) else other
 
 
-def _unlike(case: Case, stored: bytes, made: bytes) -> Iterator[str]:
-    """Where the summary and what it is made of part."""
-    told = summaries.read(stored)
-    if not _is_ours(case):
-        for name in differences(of_summary(told), of_summary(summaries.read(made))):
-            yield f"{name}: not what the run and the evidence come to"
-    elif made != stored:
-        line = _first_difference(stored, made)
-        yield f"not what the run and the evidence come to, from line {line} on"
+def _differences(bundle: StoredBundle, stored: bytes, rebuilt: bytes) -> Iterator[str]:
+    """Where the summary differs from the files that it summarises."""
+    if not _is_ours(bundle):
+        facts, expected = (summary_facts(summaries.read(data)) for data in (stored, rebuilt))
+        for name in differences(facts, expected):
+            yield f"{name}: differs from the run and the evidence"
+    elif rebuilt != stored:
+        yield f"differs from the run and the evidence, from line {_first_difference(stored, rebuilt)} on"
 
 
-def _first_difference(stored: bytes, made: bytes) -> int:
-    pairs = zip(stored.split(b"\n"), made.split(b"\n"), strict=False)
-    return next((number for number, (one, other) in enumerate(pairs, 1) if one != other), 1)
+def _first_difference(stored: bytes, rebuilt: bytes) -> int:
+    pairs = zip(stored.split(b"\n"), rebuilt.split(b"\n"), strict=False)
+    return next((number for number, (left, right) in enumerate(pairs, 1) if left != right), 1)
 
 
-def badge(case: Case) -> str:
+def badge(bundle: StoredBundle) -> str:
     """
     Raises:
-        Refused: one of them is not what the summary gives.
+        BundleRefused: a badge differs from the summary.
     """
-    stored, data = stored_summary(case), case.content(layout.SUMMARY)
-    there = [name for name in BADGES if name in case.entries]
-    wrong = [name for name in there if not _shows(name, case.content(name), data, _is_ours(case))]
+    stored, data = stored_summary(bundle), bundle.content(layout.SUMMARY)
+    names = [name for name in BADGES if name in bundle.entries]
+    wrong = [name for name in names if not _shows(name, bundle.content(name), data, _is_ours(bundle))]
     if wrong:
-        raise Refused([Refusal(Reason.WRONG_BADGE, name, "it does not show the summary") for name in wrong])
-    return f"{' and '.join(there)} as the summary gives them ({_compared(case, stored)})" if there else "none"
+        raise BundleRefused(
+            [Refusal(RefusalReason.WRONG_BADGE, name, "it differs from the summary") for name in wrong]
+        )
+    return f"{' and '.join(names)} match the summary ({_compared(bundle, stored)})" if names else "none"
 
 
 def _shows(name: str, stored: bytes, summary: bytes, closely: bool) -> bool:
-    made = BADGES[name](summary)
+    rebuilt = BADGES[name](summary)
     if closely:
-        return stored == made
+        return stored == rebuilt
     try:
-        return not differences(of_badge(name, stored), of_badge(name, made))
+        return not differences(badge_facts(name, stored), badge_facts(name, rebuilt))
     except ValueError:
         return False
 
 
-def metrics(case: Case) -> str:
+def metrics(bundle: StoredBundle) -> str:
     """
     Raises:
-        Refused: they are none, or not what a harness has signed that they are said to be of.
+        BundleRefused: the metrics are invalid, or not signed by the harness that the summary names.
     """
-    data = case.content(layout.METRICS) if layout.METRICS in case.entries else b""
-    if stored_summary(case).attested.harness not in (None, figures.signer_named(data)):
-        raise refused(Reason.WRONG_SUMMARY, layout.SUMMARY, "it names a harness that has signed nothing")
+    data = bundle.content(layout.METRICS) if layout.METRICS in bundle.entries else b""
+    if stored_summary(bundle).attested.harness not in (None, metrics_file.signer_named(data)):
+        raise refuse(
+            RefusalReason.WRONG_SUMMARY, layout.SUMMARY, "it names a harness that did not sign the metrics"
+        )
     if not data:
-        return "none given"
+        return "none"
     try:
-        figures.read(data)
-        signed = dsse.verify(data, case.trust, Role.HARNESS, figures.PAYLOAD_TYPE)
-    except figures.BadMetrics as error:
-        raise refused(Reason.BAD_EVIDENCE, layout.METRICS, error) from error
+        metrics_file.read(data)
+        signed = dsse.verify(data, bundle.trust, Role.HARNESS, metrics_file.PAYLOAD_TYPE)
+    except metrics_file.BadMetrics as error:
+        raise refuse(RefusalReason.BAD_EVIDENCE, layout.METRICS, error) from error
     except dsse.InvalidEnvelope as error:
-        if error.reason not in NOBODY or _is_pretended(case):
+        if error.reason not in UNTRUSTED or _claims_harness(bundle):
             raise not_signed(error, layout.METRICS) from error
-        return f"self-reported: no trusted harness has signed them ({error.reason})"
-    case.harness = signed.key_id
-    return f"signed by {signed.key_id}, a trusted harness"
+        return f"self-reported: not signed by a trusted harness ({error.reason})"
+    bundle.harness = signed.key_id
+    return f"signed by the trusted harness {signed.key_id}"
 
 
-def _is_pretended(case: Case) -> bool:
-    """Said to be a harness's, where the verifier knows whom to believe. Who pins no harness believes none."""
-    stored = stored_summary(case).metrics
-    knows = any(Role.HARNESS in roles for roles in case.trust.roles.values())
-    return knows and stored is not None and stored.source is Source.HARNESS
+def _claims_harness(bundle: StoredBundle) -> bool:
+    """Whether the summary claims a harness. It is checked only if the verifier trusts any harness."""
+    stored = stored_summary(bundle).metrics
+    trusts_any = any(Role.HARNESS in roles for roles in bundle.trust.roles.values())
+    return trusts_any and stored is not None and stored.source is Source.HARNESS

@@ -1,7 +1,7 @@
 """What a summary and its badges say, without their words.
 
 A later version may word a reason, a title or a badge otherwise: an honest bundle of an older one stays good.
-Figures, statuses, places, dates and digests are the same in every version.
+ServerMetrics, statuses, places, dates and digests are the same in every version.
 """
 
 from __future__ import annotations
@@ -22,62 +22,68 @@ BADGE: Final = (
 )  # fmt: skip
 
 
-def of_summary(found: Summary) -> Facts:
-    """By what is told of them: parts of the document, and demands by their ids."""
+def summary_facts(summary: Summary) -> Facts:
+    """The parts of the document, and the demands by id."""
     return {
-        "server": found.server,
-        "profile": found.profile,
-        "version of Assay": found.tool,
-        "run": found.run,
-        "time": (found.generated_at, found.expires_at),
-        "signers": found.attested,
-        "conclusion": found.conclusion,
-        "counts": found.summary,
-        "categories": found.categories,
-        "latency": found.latency,
-        "metrics": found.metrics,
-        "replay": found.replay,
-        "sandbox": found.sandbox,
-        "vulnerabilities": found.vulnerabilities,
-        "digests": sorted((one.name, one.sha256) for one in found.evidence),
-        "order of demands": [one.id for one in found.checks],
-        **{one.id: _of_score(one) for one in found.checks},
+        "server": summary.server,
+        "profile": summary.profile,
+        "version of Assay": summary.tool,
+        "run": summary.run,
+        "time": (summary.generated_at, summary.expires_at),
+        "signers": summary.attested,
+        "conclusion": summary.conclusion,
+        "counts": summary.summary,
+        "categories": summary.categories,
+        "latency": summary.latency,
+        "metrics": summary.metrics,
+        "replay": summary.replay,
+        "sandbox": summary.sandbox,
+        "vulnerabilities": summary.vulnerabilities,
+        "digests": sorted((file.name, file.sha256) for file in summary.evidence),
+        "order of demands": [score.id for score in summary.checks],
+        **{score.id: _score_facts(score) for score in summary.checks},
     }
 
 
-def _of_score(found: Score) -> tuple[object, ...]:
-    seen = [(one.scenario, one.transport, one.protocol_version, one.status) for one in found.results]
-    broken = [(one.scenario, one.transport, one.protocol_version, *one.frames) for one in found.findings]
-    return found.status, found.pass_, found.measure, found.scored, found.core, sorted(seen), sorted(broken)
+def _score_facts(score: Score) -> tuple[object, ...]:
+    results = [
+        (result.scenario, result.transport, result.protocol_version, result.status)
+        for result in score.results
+    ]
+    findings = [
+        (finding.scenario, finding.transport, finding.protocol_version, *finding.frames)
+        for finding in score.findings
+    ]
+    fixed = score.status, score.pass_, score.measure, score.scored, score.core
+    return *fixed, sorted(results), sorted(findings)
 
 
-def of_badge(name: str, data: bytes) -> Facts:
+def badge_facts(name: str, data: bytes) -> Facts:
     """
     Raises:
-        ValueError: these bytes are no badge of that name.
+        ValueError: the data is not a badge of that name.
     """
     try:
         document: dict[str, Any] = json.loads(data)
-        found = _of_shield(document) if name == layout.SHIELDS else _of_badge(document)
-        return {
-            fact: json.dumps(told, sort_keys=True) for fact, told in found.items()
-        }  # to Python, 1 is true
+        facts = _shield_facts(document) if name == layout.SHIELDS else _badge_facts(document)
+        # Compared as JSON, because 1 == True in Python.
+        return {fact: json.dumps(value, sort_keys=True) for fact, value in facts.items()}
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError(f"no badge: {error!r}") from error
+        raise ValueError(f"not a badge: {error!r}") from error
 
 
-def _of_shield(document: Mapping[str, Any]) -> Facts:
-    """A colour, and figures among words."""
+def _shield_facts(document: Mapping[str, Any]) -> Facts:
+    """The colour, and the figures in the message."""
     return {"color": document["color"], "figures": re.findall(r"[0-9]+", document["message"])}
 
 
-def _of_badge(document: Mapping[str, Any]) -> Facts:
-    """The states of checks by their names: versions may show other ones."""
-    told = {f"checks.{name}": state for name, state in document["checks"].items()}
-    figures = {f"latency.{name}": figure for name, figure in document["latency"].items()}
-    return {name: document[name] for name in BADGE} | told | figures
+def _badge_facts(document: Mapping[str, Any]) -> Facts:
+    """The states of the checks by name, because versions may show different checks."""
+    checks = {f"checks.{name}": state for name, state in document["checks"].items()}
+    latency = {f"latency.{name}": figure for name, figure in document["latency"].items()}
+    return {name: document[name] for name in BADGE} | checks | latency
 
 
-def differences(stored: Facts, made: Facts) -> list[str]:
-    """Names of what is stored and not made so. Today's version may make more."""
-    return sorted(name for name, fact in stored.items() if name not in made or made[name] != fact)
+def differences(stored: Facts, rebuilt: Facts) -> list[str]:
+    """The names of stored facts that differ. Today's version may add facts."""
+    return sorted(name for name, fact in stored.items() if name not in rebuilt or rebuilt[name] != fact)

@@ -1,7 +1,6 @@
-"""Whether a bundle proves what it says: step by step, offline, with keys that the verifier has brought.
+"""Verify a bundle offline, step by step, with the verifier's own trusted keys.
 
-What is refused is never read further: without a good signature nothing is, and without the files that were
-signed none of them is understood.
+Later steps run only if the signature and the files are good: unsigned data is never parsed.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from typing import Final
 from assay.certify.bundle.bundle_manifest import BundleManifest
 from assay.signing.dsse import Trust
 
-from . import evidence, steps
-from .case import CannotRead as CannotRead
-from .case import Case, is_there
-from .refusal import Reason, Refusal, Refused
+from . import evidence, integrity
+from .refusal import BundleRefused, Refusal, RefusalReason
+from .stored_bundle import CannotRead as CannotRead
+from .stored_bundle import StoredBundle, check_directory
 from .stored_run import run
 
 
@@ -27,7 +26,7 @@ class Status(StrEnum):
     GOOD = "good"
     REFUSED = "refused"
     NOT_REACHED = "not reached"
-    """It stands on a step that was refused."""
+    """It depends on a step that was refused."""
 
 
 @dataclass(frozen=True)
@@ -38,42 +37,42 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Report:
-    """What verification came to."""
+class VerificationReport:
+    """The result of a verification."""
 
     manifest: BundleManifest | None
-    """None if it is not signed by a key that is trusted."""
+    """None if it is not signed by a trusted key."""
     steps: tuple[Step, ...]
     refusals: tuple[Refusal, ...]
     conclusion: str
-    """How far the server meets the profile: a good bundle may prove that it does not."""
+    """The conclusion of the summary: a valid bundle may prove that a server does not meet its profile."""
     self_attested: bool
-    """Nobody but the developer vouches for anything."""
+    """Only the developer has signed."""
 
     @property
     def ok(self) -> bool:
         return not self.refusals
 
 
-Verifying = Callable[[Case], str]
+StepFunction = Callable[[StoredBundle], str]
 
-# Name, what it does, and whether what follows stands on it.
-STEPS: Final[tuple[tuple[str, Verifying, bool], ...]] = (
-    ("signature", steps.signature, True),
-    ("validity", steps.validity, False),
-    ("files", steps.files, True),
-    ("profile", steps.profile, False),
-    ("attestations", steps.attestations, False),
+# Name, function, and whether the following steps depend on it.
+STEPS: Final[tuple[tuple[str, StepFunction, bool], ...]] = (
+    ("signature", integrity.signature, True),
+    ("validity", integrity.validity, False),
+    ("files", integrity.files, True),
+    ("profile", integrity.profile, False),
+    ("attestations", integrity.attestations, False),
     ("run", run, False),
     ("summary", evidence.summary, False),
     ("badge", evidence.badge, False),
     ("metrics", evidence.metrics, False),
-    ("artifact", steps.artifact, False),
+    ("artifact", integrity.artifact, False),
 )
 
 
-def _again() -> tuple[tuple[str, Verifying, bool], ...]:
-    """Steps that take the whole lab, which is not needed for the others."""
+def _lab_steps() -> tuple[tuple[str, StepFunction, bool], ...]:
+    """The steps that need the lab, which is imported only for them."""
     from .capability_lists import lists
     from .rejudge import rejudge, report
 
@@ -88,31 +87,36 @@ def verify(
     max_age: timedelta | None = None,
     artifact: Path | None = None,
     rejudge: bool = False,
-) -> Report:
-    """
+) -> VerificationReport:
+    """Verify a bundle; `rejudge` also judges its traces again.
+
     Raises:
-        CannotRead: there is no such directory, or a file cannot be read.
+        CannotRead: the directory or a file is unreadable.
     """
-    is_there(directory)
-    case = Case(directory, trust, now, max_age, artifact)
-    taken: list[Step] = []
+    check_directory(directory)
+    bundle = StoredBundle(directory, trust, now, max_age, artifact)
+    steps: list[Step] = []
     refusals: list[Refusal] = []
     is_reached = True
-    for name, look, is_ground in (*STEPS, *(_again() if rejudge else ())):
-        step, found = _take(name, look, case) if is_reached else (Step(name, Status.NOT_REACHED, ""), ())
-        taken.append(step)
-        refusals += found
-        is_reached = is_reached and not (found and is_ground)
-    own = case.harness in ("", case.signer)
-    return Report(case.manifest, tuple(taken), tuple(refusals), case.conclusion, own)
+    for name, function, is_required in (*STEPS, *(_lab_steps() if rejudge else ())):
+        step, causes = (
+            _run_step(name, function, bundle) if is_reached else (Step(name, Status.NOT_REACHED, ""), ())
+        )
+        steps.append(step)
+        refusals += causes
+        is_reached = is_reached and not (causes and is_required)
+    self_attested = bundle.harness in ("", bundle.signer)
+    return VerificationReport(
+        bundle.verified_manifest, tuple(steps), tuple(refusals), bundle.conclusion, self_attested
+    )
 
 
-def _take(name: str, look: Verifying, case: Case) -> tuple[Step, tuple[Refusal, ...]]:
+def _run_step(name: str, function: StepFunction, bundle: StoredBundle) -> tuple[Step, tuple[Refusal, ...]]:
     try:
-        return Step(name, Status.GOOD, look(case)), ()
-    except Refused as error:
-        found = error.refusals
+        return Step(name, Status.GOOD, function(bundle)), ()
+    except BundleRefused as error:
+        refusals = error.refusals
     except RecursionError:
-        found = (Refusal(Reason.BAD_EVIDENCE, name, "a document is nested too deeply to be read"),)
-    note = found[0].reason if len(found) == 1 else f"{len(found)} reasons"
-    return Step(name, Status.REFUSED, note), found
+        refusals = (Refusal(RefusalReason.BAD_EVIDENCE, name, "a document is nested too deeply"),)
+    note = refusals[0].reason if len(refusals) == 1 else f"{len(refusals)} reasons"
+    return Step(name, Status.REFUSED, note), refusals

@@ -1,4 +1,4 @@
-"""Why a bundle is refused: one word for programs, where it shows, and a line for people."""
+"""Why a bundle is refused: a reason for programs, the file, and a message for people."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from msgspec import Struct
 from assay.signing import dsse
 
 
-class Reason(StrEnum):
-    """Reasons beside those of an envelope (`dsse.Reason`); docs/bundle.md explains each."""
+class RefusalReason(StrEnum):
+    """In addition to the reasons of an envelope (`dsse.Reason`); docs/bundle.md explains each."""
 
     MISSING_FILE = "missing-file"
     UNFIT_FILE = "unfit-file"
@@ -49,17 +49,17 @@ class Refusal(Struct, frozen=True):
     detail: str
 
 
-class Refused(Exception):
-    """A step of verification came to nothing; holds at least one refusal."""
+class BundleRefused(Exception):
+    """A step of the verification failed, with one refusal at least."""
 
     def __init__(self, refusals: Iterable[Refusal]) -> None:
         self.refusals = tuple(refusals)
         super().__init__(*self.refusals)
 
 
-def refused(reason: Reason, where: str, detail: object) -> Refused:
-    return Refused([Refusal(reason, where, str(detail))])
+def refuse(reason: RefusalReason, where: str, detail: object) -> BundleRefused:
+    return BundleRefused([Refusal(reason, where, str(detail))])
 
 
-def not_signed(error: dsse.InvalidEnvelope, where: str) -> Refused:
-    return Refused([Refusal(error.reason, where, error.detail)])
+def not_signed(error: dsse.InvalidEnvelope, where: str) -> BundleRefused:
+    return BundleRefused([Refusal(error.reason, where, error.detail)])

@@ -1,4 +1,4 @@
-"""What today's lab makes of a bundle: stored traces are judged again, and reports are written again."""
+"""Judge the stored traces of a bundle again with today's checks, and rebuild its reports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 
 from assay.certify.bundle.layout import REGISTRY_ENTRY, REPORT_PAGE, REPORT_TEXT, RUN, SUMMARY
 from assay.certify.report import html, markdown
-from assay.certify.scoring import Measure, excuses
+from assay.certify.scoring import Measure, find_unmeasured
 from assay.certify.summary_form import Summary
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.check import CheckFailed
@@ -23,139 +23,139 @@ from assay.lab.harness.verdict import Finding, Outcome, Verdict
 from assay.lab.suites import suite_named
 from assay.model.version import VERSION
 
-from .case import Case
 from .evidence import stored_summary
-from .refusal import Reason, Refusal, Refused, refused
-from .run_account import Account
+from .refusal import BundleRefused, Refusal, RefusalReason, refuse
+from .run_audit import RunAudit
+from .stored_bundle import StoredBundle
 from .stored_run import stored_run, trace_name
 
 REPORTS: Final[Mapping[str, Callable[[Summary], str]]] = {REPORT_PAGE: html, REPORT_TEXT: markdown}
 SUITE: Final = "marketplace"
-LONGEST: Final = 2 * MAX_FRAMES
-"""Frames of a trace: a recording may go on with what another has heard."""
-Told = dict[str, tuple[object, ...]]
-"""Check → its verdict, the requirements that it found broken and, by the same version, what it saw."""
+MAX_TRACE: Final = 2 * MAX_FRAMES
+"""Frames of a trace: a recording may continue with the frames of another one."""
+Results = dict[str, tuple[object, ...]]
+"""Check → its verdict, the violated requirements and, for the same version, the details of its findings."""
 
 
-def rejudge(case: Case) -> str:
+def rejudge(bundle: StoredBundle) -> str:
     """
     Raises:
-        Refused: the run leaves something out or is of another server, a trace was changed after it was
-            recorded, or shows something else than the run says.
+        BundleRefused: the run is incomplete or of another server, or a trace was modified or contradicts the
+            run.
     """
-    run = stored_run(case)
+    run = stored_run(bundle)
     if run.suite != SUITE:
-        raise refused(Reason.BAD_EVIDENCE, RUN, f"played by the suite {run.suite!r}, not {SUITE!r}")
+        raise refuse(RefusalReason.BAD_EVIDENCE, RUN, f"judged by the suite {run.suite!r}, not {SUITE!r}")
     suite = suite_named(SUITE)
-    closely = is_current(case.content(RUN))
-    account = Account(run, suite, closely=closely)
-    if gaps := [*account.gaps()]:
-        raise Refused(gaps)
-    judging = _Judging(case, suite, account, closely=closely)
+    closely = is_current(bundle.content(RUN))
+    audit = RunAudit(run, suite, closely=closely)
+    if gaps := [*audit.gaps()]:
+        raise BundleRefused(gaps)
+    judge = _TraceJudge(bundle, suite, audit, closely=closely)
     judged = [cell for cell in run.cells if cell.trace]
-    refusals = [refusal for cell in judged for refusal in judging.against(cell)]
-    refusals += [*account.excuses(), *_unexcused(case, run, suite, closely=closely)]
+    refusals = [refusal for cell in judged for refusal in judge.compare(cell)]
+    refusals += [*audit.false_exemptions(), *_false_claims(bundle, run, suite, closely=closely)]
     if refusals:
-        raise Refused(refusals)
-    return f"{len(judged)} traces, each chained and with the verdicts that it had{_since(run)}"
+        raise BundleRefused(refusals)
+    return f"{len(judged)} traces have intact chains and the stored verdicts{_versions(run)}"
 
 
-def report(case: Case) -> str:
+def report(bundle: StoredBundle) -> str:
     """
     Raises:
-        Refused: a report does not show the summary.
+        BundleRefused: a report differs from the summary.
     """
-    found = stored_summary(case)
-    if not is_current(case.content(RUN)):
-        return f"not compared: it was written by version {found.tool.version}"
-    there = [name for name in REPORTS if name in case.entries]
-    wrong = [name for name in there if case.content(name) != REPORTS[name](found).encode()]
+    summary = stored_summary(bundle)
+    if not is_current(bundle.content(RUN)):
+        return f"not compared: it was written by version {summary.tool.version}"
+    names = [name for name in REPORTS if name in bundle.entries]
+    wrong = [name for name in names if bundle.content(name) != REPORTS[name](summary).encode()]
     if wrong:
-        raise Refused([Refusal(Reason.WRONG_REPORT, name, "it does not show the summary") for name in wrong])
-    return f"{' and '.join(there)} as the summary gives them" if there else "none"
+        raise BundleRefused(
+            [Refusal(RefusalReason.WRONG_REPORT, name, "it differs from the summary") for name in wrong]
+        )
+    return f"{' and '.join(names)} match the summary" if names else "none"
 
 
-def _unexcused(case: Case, run: Run, suite: Suite, *, closely: bool) -> Iterator[Refusal]:
-    """A demand that does not apply is left aside: so the run must show that it does not."""
-    found = excuses(run, suite)
-    for one in stored_summary(case).checks:
-        shown = found.get(one.id)
-        same = shown is not None and shown.measure is one.measure
+def _false_claims(bundle: StoredBundle, run: Run, suite: Suite, *, closely: bool) -> Iterator[Refusal]:
+    """Demands that the summary calls not applicable, although the run does not show that."""
+    unmeasured = find_unmeasured(run, suite)
+    for score in stored_summary(bundle).checks:
+        expected = unmeasured.get(score.id)
+        same = expected is not None and expected.measure is score.measure
         if closely:
-            same = same and shown is not None and shown.reason == one.typed_reason
-        if one.measure is Measure.NOT_APPLICABLE and not same:
-            detail = f"{one.id} is said not to apply ({one.reason}), and the run does not show that"
-            yield Refusal(Reason.OTHER_VERDICT, SUMMARY, detail)
+            same = same and expected is not None and expected.reason == score.typed_reason
+        if score.measure is Measure.NOT_APPLICABLE and not same:
+            detail = f"{score.id} is called not applicable ({score.reason}), but the run does not show that"
+            yield Refusal(RefusalReason.OTHER_VERDICT, SUMMARY, detail)
 
 
-def _since(run: Run) -> str:
-    today = VERSION
-    return "" if run.assay == today else f" (then by version {run.assay}, now by {today})"
+def _versions(run: Run) -> str:
+    return "" if run.assay == VERSION else f" (stored by version {run.assay}, now judged by {VERSION})"
 
 
-class _Judging:
-    """Traces are held against what the run says of them, one by one."""
+class _TraceJudge:
+    """Judges traces one by one, and compares the results with the run."""
 
-    def __init__(self, case: Case, suite: Suite, account: Account, *, closely: bool) -> None:
-        self._case, self._suite, self._account, self._closely = case, suite, account, closely
-        self._entry = case.content(REGISTRY_ENTRY) if REGISTRY_ENTRY in case.entries else None
+    def __init__(self, bundle: StoredBundle, suite: Suite, audit: RunAudit, *, closely: bool) -> None:
+        self._bundle, self._suite, self._audit, self._closely = bundle, suite, audit, closely
+        self._entry = bundle.content(REGISTRY_ENTRY) if REGISTRY_ENTRY in bundle.entries else None
 
-    def against(self, stored: CellResult) -> Iterator[Refusal]:
+    def compare(self, stored: CellResult) -> Iterator[Refusal]:
         name = trace_name(stored)
         try:
             trace = self._trace(name, stored)
             [today] = rejudged([self._suite], [(name, trace)]).cells
-        except Refused as error:
+        except BundleRefused as error:
             yield from error.refusals
         except BadTrace as error:
-            yield Refusal(Reason.BROKEN_TRACE, error.place, error.problem)
+            yield Refusal(RefusalReason.BROKEN_TRACE, error.place, error.problem)
         except CheckFailed as error:
-            yield Refusal(Reason.BROKEN_TRACE, name, f"it cannot be judged: {error}")
+            yield Refusal(RefusalReason.BROKEN_TRACE, name, f"it cannot be judged: {error}")
         else:
-            yield from self._account.hear(name, trace, self._entry)
-            then, now = (_comparable(cell, self._suite) for cell in (stored, today))
-            yield from _differences(name, then, now, closely=self._closely)
+            yield from self._audit.add_trace(name, trace, self._entry)
+            before, after = (_comparable(cell, self._suite) for cell in (stored, today))
+            yield from _differences(name, before, after, closely=self._closely)
 
     def _trace(self, name: str, stored: CellResult) -> Trace:
         """
         Raises:
-            BadTrace: it is none that could have been recorded.
-            Refused: it is that of another scenario than the run says.
+            BadTrace: the lab cannot have recorded it.
+            BundleRefused: it is the trace of another scenario.
         """
-        trace = parse_trace(self._case.content(name), name)
+        trace = parse_trace(self._bundle.content(name), name)
         header = trace.header
         place = header.scenario, header.transport, header.revision
-        if header.role != self._suite.role.value or len(trace.frames) > LONGEST:
-            raise BadTrace(
-                name, f"a recording of a {header.role} with {len(trace.frames)} frames is none of ours"
-            )
+        if header.role != self._suite.role.value or len(trace.frames) > MAX_TRACE:
+            raise BadTrace(name, f"not recorded by the lab: a {header.role} with {len(trace.frames)} frames")
         if (*place, header.started) != (*stored.place, stored.started):
-            detail = f"the run says it shows {' '.join(stored.place)}, itself it says {' '.join(place)}"
-            raise refused(Reason.OTHER_VERDICT, name, detail)
+            detail = f"a trace of {' '.join(place)}, which the run gives for {' '.join(stored.place)}"
+            raise refuse(RefusalReason.OTHER_VERDICT, name, detail)
         return trace
 
 
 def _comparable(cell: CellResult, suite: Suite) -> CellResult:
-    """Getting to know a server is no scenario: of it, only what reads every trace was judged, and seen."""
+    """Discovery is not a scenario: keep only the results of checks that read every trace."""
     if cell.scenario != DISCOVERY:
         return cell
     everywhere = {name for check in suite.checks.values() if check.everywhere for name in check.results}
-    seen = [check for check in cell.checks if check.id in everywhere and check.verdict is not Verdict.SKIPPED]
-    return msgspec.structs.replace(cell, checks=seen, outcome=Outcome.INCOMPLETE)
+    judged = [check for check in cell.checks if check.verdict is not Verdict.SKIPPED]
+    checks = [check for check in judged if check.id in everywhere]
+    return msgspec.structs.replace(cell, checks=checks, outcome=Outcome.INCOMPLETE)
 
 
 def _differences(name: str, stored: CellResult, today: CellResult, *, closely: bool) -> Iterator[Refusal]:
-    then, now = _told(stored, closely), _told(today, closely)
-    for check in sorted(then.keys() | now.keys()):
-        if then.get(check) != now.get(check):
-            detail = f"{check}: {_shown(then, check)} in the run, {_shown(now, check)} by today's checks"
-            yield Refusal(Reason.OTHER_VERDICT, name, detail)
-    if then == now and (stored.outcome, stored.broke_off) != (today.outcome, today.broke_off):
+    before, after = _results(stored, closely), _results(today, closely)
+    for check in sorted(before.keys() | after.keys()):
+        if before.get(check) != after.get(check):
+            detail = f"{check}: {_text(before, check)} in the run, {_text(after, check)} by today's checks"
+            yield Refusal(RefusalReason.OTHER_VERDICT, name, detail)
+    if before == after and (stored.outcome, stored.broke_off) != (today.outcome, today.broke_off):
         detail = f"{_ended(stored)} in the run, {_ended(today)} by today's checks"
-        yield Refusal(Reason.OTHER_VERDICT, name, detail)
+        yield Refusal(RefusalReason.OTHER_VERDICT, name, detail)
 
 
-def _told(cell: CellResult, closely: bool) -> Told:
+def _results(cell: CellResult, closely: bool) -> Results:
     return {
         check.id: (
             check.verdict.value,
@@ -166,16 +166,16 @@ def _told(cell: CellResult, closely: bool) -> Told:
     }
 
 
-def _finding(found: Finding) -> tuple[object, ...]:
-    """What a person reads of it; excerpts are cut, and may be cut otherwise."""
-    return found.level, found.expected, found.observed, *found.frames
+def _finding(finding: Finding) -> tuple[object, ...]:
+    """The details of a finding, without its excerpt, whose length may vary."""
+    return finding.level, finding.expected, finding.observed, *finding.frames
 
 
-def _shown(told: Told, check: str) -> str:
-    if check not in told:
-        return "not there"
-    verdict, *rest = told[check]
-    words = [str(one) for one in rest if not isinstance(one, tuple)]
+def _text(results: Results, check: str) -> str:
+    if check not in results:
+        return "missing"
+    verdict, *details = results[check]
+    words = [str(detail) for detail in details if not isinstance(detail, tuple)]
     return f"{verdict} ({', '.join(words)})" if words else str(verdict)
 
 

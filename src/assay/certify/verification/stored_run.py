@@ -1,4 +1,4 @@
-"""The stored run in a bundle: readable, and a trace behind each verdict."""
+"""The stored run in a bundle: readable, and with a trace for each verdict."""
 
 from __future__ import annotations
 
@@ -6,83 +6,85 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Final
 
-from assay.certify.bundle.bundle_manifest import moment
+from assay.certify.bundle.bundle_manifest import parse_moment
 from assay.certify.bundle.layout import RUN, RUN_FOLDER
 from assay.lab.harness.run.run import BadRun, CellResult, Run, parse_run
 from assay.lab.harness.verdict import Outcome
 
-from .case import SKEW, Case
-from .refusal import Reason, Refusal, Refused, refused
+from .refusal import BundleRefused, Refusal, RefusalReason, refuse
+from .stored_bundle import SKEW, StoredBundle
 
 TRACE_ENDING: Final = ".ndjson"
-AT_ONCE: Final = timedelta(days=1)
-"""A bundle is made when its run has ended: nobody gives a new date to an old one."""
+MAX_DELAY: Final = timedelta(days=1)
+"""The time from the start of a run to its bundle, so that an old run cannot be given a new date."""
 
 
-def run(case: Case) -> str:
+def run(bundle: StoredBundle) -> str:
     """
     Raises:
-        Refused: there is no run, or one that its traces do not stand behind.
+        BundleRefused: the run is missing, invalid, or does not match the traces of the bundle.
     """
-    stored = stored_run(case)
-    refusals = [*_misdated(case, stored), *_unproved(case, stored), *_unnamed(case, stored)]
+    stored = stored_run(bundle)
+    refusals = [*_misdated(bundle, stored), *_unproved(bundle, stored), *_unnamed(bundle, stored)]
     if refusals:
-        raise Refused(refusals)
+        raise BundleRefused(refusals)
     traces = sum(1 for cell in stored.cells if cell.trace)
     return f"{len(stored.cells)} scenario runs by version {stored.assay}, {traces} with a trace"
 
 
-def stored_run(case: Case) -> Run:
+def stored_run(bundle: StoredBundle) -> Run:
     """
     Raises:
-        Refused: there is none.
+        BundleRefused: the run is missing or invalid.
     """
     try:
-        return parse_run(case.content(RUN), RUN)
+        return parse_run(bundle.content(RUN), RUN)
     except BadRun as error:
-        raise refused(Reason.BAD_EVIDENCE, RUN, error) from error
+        raise refuse(RefusalReason.BAD_EVIDENCE, RUN, error) from error
 
 
 def trace_name(cell: CellResult) -> str:
-    """The file of the bundle, which the run names from where it is."""
+    """The name of a trace in the bundle; the run names it relative to its own directory."""
     return RUN_FOLDER + cell.trace
 
 
-def _misdated(case: Case, stored: Run) -> Iterator[Refusal]:
+def _misdated(bundle: StoredBundle, stored: Run) -> Iterator[Refusal]:
     if stored.interrupted:
-        yield Refusal(Reason.BAD_EVIDENCE, RUN, "it was interrupted, and of such a run no bundle is made")
-    made = moment(case.listed.created)
+        yield Refusal(RefusalReason.BAD_EVIDENCE, RUN, "the run was interrupted")
+    created = bundle.manifest.created
     try:
-        age = made - datetime.fromisoformat(stored.started)
+        age = parse_moment(created) - datetime.fromisoformat(stored.started)
     except (ValueError, TypeError) as error:
-        yield Refusal(Reason.BAD_EVIDENCE, RUN, f"it began at no time: {error}")
+        yield Refusal(RefusalReason.BAD_EVIDENCE, RUN, f"its start time is invalid: {error}")
         return
-    if not -SKEW <= age <= AT_ONCE:
-        detail = f"it began at {stored.started}, and the bundle was made at {case.listed.created}"
-        yield Refusal(Reason.BAD_EVIDENCE, RUN, detail)
+    if not -SKEW <= age <= MAX_DELAY:
+        detail = f"it started at {stored.started}, but the bundle was created at {created}"
+        yield Refusal(RefusalReason.BAD_EVIDENCE, RUN, detail)
 
 
-def _unproved(case: Case, stored: Run) -> Iterator[Refusal]:
-    """Verdicts come from traces: one without a trace, or with another's, is made up."""
-    seen: set[str] = set()
+def _unproved(bundle: StoredBundle, stored: Run) -> Iterator[Refusal]:
+    """Verdicts without a trace, or with the trace of another result."""
+    names: set[str] = set()
     for cell in stored.cells:
         about = f"{' '.join(cell.place)} (attempt {cell.attempt})"
         if not cell.trace:
             if cell.checks or cell.outcome is not Outcome.NOT_APPLICABLE:
-                yield Refusal(Reason.MISSING_TRACE, RUN, f"{about} has verdicts, and no trace")
+                yield Refusal(RefusalReason.MISSING_TRACE, RUN, f"{about} has verdicts, but no trace")
             continue
         name = trace_name(cell)
-        if name not in case.entries:
+        if name not in bundle.entries:
             yield Refusal(
-                Reason.MISSING_TRACE, RUN, f"{about} names {cell.trace}, which is not in the bundle"
+                RefusalReason.MISSING_TRACE, RUN, f"{about} names {cell.trace}, which is not in the bundle"
             )
-        elif name in seen:
-            yield Refusal(Reason.BAD_EVIDENCE, RUN, f"{about} names {cell.trace}, as another does")
-        seen.add(name)
+        elif name in names:
+            yield Refusal(
+                RefusalReason.BAD_EVIDENCE, RUN, f"{about} names {cell.trace}, which another result uses"
+            )
+        names.add(name)
 
 
-def _unnamed(case: Case, stored: Run) -> Iterator[Refusal]:
+def _unnamed(bundle: StoredBundle, stored: Run) -> Iterator[Refusal]:
     named = {trace_name(cell) for cell in stored.cells if cell.trace}
-    for name in sorted(case.entries.keys() - named):
+    for name in sorted(bundle.entries.keys() - named):
         if name.startswith(RUN_FOLDER) and name.endswith(TRACE_ENDING):
-            yield Refusal(Reason.BAD_EVIDENCE, name, "a trace that the run says nothing of")
+            yield Refusal(RefusalReason.BAD_EVIDENCE, name, "a trace that the run does not name")

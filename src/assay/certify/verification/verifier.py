@@ -12,11 +12,11 @@ from assay.lab.error import CannotJudge, InvalidOptions
 from assay.signing.dsse import Role, Trust
 from assay.signing.keys import BadKey, read_public_key
 
-from .procedure import CannotRead, Report
+from .procedure import CannotRead, VerificationReport
 from .procedure import verify as run_steps
 
 
-async def verify(bundle: Path, options: VerifyOptions) -> Report:
+async def verify(bundle: Path, options: VerifyOptions) -> VerificationReport:
     """Verify the bundle in a directory.
 
     Raises:
@@ -28,7 +28,7 @@ async def verify(bundle: Path, options: VerifyOptions) -> Report:
     return await asyncio.to_thread(_verify, bundle, options)
 
 
-def _verify(bundle: Path, options: VerifyOptions) -> Report:
+def _verify(bundle: Path, options: VerifyOptions) -> VerificationReport:
     try:
         return run_steps(
             bundle,

@@ -1,7 +1,7 @@
-"""The components of an SBOM against an OSV export, without a network.
+"""Match the components of an SBOM with an OSV export, offline.
 
-Without an export nothing is measured, which is not the same as nothing found. What cannot be compared, and
-components of ecosystems that we cannot compare, are told as well: neither is called safe.
+Records whose versions cannot be compared, and components that cannot be looked up, are reported as well:
+neither counts as safe.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from .severity import Rating, rate
 from .version_order import ORDERS
 
 ECOSYSTEMS: Final = {"pypi": "PyPI", "npm": "npm"}
-"""What a package URL calls an ecosystem, and what OSV does."""
+"""The type in a package URL, and the name of the ecosystem in OSV."""
 _SUMMARY: Final = 200
 
 
-class Installed(NamedTuple):
-    """A component that can be matched."""
+class Component(NamedTuple):
+    """A component that can be looked up."""
 
     ecosystem: str
     name: str
@@ -35,26 +35,26 @@ class Installed(NamedTuple):
 
 @dataclass(frozen=True)
 class Components:
-    matched: tuple[Installed, ...]
+    matched: tuple[Component, ...]
     unmatched: tuple[str, ...]
-    """Those without a package URL, without a version, or of another ecosystem: by name."""
+    """The names of components without a package URL or version, or of another ecosystem."""
 
 
 @dataclass(frozen=True)
-class Finding:
+class Match:
     id: str
     package: str
     version: str
     summary: str
     fixed: str | None
-    """The first version without it, if there is one."""
+    """The first fixed version, if any."""
     aliases: tuple[str, ...]
     rating: Rating
 
 
 @dataclass(frozen=True)
-class Undecided:
-    """A record on a component that cannot be told to be affected or not."""
+class UndecidedMatch:
+    """A record about a component whose version cannot be compared."""
 
     id: str
     package: str
@@ -63,43 +63,38 @@ class Undecided:
 
 
 @dataclass(frozen=True)
-class Measured:
-    findings: tuple[Finding, ...]
-    undecided: tuple[Undecided, ...]
+class ScanResult:
+    findings: tuple[Match, ...]
+    undecided: tuple[UndecidedMatch, ...]
     unmatched: tuple[str, ...]
     records: int
     newest: str
-    """When the youngest record was last modified: how old the export is at most."""
+    """The latest modification of a record: the export is at least as recent."""
     export_sha256: str
 
 
-@dataclass(frozen=True)
-class NotMeasured:
-    reason: str
-
-
-def measure(sbom: bytes, export: Path | None, bounds: Bounds = BOUNDS) -> Measured | NotMeasured:
-    """Match the components of a CycloneDX SBOM that has been validated.
+def scan(sbom: bytes, export: Path | None, bounds: Bounds = BOUNDS) -> ScanResult | None:
+    """Match the components of a valid CycloneDX SBOM; None without an export.
 
     Raises:
-        BadExport: the export cannot be read, or is out of bounds.
+        BadExport: the export is unreadable or exceeds the bounds.
     """
     if export is None:
-        return NotMeasured("no OSV export was given")
-    there = components(sbom)
-    by_name: dict[tuple[str, str], list[Installed]] = {}
-    for one in there.matched:
-        by_name.setdefault((one.ecosystem, one.name), []).append(one)
-    told: list[Finding | Undecided] = []
+        return None
+    inventory = components(sbom)
+    by_name: dict[tuple[str, str], list[Component]] = {}
+    for component in inventory.matched:
+        by_name.setdefault((component.ecosystem, component.name), []).append(component)
+    matches: list[Match | UndecidedMatch] = []
     count, newest = 0, ""
     for record in records(export, bounds):
         count, newest = count + 1, max(newest, record.modified)
-        told += _told(record, by_name)
-    told.sort(key=lambda one: (one.package, one.version, one.id))
-    return Measured(
-        tuple(one for one in told if isinstance(one, Finding)),
-        tuple(one for one in told if isinstance(one, Undecided)),
-        there.unmatched,
+        matches += _matches(record, by_name)
+    matches.sort(key=lambda match: (match.package, match.version, match.id))
+    return ScanResult(
+        tuple(match for match in matches if isinstance(match, Match)),
+        tuple(match for match in matches if isinstance(match, UndecidedMatch)),
+        inventory.unmatched,
         count,
         newest,
         digest(export, bounds),
@@ -107,22 +102,22 @@ def measure(sbom: bytes, export: Path | None, bounds: Bounds = BOUNDS) -> Measur
 
 
 def components(sbom: bytes) -> Components:
-    """All components, those within others too."""
-    matched: set[Installed] = set()
+    """All components, including nested ones."""
+    matched: set[Component] = set()
     unmatched: set[str] = set()
-    waiting: list[dict[str, Any]] = list(json.loads(sbom).get("components", ()))
-    while waiting:
-        one = waiting.pop()
-        waiting += one.get("components", ())
-        found = _installed(one.get("purl"))
-        if found is None:
-            unmatched.add(one["name"])
+    pending: list[dict[str, Any]] = list(json.loads(sbom).get("components", ()))
+    while pending:
+        document = pending.pop()
+        pending += document.get("components", ())
+        component = _component(document.get("purl"))
+        if component is None:
+            unmatched.add(document["name"])
         else:
-            matched.add(found)
+            matched.add(component)
     return Components(tuple(sorted(matched)), tuple(sorted(unmatched)))
 
 
-def _installed(purl: str | None) -> Installed | None:
+def _component(purl: str | None) -> Component | None:
     try:
         url = PackageURL.from_string(purl or "")
     except ValueError:
@@ -131,43 +126,47 @@ def _installed(purl: str | None) -> Installed | None:
     if ecosystem is None or not url.version:
         return None
     name = f"{url.namespace}/{url.name}" if url.namespace else url.name
-    return Installed(ecosystem, _name(ecosystem, name), url.version)
+    return Component(ecosystem, _name(ecosystem, name), url.version)
 
 
 def _name(ecosystem: str, name: str) -> str:
     return canonicalize_name(name) if ecosystem == "PyPI" else name
 
 
-def _told(record: Record, by_name: dict[tuple[str, str], list[Installed]]) -> Iterator[Finding | Undecided]:
-    """What one record says of what is installed."""
+def _matches(
+    record: Record, by_name: dict[tuple[str, str], list[Component]]
+) -> Iterator[Match | UndecidedMatch]:
     if record.withdrawn:
         return
-    concerned: dict[Installed, list[Affected]] = {}
+    entries_by_component: dict[Component, list[Affected]] = {}
     for affected in record.affected or ():
         if affected.package is not None:
             ecosystem = affected.package.ecosystem.partition(":")[0]
-            for one in by_name.get((ecosystem, _name(ecosystem, affected.package.name)), ()):
-                concerned.setdefault(one, []).append(affected)
-    for one, entries in concerned.items():
-        found = _judged(record, one, entries)
-        if found is not None:
-            yield found
+            for component in by_name.get((ecosystem, _name(ecosystem, affected.package.name)), ()):
+                entries_by_component.setdefault(component, []).append(affected)
+    for component, entries in entries_by_component.items():
+        match = _match(record, component, entries)
+        if match is not None:
+            yield match
 
 
-def _judged(record: Record, one: Installed, entries: Iterable[Affected]) -> Finding | Undecided | None:
-    order, doubts = ORDERS[one.ecosystem], []
+def _match(
+    record: Record, component: Component, entries: Iterable[Affected]
+) -> Match | UndecidedMatch | None:
+    _, name, version = component
+    order, errors = ORDERS[component.ecosystem], []
     for affected in entries:
         try:
-            hit = is_affected(affected, one.version, order)
+            hit = is_affected(affected, version, order)
         except ValueError as error:
-            doubts.append(str(error))
+            errors.append(str(error))
             continue
         if hit:
-            fixed = first_fix(affected, one.version, order)
+            fixed = first_fix(affected, version, order)
             aliases = tuple(record.aliases or ())
             rating = rate(record.severity, record.database_specific)
-            return Finding(record.id, one.name, one.version, _summary(record), fixed, aliases, rating)
-    return Undecided(record.id, one.name, one.version, doubts[0]) if doubts else None
+            return Match(record.id, name, version, _summary(record), fixed, aliases, rating)
+    return UndecidedMatch(record.id, name, version, errors[0]) if errors else None
 
 
 def _summary(record: Record) -> str:

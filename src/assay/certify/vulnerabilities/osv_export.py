@@ -1,7 +1,7 @@
-"""Vulnerability records as OSV exports them: one JSON file, a directory of them, or a zip of them.
+"""Vulnerability records of an OSV export: a JSON file, a directory of JSON files, or a zip archive.
 
-An export is somebody else's file: sizes and counts are bounded, and what a zip says of its members is not
-believed. A record that cannot be read spoils the export: to leave it out would look like good news.
+An export is untrusted: sizes and counts are bounded, and the sizes that a zip archive declares are ignored.
+An unreadable record makes the whole export invalid, because skipping it could hide a vulnerability.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ MIB: Final = 1024 * 1024
 
 
 class BadExport(ValueError):
-    """No OSV export, or one out of bounds; the text names the file and why."""
+    """Not an OSV export, or one that exceeds the bounds; the message names the file and the cause."""
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """The exports of PyPI and npm fit in several times over."""
+    """Several times the size of the exports of PyPI and npm."""
 
     file_bytes: int = 512 * MIB
-    """Of a file as it lies on the disk."""
+    """Of the file on disk."""
     record_bytes: int = 16 * MIB
-    """Of a file in a directory or a zip, unpacked."""
+    """Of one file in a directory or archive, uncompressed."""
     total_bytes: int = 4096 * MIB
     ratio: int = 100
-    """Of bytes unpacked to bytes of the zip: records give some 10, a zip bomb 1,000."""
+    """Uncompressed to compressed bytes of an archive: about 10 for records, 1,000 for a zip bomb."""
     records: int = 1_000_000
 
 
@@ -68,7 +68,7 @@ class Affected(msgspec.Struct, frozen=True):
 class Severity(msgspec.Struct, frozen=True):
     type: str
     score: str
-    """A vector, as `CVSS:3.1/AV:N/…`."""
+    """A vector such as `CVSS:3.1/AV:N/…`."""
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -83,15 +83,15 @@ class Record(msgspec.Struct, frozen=True):
     database_specific: dict[str, Any] | None = None
 
 
-_ONE: Final = msgspec.json.Decoder(Record)
-_ONE_OR_MANY: Final = msgspec.json.Decoder(Record | list[Record])
+_DECODER: Final = msgspec.json.Decoder(Record)
+_LIST_DECODER: Final = msgspec.json.Decoder(Record | list[Record])
 
 
 def digest(path: Path, bounds: Bounds = BOUNDS) -> str:
     """The SHA-256 of an export: of the file, or of the manifest of the directory.
 
     Raises:
-        BadExport: it cannot be read.
+        BadExport: the export is unreadable.
     """
     try:
         if path.is_dir():
@@ -99,7 +99,7 @@ def digest(path: Path, bounds: Bounds = BOUNDS) -> str:
         with path.open("rb") as file:
             return file_digest(file, "sha256").hexdigest()
     except manifest.BadManifest as error:
-        raise BadExport(f"no OSV export: {error}") from error
+        raise BadExport(f"not an OSV export: {error}") from error
     except OSError as error:
         raise BadExport(f"cannot read {path}: {error.strerror}") from error
 
@@ -107,18 +107,18 @@ def digest(path: Path, bounds: Bounds = BOUNDS) -> str:
 def records(path: Path, bounds: Bounds = BOUNDS) -> Iterator[Record]:
     """
     Raises:
-        BadExport: it cannot be read, is out of bounds, or holds something else than records.
+        BadExport: the export is unreadable, exceeds the bounds, or contains other data than records.
     """
     count = 0
     try:
         for count, record in enumerate(_all(path, bounds), 1):
             if count > bounds.records:
-                raise BadExport(f"{path} holds more than {bounds.records} records")
+                raise BadExport(f"{path} contains more than {bounds.records} records")
             yield record
     except OSError as error:
         raise BadExport(f"cannot read {error.filename or path}: {error.strerror or error}") from error
     if not count:
-        raise BadExport(f"{path} holds no OSV record: give an export, such as the all.zip of an ecosystem")
+        raise BadExport(f"{path} contains no OSV record: use an export, such as the all.zip of an ecosystem")
 
 
 def _all(path: Path, bounds: Bounds) -> Iterator[Record]:
@@ -129,24 +129,24 @@ def _all(path: Path, bounds: Bounds) -> Iterator[Record]:
         raise BadExport(f"{path} is neither a file nor a directory")
     size = path.stat().st_size
     if size > bounds.file_bytes:
-        raise BadExport(f"{path} has {size} bytes, which is more than {bounds.file_bytes}")
+        raise BadExport(f"{path} has {size} bytes, more than the limit of {bounds.file_bytes}")
     if zipfile.is_zipfile(path):
-        yield from _each(_zip(path, bounds), replace(bounds, total_bytes=_most(size, bounds)))
+        yield from _each(_zip(path, bounds), replace(bounds, total_bytes=_max_unpacked(size, bounds)))
     else:
         yield from _plain(path)
 
 
-def _most(size: int, bounds: Bounds) -> int:
-    """What a zip of that size may unpack to."""
+def _max_unpacked(size: int, bounds: Bounds) -> int:
+    """The uncompressed bytes that an archive of that size may have."""
     return min(bounds.total_bytes, size * bounds.ratio)
 
 
 def _plain(path: Path) -> list[Record]:
     try:
-        found = _ONE_OR_MANY.decode(path.read_bytes())
+        document = _LIST_DECODER.decode(path.read_bytes())
     except (msgspec.DecodeError, RecursionError) as error:
-        raise BadExport(f"{path} holds no OSV record: {error}") from error
-    return found if isinstance(found, list) else [found]
+        raise BadExport(f"{path} contains no OSV record: {error}") from error
+    return document if isinstance(document, list) else [document]
 
 
 def _each(files: Iterator[tuple[str, bytes]], bounds: Bounds) -> Iterator[Record]:
@@ -156,32 +156,32 @@ def _each(files: Iterator[tuple[str, bytes]], bounds: Bounds) -> Iterator[Record
         if len(data) > bounds.record_bytes:
             raise BadExport(f"{name} has more than {bounds.record_bytes} bytes")
         if total > bounds.total_bytes:
-            raise BadExport(f"{name} and what comes before have more than {bounds.total_bytes} bytes")
+            raise BadExport(f"the files up to {name} have more than {bounds.total_bytes} bytes")
         try:
-            yield _ONE.decode(data)
+            yield _DECODER.decode(data)
         except (msgspec.DecodeError, RecursionError) as error:
-            raise BadExport(f"{name} holds no OSV record: {error}") from error
+            raise BadExport(f"{name} contains no OSV record: {error}") from error
 
 
 def _directory(path: Path, bounds: Bounds) -> Iterator[tuple[str, bytes]]:
     try:
-        for name, file in sorted(manifest.files(path, bounds.records).items()):
+        for name, file in sorted(manifest.list_files(path, bounds.records).items()):
             if name.endswith(".json"):
                 with file.open("rb") as opened:
                     yield str(file), opened.read(bounds.record_bytes + 1)
     except manifest.BadManifest as error:
-        raise BadExport(f"no OSV export: {error}") from error
+        raise BadExport(f"not an OSV export: {error}") from error
 
 
 def _zip(path: Path, bounds: Bounds) -> Iterator[tuple[str, bytes]]:
     try:
         with zipfile.ZipFile(path) as archive:
-            members = [one for one in archive.infolist() if one.filename.endswith(".json")]
+            members = [member for member in archive.infolist() if member.filename.endswith(".json")]
             if len(members) > bounds.records:
-                raise BadExport(f"{path} holds more than {bounds.records} files")
+                raise BadExport(f"{path} contains more than {bounds.records} files")
             for member in members:
                 with archive.open(member) as opened:
                     yield f"{path}: {member.filename}", opened.read(bounds.record_bytes + 1)
-    # An encrypted member is a RuntimeError, and so is a method that Python lacks.
+    # zipfile raises RuntimeError for an encrypted member and for an unsupported compression method.
     except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, OSError) as error:
         raise BadExport(f"cannot unpack {path}: {error}") from error

@@ -1,4 +1,4 @@
-"""Whether a version is among those that an OSV record names, by list or by ranges."""
+"""Whether an OSV record affects a version, by its list of versions or its ranges."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 from .osv_export import Affected, Range
 from .version_order import Order, semver
 
-# In this order where they meet: a range may begin and end with the same version.
+# The sort order of events at the same version: a range may begin and end with one version.
 INTRODUCED, FIXED, LAST_AFFECTED = range(3)
 ALL: Final = "*"
 
@@ -16,55 +16,57 @@ ALL: Final = "*"
 def is_affected(affected: Affected, version: str, order: Order) -> bool:
     """
     Raises:
-        ValueError: that cannot be told.
+        ValueError: the version cannot be compared.
     """
     listed, ranges = affected.versions or [], list(_ranges(affected, order))
     if not listed and not ranges:
-        raise ValueError("the record names neither versions nor ranges of them")
-    return is_listed(version, listed, order) or any(holds(found, version, own) for found, own in ranges)
+        raise ValueError("the record lists neither versions nor ranges")
+    return is_listed(version, listed, order) or any(
+        contains(part, version, part_order) for part, part_order in ranges
+    )
 
 
 def first_fix(affected: Affected, version: str, order: Order) -> str | None:
-    """The first later version that mends it, and that no other range affects."""
-    named = {event.fixed for found, _ in _ranges(affected, order) for event in found.events if event.fixed}
+    """The first later version with a fix that no other range affects."""
+    fixes = {event.fixed for part, _ in _ranges(affected, order) for event in part.events if event.fixed}
     try:
-        later = sorted((fix for fix in named if order(fix) > order(version)), key=order)
+        later = sorted((fix for fix in fixes if order(fix) > order(version)), key=order)
         return next((fix for fix in later if not is_affected(affected, fix, order)), None)
-    except ValueError:  # a version that compares with nothing, found by its name in the list
+    except ValueError:  # the version matched by name only, and cannot be compared
         return None
 
 
 def _ranges(affected: Affected, order: Order) -> Iterator[tuple[Range, Order]]:
-    """With how their versions compare. Ranges of commits say nothing about releases."""
-    for found in affected.ranges or ():
-        if found.type != "GIT":
-            yield found, semver if found.type == "SEMVER" else order
+    """The ranges, each with the order of its versions. Ranges of commits do not apply to releases."""
+    for part in affected.ranges or ():
+        if part.type != "GIT":
+            yield part, semver if part.type == "SEMVER" else order
 
 
 def is_listed(version: str, listed: Sequence[str], order: Order) -> bool:
     return version in listed or any(_same(version, other, order) for other in listed)
 
 
-def _same(one: str, other: str, order: Order) -> bool:
-    """On PyPI, 1.0 and 1.0.0 are one version. What is no version there is only itself."""
+def _same(version: str, other: str, order: Order) -> bool:
+    """Whether two spellings are the same version: on PyPI, 1.0 and 1.0.0 are. Invalid versions never are."""
     try:
-        return bool(order(one) == order(other))
+        return bool(order(version) == order(other))
     except ValueError:
         return False
 
 
-def holds(found: Range, version: str, order: Order) -> bool:
-    """The evaluation of the OSV schema: walk through the events in their order, as far as the version.
+def contains(part: Range, version: str, order: Order) -> bool:
+    """Evaluate a range as the OSV schema defines: apply the sorted events up to the version.
 
     Raises:
-        ValueError: one of the versions cannot be compared.
+        ValueError: a version cannot be compared.
     """
     at = _point(version, order)
-    limits = [event.limit for event in found.events if event.limit]
+    limits = [event.limit for event in part.events if event.limit]
     if limits and not any(limit == ALL or at < _point(limit, order) for limit in limits):
         return False
     inside = False
-    for point, kind in sorted(_events(found, order)):
+    for point, kind in sorted(_events(part, order)):
         if kind == INTRODUCED and at >= point:
             inside = True
         elif (kind == FIXED and at >= point) or (kind == LAST_AFFECTED and at > point):
@@ -72,14 +74,18 @@ def holds(found: Range, version: str, order: Order) -> bool:
     return inside
 
 
-def _events(found: Range, order: Order) -> Iterator[tuple[tuple[Any, ...], int]]:
-    for event in found.events:
-        named = ((event.introduced, INTRODUCED), (event.fixed, FIXED), (event.last_affected, LAST_AFFECTED))
-        for text, kind in named:
+def _events(part: Range, order: Order) -> Iterator[tuple[tuple[Any, ...], int]]:
+    for event in part.events:
+        boundaries = (
+            (event.introduced, INTRODUCED),
+            (event.fixed, FIXED),
+            (event.last_affected, LAST_AFFECTED),
+        )
+        for text, kind in boundaries:
             if text is not None:
                 yield _point(text, order), kind
 
 
 def _point(version: str, order: Order) -> tuple[Any, ...]:
-    """A place among versions; "0" stands before all of them."""
+    """A sort key for versions; "0" precedes all others."""
     return (0,) if version == "0" else (1, order(version))

@@ -1,7 +1,7 @@
-"""`vulnerabilities.json`: what an OSV export says of the components of an SBOM, with how bad it is.
+"""`vulnerabilities.json`: the known vulnerabilities of the components of an SBOM, with their severity.
 
-Whether that is good enough is a pure function of the file and a moment: no critical one, and none of which
-nobody knows how bad it is, unless it was waived by name. A critical one cannot be waived.
+The verdict is a pure function of the file and the time. A critical vulnerability fails and cannot be waived;
+one of unknown severity fails unless it is waived by name.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from msgspec import Struct
 from assay.certify.scoring import Evidence
 from assay.lab.harness.verdict import Verdict
 
-from .osv import Finding, Measured
-from .severity import Level, Rating, worst
+from .osv import Match, ScanResult
+from .severity import Rating, SeverityLevel, worst
 
 FRESH: Final = timedelta(days=7)
-"""How old the youngest record of an export may be before it is warned of."""
-SHOWN: Final = 5
+"""The age of an export's newest record that causes a warning."""
+MAX_NAMES: Final = 5
 
 
 class BadReport(ValueError):
-    """No report on vulnerabilities; the text says why."""
+    """Not a vulnerability report; the message gives the cause."""
 
 
 class _Part(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     pass
 
 
-class Method(_Part, frozen=True):
+class SeverityScore(_Part, frozen=True):
     method: str
     score: str
 
@@ -45,16 +45,16 @@ class Vulnerability(_Part, frozen=True):
     summary: str
     fixed: str | None
     aliases: list[str]
-    level: Level
-    severity: list[Method]
-    """What the level stands on; none where it is unscored."""
+    level: SeverityLevel
+    severity: list[SeverityScore]
+    """The basis of the level; empty if it is unscored."""
 
     @property
     def names(self) -> set[str]:
         return {self.id, *self.aliases}
 
 
-class Doubt(_Part, frozen=True):
+class UndecidedEntry(_Part, frozen=True):
     id: str
     package: str
     version: str
@@ -66,27 +66,29 @@ class VulnerabilityReport(_Part, frozen=True):
     newest: str
     records: int
     findings: list[Vulnerability]
-    undecided: list[Doubt]
-    """Records of which nobody can tell whether they concern what is installed."""
+    undecided: list[UndecidedEntry]
+    """Records whose versions cannot be compared with the installed one."""
     unmatched: list[str]
-    """Components that cannot be looked up."""
+    """Components that could not be looked up."""
     waived: list[str]
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many of each level, the worst first; each vulnerability once, by whatever name."""
-        found = Counter(group[0].level for group in _groups(self.findings))
-        return {str(level): found[level] for level in Level}
+        """The number of vulnerabilities by level, worst first; aliases count once."""
+        counter = Counter(group[0].level for group in _groups(self.findings))
+        return {str(level): counter[level] for level in SeverityLevel}
 
 
-def describe(measured: Measured, waived: Iterable[str] = ()) -> VulnerabilityReport:
+def describe(scan: ScanResult, waived: Iterable[str] = ()) -> VulnerabilityReport:
     return VulnerabilityReport(
-        export_sha256=measured.export_sha256,
-        newest=measured.newest,
-        records=measured.records,
-        findings=[_vulnerability(one, measured.findings) for one in measured.findings],
-        undecided=[Doubt(one.id, one.package, one.version, one.reason) for one in measured.undecided],
-        unmatched=list(measured.unmatched),
+        export_sha256=scan.export_sha256,
+        newest=scan.newest,
+        records=scan.records,
+        findings=[_vulnerability(match, scan.findings) for match in scan.findings],
+        undecided=[
+            UndecidedEntry(match.id, match.package, match.version, match.reason) for match in scan.undecided
+        ],
+        unmatched=list(scan.unmatched),
         waived=sorted(set(waived)),
     )
 
@@ -98,30 +100,30 @@ def encode(report: VulnerabilityReport) -> bytes:
 def read(data: bytes) -> VulnerabilityReport:
     """
     Raises:
-        BadReport: these bytes are none.
+        BadReport: the data is not a vulnerability report.
     """
     try:
         return msgspec.json.decode(data, type=VulnerabilityReport)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise BadReport(f"no report on vulnerabilities: {error}") from error
+        raise BadReport(f"not a vulnerability report: {error}") from error
 
 
 def judge(report: VulnerabilityReport, now: datetime) -> Evidence:
-    critical = [one.id for one in report.findings if one.level is Level.CRITICAL]
+    critical = [finding.id for finding in report.findings if finding.level is SeverityLevel.CRITICAL]
     if critical:
         return Evidence(Verdict.FAILURE, f"critical: {_some(critical)}")
     unknown = sorted({*_unscored(report), *_undecided(report)})
     if unknown:
-        hint = "look into them, and waive what does no harm with --waive ID"
-        return Evidence(Verdict.FAILURE, f"nobody says how bad these are: {_some(unknown)}; {hint}")
-    told = ", ".join(f"{count} {level}" for level, count in report.counts.items() if count) or "none"
+        hint = "review them, and waive harmless ones with --waive ID"
+        return Evidence(Verdict.FAILURE, f"of unknown severity: {_some(unknown)}; {hint}")
+    counts = ", ".join(f"{count} {level}" for level, count in report.counts.items() if count) or "none"
     if is_stale(report, now):
-        return Evidence(Verdict.WARNING, f"the export is old: its newest record is of {report.newest}")
-    return Evidence(Verdict.SUCCESS, f"known vulnerabilities: {told}; {report.records} records compared")
+        return Evidence(Verdict.WARNING, f"the export is outdated: its newest record is from {report.newest}")
+    return Evidence(Verdict.SUCCESS, f"known vulnerabilities: {counts}; {report.records} records compared")
 
 
 def is_stale(report: VulnerabilityReport, now: datetime) -> bool:
-    """A date that cannot be read is no fresh one."""
+    """An invalid date counts as stale."""
     try:
         newest = datetime.fromisoformat(report.newest)
     except ValueError:
@@ -131,56 +133,60 @@ def is_stale(report: VulnerabilityReport, now: datetime) -> bool:
 
 
 def useless_waivers(report: VulnerabilityReport) -> list[str]:
-    """Those that name nothing that was found."""
-    names = {name for one in report.findings for name in one.names} | {one.id for one in report.undecided}
-    return [one for one in report.waived if one not in names]
+    """Waivers that match no finding."""
+    names = {name for finding in report.findings for name in finding.names}
+    names |= {entry.id for entry in report.undecided}
+    return [waiver for waiver in report.waived if waiver not in names]
 
 
 def _unscored(report: VulnerabilityReport) -> Iterable[str]:
     waived = set(report.waived)
-    return (one.id for one in report.findings if one.level is Level.UNSCORED and not one.names & waived)
+    unscored = (finding for finding in report.findings if finding.level is SeverityLevel.UNSCORED)
+    return (finding.id for finding in unscored if not finding.names & waived)
 
 
 def _undecided(report: VulnerabilityReport) -> Iterable[str]:
-    return (one.id for one in report.undecided if one.id not in report.waived)
+    return (entry.id for entry in report.undecided if entry.id not in report.waived)
 
 
-def _vulnerability(found: Finding, every: Sequence[Finding]) -> Vulnerability:
-    rating = _rating(found, every)
+def _vulnerability(match: Match, matches: Sequence[Match]) -> Vulnerability:
+    rating = _rating(match, matches)
     return Vulnerability(
-        id=found.id,
-        package=found.package,
-        version=found.version,
-        summary=found.summary,
-        fixed=found.fixed,
-        aliases=list(found.aliases),
+        id=match.id,
+        package=match.package,
+        version=match.version,
+        summary=match.summary,
+        fixed=match.fixed,
+        aliases=list(match.aliases),
         level=rating.level,
-        severity=[] if rating.level is Level.UNSCORED else [Method(rating.method, rating.score)],
+        severity=[]
+        if rating.level is SeverityLevel.UNSCORED
+        else [SeverityScore(rating.method, rating.score)],
     )
 
 
-def _rating(found: Finding, every: Sequence[Finding]) -> Rating:
-    """Its own; where that says nothing, the worst of the same vulnerability's under another name."""
-    if found.rating.level is not Level.UNSCORED:
-        return found.rating
-    names = {found.id, *found.aliases}
-    alike = [one.rating for one in every if one.package == found.package and names & {one.id, *one.aliases}]
-    return worst(alike)
+def _rating(match: Match, matches: Sequence[Match]) -> Rating:
+    """The rating of a match or, if it is unscored, the worst one of its aliases."""
+    if match.rating.level is not SeverityLevel.UNSCORED:
+        return match.rating
+    names = {match.id, *match.aliases}
+    same_package = [other for other in matches if other.package == match.package]
+    return worst([other.rating for other in same_package if names & {other.id, *other.aliases}])
 
 
 def _groups(findings: Sequence[Vulnerability]) -> list[list[Vulnerability]]:
-    """By vulnerability, the worst name of each first."""
+    """Findings grouped by vulnerability, in each group the worst first."""
     groups: list[list[Vulnerability]] = []
-    for one in sorted(findings, key=lambda one: tuple(Level).index(one.level)):
+    for finding in sorted(findings, key=lambda finding: tuple(SeverityLevel).index(finding.level)):
         for group in groups:
-            if any(one.package == other.package and one.names & other.names for other in group):
-                group.append(one)
+            if any(finding.package == other.package and finding.names & other.names for other in group):
+                group.append(finding)
                 break
         else:
-            groups.append([one])
+            groups.append([finding])
     return groups
 
 
 def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return ", ".join(names[:MAX_NAMES]) + more

@@ -1,7 +1,7 @@
-"""How bad a vulnerability is, by what its record says of itself.
+"""The severity of a vulnerability, from its OSV record.
 
-Critical is a CVSS score of 9.0 or more in the vector of the record's highest CVSS version, or the word
-CRITICAL of its database. A record that says neither is *unscored*, which is not the same as harmless.
+It is critical with a CVSS score of 9.0 or more in the record's highest CVSS version, or if its database rates
+it CRITICAL. A record without either is *unscored*, which does not mean harmless.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from msgspec import Struct
 from .osv_export import Severity
 
 
-class Level(StrEnum):
+class SeverityLevel(StrEnum):
     CRITICAL = "critical"
     HIGH = "high"
     MEDIUM = "medium"
@@ -26,9 +26,9 @@ class Level(StrEnum):
 
 
 class Rating(Struct, frozen=True):
-    level: Level
+    level: SeverityLevel
     method: str = ""
-    """What the level stands on: `CVSS_V4`, `CVSS_V3`, `CVSS_V2` or `database`."""
+    """The basis of the level: `CVSS_V4`, `CVSS_V3`, `CVSS_V2` or `database`."""
     score: str = ""
 
 
@@ -37,43 +37,50 @@ _SCORES: Final[Mapping[str, Callable[[str], float]]] = {
     "CVSS_V3": lambda vector: float(CVSS3(vector).scores()[0]),
     "CVSS_V2": lambda vector: float(CVSS2(vector).scores()[0]),
 }
-"""The highest version first."""
-_LEAST: Final = ((9.0, Level.CRITICAL), (7.0, Level.HIGH), (4.0, Level.MEDIUM), (0.0, Level.LOW))
+"""Highest version first."""
+_THRESHOLDS: Final = (
+    (9.0, SeverityLevel.CRITICAL),
+    (7.0, SeverityLevel.HIGH),
+    (4.0, SeverityLevel.MEDIUM),
+    (0.0, SeverityLevel.LOW),
+)
 _WORDS: Final = {
-    "CRITICAL": Level.CRITICAL,
-    "HIGH": Level.HIGH,
-    "MODERATE": Level.MEDIUM,
-    "MEDIUM": Level.MEDIUM,
-    "LOW": Level.LOW,
+    "CRITICAL": SeverityLevel.CRITICAL,
+    "HIGH": SeverityLevel.HIGH,
+    "MODERATE": SeverityLevel.MEDIUM,
+    "MEDIUM": SeverityLevel.MEDIUM,
+    "LOW": SeverityLevel.LOW,
 }
-BADNESS: Final = tuple(Level)
-"""From the worst on; unscored stands last, and says nothing."""
+WORST_FIRST: Final = tuple(SeverityLevel)
+"""Unscored comes last: any other rating overrides it."""
 
 
 def rate(severities: list[Severity] | None, database: Mapping[str, Any] | None) -> Rating:
-    """The worse of score and word; a vector that cannot be read is none."""
-    found = [one for one in (_scored(severities or []), _worded(database or {})) if one is not None]
-    return worst(found)
+    """The worse of the CVSS score and the database's rating. Invalid vectors are ignored."""
+    ratings = (_cvss_rating(severities or []), _database_rating(database or {}))
+    return worst([rating for rating in ratings if rating is not None])
 
 
 def worst(ratings: list[Rating]) -> Rating:
-    return min(ratings, key=lambda one: BADNESS.index(one.level), default=Rating(Level.UNSCORED))
+    return min(
+        ratings, key=lambda rating: WORST_FIRST.index(rating.level), default=Rating(SeverityLevel.UNSCORED)
+    )
 
 
-def _scored(severities: list[Severity]) -> Rating | None:
+def _cvss_rating(severities: list[Severity]) -> Rating | None:
     for method, compute in _SCORES.items():
-        for one in severities:
-            if one.type == method:
+        for severity in severities:
+            if severity.type == method:
                 try:
-                    score = compute(one.score)
+                    score = compute(severity.score)
                 except (CVSSError, ValueError):
                     continue
-                level = next(level for least, level in _LEAST if score >= least)
+                level = next(level for least, level in _THRESHOLDS if score >= least)
                 return Rating(level, method, f"{score:.1f}")
     return None
 
 
-def _worded(database: Mapping[str, Any]) -> Rating | None:
+def _database_rating(database: Mapping[str, Any]) -> Rating | None:
     word = database.get("severity")
     level = _WORDS.get(word.upper()) if isinstance(word, str) else None
     return None if level is None else Rating(level, "database", str(word))

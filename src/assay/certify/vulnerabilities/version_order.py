@@ -1,4 +1,4 @@
-"""Which version comes first: by PEP 440 for PyPI, by Semantic Versioning for npm."""
+"""The order of versions: PEP 440 for PyPI, Semantic Versioning for npm."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 from packaging.version import Version
 
 Order = Callable[[str], Any]
-"""Makes a value that compares as the version does; raises ValueError where the text is none."""
+"""Returns a sort key for a version; raises ValueError if the text is not a version."""
 
 _SEMVER: Final = re.compile(
     r"[v=]?([0-9]+)(?:\.([0-9]+))?(?:\.([0-9]+))?(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?"
@@ -17,18 +17,18 @@ _SEMVER: Final = re.compile(
 
 
 def semver(text: str) -> tuple[Any, ...]:
-    found = _SEMVER.fullmatch(text.strip())
-    if found is None:
-        raise ValueError(f"no semantic version: {text!r}")
-    *numbers, before = found.groups()
-    # A version comes after all its pre-releases; in one, numbers come before words.
-    release = (1,) if before is None else (0, *map(_word, before.split(".")))
+    match = _SEMVER.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"not a semantic version: {text!r}")
+    *numbers, prerelease = match.groups()
+    # semver.org, item 11: a release follows its pre-releases, in which numbers precede words.
+    release = (1,) if prerelease is None else (0, *map(_identifier, prerelease.split(".")))
     return (*(int(number or 0) for number in numbers), release)
 
 
-def _word(word: str) -> tuple[int, int, str]:
-    return (0, int(word), "") if word.isdecimal() else (1, 0, word)
+def _identifier(text: str) -> tuple[int, int, str]:
+    return (0, int(text), "") if text.isdecimal() else (1, 0, text)
 
 
 ORDERS: Final[dict[str, Order]] = {"PyPI": Version, "npm": semver}
-"""By ecosystem; what is not here cannot be matched."""
+"""By ecosystem."""

@@ -9,10 +9,10 @@ from pathlib import Path
 from textwrap import fill
 from typing import Final
 
-from assay.certify.alike import Alike, alike
 from assay.certify.bundle import layout
 from assay.certify.certification import Bundle
-from assay.certify.remedy import remedy
+from assay.certify.finding_group import FindingGroup, group_findings
+from assay.certify.fix_hint import fix_hint
 from assay.certify.scoring import Conclusion, Measure, Score
 from assay.certify.summary_form import Summary
 from assay.certify.vulnerabilities import report as vulnerabilities
@@ -92,18 +92,18 @@ def _violation(score: Score) -> Iterator[str]:
     yield f"{mark} {score.id}: {score.title}"
     if score.reason:
         yield f"  {score.reason}"
-    groups = alike(score.findings)
+    groups = group_findings(score.findings)
     for group in groups[:MOST]:
         yield f"  {group.where}: expected {group.first.expected}"
         yield f"    observed {' '.join(group.first.observed.split())}"
         yield f"    {_traces(group)}"
     if len(groups) > MOST:
         yield f"  and {len(groups) - MOST} more, in the report"
-    if hint := remedy(score.id):
+    if hint := fix_hint(score.id):
         yield f"  fix: {hint}"
 
 
-def _traces(group: Alike) -> str:
+def _traces(group: FindingGroup) -> str:
     first, *others = group.traces or [group.first.scenario]
     return f"{first}, and likewise in {len(others)} more" if others else first
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from assay.certify.registry.diff import Difference
-    from assay.certify.registry.form import Report
+    from assay.certify.registry.form import ValidationReport
 
 
-def report_text(report: Report, name: str) -> str:
+def report_text(report: ValidationReport, name: str) -> str:
     lines = [str(issue) for issue in report.issues]
     return "\n".join([*lines, f"{name} is {'' if report.valid else 'not '}valid"]) + "\n"
 

@@ -6,10 +6,10 @@ import json
 
 import msgspec
 
-from assay.certify.verification.procedure import Report
+from assay.certify.verification.procedure import VerificationReport
 
 
-def as_text(report: Report) -> str:
+def as_text(report: VerificationReport) -> str:
     lines = [f"{step.name:<14}{step.status:<12}{step.note}".rstrip() for step in report.steps]
     lines += [f"refused: {refusal.reason}: {refusal.where}: {refusal.detail}" for refusal in report.refusals]
     manifest = report.manifest
@@ -28,7 +28,7 @@ def _printable(line: str) -> str:
     )
 
 
-def as_json(report: Report) -> str:
+def as_json(report: VerificationReport) -> str:
     value = {"verified": report.ok, **msgspec.to_builtins(report)}
     if report.manifest is not None:
         del value["manifest"]["files"]  # they are in the bundle, and their number in the steps

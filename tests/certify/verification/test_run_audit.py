@@ -1,4 +1,4 @@
-"""What a developer can leave out of a run or claim of a server, and judging again finds."""
+"""What a developer can omit from a run or claim about a server, and judging again detects."""
 
 import json
 import shutil
@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from assay.certify.verification.procedure import verify
-from assay.certify.verification.run_account import Account
+from assay.certify.verification.run_audit import RunAudit
 from assay.lab.harness.need import unmet
 from assay.lab.harness.reason import stored
 from assay.lab.harness.run.run import parse_run
@@ -53,8 +53,8 @@ def lied(bundle: Path, change: Callable[[dict[str, Any]], object]) -> list[str]:
 
 
 def refusals(bundle: Path) -> list[str]:
-    found = verify(bundle, TRUST, now=NOW, rejudge=True).refusals
-    return [f"{one.reason}: {one.detail}" for one in found]
+    causes = verify(bundle, TRUST, now=NOW, rejudge=True).refusals
+    return [f"{refusal.reason}: {refusal.detail}" for refusal in causes]
 
 
 def dropped(run: dict[str, Any]) -> None:
@@ -68,12 +68,12 @@ def excused(cell: dict[str, Any], reason: str) -> None:
 def test_a_scenario_that_was_played_is_there_wherever_it_makes_sense(bundle: Path) -> None:
     [line] = lied(bundle, dropped)
     assert line.startswith("wrong-run: ")
-    assert line.endswith("is not in it, and the scenario was played elsewhere")
+    assert line.endswith("is missing, although the scenario ran elsewhere")
 
 
 def test_what_does_not_apply_has_the_reason_that_the_facts_give(bundle: Path) -> None:
     [line] = lied(bundle, lambda run: excused(run["cells"][0], "the server lists no tools"))
-    assert "is said not to apply (the server lists no tools), and applies" in line
+    assert "is called not applicable (the server lists no tools), but applies" in line
 
 
 def twice(run: dict[str, Any]) -> None:
@@ -119,7 +119,7 @@ def retold(
     header: Callable[[Header], Header] = lambda header: header,
     frames: Callable[[list[Frame]], list[Frame]] = lambda frames: frames,
 ) -> list[str]:
-    """The first trace told otherwise, with a chain that fits."""
+    """Change the first trace and give it a valid chain."""
     path = min((bundle / "run" / "traces").iterdir())
     trace = read_trace(path)
     path.write_bytes(dump_trace(Trace(header(trace.header), frames(list(trace.frames)))))
@@ -128,7 +128,9 @@ def retold(
 
 
 def renamed(frames: list[Frame]) -> list[Frame]:
-    return [replace(one, raw=one.raw.replace(b'Info":{"name":"', b'Info":{"name":"X')) for one in frames]
+    return [
+        replace(frame, raw=frame.raw.replace(b'Info":{"name":"', b'Info":{"name":"X')) for frame in frames
+    ]
 
 
 def noted(frames: list[Frame]) -> list[Frame]:
@@ -139,25 +141,25 @@ def noted(frames: list[Frame]) -> list[Frame]:
 
 def test_all_traces_are_of_one_server(bundle: Path) -> None:
     assert retold(bundle, lambda header: replace(header, subject="python other.py")) == [
-        "wrong-run: a trace of another subject, 'python other.py'"
+        "wrong-run: a trace of another subject: 'python other.py'"
     ]
 
 
 def test_a_server_gives_one_name(bundle: Path) -> None:
-    found = retold(bundle, frames=renamed)
-    assert found
-    assert all(line.startswith("wrong-run: a trace of another server") for line in found)
+    lines = retold(bundle, frames=renamed)
+    assert lines
+    assert all(line.startswith("wrong-run: a trace of another server") for line in lines)
 
 
 def test_a_registry_entry_is_the_one_in_the_bundle(bundle: Path) -> None:
     [line] = retold(bundle, frames=noted)
-    assert line == "wrong-run: judged by another entry of a registry than registry/server.json"
+    assert line == "wrong-run: judged with another registry entry than registry/server.json"
 
 
 def test_facts_are_refuted_by_what_the_server_said(bundle: Path) -> None:
     """The scenarios of this bundle need nothing of a server, so one that does is put into its run."""
     run, suite = parse_run((bundle / RUN).read_bytes()), suite_named("marketplace")
-    scenario = next(one for one in suite.scenarios.values() if "resources" in one.id)
+    scenario = next(candidate for candidate in suite.scenarios.values() if "resources" in candidate.id)
     facts = run.subjects[0].facts[0]
     facts.capabilities, facts.resources = {}, []
     claimed = replace(
@@ -167,14 +169,14 @@ def test_facts_are_refuted_by_what_the_server_said(bundle: Path) -> None:
         outcome=Outcome.NOT_APPLICABLE,
         **stored(unmet(scenario.needs, facts)),
     )
-    account = Account(replace(run, cells=[claimed]), suite)
-    assert list(account.excuses()) == []
+    audit = RunAudit(replace(run, cells=[claimed]), suite)
+    assert list(audit.false_exemptions()) == []
     other_words = replace(claimed, reason="nothing to read")
-    assert list(Account(replace(run, cells=[other_words]), suite).excuses()) != []
-    assert list(Account(replace(run, cells=[other_words]), suite, closely=False).excuses()) == []
+    assert list(RunAudit(replace(run, cells=[other_words]), suite).false_exemptions()) != []
+    assert list(RunAudit(replace(run, cells=[other_words]), suite, closely=False).false_exemptions()) == []
     for path in (bundle / "run" / "traces").iterdir():
-        list(account.hear(path.name, read_trace(path), None))
-    assert [one.reason for one in account.excuses()] == ["wrong-run"]
+        list(audit.add_trace(path.name, read_trace(path), None))
+    assert [candidate.reason for candidate in audit.false_exemptions()] == ["wrong-run"]
 
 
 @pytest.mark.parametrize("role", ["client", "x"])

@@ -1,4 +1,4 @@
-"""A bundle while it is verified: what is asked, what is known by now, its files, each compared when read."""
+"""A bundle during verification: the options, the results so far, and its files, whose digests are checked."""
 
 from __future__ import annotations
 
@@ -15,91 +15,91 @@ from assay.certify.bundle.layout import MANIFEST
 from assay.certify.bundle.manifest import Entry
 from assay.signing.dsse import Trust
 
-from .refusal import Reason, refused
+from .refusal import RefusalReason, refuse
 
 MAX_EVIDENCE: Final = 256 * 1024 * 1024
 """The largest file in a bundle."""
 SKEW: Final = timedelta(minutes=5)
-"""How far the clocks of two machines may be apart."""
+"""The tolerated difference between the clocks of two machines."""
 
 
 class CannotRead(Exception):
-    """There is nothing to verify; the text says why."""
+    """The bundle cannot be read; the message gives the cause."""
 
 
 @dataclass
-class Case:
+class StoredBundle:
     directory: Path
     trust: Trust
     now: datetime
     max_age: timedelta | None = None
     artifact: Path | None = None
-    manifest: BundleManifest | None = None
-    """Once its signature is known to be good."""
+    verified_manifest: BundleManifest | None = None
+    """Set once its signature is verified."""
     signer: str = ""
     harness: str = ""
-    """The key of a trusted harness that signed the metrics."""
+    """The id of the trusted harness key that signed the metrics."""
     conclusion: str = ""
-    """What the summary comes to, once it is known to be right."""
+    """The conclusion of the summary, once it is verified."""
     _entries: dict[str, Entry] = field(default_factory=dict)
 
     @property
-    def listed(self) -> BundleManifest:
-        if self.manifest is None:
-            raise AssertionError("no step reads a manifest before its signature was verified")
-        return self.manifest
+    def manifest(self) -> BundleManifest:
+        if self.verified_manifest is None:
+            raise AssertionError("a step must not read the manifest before its signature is verified")
+        return self.verified_manifest
 
     @property
     def entries(self) -> dict[str, Entry]:
         if not self._entries:
-            self._entries = {entry.path: entry for entry in self.listed.files}
+            self._entries = {entry.path: entry for entry in self.manifest.files}
         return self._entries
 
     def content(self, name: str) -> bytes:
-        """The bytes of a file, which are those that were signed.
+        """Read a file and check its digest.
 
         Raises:
-            Refused: it is not listed, or another one.
+            BundleRefused: the file is not in the manifest, or was modified.
         """
         entry = self.entries.get(name)
         if entry is None:
-            raise refused(Reason.MISSING_FILE, name, "no such file in the manifest")
+            raise refuse(RefusalReason.MISSING_FILE, name, "the manifest does not list it")
         data = read_plain(self.directory, name, entry.size)
         if sha256(data).hexdigest() != entry.sha256:
-            raise refused(Reason.CHANGED_FILE, name, "its SHA-256 is not the one in the manifest")
+            raise refuse(RefusalReason.CHANGED_FILE, name, "its SHA-256 differs from the manifest")
         return data
 
 
 def read_plain(directory: Path, name: str, limit: int) -> bytes:
-    """A file that is no link, pipe or device, up to one byte more than `limit`.
+    """Read a regular file, at most one byte more than `limit`.
 
     Raises:
-        Refused: it is not there, or is something else.
-        CannotRead: it is there, and cannot be read.
+        BundleRefused: the file is missing, or not a regular file.
+        CannotRead: the file exists but is unreadable.
     """
     try:
-        # A pipe does not keep us waiting, and a link is not followed.
+        # Neither follow a link nor block on a pipe: the bundle is untrusted.
         descriptor = os.open(directory / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise refused(Reason.UNFIT_FILE, name, "only plain files are evidence")
+                raise refuse(RefusalReason.UNFIT_FILE, name, "only regular files are allowed")
             return file.read(limit + 1)
     except FileNotFoundError:
-        raise refused(Reason.MISSING_FILE, name, "it is not there") from None
+        raise refuse(RefusalReason.MISSING_FILE, name, "the file does not exist") from None
     except OSError as error:
         if (directory / name).is_symlink() or (directory / name).is_dir():
-            raise refused(Reason.UNFIT_FILE, name, "only plain files are evidence") from error
+            raise refuse(RefusalReason.UNFIT_FILE, name, "only regular files are allowed") from error
         raise CannotRead(f"cannot read {directory / name}: {error.strerror}") from error
 
 
-def is_there(directory: Path) -> None:
+def check_directory(directory: Path) -> None:
     """
     Raises:
-        CannotRead: this is no directory.
+        CannotRead: the path is not a readable directory.
     """
     try:
         if not stat.S_ISDIR(directory.stat().st_mode):
-            raise CannotRead(f"{directory} is no directory: name the one with {MANIFEST}")
+            raise CannotRead(f"{directory} is not a directory: name the one that contains {MANIFEST}")
         next(directory.iterdir(), None)
     except OSError as error:
         raise CannotRead(f"cannot read {directory}: {error.strerror}") from error
