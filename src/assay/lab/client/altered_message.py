@@ -1,4 +1,4 @@
-"""What faults of clients are made of: messages with one thing changed."""
+"""Building blocks of client saboteurs: messages with one part changed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Change = Callable[[Json], Json]
 
 
 def within(message: Json, path: tuple[str, ...], change: Change) -> Json:
-    """The message with the object at a path changed; as it is where there is no object."""
+    """The message with the object at a path changed; the same message if there is no object."""
     if not path:
         return change(message)
     inner = message.get(path[0])
@@ -22,8 +22,13 @@ def without(fields: Json, *names: str) -> Json:
     return {key: value for key, value in fields.items() if key not in names}
 
 
+def with_params(message: Json, **fields: Any) -> Json:
+    """The message with more or other parameters."""
+    return within(message, ("params",), lambda params: {**params, **fields})
+
+
 def is_call(message: Json, *tools: str) -> bool:
-    """Whether it calls one of these tools."""
+    """Whether the message calls one of these tools."""
     return message.get("method") == "tools/call" and message["params"].get("name") in tools
 
 
@@ -32,24 +37,24 @@ def with_meta(message: Json, change: Change) -> Json:
 
 
 def progress(token: Any, done: float) -> Json:
-    """A notification of progress."""
-    about = {"progressToken": token, "progress": done}
-    return {"jsonrpc": "2.0", "method": "notifications/progress", "params": about}
+    """A progress notification."""
+    params = {"progressToken": token, "progress": done}
+    return {"jsonrpc": "2.0", "method": "notifications/progress", "params": params}
 
 
 def changed_answer(message: Json, change: Change) -> Json:
-    """The message with each answer to a question changed, whichever way the revision has."""
+    """The message with each answer to the server changed, in a response or in a retried request."""
     if "result" in message:
         return within(message, ("result",), change)
-
-    def all_of(given: Json) -> Json:
-        return {key: change(answer) for key, answer in given.items()}
-
-    return within(message, ("params", "inputResponses"), all_of)
+    return within(
+        message,
+        ("params", "inputResponses"),
+        lambda answers: {key: change(answer) for key, answer in answers.items()},
+    )
 
 
 def with_form(message: Json, **fields: Any) -> Json:
-    """The answer to a form with other values; none takes a field out."""
+    """The answer to a form with other values; `None` removes a field."""
     return within(
         message,
         ("result", "content"),
@@ -58,24 +63,24 @@ def with_form(message: Json, **fields: Any) -> Json:
 
 
 def with_schema(message: Json, change: Change) -> Json:
-    """The call that gives a schema back, with another."""
+    """The tool call with its `schema` argument changed."""
     return within(message, ("params", "arguments", "schema"), change)
 
 
-def overlooking(message: Json, names: Iterable[str]) -> Json:
-    """A list of tools as heard by one who does not see the marks of these."""
-    return within(message, ("result",), lambda result: _unmarked(result, frozenset(names)))
+def without_header_marks(message: Json, tools: Iterable[str]) -> Json:
+    """The list of tools without the `x-mcp-header` annotations of these tools."""
+    names = frozenset(tools)
+
+    def unmarked(result: Json) -> Json:
+        tools = [_unmarked(tool) if tool["name"] in names else tool for tool in result["tools"]]
+        return {**result, "tools": tools}
+
+    return within(message, ("result",), lambda result: unmarked(result) if "tools" in result else result)
 
 
-def _unmarked(result: Json, names: frozenset[str]) -> Json:
-    if "tools" not in result:
-        return result
-    tools = [_plain(tool) if tool["name"] in names else tool for tool in result["tools"]]
-    return {**result, "tools": tools}
-
-
-def _plain(tool: Json) -> Json:
-    def plain(properties: Json) -> Json:
-        return {name: without(part, "x-mcp-header") for name, part in properties.items()}
-
-    return within(tool, ("inputSchema", "properties"), plain)
+def _unmarked(tool: Json) -> Json:
+    return within(
+        tool,
+        ("inputSchema", "properties"),
+        lambda properties: {name: without(part, "x-mcp-header") for name, part in properties.items()},
+    )

@@ -19,7 +19,7 @@ from assay.lab.harness.transport import HTTP_ONLY
 
 from .altered_message import within
 from .declaration import CLIENTS, client_scenario
-from .evidence import AFTER, calls_of, endpoint_calls, is_over
+from .evidence import AFTER, calls_of, endpoint_calls, has_ended
 from .listen_client import BRIEF as LISTEN_CLIENT_BRIEF
 from .listen_client import CHANGED as LISTEN_CLIENT_CHANGED
 from .listen_client import acknowledge, offer_changes
@@ -159,7 +159,7 @@ def judge_changes(trace: Trace) -> Iterator[Observation]:
     for change in told[:1]:
         before = [one for one in listed if one.request.frame.n < change.frame.n]
         later = [one for one in listed if one.request.frame.n > change.frame.n]
-        if before and (later or is_over(trace)):
+        if before and (later or has_ended(trace)):
             expected, observed = "the list to be fetched again after a change", "it was not"
             yield observe(
                 "CA-12", bool(later), before[-1], change, *later[:1], expected=expected, observed=observed

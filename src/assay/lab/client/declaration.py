@@ -1,4 +1,4 @@
-"""How scenarios about clients are declared."""
+"""Decorators for client scenarios."""
 
 from __future__ import annotations
 
@@ -14,22 +14,21 @@ from assay.lab.harness.scripted_server.brief import Brief
 from assay.lab.harness.transport import HTTP_ONLY, Transport
 
 CLIENTS: Final = frozenset({Transport.HTTP, Transport.STDIO, Transport.WEBSOCKET})
-"""What a client can be judged on."""
+"""The transports on which the lab judges clients."""
 
 
 @cache
-def _rows() -> dict[str, Requirement]:
+def _requirements() -> dict[str, Requirement]:
     return read_requirements(Path(__file__).with_name("requirements"))
 
 
-def row(name: str) -> Requirement:
-    """A row of clients alone."""
-    return _rows()[name]
+def requirement(name: str) -> Requirement:
+    return _requirements()[name]
 
 
-def where(name: str) -> Window:
-    """The revisions in which a row is in force."""
-    return lambda revision: row(name).level(revision) is not None
+def in_force(name: str) -> Window:
+    """The revisions in which a requirement is in force."""
+    return lambda revision: requirement(name).level(revision) is not None
 
 
 def official_scenario(
@@ -42,10 +41,13 @@ def official_scenario(
     window: Window = lambda revision: True,
     aliases: tuple[str, ...] = (),
 ) -> Callable[[Drive], Scenario]:
-    """Make a scenario of a function that sets up the host, under its official name; it exercises the check
-    of that name, and those of ours that are named. Its revisions are those of its rows, within the window."""
+    """Turn a function that sets up the server into the scenario of the official suite with this name.
 
-    def made(drive: Drive) -> Scenario:
+    It exercises the check of that name and those in `exercises`. Its revisions are those of its requirements,
+    within `window`.
+    """
+
+    def decorate(drive: Drive) -> Scenario:
         return Scenario(
             name,
             title,
@@ -60,7 +62,7 @@ def official_scenario(
             brief=brief,
         )
 
-    return made
+    return decorate
 
 
 def client_scenario(
@@ -73,9 +75,9 @@ def client_scenario(
     aliases: tuple[str, ...] = (),
     also: tuple[str, ...] | None = None,
 ) -> Callable[[Drive], Scenario]:
-    """Turn a function `drive_<name>` into a scenario of ours."""
+    """Turn a function `drive_<name>` that sets up the server into a scenario."""
 
-    def made(drive: Drive) -> Scenario:
+    def decorate(drive: Drive) -> Scenario:
         name = id_of(drive, "drive_")
         return Scenario(
             name,
@@ -91,4 +93,4 @@ def client_scenario(
             also=also,
         )
 
-    return made
+    return decorate

@@ -27,7 +27,15 @@ from assay.revisions.revision import Batching, Opening
 
 from .altered_message import without
 from .declaration import client_scenario
-from .evidence import AFTER, ENDLESS, FIRST, describes_itself, given_up, is_over, went_on
+from .evidence import (
+    AFTER,
+    ENDLESS,
+    INITIALIZE,
+    describes_itself,
+    has_ended,
+    observe_cancelled,
+    observe_continued,
+)
 
 # --- what is asked
 
@@ -168,12 +176,14 @@ def _problem(frames: Sequence[Frame], stubborn: bool, asked: bool) -> str | None
 
 @check("Output on standard error is no error", requirements=("STD-04",), transports=STDIO_ONLY)
 def judge_stderr(trace: Trace) -> Iterator[Observation]:
-    yield from went_on("STD-04", trace, COMPLAINING, "the client to go on after output on standard error")
+    yield from observe_continued(
+        "STD-04", trace, COMPLAINING, "the client to go on after output on standard error"
+    )
 
 
 @check("A request that is given up is cancelled", requirements=("STD-09",), transports=STDIO_ONLY)
 def judge_cancelled(trace: Trace) -> Iterator[Observation]:
-    return given_up("STD-09", trace)
+    return observe_cancelled("STD-09", trace)
 
 
 ROW = "STD-14"
@@ -203,9 +213,9 @@ def _custom_transport_problem(message: Message, first: bool, opening: Opening) -
         return f"{message.body[:80]!r}"
     described = describes_itself(message)
     if opening is Opening.PER_REQUEST:
-        lacks = message.shape is Shape.REQUEST and not described and message.method != FIRST
+        lacks = message.shape is Shape.REQUEST and not described and message.method != INITIALIZE
         return f"{message} without its metadata" if lacks else None
-    early = first and not described and message.method not in (FIRST, "ping")
+    early = first and not described and message.method not in (INITIALIZE, "ping")
     return f"{message} before the handshake" if early else None
 
 
@@ -252,7 +262,7 @@ LISTEN = "subscriptions/listen"
 def judge_restart(trace: Trace) -> Iterator[Observation]:
     for died in trace.marks(DIED):
         again = [one for one in trace.marks(STARTED) if one.n > died.n]
-        if again or is_over(trace):
+        if again or has_ended(trace):
             expected, observed = "the server to be started again", "it was not"
             yield observe("STD-13", bool(again), died, *again[:1], expected=expected, observed=observed)
         if again:
@@ -265,7 +275,7 @@ def _listened(trace: Trace, died: Frame, again: Frame) -> Iterator[Observation]:
     after = [one for one in listened if one.request.frame.connection == again.connection]
     used = [one for one in trace.inquiries("tools/call") if one.request.frame.connection == again.connection]
     # Who has not come to use the new process yet may still be about to listen.
-    if before and (after or (used and is_over(trace))):
+    if before and (after or (used and has_ended(trace))):
         yield observe(
             "SUB-09",
             bool(after),

@@ -1,4 +1,4 @@
-"""Scenarios about clients by group: as the official suite groups them, and by area."""
+"""Groups of client scenarios: those of the official suite, and the areas."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ EXTENSIONS: Final = frozenset(
         "sep-2640-client-verify-frontmatter",
     }
 )
-"""Official scenarios about what a client need not have."""
+"""Official scenarios about optional features of clients."""
 ALL: Final = "all"
 GROUPS: Final[Mapping[str, Callable[[Scenario], bool]]] = MappingProxyType(
     {
-        ALL: lambda one: True,
-        "official": lambda one: one.official is not None,
-        "core": lambda one: one.official is not None and one.official not in EXTENSIONS,
-        "extensions": lambda one: one.official in EXTENSIONS,
+        ALL: lambda scenario: True,
+        "official": lambda scenario: scenario.official is not None,
+        "core": lambda scenario: scenario.official is not None and scenario.official not in EXTENSIONS,
+        "extensions": lambda scenario: scenario.official in EXTENSIONS,
     }
 )
 
 
 def groups(suite: Suite) -> list[str]:
-    return list(dict.fromkeys((*GROUPS, *(one.area for one in suite.scenarios.values()))))
+    return list(dict.fromkeys((*GROUPS, *(scenario.area for scenario in suite.scenarios.values()))))
 
 
 def narrowed(suite: Suite, group: str) -> Suite:
-    """The suite with the scenarios of a group, or of an area.
+    """The suite with only the scenarios of a group or an area.
 
     Raises:
-        KeyError: there is no such group.
+        KeyError: the group does not exist.
     """
     if group not in groups(suite):
         raise KeyError(group)
-    belongs = GROUPS.get(group) or (lambda one: one.area == group)
-    chosen = {name: one for name, one in suite.scenarios.items() if belongs(one)}
+    belongs = GROUPS.get(group) or (lambda scenario: scenario.area == group)
+    chosen = {name: scenario for name, scenario in suite.scenarios.items() if belongs(scenario)}
     return msgspec.structs.replace(suite, scenarios=chosen)

@@ -26,20 +26,20 @@ from .declaration import CLIENTS, client_scenario
 from .evidence import (
     AFTER,
     ENDLESS,
-    FIRST,
+    INITIALIZE,
     Handshake,
     calls_of,
     describes_itself,
-    given_up,
     handshakes,
-    is_over,
+    has_ended,
+    observe_cancelled,
 )
 
 
 def answer_version(stage: ClientStage, version: Callable[[RequestCycle], Any]) -> None:
-    usual = stage.host.handlers[FIRST]
+    usual = stage.host.handlers[INITIALIZE]
 
-    @stage.host.on(FIRST)
+    @stage.host.on(INITIALIZE)
     async def initialize(cycle: RequestCycle) -> Answer:
         answer = await usual(cycle)
         assert isinstance(answer, dict)
@@ -103,7 +103,7 @@ async def drive_unknown_version(stage: ClientStage) -> None:
 def judge_own_version(trace: Trace) -> Iterator[Observation]:
     for handshake in handshakes(trace):
         same = handshake.agreed is not None and handshake.agreed == handshake.offered
-        if same and (handshake.later or is_over(trace)):
+        if same and (handshake.later or has_ended(trace)):
             expected = f"the client to go on in {handshake.offered}, which it offered"
             yield observe("LIFE-07", bool(handshake.later), handshake, expected=expected, observed="it left")
 
@@ -111,7 +111,7 @@ def judge_own_version(trace: Trace) -> Iterator[Observation]:
 @check("A client leaves a server whose version it cannot speak", requirements=("LIFE-12",))
 def judge_unknown_version(trace: Trace) -> Iterator[Observation]:
     for handshake in handshakes(trace):
-        if handshake.agreed is None or handshake.agreed in BY_DATE or not is_over(trace):
+        if handshake.agreed is None or handshake.agreed in BY_DATE or not has_ended(trace):
             continue
         said = [one for one in handshake.later if one.method and one.frame.n > handshake.answered]
         expected = f"nothing after an answer with version {handshake.agreed}"
@@ -191,7 +191,11 @@ PING, READY = "ping", "notifications/initialized"
 def judge_opening(trace: Trace) -> Iterator[Observation]:
     for first in _firsts(trace):
         yield observe(
-            "LIFE-01", first.method == FIRST, first, expected="`initialize` before all else", observed=first
+            "LIFE-01",
+            first.method == INITIALIZE,
+            first,
+            expected="`initialize` before all else",
+            observed=first,
         )
     for handshake in handshakes(trace):
         params = handshake.exchange.params
@@ -249,7 +253,7 @@ TIMEOUTS_ROW = "LIFE-16"
 @check("What takes too long is cancelled", requirements=(TIMEOUTS_ROW,))
 def judge_timeouts(trace: Trace) -> Iterator[Observation]:
     if trace.transport != Transport.HTTP or not trace.revision.http.disconnect_cancels:
-        yield from given_up(TIMEOUTS_ROW, trace)
+        yield from observe_cancelled(TIMEOUTS_ROW, trace)
         return
     later = [one for one in calls_of(trace, AFTER) if one.answer is not None]
     for exchange in calls_of(trace, ENDLESS) if later else ():
@@ -272,7 +276,7 @@ def _left(trace: Trace, channel: str, until: int) -> list[Frame]:
 
 @on_message("a version is offered that the client does not speak", breaks="LIFE-07")
 def offers_the_unknown(message: Json, client: ScriptedClient) -> Json:
-    if message.get("method") != FIRST:
+    if message.get("method") != INITIALIZE:
         return message
     return within(message, ("params",), lambda params: {**params, "protocolVersion": "1999-01-01"})
 

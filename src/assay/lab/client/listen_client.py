@@ -1,4 +1,4 @@
-"""A client that listens for changes of the list of tools."""
+"""A server whose clients subscribe to changes of the list of tools."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ def offer_changes(host: ScriptedServer) -> None:
 
 
 async def acknowledge(cycle: RequestCycle, pause: float) -> Json:
-    """Grant what is listened for, and pause until the client has come to wait. Returns what notifications of
-    this subscription say."""
+    """Acknowledge the subscription and give the client time to wait for changes.
+
+    Returns the parameters that every notification of this subscription has.
+    """
     own: Json = {"_meta": {SUBSCRIPTION_KEY: cycle.id}}
     granted = {"notifications": cycle.params.get("notifications") or {}}
     await cycle.notify("notifications/subscriptions/acknowledged", {**granted, **own})

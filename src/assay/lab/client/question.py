@@ -1,4 +1,4 @@
-"""What a client was asked by a server, whichever way its revision has, and what it answered."""
+"""Requests of a server to its client and their answers, in either form that revisions have for them."""
 
 from __future__ import annotations
 
@@ -14,51 +14,51 @@ from assay.lab.harness.trace.message import Message
 from assay.lab.harness.trace.trace import Exchange
 from assay.revisions.revision import Asking
 
-from .evidence import FIRST
+from .evidence import INITIALIZE
 
 Json = dict[str, Any]
 FORM, MODEL, ROOTS = "elicitation/create", "sampling/createMessage", "roots/list"
-GROUPS: Final = {FORM: "elicitation", MODEL: "sampling", ROOTS: "roots"}
-CANARY: Final = "canary"
-"""The address that is only there to see who comes."""
-OWN: Final = ("inputResponses", "requestState", "_meta")
-"""What a retry has besides the parameters of its request."""
+CAPABILITIES: Final = {FORM: "elicitation", MODEL: "sampling", ROOTS: "roots"}
+RETRY_FIELDS: Final = ("inputResponses", "requestState")
+"""The parameters that a retry adds to those of its request."""
 
 
 class Question(Struct, frozen=True):
+    """A request of the server, sent as one or embedded in a result, and the client's answer."""
+
     method: str
     params: Json
     declared: Json
-    """What the client had said that it can do."""
-    asked: Message
-    answered: Message | None = None
+    """The capabilities that the client declared before."""
+    request: Message
+    answer: Message | None = None
     result: Json | None = None
-    """Of the answer; none where there is none, or an error."""
     code: Any = None
-    """Of the error."""
+    """The error's code."""
 
     @property
     def frames(self) -> tuple[Frame, ...]:
-        return self.asked.frames + (() if self.answered is None else self.answered.frames)
+        return self.request.frames + (() if self.answer is None else self.answer.frames)
 
     @property
     def capability(self) -> Any:
-        """What was declared about such questions; none where nothing was."""
-        return self.declared.get(GROUPS[self.method])
+        """The client's declaration for this method, if any."""
+        return self.declared.get(CAPABILITIES[self.method])
 
     @property
     def content(self) -> list[Json]:
-        """The blocks of a model's answer, whether it has one of them or a list."""
-        found = (self.result or {}).get("content")
-        return [one for one in (found if isinstance(found, list) else [found]) if isinstance(one, dict)]
+        """The content blocks of a model's answer, which may be one block or a list."""
+        content = (self.result or {}).get("content")
+        blocks = content if isinstance(content, list) else [content]
+        return [block for block in blocks if isinstance(block, dict)]
 
     @property
-    def uses_of_tools(self) -> list[Json]:
-        return [one for one in self.content if one.get("type") == "tool_use"]
+    def tool_uses(self) -> list[Json]:
+        return [block for block in self.content if block.get("type") == "tool_use"]
 
 
 class Round(Struct, frozen=True):
-    """A result that asks, and the request that was sent with the answers; none where it never was."""
+    """A result that asks for input, and the retry with the answers, if it was sent."""
 
     first: Exchange
     retry: Exchange | None
@@ -69,80 +69,77 @@ class Round(Struct, frozen=True):
 
     @property
     def questions(self) -> Json:
-        asked = (self.first.result or {}).get("inputRequests")
-        return asked if isinstance(asked, dict) else {}
+        return _object((self.first.result or {}).get("inputRequests"))
 
     @property
     def answers(self) -> Json:
-        given = self.retry.params.get("inputResponses") if self.retry else None
-        return given if isinstance(given, dict) else {}
+        return _object(self.retry.params.get("inputResponses")) if self.retry else {}
 
 
 def questions(trace: Trace, *methods: str) -> Iterator[Question]:
-    """Of these methods, or of all three."""
+    """The questions with these methods; by default, all."""
     by_request = trace.revision.asking is Asking.BY_REQUEST
-    found = _requested(trace) if by_request else _retried(trace)
-    return (one for one in found if one.method in (methods or GROUPS))
+    every = _requested(trace) if by_request else _embedded(trace)
+    return (question for question in every if question.method in (methods or CAPABILITIES))
 
 
 def _requested(trace: Trace) -> Iterator[Question]:
-    for exchange in trace.exchanges(*GROUPS):
-        answer = exchange.answer
+    for exchange in trace.exchanges(*CAPABILITIES):
         yield Question(
             exchange.method,
             exchange.params,
             _declared_before(trace, exchange.request),
             exchange.request,
-            answer,
+            exchange.answer,
             exchange.result,
             exchange.code,
         )
 
 
 def _declared_before(trace: Trace, message: Message) -> Json:
-    said: Json = {}
-    for opening in trace.inquiries(FIRST):
+    capabilities: Json = {}
+    for opening in trace.inquiries(INITIALIZE):
         if opening.request.frame.n < message.frame.n:
-            said = _object(opening.params.get("capabilities"))
-    return said
+            capabilities = _object(opening.params.get("capabilities"))
+    return capabilities
 
 
-def _retried(trace: Trace) -> Iterator[Question]:
-    for one in rounds(trace):
-        answer = one.first.answer
+def _embedded(trace: Trace) -> Iterator[Question]:
+    for round_ in rounds(trace):
+        answer = round_.first.answer
         assert answer is not None
-        declared = _object(_object(one.first.params.get("_meta")).get(CAPABILITIES_KEY))
-        for key, question in one.questions.items():
-            about = _object(question)
-            result = one.answers.get(key)
+        declared = _object(_object(round_.first.params.get("_meta")).get(CAPABILITIES_KEY))
+        for key, request in round_.questions.items():
+            fields = _object(request)
+            result = round_.answers.get(key)
             yield Question(
-                str(about.get("method")),
-                _object(about.get("params")),
+                str(fields.get("method")),
+                _object(fields.get("params")),
                 declared,
                 answer,
-                one.retry.request if one.retry else None,
+                round_.retry.request if round_.retry else None,
                 result if isinstance(result, dict) else None,
             )
 
 
 def rounds(trace: Trace) -> Iterator[Round]:
-    """Every result that asks, in the revisions that have such."""
+    """Every result that asks for input."""
     every = list(trace.inquiries())
-    for exchange in every:
-        if (exchange.result or {}).get("resultType") == "input_required":
-            yield Round(exchange, next((one for one in every if _is_retry(one, exchange)), None))
+    for first in every:
+        if (first.result or {}).get("resultType") == "input_required":
+            yield Round(first, next((later for later in every if _is_retry(later, first)), None))
 
 
 def _is_retry(later: Exchange, first: Exchange) -> bool:
-    """Whether it is the same request again, sent after the questions, with answers or with the state."""
-    asked = first.answer
-    after = asked is not None and later.request.frame.n > asked.frame.n
+    """Whether this is the same request again, sent after the questions, with answers or the state."""
+    result = first.answer
+    after = result is not None and later.request.frame.n > result.frame.n
     same = later.method == first.method and _plain(later) == _plain(first)
-    return after and same and any(key in later.params for key in OWN[:2])
+    return after and same and any(key in later.params for key in RETRY_FIELDS)
 
 
 def _plain(exchange: Exchange) -> Json:
-    return {key: value for key, value in exchange.params.items() if key not in OWN}
+    return {key: value for key, value in exchange.params.items() if key not in (*RETRY_FIELDS, "_meta")}
 
 
 def _object(value: Any) -> Json:

@@ -22,7 +22,7 @@ from assay.model.error import UNSUPPORTED_VERSION
 
 from .altered_message import with_meta, within, without
 from .declaration import client_scenario
-from .evidence import FIRST, is_over, turned_away
+from .evidence import INITIALIZE, has_ended, rejected
 
 # --- what is asked
 
@@ -55,18 +55,18 @@ MOST = 3
 @check("A refused version is not insisted on", requirements=("VER-02", "VER-14", "VER-15"))
 def judge_refused_version(trace: Trace) -> Iterator[Observation]:
     refused = [one for one in trace.inquiries() if one.code == UNSUPPORTED_VERSION]
-    if not refused or not is_over(trace):
+    if not refused or not has_ended(trace):
         return
     first = refused[0]
     again = [one for one in trace.inquiries(first.method) if _version(one) == _version(first)]
     expected, observed = "another version or an error", f"{len(again)} times the same"
     yield observe("VER-02", len(again) <= MOST, *again[:MOST], expected=expected, observed=observed)
     begin = first.request.frame.n
-    shaken = [one for one in trace.inquiries(FIRST) if one.request.frame.n > begin]
+    shaken = [one for one in trace.inquiries(INITIALIZE) if one.request.frame.n > begin]
     row = "VER-15" if trace.transport == Transport.HTTP else "VER-14"
     if row == "VER-15" or first.method == "server/discover":
         expected = "no handshake after an error of a revision without one"
-        yield observe(row, not shaken, first, *shaken[:1], expected=expected, observed=FIRST)
+        yield observe(row, not shaken, first, *shaken[:1], expected=expected, observed=INITIALIZE)
 
 
 def _version(exchange: Exchange) -> object:
@@ -107,7 +107,7 @@ TOLD = (("META-05", VERSION_KEY, str), ("META-06", CAPABILITIES_KEY, dict), ("ME
 @check("Requests describe themselves", requirements=("META-05", "META-06", "META-07"), everywhere=True)
 def judge_own_words(trace: Trace) -> Iterator[Observation]:
     for message in trace.received:
-        if message.shape is Shape.REQUEST and message.method != FIRST:
+        if message.shape is Shape.REQUEST and message.method != INITIALIZE:
             meta = meta_of(message)
             for row, key, kind in TOLD:
                 given = meta.get(key)
@@ -130,7 +130,7 @@ OFTEN = 3
 )
 def judge_probe(trace: Trace) -> Iterator[Observation]:
     by_connection: dict[str, list[str]] = {}
-    for exchange in (one for one in trace.inquiries() if not turned_away(one)):
+    for exchange in (one for one in trace.inquiries() if not rejected(one)):
         said = by_connection.setdefault(exchange.request.frame.connection, [])
         # A process that was started later is known by then.
         if not any(by_connection.values()) and trace.transport == Transport.STDIO:

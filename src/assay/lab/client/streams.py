@@ -27,7 +27,7 @@ from assay.revisions.registry import HANDSHAKE
 
 from .altered_message import is_call
 from .declaration import client_scenario
-from .evidence import AFTER, calls_of, endpoint_calls, given_up, is_over, went_on
+from .evidence import AFTER, calls_of, endpoint_calls, has_ended, observe_cancelled, observe_continued
 
 # --- what is asked
 
@@ -175,9 +175,13 @@ async def drive_resumed(stage: ClientStage) -> None:
 
 @check("Both kinds of answer are understood", requirements=("HTTP-13", "HTTP-65"), transports=HTTP_ONLY)
 def judge_both_kinds(trace: Trace) -> Iterator[Observation]:
-    yield from went_on("HTTP-13", trace, PLAIN, "an answer as JSON to be understood", then=STREAMED)
-    yield from went_on("HTTP-13", trace, STREAMED, "an answer as events to be understood", then=COMMENTED)
-    yield from went_on("HTTP-65", trace, COMMENTED, "comments in a stream to be ignored", then=AFTER)
+    yield from observe_continued("HTTP-13", trace, PLAIN, "an answer as JSON to be understood", then=STREAMED)
+    yield from observe_continued(
+        "HTTP-13", trace, STREAMED, "an answer as events to be understood", then=COMMENTED
+    )
+    yield from observe_continued(
+        "HTTP-65", trace, COMMENTED, "comments in a stream to be ignored", then=AFTER
+    )
 
 
 MESSAGES = "/messages"
@@ -194,7 +198,7 @@ def judge_old_server(trace: Trace) -> Iterator[Observation]:
         yield observe("SSE-03", right, call, expected=f"POST {MESSAGES}", observed=observed)
     # Who opens no stream does not want to reach old servers, and nobody has to.
     opened = _opened(trace)
-    if opened is not None and (sent or is_over(trace)):
+    if opened is not None and (sent or has_ended(trace)):
         reached = [one for one in sent if _is_there(one)]
         expected, observed = f"messages to {MESSAGES}, once the stream has named it", "none"
         yield observe("SSE-06", bool(reached), opened, *reached[:1], expected=expected, observed=observed)
@@ -227,7 +231,7 @@ def judge_resumed(trace: Trace) -> Iterator[Observation]:
     for mark in trace.marks(BROKEN):
         back = [one for one in endpoint_calls(trace, "GET") if _comes_back(one, mark)]
         back.sort(key=lambda one: one.resumes is None)
-        if back or is_over(trace):
+        if back or has_ended(trace):
             observed = "it did not come back"
             yield observe("HTTP-24", bool(back), mark, *back[:1], expected="a GET", observed=observed)
         for one in back[:1]:
@@ -251,7 +255,7 @@ def _waited(trace: Trace, mark: Frame, back: Call) -> Observation:
 
 @check("A request that is given up is cancelled in words", requirements=("HTTP-19",), transports=HTTP_ONLY)
 def judge_cancelled(trace: Trace) -> Iterator[Observation]:
-    return given_up("HTTP-19", trace)
+    return observe_cancelled("HTTP-19", trace)
 
 
 @check("A broken request is made again under a new id", requirements=("HTTP-22",), transports=HTTP_ONLY)

@@ -66,7 +66,7 @@ def judge_declared(trace: Trace) -> Iterator[Observation]:
         holds = isinstance(declared, dict)
         yield observe(ROWS[one.method], holds, one, expected=expected, observed=observed)
         # Who leaves the tools alone has not taken them: that it did not refuse is another rule's.
-        if one.method == MODEL and one.uses_of_tools:
+        if one.method == MODEL and one.tool_uses:
             holds = isinstance(declared, dict) and isinstance(declared.get("tools"), dict)
             yield observe(TOOLS, holds, one, expected="`sampling.tools`", observed=observed)
 
@@ -79,7 +79,7 @@ def judge_refused(trace: Trace) -> Iterator[Observation]:
     for one in questions(trace, FORM, MODEL):
         said = one.capability if isinstance(one.capability, dict) else {}
         observed = f"error {one.code}" if one.result is None else f"a result: {one.result}"
-        if one.answered is None:
+        if one.answer is None:
             continue
         if one.method == FORM and one.params.get("mode") == "url" and "url" not in said:
             holds = one.code == INVALID_PARAMS

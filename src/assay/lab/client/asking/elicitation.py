@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from assay.lab.client.altered_message import is_call, within
+from assay.lab.client.canary import CANARY
 from assay.lab.client.declaration import client_scenario
-from assay.lab.client.evidence import AFTER, FIRST, is_over, visits, went_on
-from assay.lab.client.question import CANARY, FORM, questions
+from assay.lab.client.evidence import AFTER, INITIALIZE, calls_at, has_ended, observe_continued
+from assay.lab.client.question import FORM, questions
 from assay.lab.harness import Json, Observation, Trace, check, observe
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
 from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour, on_hearing, on_message
@@ -112,7 +113,7 @@ ROW = "EL-18"
 
 @check("The end of an unknown elicitation is ignored", requirements=(ROW,))
 def judge_unknown_completion(trace: Trace) -> Iterator[Observation]:
-    return went_on(
+    return observe_continued(
         ROW, trace, "announcing", "the client to go on after a notification that means nothing to it"
     )
 
@@ -124,10 +125,10 @@ EARLY, UNWANTED = "EL-33", "EL-34"
 def judge_address(trace: Trace) -> Iterator[Observation]:
     for one in questions(trace, FORM):
         declined = (one.result or {}).get("action") in ("decline", "cancel")
-        if one.params.get("mode") != "url" or one.answered is None or not declined:
+        if one.params.get("mode") != "url" or one.answer is None or not declined:
             continue
-        moment = one.answered.frame.n
-        came = visits(trace, CANARY)
+        moment = one.answer.frame.n
+        came = calls_at(trace, CANARY)
         before = [call for call in came if call.request.n < moment]
         after = [call for call in came if call.request.n > moment]
         expected = "nobody at the address that was declined"
@@ -150,7 +151,7 @@ def judge_modes(trace: Trace) -> Iterator[Observation]:
             holds = not modes or any(isinstance(modes.get(mode), dict) for mode in ("form", "url"))
             yield observe(SOME, holds, message, expected="`form`, `url`, or nothing", observed=f"{said}")
     for one in questions(trace, FORM):
-        silent = one.answered is None and not is_over(trace)
+        silent = one.answer is None and not has_ended(trace)
         if "mode" not in one.params and not silent and _has_forms(one.capability):
             action = (one.result or {}).get("action")
             holds = action in ACTIONS
@@ -160,7 +161,7 @@ def judge_modes(trace: Trace) -> Iterator[Observation]:
 
 
 def _declared(message: Message) -> Any:
-    if message.method == FIRST:
+    if message.method == INITIALIZE:
         return message.params.get("capabilities")
     meta = message.params.get("_meta")
     return meta.get(CAPABILITIES_KEY) if isinstance(meta, dict) else None

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from assay.lab.client.altered_message import is_call, within, without
 from assay.lab.client.declaration import client_scenario
-from assay.lab.client.evidence import AFTER, calls_of, is_over, went_on
+from assay.lab.client.evidence import AFTER, calls_of, has_ended, observe_continued
 from assay.lab.client.question import Round, rounds
 from assay.lab.harness import Json, Observation, Trace, check, observe
 from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour, on_message
@@ -154,11 +154,11 @@ ODD = {"quantum": UNKNOWN, "task": FOREIGN}
 
 @check("Results are of the kinds that were agreed on", requirements=(UNTYPED, UNKNOWN, FOREIGN))
 def judge_result_types(trace: Trace) -> Iterator[Observation]:
-    yield from went_on(UNTYPED, trace, "untyped", "a result without `resultType` to be complete")
+    yield from observe_continued(UNTYPED, trace, "untyped", "a result without `resultType` to be complete")
     for kind, row in ODD.items():
         answered = [one for one in calls_of(trace, kind) if one.answer is not None]
         later = calls_of(trace, AFTER)
-        if answered and (later or is_over(trace)):
+        if answered and (later or has_ended(trace)):
             expected = f"an error of the client, which knows no results of the kind {kind!r}"
             seen = (answered[0], *later[:1])
             yield observe(

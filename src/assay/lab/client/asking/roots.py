@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from assay.lab.client.altered_message import changed_answer
 from assay.lab.client.declaration import client_scenario
-from assay.lab.client.evidence import FIRST, is_over
+from assay.lab.client.evidence import INITIALIZE, has_ended
 from assay.lab.client.question import ROOTS, questions
 from assay.lab.harness import Json, Observation, Trace, check, observe
 from assay.lab.harness.sabotage.client_saboteur import on_message
@@ -74,11 +74,11 @@ CHANGED = "notifications/roots/list_changed"
 @check("A change of roots is announced", requirements=(ROOTS_CHANGED_ROW,))
 def judge_roots_changed(trace: Trace) -> Iterator[Observation]:
     told = [one for one in trace.received if one.method == CHANGED]
-    for exchange in trace.inquiries(FIRST):
+    for exchange in trace.inquiries(INITIALIZE):
         capabilities = exchange.params.get("capabilities")
         roots = capabilities.get("roots") if isinstance(capabilities, dict) else None
         promised = isinstance(roots, dict) and roots.get("listChanged") is True
-        if promised and _was_asked_to_change(trace) and (told or is_over(trace)):
+        if promised and _was_asked_to_change(trace) and (told or has_ended(trace)):
             yield observe(
                 ROOTS_CHANGED_ROW, bool(told), exchange.request, *told, expected=CHANGED, observed="no word"
             )

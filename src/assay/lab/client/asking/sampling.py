@@ -77,7 +77,7 @@ def _length(one: Question) -> Iterator[Observation]:
 def _choice(one: Question) -> Iterator[Observation]:
     choice = one.params.get("toolChoice")
     mode = choice.get("mode") if isinstance(choice, dict) else None
-    used = [block.get("name") for block in one.uses_of_tools]
+    used = [block.get("name") for block in one.tool_uses]
     if mode == "required":
         yield observe(CHOICE, bool(used), one, expected="the use of a tool", observed="none")
     elif mode == "none":

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from msgspec import Struct
 
-from assay.lab.client.declaration import official_scenario, where
+from assay.lab.client.declaration import in_force, official_scenario
 from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Observation, Request, Trace, check, observe
 from assay.lab.harness.sabotage.client_saboteur import behaviour, on_request
@@ -116,7 +116,7 @@ def _is_foreign(call: Call, spot: Spot) -> bool:
     "The issuer that answers is the right one",
     brief=LIST_AND_CALL,
     exercises=BY_CODE,
-    window=where("AU-52"),
+    window=in_force("AU-52"),
 )
 async def drive_iss_supported(stage: ClientStage) -> None:
     await protect(stage)
@@ -127,7 +127,7 @@ async def drive_iss_supported(stage: ClientStage) -> None:
     "Nobody says who answers",
     brief=LIST_AND_CALL,
     exercises=BY_CODE,
-    window=where("AU-52"),
+    window=in_force("AU-52"),
 )
 async def drive_iss_not_advertised(stage: ClientStage) -> None:
     await protect(stage, Protection(faults=("metadata-without-iss", "missing-iss", *OAUTH)))
@@ -138,7 +138,7 @@ async def drive_iss_not_advertised(stage: ClientStage) -> None:
     "The answer does not say who gives it",
     brief=IN_VAIN,
     exercises=("auth.issuer-of-answer",),
-    window=where("AU-52"),
+    window=in_force("AU-52"),
 )
 async def drive_iss_supported_missing(stage: ClientStage) -> None:
     await protect(stage, Protection(faults=("missing-iss", *OAUTH)))
@@ -149,7 +149,7 @@ async def drive_iss_supported_missing(stage: ClientStage) -> None:
     "Another issuer answers, unannounced",
     brief=IN_VAIN,
     exercises=("auth.issuer-of-answer",),
-    window=where("AU-52"),
+    window=in_force("AU-52"),
 )
 async def drive_iss_unexpected(stage: ClientStage) -> None:
     await protect(stage, Protection(faults=("metadata-without-iss", "wrong-iss", *OAUTH)))
@@ -160,7 +160,7 @@ async def drive_iss_unexpected(stage: ClientStage) -> None:
     "Another issuer answers",
     brief=IN_VAIN,
     exercises=("auth.issuer-of-answer",),
-    window=where("AU-52"),
+    window=in_force("AU-52"),
 )
 async def drive_iss_wrong_issuer(stage: ClientStage) -> None:
     await protect(stage, Protection(faults=("wrong-iss", *OAUTH)))
@@ -171,7 +171,7 @@ async def drive_iss_wrong_issuer(stage: ClientStage) -> None:
     "The issuer that answers is almost the right one",
     brief=IN_VAIN,
     exercises=("auth.issuer-of-answer",),
-    window=where("AU-52"),
+    window=in_force("AU-52"),
 )
 async def drive_iss_normalized(stage: ClientStage) -> None:
     await protect(stage, Protection(faults=("iss-with-slash", *OAUTH)))
@@ -182,7 +182,7 @@ async def drive_iss_normalized(stage: ClientStage) -> None:
     "Metadata of another issuer",
     brief=IN_VAIN,
     exercises=("auth.issuer-of-metadata",),
-    window=where("AU-26"),
+    window=in_force("AU-26"),
 )
 async def drive_metadata_issuer_mismatch(stage: ClientStage) -> None:
     settings = {"endpoints": "/mismatched-as"}

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import Final
 
-from assay.lab.client.owed import with_owed
+from assay.lab.client.evidence import fail_unobserved
 from assay.lab.harness import Observation, Trace, observe
 from assay.lab.harness.verdict import Evidence
 
@@ -46,7 +46,7 @@ def walked(
     """What is seen of the shared ids and of a scenario's own. Those that are owed are broken where nothing is
     seen of them, and those in `wanted`, which says what was to be seen."""
     words = {row: _WANTED[row] for row in owed} | dict(wanted or {})
-    yield from with_owed(trace, [*_seen(Journey(trace)), *own], words)
+    yield from fail_unobserved(trace, [*_seen(Journey(trace)), *own], words)
 
 
 def _seen(journey: Journey) -> Iterator[Observation]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from assay.lab.client.declaration import client_scenario, official_scenario, where
+from assay.lab.client.declaration import client_scenario, in_force, official_scenario
 from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Observation, Request, Trace, check, observe
 from assay.lab.harness.sabotage.client_saboteur import on_request
@@ -30,7 +30,7 @@ SCOPES: Final = ("mcp:basic", "mcp:read")
     "The authorization server has no refresh tokens",
     brief=LIST_AND_CALL,
     exercises=BY_CODE,
-    window=where("sep-2207-offline-access-not-requested"),
+    window=in_force("sep-2207-offline-access-not-requested"),
 )
 async def drive_offline_access_not_supported(stage: ClientStage) -> None:
     settings = {"metadata": {"scopes_supported": [*SCOPES]}}
@@ -42,7 +42,7 @@ async def drive_offline_access_not_supported(stage: ClientStage) -> None:
     brief=LIST_AND_CALL,
     exercises=("auth/offline-access-scope", *BY_CODE),
     transports=HTTP_ONLY,
-    window=where("sep-2207-client-metadata-grant-types"),
+    window=in_force("sep-2207-client-metadata-grant-types"),
 )
 async def drive_offline_access_registered(stage: ClientStage) -> None:
     settings = {"metadata": {"scopes_supported": ["mcp:basic", "offline_access"]}}
@@ -57,7 +57,7 @@ SETTINGS: Final = {**DESCRIBED, "metadata": {"scopes_supported": ["mcp:basic", "
     "The authorization server has refresh tokens",
     brief=LIST_AND_CALL,
     exercises=BY_CODE,
-    window=where("sep-2207-offline-access-requested"),
+    window=in_force("sep-2207-offline-access-requested"),
 )
 async def drive_offline_access_scope(stage: ClientStage) -> None:
     await protect(stage, Protection(settings=SETTINGS, scopes=("mcp:basic",)))
@@ -71,7 +71,7 @@ REFRESH_TOKEN_SETTINGS: Final = {"grants": ("authorization_code", "refresh_token
     brief=LIST_AND_CALL,
     exercises=(*BY_CODE, "auth.refresh-token"),
     transports=HTTP_ONLY,
-    window=where("AU-76"),
+    window=in_force("AU-76"),
 )
 async def drive_refresh_token(stage: ClientStage) -> None:
     protected = await protect(stage, Protection(settings=REFRESH_TOKEN_SETTINGS))

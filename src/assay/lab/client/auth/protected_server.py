@@ -20,7 +20,7 @@ from assay.authority.authority import Authority
 from assay.authority.fetch import NotFetched
 from assay.authority.issued_token import access_of
 from assay.authority.settings import Settings
-from assay.lab.client.declaration import row, where
+from assay.lab.client.declaration import in_force, requirement
 from assay.lab.harness import Json
 from assay.lab.harness.links.http_text import JSON
 from assay.lab.harness.scripted_server.answer import Answer
@@ -308,11 +308,11 @@ BY_CODE: Final = (
     "auth.state",
 )
 """Our checks of a client on its way by authorization code."""
-OLD: Final = where("AU-28")
+OLD: Final = in_force("AU-28")
 """Where the authorization server is on the endpoint's own origin."""
-OF_OLD: Final = f"auth/{row('AU-28').revisions[0].date}-"
+OF_OLD: Final = f"auth/{requirement('AU-28').revisions[0].date}-"
 """How the official suite calls scenarios about that."""
-RESOURCES: Final = where("AU-56")
+RESOURCES: Final = in_force("AU-56")
 """Where resources have metadata, and tokens are for one."""
-FOUND: Final = where("AU-13")
+FOUND: Final = in_force("AU-13")
 """Where there are rules for finding that metadata, and for scopes."""

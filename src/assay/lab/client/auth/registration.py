@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from assay.authority.record import Client, digest
-from assay.lab.client.declaration import client_scenario, official_scenario, where
+from assay.lab.client.declaration import client_scenario, in_force, official_scenario
 from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Observation, Request, Trace, check, observe
 from assay.lab.harness.links.http_call import is_local
@@ -73,7 +73,7 @@ REFUSAL: Final = {
     brief=IN_VAIN,
     exercises=("auth.refused-registration",),
     transports=HTTP_ONLY,
-    window=where("AU-46"),
+    window=in_force("AU-46"),
 )
 async def drive_refused_registration(stage: ClientStage) -> None:
     async def serve(asked: Asked, reply: HttpReply) -> None:

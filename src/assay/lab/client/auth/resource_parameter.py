@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import urlsplit
 
-from assay.lab.client.declaration import client_scenario, official_scenario, where
+from assay.lab.client.declaration import client_scenario, in_force, official_scenario
 from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Observation, Request, Trace, check, observe
 from assay.lab.harness.sabotage.client_saboteur import behaviour, on_request
@@ -43,7 +43,7 @@ OTHER: Final = "https://evil.example.com/mcp"
     "auth/resource-mismatch",
     "Metadata of another resource",
     brief=IN_VAIN,
-    window=where("resource-mismatch-rejected"),
+    window=in_force("resource-mismatch-rejected"),
 )
 async def drive_resource_mismatch(stage: ClientStage) -> None:
     await protect(stage, Protection(resource=OTHER))

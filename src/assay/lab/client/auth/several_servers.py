@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from assay.lab.client.declaration import client_scenario, official_scenario, where
+from assay.lab.client.declaration import client_scenario, in_force, official_scenario
 from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Observation, Request, Trace, check, observe
 from assay.lab.harness.sabotage.client_saboteur import behaviour, on_request
@@ -28,7 +28,7 @@ from .protected_server import BY_CODE, CODE, LIST_AND_CALL, TOOL, TWO, Protectio
     "The resource moves to another authorization server",
     brief=LIST_AND_CALL,
     exercises=(*BY_CODE, "auth.credentials-of-servers"),
-    window=where("AU-48"),
+    window=in_force("AU-48"),
 )
 async def drive_authorization_server_migration(stage: ClientStage) -> None:
     protected = await protect(stage, Protection(scope="mcp:basic", opens=True))
@@ -54,7 +54,7 @@ SETTINGS: Final = {"grants": ("authorization_code", "refresh_token")}
     brief=Brief(steps=(*TWO, call_tool(TOOL)), oauth=CODE),
     exercises=(*BY_CODE, "auth.credentials-of-servers", "auth.refresh-token"),
     transports=HTTP_ONLY,
-    window=where("AU-47"),
+    window=in_force("AU-47"),
 )
 async def drive_authorization_server_returns(stage: ClientStage) -> None:
     protected = await protect(stage, Protection(settings=SETTINGS, opens=True))

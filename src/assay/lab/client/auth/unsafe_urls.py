@@ -8,7 +8,7 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from assay.lab.client.canary import CANARY, open_canary
-from assay.lab.client.declaration import client_scenario, where
+from assay.lab.client.declaration import client_scenario, in_force
 from assay.lab.harness import Observation, Request, Trace, check, observe
 from assay.lab.harness.links.http_call import LOOPBACK
 from assay.lab.harness.sabotage.client_saboteur import behaviour, on_request
@@ -33,7 +33,7 @@ RESULT: Final = "42"
     brief=IN_VAIN,
     exercises=("auth.authorization-url",),
     transports=HTTP_ONLY,
-    window=where("SEC-08"),
+    window=in_force("SEC-08"),
 )
 async def drive_authorization_url_in_clear(stage: ClientStage) -> None:
     address = f"http://0.0.0.0:{await open_canary(stage)}/authorize"
@@ -45,7 +45,7 @@ async def drive_authorization_url_in_clear(stage: ClientStage) -> None:
     brief=IN_VAIN,
     exercises=("auth.authorization-url",),
     transports=HTTP_ONLY,
-    window=where("SEC-08"),
+    window=in_force("SEC-08"),
 )
 async def drive_authorization_url_script(stage: ClientStage) -> None:
     address = f"javascript://localhost:{await open_canary(stage)}/authorize"

@@ -7,7 +7,7 @@ from typing import Final
 
 from assay.lab.client.altered_message import is_call, within, without
 from assay.lab.client.declaration import CLIENTS, client_scenario, official_scenario
-from assay.lab.client.owed import with_owed
+from assay.lab.client.evidence import fail_unobserved
 from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Json, Observation, Trace, observe
 from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour, misbehaving, on_message
@@ -109,7 +109,7 @@ DONE = "notifications/initialized"
 
 @official_check("initialize", "The client initializes", requirements=(ROW,))
 def judge_initialize(trace: Trace) -> Iterator[Observation]:
-    yield from with_owed(trace, _seen(trace), {ROW: "a request initialize"})
+    yield from fail_unobserved(trace, _seen(trace), {ROW: "a request initialize"})
 
 
 def _seen(trace: Trace) -> Iterator[Observation]:
@@ -156,7 +156,7 @@ WANTED = "numbers for `a` and `b`"
 
 @official_check("tools_call", "The tool is called with two numbers", requirements=(TOOLS_CALL_ROW,))
 def judge_tools_call(trace: Trace) -> Iterator[Observation]:
-    yield from with_owed(
+    yield from fail_unobserved(
         trace, _tools_call_seen(trace), {TOOLS_CALL_ROW: f"a call of add_numbers, with {WANTED}"}
     )
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from assay.lab.client.altered_message import with_form
 from assay.lab.client.declaration import CLIENTS, official_scenario
-from assay.lab.client.owed import with_owed
+from assay.lab.client.evidence import fail_unobserved
 from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Json, Observation, Trace, observe
 from assay.lab.harness.sabotage.client_saboteur import on_message
@@ -93,7 +93,7 @@ ROWS = {
 )
 def judge_elicitation_sep1034_client_defaults(trace: Trace) -> Iterator[Observation]:
     owed = {row: f"an accepted form, with a value for {field}" for field, row in ROWS.items()}
-    yield from with_owed(trace, _seen(trace), owed)
+    yield from fail_unobserved(trace, _seen(trace), owed)
 
 
 def _seen(trace: Trace) -> Iterator[Observation]:

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from assay.lab.client.altered_message import overlooking, within
+from assay.lab.client.altered_message import within, without_header_marks
 from assay.lab.client.declaration import official_scenario
-from assay.lab.client.evidence import HANDSHAKING
-from assay.lab.client.owed import with_owed
+from assay.lab.client.evidence import HANDSHAKE_METHODS, fail_unobserved
 from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Json, Observation, Request, Trace, observe
 from assay.lab.harness.driver.mirrored_header import as_header
@@ -181,7 +180,7 @@ ROW = "sep-2243-client-includes-standard-headers"
 )
 def judge_http_standard_headers(trace: Trace) -> Iterator[Observation]:
     for call in trace.calls:
-        if any(one.method in HANDSHAKING for one in call.asked):
+        if any(one.method in HANDSHAKE_METHODS for one in call.asked):
             continue
         for mirror in standard_mirrors(call, trace.revision):
             if mirror.header == VERSION:
@@ -208,7 +207,7 @@ OWED = dict.fromkeys((SUPPORTED, MIRRORED, ENCODED, UNSAFE), f"a call of {MANY} 
     "http-custom-headers", "Marked arguments are repeated", requirements=tuple(OWED), transports=HTTP_ONLY
 )
 def judge_http_custom_headers(trace: Trace) -> Iterator[Observation]:
-    yield from with_owed(trace, _seen(trace), OWED)
+    yield from fail_unobserved(trace, _seen(trace), OWED)
 
 
 def _seen(trace: Trace) -> Iterator[Observation]:
@@ -272,7 +271,7 @@ HTTP_INVALID_TOOL_HEADERS_OWED = {LISTED: "a request tools/list", KEPT: f"a call
     transports=HTTP_ONLY,
 )
 def judge_http_invalid_tool_headers(trace: Trace) -> Iterator[Observation]:
-    yield from with_owed(trace, _http_invalid_tool_headers_seen(trace), HTTP_INVALID_TOOL_HEADERS_OWED)
+    yield from fail_unobserved(trace, _http_invalid_tool_headers_seen(trace), HTTP_INVALID_TOOL_HEADERS_OWED)
 
 
 def _http_invalid_tool_headers_seen(trace: Trace) -> Iterator[Observation]:
@@ -391,14 +390,14 @@ async def calls_unlisted(client: ScriptedClient) -> None:
     transports=HTTP_ONLY,
 )
 def odd_letters_accepted(message: Json, client: ScriptedClient) -> Json:
-    return overlooking(message, FAULTS["sep-2243-x-mcp-header-charset"])
+    return without_header_marks(message, FAULTS["sep-2243-x-mcp-header-charset"])
 
 
 @on_hearing(
     "a tool with an empty mark is used", breaks="sep-2243-x-mcp-header-not-empty", transports=HTTP_ONLY
 )
 def empty_mark_accepted(message: Json, client: ScriptedClient) -> Json:
-    return overlooking(message, FAULTS["sep-2243-x-mcp-header-not-empty"])
+    return without_header_marks(message, FAULTS["sep-2243-x-mcp-header-not-empty"])
 
 
 @on_hearing(
@@ -407,11 +406,11 @@ def empty_mark_accepted(message: Json, client: ScriptedClient) -> Json:
     transports=HTTP_ONLY,
 )
 def marked_object_accepted(message: Json, client: ScriptedClient) -> Json:
-    return overlooking(message, FAULTS["sep-2243-x-mcp-header-primitive-only"])
+    return without_header_marks(message, FAULTS["sep-2243-x-mcp-header-primitive-only"])
 
 
 @on_hearing(
     "a tool with the same mark twice is used", breaks="sep-2243-x-mcp-header-unique", transports=HTTP_ONLY
 )
 def marked_twice_accepted(message: Json, client: ScriptedClient) -> Json:
-    return overlooking(message, FAULTS["sep-2243-x-mcp-header-unique"])
+    return without_header_marks(message, FAULTS["sep-2243-x-mcp-header-unique"])

@@ -10,7 +10,7 @@ import msgspec
 
 from assay.lab.client.altered_message import is_call, with_schema, within, without
 from assay.lab.client.declaration import CLIENTS, official_scenario
-from assay.lab.client.owed import with_owed
+from assay.lab.client.evidence import fail_unobserved
 from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Json, Observation, Trace, observe
 from assay.lab.harness.sabotage.client_saboteur import misbehaving, on_message
@@ -123,7 +123,7 @@ def judge_json_schema_2020_12_preservation(trace: Trace) -> Iterator[Observation
         FOUND: "a request tools/list",
         JSON_SCHEMA_2020_12_PRESERVATION_ECHOED: f"a call of {ECHO} with the schema",
     }
-    yield from with_owed(trace, _seen(trace), owed)
+    yield from fail_unobserved(trace, _seen(trace), owed)
 
 
 def _seen(trace: Trace) -> Iterator[Observation]:
@@ -185,7 +185,7 @@ CANARY = "canary"
 
 @official_check("json-schema-ref-no-deref", "The network is not asked for schemas", requirements=(ROW,))
 def judge_json_schema_ref_no_deref(trace: Trace) -> Iterator[Observation]:
-    yield from with_owed(trace, _json_schema_ref_no_deref_seen(trace), {ROW: "a request tools/list"})
+    yield from fail_unobserved(trace, _json_schema_ref_no_deref_seen(trace), {ROW: "a request tools/list"})
 
 
 def _json_schema_ref_no_deref_seen(trace: Trace) -> Iterator[Observation]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from assay.lab.client.altered_message import with_meta, without
 from assay.lab.client.declaration import CLIENTS, official_scenario
-from assay.lab.client.owed import with_owed
+from assay.lab.client.evidence import fail_unobserved
 from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Json, Observation, Request, Trace, observe
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, CLIENT_KEY, VERSION_KEY
@@ -75,7 +75,7 @@ def judge_request_metadata(trace: Trace) -> Iterator[Observation]:
     owed = dict.fromkeys((META, CLIENT), "a request")
     if trace.transport == Transport.HTTP:
         owed |= dict.fromkeys((HEADER, MATCH), f"a request with the header {VERSION}")
-    yield from with_owed(trace, _seen(trace), owed)
+    yield from fail_unobserved(trace, _seen(trace), owed)
 
 
 def _seen(trace: Trace) -> Iterator[Observation]:

@@ -11,8 +11,7 @@ from msgspec import Struct
 
 from assay.lab.client.altered_message import is_call, within
 from assay.lab.client.declaration import CLIENTS, official_scenario
-from assay.lab.client.evidence import calls_of
-from assay.lab.client.owed import with_owed
+from assay.lab.client.evidence import calls_of, fail_unobserved
 from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Json, Observation, Trace, observe
 from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour, on_hearing, on_message
@@ -131,7 +130,7 @@ OWED = {
     requirements=tuple(OWED),
 )
 def judge_sep_2322_client_request_state(trace: Trace) -> Iterator[Observation]:
-    yield from with_owed(trace, _seen(trace), OWED)
+    yield from fail_unobserved(trace, _seen(trace), OWED)
 
 
 def _seen(trace: Trace) -> Iterator[Observation]:

@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any, Final
 
 from assay.lab.client.declaration import official_scenario
-from assay.lab.client.owed import with_owed
+from assay.lab.client.evidence import fail_unobserved
 from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Observation, Trace, observe
 from assay.lab.harness.sabotage.client_saboteur import behaviour
@@ -104,7 +104,7 @@ EARLY = 50
 )
 def judge_sse_retry(trace: Trace) -> Iterator[Observation]:
     owed = {COMES_BACK: f"a call of {TOOL}, and a GET after its stream has ended"}
-    yield from with_owed(trace, _seen(trace), owed)
+    yield from fail_unobserved(trace, _seen(trace), owed)
 
 
 def _seen(trace: Trace) -> Iterator[Observation]:

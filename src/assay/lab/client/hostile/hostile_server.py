@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assay.lab.client.evidence import AFTER, calls_of, cancels, is_over
+from assay.lab.client.evidence import AFTER, calls_of, cancels, has_ended
 from assay.lab.harness import Json, Observation, Trace, observe
 from assay.lab.harness.scripted_server.answer import Answer
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool, step, tried
@@ -95,7 +95,7 @@ def _after(row: str, trace: Trace, one: Exchange, expected: str, *, heard: bool)
     others = (other for other in trace.inquiries("tools/call") if other.params.get("name") != kind)
     later = [other for other in others if other.request.frame.n > one.request.frame.n]
     lost = [said for said in trace.received if heard and cancels(said, one)]
-    if not later and not is_over(trace):
+    if not later and not has_ended(trace):
         return None
     observed = f"the answer after {kind!r} was not heard" if lost else f"nothing was called after {kind!r}"
     holds = bool(later) and not lost

@@ -7,7 +7,7 @@ from itertools import count
 from typing import Final
 
 from assay.lab.client.declaration import client_scenario
-from assay.lab.client.evidence import AFTER, calls_of, is_over
+from assay.lab.client.evidence import AFTER, calls_of, has_ended
 from assay.lab.harness import Observation, Trace, check, observe
 from assay.lab.harness.sabotage.client_saboteur import behaviour, misbehaving
 from assay.lab.harness.scripted_client.client import ScriptedClient
@@ -86,7 +86,7 @@ ROUND, ON = "HOSTILE-10", "HOSTILE-11"
 @check("No list is read for ever", requirements=(ROUND, ON))
 def judge_endless_lists(trace: Trace) -> Iterator[Observation]:
     pages = list(trace.inquiries("tools/list"))
-    if not pages or not (calls_of(trace, AFTER) or is_over(trace)):
+    if not pages or not (calls_of(trace, AFTER) or has_ended(trace)):
         return
     again = [one for one in pages if one.params.get("cursor") == SAME]
     same = any((one.result or {}).get("nextCursor") == SAME for one in pages)

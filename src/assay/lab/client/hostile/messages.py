@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from assay.lab.client.declaration import client_scenario
-from assay.lab.client.evidence import AFTER, went_on
+from assay.lab.client.evidence import AFTER, observe_continued
 from assay.lab.client.question import ROOTS, questions
 from assay.lab.harness import Json, Observation, Trace, check, observe
 from assay.lab.harness.sabotage.client_saboteur import misbehaving, on_hearing, on_message
@@ -147,7 +147,7 @@ def judge_stray_answers(trace: Trace) -> Iterator[Observation]:
         expected, observed = "the schema of the answer", f"the schema of {title}"
         yield observe(NOBODY, title not in (STRAY, EARLY), one, expected=expected, observed=observed)
         yield observe(TWICE, title != AGAIN, one, expected=expected, observed=observed)
-    yield from went_on(UNDETERRED, trace, "first", "the client to go on", then=TAKING)
+    yield from observe_continued(UNDETERRED, trace, "first", "the client to go on", then=TAKING)
 
 
 REQUEST, NOTIFICATION, CANCELLATION, ROOTLESS = "HOSTILE-15", "HOSTILE-16", "CAN-09", "RT-04"
@@ -162,13 +162,15 @@ def judge_unknown(trace: Trace) -> Iterator[Observation]:
             observed = f"{one.answer}"
             yield observe(REQUEST, one.code == METHOD_NOT_FOUND, one, expected=expected, observed=observed)
     for question in questions(trace, ROOTS):
-        if question.answered is not None and question.capability is None:
+        if question.answer is not None and question.capability is None:
             observed = f"error {question.code}" if question.code else f"a result: {question.result}"
             yield observe(
                 ROOTLESS, question.code == METHOD_NOT_FOUND, question, expected=expected, observed=observed
             )
     for row in (NOTIFICATION, CANCELLATION):
-        yield from went_on(row, trace, TELLING, "the client to go on after what means nothing to it")
+        yield from observe_continued(
+            row, trace, TELLING, "the client to go on after what means nothing to it"
+        )
 
 
 # --- what the checks must catch

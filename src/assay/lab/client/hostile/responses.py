@@ -11,7 +11,7 @@ from assay.lab.client.altered_message import within
 from assay.lab.client.auth.protected_server import CODE, RESOURCES, protect
 from assay.lab.client.canary import CANARY, open_canary
 from assay.lab.client.declaration import client_scenario
-from assay.lab.client.evidence import AFTER, calls_of, is_over, visits
+from assay.lab.client.evidence import AFTER, calls_at, calls_of, has_ended
 from assay.lab.harness import Json, Observation, Request, Trace, check, observe
 from assay.lab.harness.links.http_call import Address
 from assay.lab.harness.links.http_text import EVENT_STREAM, JSON, body_of
@@ -188,7 +188,7 @@ def judge_bad_responses(trace: Trace) -> Iterator[Observation]:
     yield from undeterred(UNDETERRED, trace, KINDS, "the client to go on, whatever became of that call")
     for kind in KINDS:
         made = calls_of(trace, kind)
-        if made and (is_over(trace) or len(made) > MOST):
+        if made and (has_ended(trace) or len(made) > MOST):
             expected, observed = f"at most {MOST} tries", f"{len(made)} calls of {kind!r}"
             yield observe(BOUNDED, len(made) <= MOST, *made[-2:], expected=expected, observed=observed)
 
@@ -199,9 +199,9 @@ TOKEN, MESSAGE = "HOSTILE-12", "HOSTILE-13"
 @check("Nothing is carried to where a redirect leads", requirements=(TOKEN, MESSAGE), transports=HTTP_ONLY)
 def judge_redirected(trace: Trace) -> Iterator[Observation]:
     sent = [one for name in AWAY for one in calls_of(trace, name)]
-    came = visits(trace, CANARY)
+    came = calls_at(trace, CANARY)
     bearing = [one for one in sent if _bears(trace, one.request.frame.channel)]
-    if not came and not (sent and (calls_of(trace, AFTER) or is_over(trace))):
+    if not came and not (sent and (calls_of(trace, AFTER) or has_ended(trace))):
         return
     if came or bearing:
         shown = [one for one in came if one.sent.get("authorization") is not None]
@@ -229,7 +229,7 @@ def judge_slow_bytes(trace: Trace) -> Iterator[Observation]:
     expected = f"the schema with the title {TITLE!r}"
     for one, title in given:
         yield observe(ROW, title == TITLE, one, expected=expected, observed=f"{title!r}")
-    if not given and is_over(trace):
+    if not given and has_ended(trace):
         for one in list(trace.inquiries("tools/list"))[:1]:
             yield observe(ROW, False, one, expected=expected, observed="the client made nothing of the list")
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Final
 
 from assay.lab.client.declaration import client_scenario
-from assay.lab.client.evidence import AFTER, FIRST, calls_of, endpoint_calls, is_over
+from assay.lab.client.evidence import AFTER, INITIALIZE, calls_of, endpoint_calls, has_ended
 from assay.lab.harness import Json, Observation, Trace, check, observe
 from assay.lab.harness.sabotage.client_saboteur import misbehaving, on_hearing
 from assay.lab.harness.scripted_client.client import ScriptedClient
@@ -111,7 +111,7 @@ async def drive_never_up(stage: ClientStage) -> None:
         cycle.channel.cut()
         return DONE
 
-    for method in (FIRST, "server/discover", "tools/list"):
+    for method in (INITIALIZE, "server/discover", "tools/list"):
         stage.host.on(method)(hang_up)
 
 
@@ -170,7 +170,7 @@ def judge_odd_events(trace: Trace) -> Iterator[Observation]:
         asked = (one for one in trace.inquiries("tools/list") if one.params.get("cursor") == following)
         heard = list(asked) if following is not None else calls_of(trace, AFTER)
         later = [one for one in heard if one.request.frame.n > mark.n]
-        if later or is_over(trace):
+        if later or has_ended(trace):
             expected, observed = "what follows that page to be asked for", f"the client lost it: {style}"
             yield observe(ODD_EVENTS_ROW, bool(later), mark, *later[:1], expected=expected, observed=observed)
 
@@ -190,7 +190,7 @@ def judge_hung_up(trace: Trace) -> Iterator[Observation]:
         if isinstance(status, int):
             yield observe(ENDS, status >= 0, frame, expected=expected, observed=how_it_ended(status))
     made = list(trace.inquiries())
-    if made and (is_over(trace) or len(made) > HUNG_UP_MOST):
+    if made and (has_ended(trace) or len(made) > HUNG_UP_MOST):
         expected, observed = f"at most {HUNG_UP_MOST} requests", f"{len(made)} of them"
         yield observe(BOUNDED, len(made) <= HUNG_UP_MOST, *made[-2:], expected=expected, observed=observed)
 

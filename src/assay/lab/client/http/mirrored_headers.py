@@ -10,7 +10,7 @@ from urllib.parse import quote
 import msgspec
 
 from assay.lab.client.declaration import client_scenario
-from assay.lab.client.evidence import AFTER, HANDSHAKING, endpoint_calls, went_on
+from assay.lab.client.evidence import AFTER, HANDSHAKE_METHODS, endpoint_calls, observe_continued
 from assay.lab.harness import Json, Observation, Request, Trace, check, observe
 from assay.lab.harness.driver.mirrored_header import as_header
 from assay.lab.harness.links.http_text import JSON
@@ -71,7 +71,7 @@ async def drive_header_case(stage: ClientStage) -> None:
 
 @check("Header names are read in any case", requirements=("HTTP-61",), transports=HTTP_ONLY)
 def judge_header_case(trace: Trace) -> Iterator[Observation]:
-    yield from went_on("HTTP-61", trace, ODD, "an answer with odd header names to be understood")
+    yield from observe_continued("HTTP-61", trace, ODD, "an answer with odd header names to be understood")
 
 
 ROWS = {VERSION: "HTTP-49", METHOD: "HTTP-54", MIRRORED_HEADER_NAME: "HTTP-55"}
@@ -85,7 +85,7 @@ ROWS = {VERSION: "HTTP-49", METHOD: "HTTP-54", MIRRORED_HEADER_NAME: "HTTP-55"}
 )
 def judge_mirrored(trace: Trace) -> Iterator[Observation]:
     for call in endpoint_calls(trace, "POST"):
-        if any(one.method in HANDSHAKING for one in call.asked):
+        if any(one.method in HANDSHAKE_METHODS for one in call.asked):
             continue
         named = call.sent.get(VERSION) is not None
         yield observe("HTTP-48", named, call, expected=VERSION, observed="no such header")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from assay.lab.client.declaration import client_scenario
-from assay.lab.client.evidence import AFTER, calls_of, endpoint_calls, is_over
+from assay.lab.client.evidence import AFTER, calls_of, endpoint_calls, has_ended
 from assay.lab.harness import Observation, Request, Trace, check, observe
 from assay.lab.harness.driver.mirrored_header import as_header
 from assay.lab.harness.sabotage.client_saboteur import behaviour, on_request
@@ -173,7 +173,7 @@ def judge_mismatch(trace: Trace) -> Iterator[Observation]:
         again = [one for one in called if one.request.frame.n > since]
         until = again[0].request.frame.n if again else len(trace.frames)
         listed = [one for one in trace.inquiries("tools/list") if since < one.request.frame.n < until]
-        if again or is_over(trace):
+        if again or has_ended(trace):
             expected = "tools/list, then the call with other headers"
             observed = f"{len(listed)} listings and {len(again)} calls"
             holds = bool(listed and again)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from assay.lab.client.declaration import client_scenario
-from assay.lab.client.evidence import AFTER, calls_of, describes_itself, endpoint_calls, handshakes, visits
+from assay.lab.client.evidence import AFTER, calls_at, calls_of, describes_itself, endpoint_calls, handshakes
 from assay.lab.harness import Json, Observation, Request, Trace, check, observe
 from assay.lab.harness.links.http_text import EVENT_STREAM, JSON, Head, body_of
 from assay.lab.harness.sabotage.client_saboteur import behaviour, misbehaving, on_message, on_request
@@ -106,7 +106,7 @@ SECRET = ("authorization", "cookie", "mcp-session-id")
 
 @check("Icons are not trusted", requirements=("IC-02", "IC-03"), transports=HTTP_ONLY)
 def judge_icons(trace: Trace) -> Iterator[Observation]:
-    fetched = visits(trace, ROOM)
+    fetched = calls_at(trace, ROOM)
     after = calls_of(trace, AFTER)
     moved = [one for one in fetched if one.sent.target.startswith(REDIRECTED)]
     direct = [one for one in fetched if one.sent.target.startswith(DIRECT)]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from assay.lab.client.declaration import client_scenario
-from assay.lab.client.evidence import FIRST, describes_itself, endpoint_calls, is_over
+from assay.lab.client.evidence import INITIALIZE, describes_itself, endpoint_calls, has_ended
 from assay.lab.harness import Observation, Trace, check, observe
 from assay.lab.harness.sabotage.client_saboteur import behaviour
 from assay.lab.harness.scripted_server.answer import Answer
@@ -59,7 +59,7 @@ def judge_session_lost(trace: Trace) -> Iterator[Observation]:
         if call.status != 404 or call.session is None or opens(call):
             continue
         again = next((one for one in posts if opens(one) and one.request.n > call.request.n), None)
-        if again is None and not is_over(trace):
+        if again is None and not has_ended(trace):
             continue
         if again is None:
             observed = "none"
@@ -89,7 +89,7 @@ def judge_session_named(trace: Trace) -> Iterator[Observation]:
 
 
 def opens(call: Call) -> bool:
-    return any(one.method == FIRST for one in call.asked)
+    return any(one.method == INITIALIZE for one in call.asked)
 
 
 def issued(trace: Trace) -> Iterator[tuple[str, int]]:
@@ -104,7 +104,7 @@ def issued(trace: Trace) -> Iterator[tuple[str, int]]:
 def judge_session_ended(trace: Trace) -> Iterator[Observation]:
     for session, since in list(issued(trace))[-1:]:
         ended = [one for one in endpoint_calls(trace, "DELETE") if one.session == session]
-        if ended or is_over(trace):
+        if ended or has_ended(trace):
             given = [one for one in endpoint_calls(trace) if since in {frame.n for frame in one.received}]
             expected = f"DELETE for session {session}"
             yield observe("HTTP-43", bool(ended), *given, *ended, expected=expected, observed="no DELETE")

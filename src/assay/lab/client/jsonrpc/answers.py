@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from assay.lab.client.altered_message import within, without
 from assay.lab.client.declaration import client_scenario
-from assay.lab.client.evidence import AFTER, FIRST, calls_of
+from assay.lab.client.evidence import AFTER, INITIALIZE, calls_of
 from assay.lab.harness import Json, Observation, Trace, check, observe
 from assay.lab.harness.sabotage.client_saboteur import on_hearing, on_message
 from assay.lab.harness.scripted_client.client import ScriptedClient
@@ -126,7 +126,7 @@ def _whole(message: Message) -> Iterator[Observation]:
 
 
 OWN = range(-32019, -31999)
-MEANING = ("server/discover", "tools/list", FIRST)
+MEANING = ("server/discover", "tools/list", INITIALIZE)
 """What a client asks who takes such an error for news about version, session or tools."""
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from assay.lab.client.altered_message import within, without
 from assay.lab.client.declaration import client_scenario
-from assay.lab.client.evidence import AFTER, ENDLESS, FIRST, describes_itself, turned_away
+from assay.lab.client.evidence import AFTER, ENDLESS, INITIALIZE, describes_itself, rejected
 from assay.lab.harness import Json, Observation, Trace, check, observe
 from assay.lab.harness.driver.message_meta import declared
 from assay.lab.harness.sabotage.client_saboteur import misbehaving, on_message
@@ -95,7 +95,7 @@ def judge_fresh_ids(trace: Trace) -> Iterator[Observation]:
     begun = _begun(trace)
     open_ones: dict[Hashable, list[Exchange]] = defaultdict(list)
     latest: dict[Hashable, Exchange] = {}
-    for one in (asked for asked in trace.inquiries() if not turned_away(asked)):
+    for one in (asked for asked in trace.inquiries() if not rejected(asked)):
         key = (one.request.frame.connection, id_group(one.request.id))
         busy = [before for before in open_ones[key] if _is_under_way(trace, before, one)]
         yield _observed(NEW, one, busy, "an id that no request under way has")
@@ -115,7 +115,7 @@ def _observed(row: str, one: Exchange, used: Sequence[Exchange], expected: str) 
 def _begun(trace: Trace) -> dict[str, list[int]]:
     """The frames in which each connection begins a handshake."""
     begun: dict[str, list[int]] = defaultdict(list)
-    for one in trace.inquiries(FIRST):
+    for one in trace.inquiries(INITIALIZE):
         begun[one.request.frame.connection].append(one.request.frame.n)
     return begun
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from assay.lab.client.declaration import CLIENTS, client_scenario
-from assay.lab.client.evidence import AFTER, calls_of, is_over, visits, went_on
+from assay.lab.client.evidence import AFTER, calls_at, calls_of, has_ended, observe_continued
 from assay.lab.harness import Json, Observation, Trace, check, observe
 from assay.lab.harness.sabotage.client_saboteur import behaviour, misbehaving, on_hearing
 from assay.lab.harness.scripted_client.client import ScriptedClient
@@ -113,8 +113,8 @@ async def drive_misfit(stage: ClientStage) -> None:
 @check("Schemas are read in their dialect", requirements=("JS-01", "JS-02"))
 def judge_dialects(trace: Trace) -> Iterator[Observation]:
     expected = "a result to be taken that fits its schema in the dialect of the schema"
-    yield from went_on("JS-01", trace, USUAL, expected, then=NAMED)
-    yield from went_on("JS-02", trace, NAMED, expected, then=AFTER)
+    yield from observe_continued("JS-01", trace, USUAL, expected, then=NAMED)
+    yield from observe_continued("JS-02", trace, NAMED, expected, then=AFTER)
 
 
 @check("An unknown dialect is no reason to break down", requirements=("JS-03",))
@@ -122,7 +122,7 @@ def judge_unknown_dialect(trace: Trace) -> Iterator[Observation]:
     """Who does not call a tool with such a schema at all has said enough."""
     listed = [one for one in trace.inquiries("tools/list") if one.answer is not None][:1]
     after = calls_of(trace, AFTER)[:1]
-    if listed and (after or is_over(trace)):
+    if listed and (after or has_ended(trace)):
         expected = "the client to go on, with an error for this tool or without"
         observed = "the client did not go on"
         yield observe("JS-03", bool(after), *listed, *after, expected=expected, observed=observed)
@@ -133,7 +133,7 @@ ROOM = "schemas"
 
 @check("References to the network are not followed", requirements=("JS-07", "TL-29"))
 def judge_references(trace: Trace) -> Iterator[Observation]:
-    fetched, after = visits(trace, ROOM), calls_of(trace, AFTER)
+    fetched, after = calls_at(trace, ROOM), calls_of(trace, AFTER)
     if fetched or after:
         observed = ", ".join(one.sent.target for one in fetched)
         for row in ("JS-07", "TL-29"):
@@ -145,7 +145,7 @@ def judge_references(trace: Trace) -> Iterator[Observation]:
 def judge_misfit(trace: Trace) -> Iterator[Observation]:
     for exchange in [one for one in calls_of(trace, MISFIT) if one.answer is not None][:1]:
         later = calls_of(trace, AFTER)
-        if later or is_over(trace):
+        if later or has_ended(trace):
             expected = "an error for a result that does not fit its schema"
             observed = "the next step, as if all was well"
             yield observe("TL-16", not later, exchange, *later[:1], expected=expected, observed=observed)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from assay.lab.client.altered_message import within, without
 from assay.lab.client.declaration import client_scenario
-from assay.lab.client.evidence import is_over
+from assay.lab.client.evidence import has_ended
 from assay.lab.harness import Json, Observation, Trace, check, observe
 from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour, misbehaving, on_hearing, on_message
 from assay.lab.harness.scripted_client.client import ScriptedClient
@@ -213,7 +213,7 @@ def _end(page: Exchange, pages: list[Exchange]) -> Iterator[Observation]:
 
 def _more(page: Exchange, pages: list[Exchange], trace: Trace) -> Iterator[Observation]:
     later = [one for one in pages if one.params.get("cursor") == _next(page)]
-    if page.method == PROMPT_LIST and (later or is_over(trace)):
+    if page.method == PROMPT_LIST and (later or has_ended(trace)):
         expected, observed = "the next page of prompts", "nobody asked for it"
         yield observe(PROMPTS, bool(later), page, *later[:1], expected=expected, observed=observed)
 
@@ -221,7 +221,7 @@ def _more(page: Exchange, pages: list[Exchange], trace: Trace) -> Iterator[Obser
 def _went_on(page: Exchange, trace: Trace) -> Iterator[Observation]:
     """Whether a list that was read was of use: something else is asked for then."""
     later = [one for one in trace.inquiries() if one.request.frame.n > page.request.frame.n]
-    if later or is_over(trace):
+    if later or has_ended(trace):
         expected, observed = "the client to go on with what it has read", "it did not"
         yield observe(BOTH, bool(later), page, *later[:1], expected=expected, observed=observed)
 
@@ -249,7 +249,7 @@ def _followed(pages: list[Exchange], trace: Trace) -> Iterator[Observation]:
             continue
         later = [one for one in pages if one.request.frame.n > page.request.frame.n]
         next_page = next((one for one in later if one.params.get("cursor") == cursor), None)
-        if next_page is None and not is_over(trace):
+        if next_page is None and not has_ended(trace):
             continue
         row = SIZE if cursor else EMPTY
         seen = [] if next_page is None else [next_page]

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from assay.lab.client.altered_message import is_call, progress, with_meta
 from assay.lab.client.declaration import client_scenario
-from assay.lab.client.evidence import AFTER, turned_away
+from assay.lab.client.evidence import AFTER, rejected
 from assay.lab.harness import Json, Observation, Trace, check, observe
 from assay.lab.harness.sabotage.client_saboteur import on_message
 from assay.lab.harness.scripted_client.client import ScriptedClient
@@ -133,7 +133,7 @@ def judge_progress_tokens(trace: Trace) -> Iterator[Observation]:
     waiting: list[Exchange] = []
     for exchange in trace.inquiries():
         token = _progress_tokens_token(exchange)
-        if token is MISSING or turned_away(exchange):
+        if token is MISSING or rejected(exchange):
             continue
         expected = "a string or an integer"
         yield observe(

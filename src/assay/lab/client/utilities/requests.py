@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.lab.client.declaration import client_scenario
-from assay.lab.client.evidence import AFTER, ENDLESS, FIRST, went_on
+from assay.lab.client.evidence import AFTER, ENDLESS, INITIALIZE, observe_continued
 from assay.lab.harness import Json, Observation, Trace, check, observe
 from assay.lab.harness.sabotage.client_saboteur import misbehaving, on_hearing, on_message
 from assay.lab.harness.scripted_client.client import ScriptedClient
@@ -85,7 +85,9 @@ RACES_ROW = "CAN-08"
 
 @check("A late answer does no harm", requirements=(RACES_ROW,))
 def judge_races(trace: Trace) -> Iterator[Observation]:
-    return went_on(RACES_ROW, trace, ENDLESS, "the client to go on after an answer that it had given up")
+    return observe_continued(
+        RACES_ROW, trace, ENDLESS, "the client to go on after an answer that it had given up"
+    )
 
 
 OWN, OWN_NEWER, OPENING = "CAN-01", "CAN-02", "CAN-04"
@@ -103,7 +105,7 @@ def judge_cancellations(trace: Trace) -> Iterator[Observation]:
             yield observe(row, asked is not None, message, expected=expected, observed=observed)
         if asked is not None:
             expected = "no cancellation of the handshake"
-            holds = asked.method != FIRST
+            holds = asked.method != INITIALIZE
             yield observe(OPENING, holds, message, asked, expected=expected, observed="one")
 
 
