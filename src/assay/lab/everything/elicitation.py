@@ -8,7 +8,17 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from assay.lab.harness import FaultContext, Json, Observation, Stage, Trace, observe, on_reply, on_request
+from assay.lab.harness import (
+    FaultContext,
+    Json,
+    Observation,
+    Stage,
+    Trace,
+    observe,
+    on_reply,
+    on_request,
+    on_result,
+)
 from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.driver.question import ELICIT, SAMPLE, Round, asked_in, rounds_of
 from assay.lab.harness.driver.server_stream import open_ears
@@ -408,11 +418,9 @@ def single_choice_named(reply: Json, context: FaultContext) -> Json:
     return reply
 
 
-@on_reply("declining is the same as accepting", breaks="tools-call-elicitation")
-def answer_makes_no_difference(reply: Json, context: FaultContext) -> Json:
-    if context.params.get("name") == "test_elicitation" and "result" in reply:
-        reply["result"]["content"] = [{"type": "text", "text": "Thank you"}]
-    return reply
+@on_result("declining is the same as accepting", breaks="tools-call-elicitation", name="test_elicitation")
+def answer_makes_no_difference(result: Json, context: FaultContext) -> None:
+    result["content"] = [{"type": "text", "text": "Thank you"}]
 
 
 @on_reply("elicitation does not show the message that was given", breaks="tools-call-elicitation")
@@ -430,11 +438,11 @@ def model_not_asked(message: Json, context: FaultContext) -> Json | Answered:
     return Answered([{"jsonrpc": "2.0", "id": message["id"], "result": result}])
 
 
-@on_reply("what the model said does not reach the result", breaks="tools-call-sampling")
-def model_unheard(reply: Json, context: FaultContext) -> Json:
-    if context.params.get("name") == "test_sampling" and "result" in reply:
-        reply["result"]["content"] = [{"type": "text", "text": "LLM response: none"}]
-    return reply
+@on_result(
+    "what the model said does not reach the result", breaks="tools-call-sampling", name="test_sampling"
+)
+def model_unheard(result: Json, context: FaultContext) -> None:
+    result["content"] = [{"type": "text", "text": "LLM response: none"}]
 
 
 @on_reply("sampling does not ask with the prompt that was given", breaks="tools-call-sampling")

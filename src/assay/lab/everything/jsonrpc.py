@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from assay.lab.harness import FaultContext, Json, Observation, Trace, drop_from_result, on_reply
+from assay.lab.harness import ABSENT, FaultContext, Json, Observation, Trace, edited_results, on_reply
 from assay.lab.harness.trace.wire_shape import observed_shapes
 
 from .declaration import official_check
@@ -31,13 +31,8 @@ def null_member(reply: Json, context: FaultContext) -> Json:
     return reply
 
 
-RESULT_EDITS: Final = (
-    drop_from_result(
-        "jsonrpc.nothing-said",
-        "a tool's result has no content",
-        breaks="wire-schema-valid",
-        scenario="tools-call-error",
-        method="tools/call",
-        path=("content",),
-    ),
+RESULT_EDITS: Final = edited_results(
+    "tools/call",
+    ("jsonrpc.nothing-said", "a tool's result has no content", "wire-schema-valid", "content", ABSENT),
+    scenario="tools-call-error",
 )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from assay.lab.harness import (
+    ABSENT,
     FaultContext,
     Json,
     Observation,
@@ -13,7 +14,7 @@ from assay.lab.harness import (
     Response,
     Stage,
     Trace,
-    drop_from_result,
+    edited_results,
     observe,
     on_call,
     on_reply,
@@ -197,12 +198,13 @@ def wordy_pong(reply: Json, context: FaultContext) -> Json:
     return reply
 
 
-RESULT_EDITS: Final = (
-    drop_from_result(
+RESULT_EDITS: Final = edited_results(
+    "initialize",
+    (
         "lifecycle.no-server-info",
         "a handshake is answered without serverInfo",
-        breaks="server-initialize",
-        method="initialize",
-        path=("serverInfo",),
+        "server-initialize",
+        "serverInfo",
+        ABSENT,
     ),
 )

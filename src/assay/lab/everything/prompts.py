@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from assay.lab.harness import (
+    ABSENT,
     FaultContext,
     Json,
     Observation,
     Stage,
     Trace,
-    drop_from_result,
+    edited_results,
     observe,
     on_result,
-    set_in_result,
 )
 from assay.lab.harness.need import A_PROMPT, declares
 from assay.lab.harness.trace.trace import Exchange
@@ -217,42 +217,33 @@ def first_argument_only(result: Json, context: FaultContext) -> None:
 
 
 RESULT_EDITS: Final = (
-    drop_from_result(
-        "prompts.undescribed",
-        "a prompt has no description",
-        breaks="prompts-list",
-        method="prompts/list",
-        path=("prompts", 0, "description"),
+    *edited_results(
+        "prompts/list",
+        (
+            "prompts.undescribed",
+            "a prompt has no description",
+            "prompts-list",
+            "prompts.0.description",
+            ABSENT,
+        ),
     ),
-    set_in_result(
-        "prompts.no-messages",
-        "a prompt has no messages",
-        breaks="prompts-get-simple",
-        method="prompts/get",
-        path=("messages",),
-        value=[],
-    ),
-    drop_from_result(
-        "prompts.role-of-nobody",
-        "a message has no role",
-        breaks="prompts-get-simple",
-        method="prompts/get",
-        path=("messages", 0, "role"),
-    ),
-    set_in_result(
-        "prompts.link-for-resource",
-        "a resource is not embedded",
-        breaks="prompts-get-embedded-resource",
-        method="prompts/get",
-        path=("messages", 0, "content"),
-        value={"type": "text", "text": "See test://example-resource"},
-    ),
-    set_in_result(
-        "prompts.image-of-text",
-        "an image is no image",
-        breaks="prompts-get-with-image",
-        method="prompts/get",
-        path=("messages", 0, "content", "data"),
-        value="bm90IGEgcGljdHVyZQ==",
+    *edited_results(
+        "prompts/get",
+        ("prompts.no-messages", "a prompt has no messages", "prompts-get-simple", "messages", []),
+        ("prompts.role-of-nobody", "a message has no role", "prompts-get-simple", "messages.0.role", ABSENT),
+        (
+            "prompts.link-for-resource",
+            "a resource is not embedded",
+            "prompts-get-embedded-resource",
+            "messages.0.content",
+            {"type": "text", "text": "See test://example-resource"},
+        ),
+        (
+            "prompts.image-of-text",
+            "an image is no image",
+            "prompts-get-with-image",
+            "messages.0.content.data",
+            "bm90IGEgcGljdHVyZQ==",
+        ),
     ),
 )

@@ -9,16 +9,16 @@ from secrets import token_hex
 from typing import Any, Final
 
 from assay.lab.harness import (
+    ABSENT,
     FaultContext,
     Json,
     Observation,
     Stage,
     Trace,
-    drop_from_result,
+    edited_results,
     observe,
     on_reply,
     on_request,
-    set_in_result,
 )
 from assay.lab.harness.driver.argument import arguments_for
 from assay.lab.harness.driver.choice import CHANGING, tools_that
@@ -280,59 +280,53 @@ def unsubscribe_unknown(message: Json, context: FaultContext) -> Json:
 
 
 RESULT_EDITS: Final = (
-    set_in_result(
-        "resources.bare-path",
-        "a resource's URI has no scheme",
-        breaks="resources-list",
-        method="resources/list",
-        path=("resources", 0, "uri"),
-        value="/static/text",
+    *edited_results(
+        "resources/list",
+        (
+            "resources.bare-path",
+            "a resource's URI has no scheme",
+            "resources-list",
+            "resources.0.uri",
+            "/static/text",
+        ),
+        ("resources.nameless", "a resource has no name", "resources-list", "resources.0.name", ABSENT),
     ),
-    drop_from_result(
-        "resources.nameless",
-        "a resource has no name",
-        breaks="resources-list",
-        method="resources/list",
-        path=("resources", 0, "name"),
-    ),
-    set_in_result(
-        "resources.no-contents",
-        "a resource is read as an empty list",
-        breaks="resources-read-text",
-        method="resources/read",
-        path=("contents",),
-        value=[],
-    ),
-    set_in_result(
-        "resources.text-missing",
-        "a text is read as an empty text",
-        breaks="resources-read-text",
-        method="resources/read",
-        path=("contents", 0, "text"),
-        value="",
-    ),
-    set_in_result(
-        "resources.binary-as-hex",
-        "binary data is in hex",
-        breaks="resources-read-binary",
-        method="resources/read",
-        path=("contents", 0, "blob"),
-        value="89:50:4e:47",
-    ),
-    set_in_result(
-        "resources.binary-of-text",
-        "a PNG is no PNG",
-        breaks="resources-read-binary",
-        method="resources/read",
-        path=("contents", 0, "blob"),
-        value="bm90IGEgcGljdHVyZQ==",
-    ),
-    set_in_result(
-        "resources.template-by-example",
-        "a template's value is not filled in",
-        breaks="resources-templates-read",
-        method="resources/read",
-        path=("contents", 0, "text"),
-        value='{"id":"123"}',
+    *edited_results(
+        "resources/read",
+        (
+            "resources.no-contents",
+            "a resource is read as an empty list",
+            "resources-read-text",
+            "contents",
+            [],
+        ),
+        (
+            "resources.text-missing",
+            "a text is read as an empty text",
+            "resources-read-text",
+            "contents.0.text",
+            "",
+        ),
+        (
+            "resources.binary-as-hex",
+            "binary data is in hex",
+            "resources-read-binary",
+            "contents.0.blob",
+            "89:50:4e:47",
+        ),
+        (
+            "resources.binary-of-text",
+            "a PNG is no PNG",
+            "resources-read-binary",
+            "contents.0.blob",
+            "bm90IGEgcGljdHVyZQ==",
+        ),
+        (
+            "resources.template-by-example",
+            "a template's value is not filled in",
+            "resources-templates-read",
+            "contents.0.text",
+            '{"id":"123"}',
+        ),
     ),
 )

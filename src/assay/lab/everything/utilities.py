@@ -11,11 +11,11 @@ from assay.lab.harness import (
     Observation,
     Stage,
     Trace,
+    edited_results,
     observe,
     on_reply,
     on_request,
     on_result,
-    set_in_result,
 )
 from assay.lab.harness.driver.server_stream import open_ears
 from assay.lab.harness.need import declares
@@ -145,13 +145,13 @@ def level_forgotten(message: Json, context: FaultContext) -> Json:
     return message
 
 
-RESULT_EDITS: Final = (
-    set_in_result(
+RESULT_EDITS: Final = edited_results(
+    "completion/complete",
+    (
         "utilities.completion-at-length",
         "a completion has 101 values",
-        breaks="completion-complete",
-        method="completion/complete",
-        path=("completion",),
-        value={"values": [f"value {number}" for number in range(101)]},
+        "completion-complete",
+        "completion",
+        {"values": [f"value {number}" for number in range(101)]},
     ),
 )

@@ -2,11 +2,12 @@
 
 from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.sabotage.saboteur import (
+    ABSENT,
     FaultContext,
     Json,
     Request,
     Response,
-    drop_from_result,
+    edited_results,
     error_reply,
     on_batch,
     on_block,
@@ -20,7 +21,6 @@ from assay.lab.harness.sabotage.saboteur import (
     on_span,
     result_reply,
     scripted,
-    set_in_result,
 )
 from assay.lab.harness.trace.trace import Trace
 
@@ -29,6 +29,7 @@ from .scenario import scenario
 from .verdict import Observation, observe
 
 __all__ = [
+    "ABSENT",
     "FaultContext",
     "Json",
     "Observation",
@@ -37,7 +38,7 @@ __all__ = [
     "Stage",
     "Trace",
     "check",
-    "drop_from_result",
+    "edited_results",
     "error_reply",
     "observe",
     "on_batch",
@@ -53,5 +54,4 @@ __all__ = [
     "result_reply",
     "scenario",
     "scripted",
-    "set_in_result",
 ]

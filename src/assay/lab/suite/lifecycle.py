@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from assay.lab.harness import (
+    ABSENT,
     FaultContext,
     Json,
     Observation,
     Stage,
     Trace,
     check,
-    drop_from_result,
+    edited_results,
     observe,
     on_reply,
     on_request,
     on_result,
     scenario,
-    set_in_result,
 )
 from assay.lab.harness.driver.question import ELICIT, ROOTS, SAMPLE, questions
 from assay.lab.harness.sabotage.saboteur import Answered
@@ -383,29 +383,17 @@ def unlisted_changes(reply: Json, context: FaultContext) -> list[Json]:
     return [reply]
 
 
-RESULT_EDITS: Final = (
-    set_in_result(
+RESULT_EDITS: Final = edited_results(
+    "initialize",
+    (
         "lifecycle.nameless",
         "`serverInfo` has neither name nor version",
-        breaks="LIFE-03",
-        method="initialize",
-        path=("serverInfo",),
-        value={"title": "A server"},
+        "LIFE-03",
+        "serverInfo",
+        {"title": "A server"},
     ),
-    drop_from_result(
-        "lifecycle.no-server-info",
-        "`serverInfo` is missing",
-        breaks="LIFE-03",
-        method="initialize",
-        path=("serverInfo",),
-    ),
-    drop_from_result(
-        "lifecycle.versionless",
-        "`protocolVersion` is missing",
-        breaks="LIFE-03",
-        method="initialize",
-        path=("protocolVersion",),
-    ),
+    ("lifecycle.no-server-info", "`serverInfo` is missing", "LIFE-03", "serverInfo", ABSENT),
+    ("lifecycle.versionless", "`protocolVersion` is missing", "LIFE-03", "protocolVersion", ABSENT),
 )
 
 

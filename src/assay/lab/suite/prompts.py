@@ -8,18 +8,18 @@ from typing import Any, Final
 from msgspec import Struct
 
 from assay.lab.harness import (
+    ABSENT,
     FaultContext,
     Json,
     Observation,
     Stage,
     Trace,
     check,
-    drop_from_result,
+    edited_results,
     observe,
     on_reply,
     on_result,
     scenario,
-    set_in_result,
 )
 from assay.lab.harness.driver.argument import prompt_arguments, required_names
 from assay.lab.harness.need import A_PROMPT, declares
@@ -428,35 +428,26 @@ def missing_is_undefined(reply: Json, context: FaultContext) -> Json:
 
 
 RESULT_EDITS: Final = (
-    drop_from_result(
-        "prompts.undeclared",
-        "the capabilities do not mention prompts",
-        breaks="PR-01",
-        method=("initialize", "server/discover"),
-        path=("capabilities", "prompts"),
+    *edited_results(
+        ("initialize", "server/discover"),
+        (
+            "prompts.undeclared",
+            "the capabilities do not mention prompts",
+            "PR-01",
+            "capabilities.prompts",
+            ABSENT,
+        ),
+        (
+            "prompts.undeclared-notices",
+            "the capabilities do not mention `prompts.listChanged`",
+            "PR-14",
+            "capabilities.prompts",
+            {},
+        ),
     ),
-    set_in_result(
-        "prompts.list-null",
-        "`prompts` is null",
-        breaks="PR-03",
-        method="prompts/list",
-        path=("prompts",),
-        value=None,
-    ),
-    set_in_result(
-        "prompts.undeclared-notices",
-        "the capabilities do not mention `prompts.listChanged`",
-        breaks="PR-14",
-        method=("initialize", "server/discover"),
-        path=("capabilities", "prompts"),
-        value={},
-    ),
-    set_in_result(
-        "prompts.role-system",
-        "a message has role system",
-        breaks="PR-08",
-        method="prompts/get",
-        path=("messages", 0, "role"),
-        value="system",
+    *edited_results("prompts/list", ("prompts.list-null", "`prompts` is null", "PR-03", "prompts", None)),
+    *edited_results(
+        "prompts/get",
+        ("prompts.role-system", "a message has role system", "PR-08", "messages.0.role", "system"),
     ),
 )

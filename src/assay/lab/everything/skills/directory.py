@@ -15,9 +15,9 @@ from assay.lab.harness import (
     Observation,
     Stage,
     Trace,
+    edited_results,
     on_reply,
     on_result,
-    set_in_result,
 )
 from assay.lab.harness.driver.peer import PAGES, Peer
 from assay.lab.harness.need import declares
@@ -220,14 +220,14 @@ def directory_as_file(result: Json, context: FaultContext) -> None:
         item["mimeType"] = "text/markdown"
 
 
-RESULT_EDITS: Final = (
-    set_in_result(
+RESULT_EDITS: Final = edited_results(
+    "server/discover",
+    (
         "skills.flag-in-quotes",
         "directoryRead is a string",
-        breaks="sep-2640-capability-directory-read-flag",
-        double=DOUBLE,
-        method="server/discover",
-        path=("capabilities", "extensions", SKILLS),
-        value={"directoryRead": "true"},
+        "sep-2640-capability-directory-read-flag",
+        ("capabilities", "extensions", SKILLS),
+        {"directoryRead": "true"},
     ),
+    double=DOUBLE,
 )

@@ -12,15 +12,15 @@ from assay.lab.everything.double.skills import DOUBLE
 from assay.lab.everything.evidence import answered, judged
 from assay.lab.everything.fixture import HAS_SKILLS, SKILLS
 from assay.lab.harness import (
+    ABSENT,
     FaultContext,
     Json,
     Observation,
     Stage,
     Trace,
-    drop_from_result,
+    edited_results,
     on_reply,
     on_result,
-    set_in_result,
 )
 from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.trace.listing import Listing
@@ -507,82 +507,83 @@ def skills_under_another_name(result: Json, context: FaultContext) -> None:
 
 
 RESULT_EDITS: Final = (
-    set_in_result(
-        "skills.settings-in-an-envelope",
-        "the settings are under `config`",
-        breaks="sep-2640-capability-declaration-inline",
+    *edited_results(
+        "server/discover",
+        (
+            "skills.settings-in-an-envelope",
+            "the settings are under `config`",
+            "sep-2640-capability-declaration-inline",
+            ("capabilities", "extensions", SKILLS),
+            {"config": {"directoryRead": True}},
+        ),
+        (
+            "skills.declared-as-true",
+            "the extension is declared with `true`",
+            "sep-2640-capability-empty-object",
+            ("capabilities", "extensions", SKILLS),
+            True,
+        ),
+        (
+            "skills.resources-undeclared",
+            "`resources` is not declared",
+            "sep-2640-capability-requires-resources",
+            "capabilities.resources",
+            ABSENT,
+        ),
         double=DOUBLE,
-        method="server/discover",
-        path=("capabilities", "extensions", SKILLS),
-        value={"config": {"directoryRead": True}},
     ),
-    set_in_result(
-        "skills.declared-as-true",
-        "the extension is declared with `true`",
-        breaks="sep-2640-capability-empty-object",
+    *edited_results(
+        "resources/read",
+        (
+            "skills.manifest-unreadable",
+            "a manifest that is listed has no contents",
+            "sep-2640-skillmd-required",
+            "contents",
+            [],
+        ),
         double=DOUBLE,
-        method="server/discover",
-        path=("capabilities", "extensions", SKILLS),
-        value=True,
     ),
-    drop_from_result(
-        "skills.resources-undeclared",
-        "`resources` is not declared",
-        breaks="sep-2640-capability-requires-resources",
+    *edited_results(
+        "skills/get",
+        (
+            "skills.entry-never-cached",
+            "skills/get has no cacheScope",
+            "sep-2640-skills-get-cache-attributes",
+            "cacheScope",
+            ABSENT,
+        ),
+        (
+            "skills.another-skill",
+            "skills/get gives the entry of another skill",
+            "sep-2640-skills-get-entry-shape",
+            "skill.uri",
+            "skill://another/SKILL.md",
+        ),
+        (
+            "skills.entry-with-cursor",
+            "skills/get has a cursor",
+            "sep-2640-skills-get-no-cursor",
+            "nextCursor",
+            "1",
+        ),
         double=DOUBLE,
-        method="server/discover",
-        path=("capabilities", "resources"),
     ),
-    set_in_result(
-        "skills.manifest-unreadable",
-        "a manifest that is listed has no contents",
-        breaks="sep-2640-skillmd-required",
+    *edited_results(
+        "skills/list",
+        (
+            "skills.list-never-cached",
+            "skills/list has no ttlMs",
+            "sep-2640-skills-list-cache-attributes",
+            "ttlMs",
+            ABSENT,
+        ),
+        (
+            "skills.endless-list",
+            "skills/list always has another page",
+            "sep-2640-skills-list-pagination",
+            "nextCursor",
+            "0",
+        ),
         double=DOUBLE,
-        method="resources/read",
-        path=("contents",),
-        value=[],
-    ),
-    drop_from_result(
-        "skills.entry-never-cached",
-        "skills/get has no cacheScope",
-        breaks="sep-2640-skills-get-cache-attributes",
-        double=DOUBLE,
-        method="skills/get",
-        path=("cacheScope",),
-    ),
-    set_in_result(
-        "skills.another-skill",
-        "skills/get gives the entry of another skill",
-        breaks="sep-2640-skills-get-entry-shape",
-        double=DOUBLE,
-        method="skills/get",
-        path=("skill", "uri"),
-        value="skill://another/SKILL.md",
-    ),
-    set_in_result(
-        "skills.entry-with-cursor",
-        "skills/get has a cursor",
-        breaks="sep-2640-skills-get-no-cursor",
-        double=DOUBLE,
-        method="skills/get",
-        path=("nextCursor",),
-        value="1",
-    ),
-    drop_from_result(
-        "skills.list-never-cached",
-        "skills/list has no ttlMs",
-        breaks="sep-2640-skills-list-cache-attributes",
-        double=DOUBLE,
-        method="skills/list",
-        path=("ttlMs",),
-    ),
-    set_in_result(
-        "skills.endless-list",
-        "skills/list always has another page",
-        breaks="sep-2640-skills-list-pagination",
-        double=DOUBLE,
-        method="skills/list",
-        path=("nextCursor",),
-        value="0",
     ),
 )

@@ -7,16 +7,16 @@ from typing import Any, Final
 
 from assay.lab.everything.declaration import official_check, official_scenario
 from assay.lab.harness import (
+    ABSENT,
     FaultContext,
     Json,
     Observation,
     Stage,
     Trace,
-    drop_from_result,
+    edited_results,
     observe,
     on_reply,
     on_result,
-    set_in_result,
 )
 from assay.lab.harness.need import Need
 from assay.lab.harness.subject.discovery import LISTS
@@ -124,33 +124,44 @@ def kept_for_ever(result: Json, context: FaultContext) -> None:
 
 
 RESULT_EDITS: Final = (
-    set_in_result(
-        "stateless.cached-for-a-group",
-        "`cacheScope` is `shared`",
-        breaks="sep-2549-cache-scope-valid",
-        method="resources/list",
-        path=("cacheScope",),
-        value="shared",
+    *edited_results(
+        "resources/list",
+        (
+            "stateless.cached-for-a-group",
+            "`cacheScope` is `shared`",
+            "sep-2549-cache-scope-valid",
+            "cacheScope",
+            "shared",
+        ),
     ),
-    drop_from_result(
-        "stateless.prompts-without-ttl",
-        "the list of prompts has no `ttlMs`",
-        breaks="sep-2549-prompts-list-caching-hints",
-        method="prompts/list",
-        path=("ttlMs",),
+    *edited_results(
+        "prompts/list",
+        (
+            "stateless.prompts-without-ttl",
+            "the list of prompts has no `ttlMs`",
+            "sep-2549-prompts-list-caching-hints",
+            "ttlMs",
+            ABSENT,
+        ),
     ),
-    drop_from_result(
-        "stateless.contents-without-scope",
-        "what is read has no `cacheScope`",
-        breaks="sep-2549-resources-read-caching-hints",
-        method="resources/read",
-        path=("cacheScope",),
+    *edited_results(
+        "resources/read",
+        (
+            "stateless.contents-without-scope",
+            "what is read has no `cacheScope`",
+            "sep-2549-resources-read-caching-hints",
+            "cacheScope",
+            ABSENT,
+        ),
     ),
-    drop_from_result(
-        "stateless.templates-without-ttl",
-        "the list of templates has no `ttlMs`",
-        breaks="sep-2549-resources-templates-list-caching-hints",
-        method="resources/templates/list",
-        path=("ttlMs",),
+    *edited_results(
+        "resources/templates/list",
+        (
+            "stateless.templates-without-ttl",
+            "the list of templates has no `ttlMs`",
+            "sep-2549-resources-templates-list-caching-hints",
+            "ttlMs",
+            ABSENT,
+        ),
     ),
 )

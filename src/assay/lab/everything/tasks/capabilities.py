@@ -16,11 +16,11 @@ from assay.lab.harness import (
     Request,
     Stage,
     Trace,
+    edited_results,
     observe,
     on_call,
     on_reply,
     on_request,
-    set_in_result,
 )
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
 from assay.lab.harness.driver.mirrored_header import as_header
@@ -374,14 +374,14 @@ def shut_to_requirement(reply: Json, context: FaultContext) -> Json:
     return refused_opening(reply, context)
 
 
-RESULT_EDITS: Final = (
-    set_in_result(
+RESULT_EDITS: Final = edited_results(
+    "server/discover",
+    (
         "tasks.old-capability",
         "`capabilities.tasks` is there",
-        breaks="tasks-extension-advertised",
-        double=DOUBLE,
-        method="server/discover",
-        path=("capabilities", "tasks"),
-        value={},
+        "tasks-extension-advertised",
+        "capabilities.tasks",
+        {},
     ),
+    double=DOUBLE,
 )

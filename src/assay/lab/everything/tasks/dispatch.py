@@ -10,12 +10,13 @@ from assay.lab.everything.double.tasks import DOUBLE
 from assay.lab.everything.evidence import answered, judged, result_faults
 from assay.lab.everything.fixture import HAS_TASKS, fixture_tool
 from assay.lab.harness import (
+    ABSENT,
     FaultContext,
     Json,
     Observation,
     Stage,
     Trace,
-    drop_from_result,
+    edited_results,
     observe,
     on_reply,
 )
@@ -359,13 +360,14 @@ def shut_to_fields(reply: Json, context: FaultContext) -> Json:
     return refused_opening(reply, context)
 
 
-RESULT_EDITS: Final = (
-    drop_from_result(
+RESULT_EDITS: Final = edited_results(
+    "tasks/get",
+    (
         "tasks.kind-left-out",
         "tasks/get has no resultType",
-        breaks="tasks-result-type-complete-on-non-task-responses",
-        double=DOUBLE,
-        method="tasks/get",
-        path=("resultType",),
+        "tasks-result-type-complete-on-non-task-responses",
+        "resultType",
+        ABSENT,
     ),
+    double=DOUBLE,
 )

@@ -10,12 +10,13 @@ from assay.lab.everything.double.tasks import DOUBLE
 from assay.lab.everything.evidence import judged, result_faults
 from assay.lab.everything.fixture import HAS_TASKS, fixture_tool
 from assay.lab.harness import (
+    ABSENT,
     FaultContext,
     Json,
     Observation,
     Stage,
     Trace,
-    drop_from_result,
+    edited_results,
     on_reply,
     on_request,
     on_result,
@@ -295,13 +296,14 @@ def update_tells_task(result: Json, context: FaultContext) -> None:
     result.update(taskId=context.params["taskId"], status="working")
 
 
-RESULT_EDITS: Final = (
-    drop_from_result(
+RESULT_EDITS: Final = edited_results(
+    "tasks/get",
+    (
         "tasks.question-left-out",
         "a task that needs input has no input requests",
-        breaks="sep-2663-tasks-get-status-input-required",
-        double=DOUBLE,
-        method="tasks/get",
-        path=("inputRequests",),
+        "sep-2663-tasks-get-status-input-required",
+        "inputRequests",
+        ABSENT,
     ),
+    double=DOUBLE,
 )

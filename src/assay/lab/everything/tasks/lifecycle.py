@@ -10,17 +10,17 @@ from assay.lab.everything.double.tasks import DOUBLE
 from assay.lab.everything.evidence import judged, result_faults
 from assay.lab.everything.fixture import HAS_TASKS, fixture_tool
 from assay.lab.harness import (
+    ABSENT,
     FaultContext,
     Json,
     Observation,
     Stage,
     Trace,
-    drop_from_result,
+    edited_results,
     observe,
     on_reply,
     on_request,
     on_result,
-    set_in_result,
 )
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
 from assay.lab.harness.sabotage.saboteur import meta_of
@@ -281,11 +281,14 @@ def shut_to_lifecycle(reply: Json, context: FaultContext) -> Json:
     return refused_opening(reply, context)
 
 
-@on_reply("the result of a tool that is no task has a taskId", breaks="tasks-sync-tool-call", double=DOUBLE)
-def greeting_is_a_task(reply: Json, context: FaultContext) -> Json:
-    if context.params.get("name") == "greet" and "result" in reply:
-        reply["result"]["taskId"] = "1"
-    return reply
+@on_result(
+    "the result of a tool that is no task has a taskId",
+    breaks="tasks-sync-tool-call",
+    double=DOUBLE,
+    name="greet",
+)
+def greeting_is_a_task(result: Json, context: FaultContext) -> None:
+    result["taskId"] = "1"
 
 
 @on_reply(
@@ -315,30 +318,28 @@ def task_never_made(message: Json, context: FaultContext) -> Json:
     return message
 
 
-RESULT_EDITS: Final = (
-    drop_from_result(
+RESULT_EDITS: Final = edited_results(
+    "tasks/get",
+    (
         "tasks.result-left-out",
         "a completed task has no result",
-        breaks="sep-2663-tasks-get-status-completed",
-        double=DOUBLE,
-        method="tasks/get",
-        path=("result",),
+        "sep-2663-tasks-get-status-completed",
+        "result",
+        ABSENT,
     ),
-    drop_from_result(
+    (
         "tasks.failure-without-error",
         "a failed task has no error",
-        breaks="sep-2663-tasks-get-status-failed",
-        double=DOUBLE,
-        method="tasks/get",
-        path=("error",),
+        "sep-2663-tasks-get-status-failed",
+        "error",
+        ABSENT,
     ),
-    set_in_result(
+    (
         "tasks.state-of-a-task",
         "the answer to tasks/get has a requestState",
-        breaks="tasks-get-detailed-no-request-state",
-        double=DOUBLE,
-        method="tasks/get",
-        path=("requestState",),
-        value="state",
+        "tasks-get-detailed-no-request-state",
+        "requestState",
+        "state",
     ),
+    double=DOUBLE,
 )

@@ -11,16 +11,16 @@ from assay.lab.everything.evidence import judge_list, lacking
 from assay.lab.everything.fault import SCHEMA_TOOL, listed_schema
 from assay.lab.everything.fixture import fixture_tool
 from assay.lab.harness import (
+    ABSENT,
     FaultContext,
     Json,
     Observation,
     Stage,
     Trace,
-    drop_from_result,
+    edited_results,
     observe,
     on_reply,
     on_result,
-    set_in_result,
 )
 from assay.lab.harness.need import A_TOOL, declares
 from assay.lab.harness.trace.listing import listings
@@ -211,20 +211,14 @@ def condition_cut(reply: Json, context: FaultContext) -> Json:
     return reply
 
 
-RESULT_EDITS: Final = (
-    drop_from_result(
-        "tools.undescribed",
-        "a tool has no description",
-        breaks="tools-list",
-        method="tools/list",
-        path=("tools", 0, "description"),
-    ),
-    set_in_result(
+RESULT_EDITS: Final = edited_results(
+    "tools/list",
+    ("tools.undescribed", "a tool has no description", "tools-list", "tools.0.description", ABSENT),
+    (
         "tools.name-with-spaces",
         "a tool's name has a space in it",
-        breaks="tools-name-format",
-        method="tools/list",
-        path=("tools", 0, "name"),
-        value="simple text",
+        "tools-name-format",
+        "tools.0.name",
+        "simple text",
     ),
 )

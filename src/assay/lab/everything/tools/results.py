@@ -15,7 +15,7 @@ from assay.lab.everything.content import (
 from assay.lab.everything.declaration import official_check, official_scenario
 from assay.lab.everything.evidence import answered
 from assay.lab.everything.fixture import fixture_tool, tool_of
-from assay.lab.harness import FaultContext, Json, Observation, Stage, Trace, observe, on_reply
+from assay.lab.harness import FaultContext, Json, Observation, Stage, Trace, observe, on_reply, on_result
 from assay.lab.harness.trace.trace import Exchange
 
 # --- what is asked
@@ -156,53 +156,47 @@ def _problem(exchange: Exchange) -> str | None:
 # --- what the checks must catch
 
 
-@on_reply("a text is empty", breaks="tools-call-simple-text")
-def blank_text(reply: Json, context: FaultContext) -> Json:
-    if context.params.get("name") == "test_simple_text" and "result" in reply:
-        reply["result"]["content"][0]["text"] = ""
-    return reply
+@on_result("a text is empty", breaks="tools-call-simple-text", name="test_simple_text")
+def blank_text(result: Json, context: FaultContext) -> None:
+    result["content"][0]["text"] = ""
 
 
-@on_reply("an image is not in Base64", breaks="tools-call-image")
-def image_as_url(reply: Json, context: FaultContext) -> Json:
-    if context.params.get("name") == "test_image_content" and "result" in reply:
-        reply["result"]["content"][0]["data"] = "data:image/png;base64,AAAA"
-    return reply
+@on_result("an image is not in Base64", breaks="tools-call-image", name="test_image_content")
+def image_as_url(result: Json, context: FaultContext) -> None:
+    result["content"][0]["data"] = "data:image/png;base64,AAAA"
 
 
-@on_reply("an image is no image", breaks="tools-call-image")
-def image_of_text(reply: Json, context: FaultContext) -> Json:
-    if context.params.get("name") == "test_image_content" and "result" in reply:
-        reply["result"]["content"][0]["data"] = "bm90IGEgcGljdHVyZQ=="
-    return reply
+@on_result("an image is no image", breaks="tools-call-image", name="test_image_content")
+def image_of_text(result: Json, context: FaultContext) -> None:
+    result["content"][0]["data"] = "bm90IGEgcGljdHVyZQ=="
 
 
-@on_reply("a sound does not say that it is WAV", breaks="tools-call-audio")
-def audio_untyped(reply: Json, context: FaultContext) -> Json:
-    if context.params.get("name") == "test_audio_content" and "result" in reply:
-        reply["result"]["content"][0]["mimeType"] = "application/octet-stream"
-    return reply
+@on_result("a sound does not say that it is WAV", breaks="tools-call-audio", name="test_audio_content")
+def audio_untyped(result: Json, context: FaultContext) -> None:
+    result["content"][0]["mimeType"] = "application/octet-stream"
 
 
-@on_reply("a WAV has no header", breaks="tools-call-audio")
-def audio_without_header(reply: Json, context: FaultContext) -> Json:
-    if context.params.get("name") == "test_audio_content" and "result" in reply:
-        reply["result"]["content"][0]["data"] = "gICAgICAgIA="
-    return reply
+@on_result("a WAV has no header", breaks="tools-call-audio", name="test_audio_content")
+def audio_without_header(result: Json, context: FaultContext) -> None:
+    result["content"][0]["data"] = "gICAgICAgIA="
 
 
-@on_reply("an embedded resource has no mimeType", breaks="tools-call-embedded-resource")
-def resource_untyped(reply: Json, context: FaultContext) -> Json:
-    if context.params.get("name") == "test_embedded_resource" and "result" in reply:
-        reply["result"]["content"][0]["resource"].pop("mimeType")
-    return reply
+@on_result(
+    "an embedded resource has no mimeType",
+    breaks="tools-call-embedded-resource",
+    name="test_embedded_resource",
+)
+def resource_untyped(result: Json, context: FaultContext) -> None:
+    result["content"][0]["resource"].pop("mimeType")
 
 
-@on_reply("one of the kinds of content is left out", breaks="tools-call-mixed-content")
-def image_left_out(reply: Json, context: FaultContext) -> Json:
-    if context.params.get("name") == "test_multiple_content_types" and "result" in reply:
-        reply["result"]["content"] = [one for one in reply["result"]["content"] if one["type"] != "image"]
-    return reply
+@on_result(
+    "one of the kinds of content is left out",
+    breaks="tools-call-mixed-content",
+    name="test_multiple_content_types",
+)
+def image_left_out(result: Json, context: FaultContext) -> None:
+    result["content"] = [one for one in result["content"] if one["type"] != "image"]
 
 
 @on_reply("a tool that fails is answered with a JSON-RPC error", breaks="tools-call-error")
@@ -212,8 +206,6 @@ def failure_as_error(reply: Json, context: FaultContext) -> Json:
     return {"jsonrpc": "2.0", "id": reply["id"], "error": {"code": -32603, "message": "It failed"}}
 
 
-@on_reply("a failure is a result like any other", breaks="tools-call-error")
-def failure_unmarked(reply: Json, context: FaultContext) -> Json:
-    if context.params.get("name") == "test_error_handling" and "result" in reply:
-        reply["result"].pop("isError")
-    return reply
+@on_result("a failure is a result like any other", breaks="tools-call-error", name="test_error_handling")
+def failure_unmarked(result: Json, context: FaultContext) -> None:
+    result.pop("isError")

@@ -194,36 +194,61 @@ on_reply = maker(Saboteur, "reply", BOTH)
 
 
 def on_result(
-    fault: str, *, breaks: str, method: str | tuple[str, ...], **options: Any
+    fault: str,
+    *,
+    breaks: str,
+    method: str | tuple[str, ...] = (),
+    name: str = "",
+    id: str = "",
+    **options: Any,
 ) -> Callable[[Callable[[Json, FaultContext], None]], Saboteur]:
-    """Edit the result of each successful reply to these methods, in place."""
+    """Edit successful results in place: those of these methods, and of the tool or prompt of that name."""
     methods = (method,) if isinstance(method, str) else method
 
     def decorated(edit: Callable[[Json, FaultContext], None]) -> Saboteur:
         def change(reply: Json, context: FaultContext) -> Json:
-            if context.method in methods and "result" in reply:
+            asked = not methods or context.method in methods
+            if asked and (not name or context.params.get("name") == name) and "result" in reply:
                 edit(reply["result"], context)
             return reply
 
-        name = options.pop("id", None) or id_of(edit)
-        saboteur: Saboteur = on_reply(fault, id=name, breaks=breaks, **options)(change)
+        saboteur: Saboteur = on_reply(fault, id=id or id_of(edit), breaks=breaks, **options)(change)
         return saboteur
 
     return decorated
 
 
-def set_in_result(
-    name: str, fault: str, *, path: tuple[str | int, ...], value: object, **options: Any
-) -> Saboteur:
-    """A row of a table: results of these methods have that value at that path."""
-    return on_result(fault, id=name, **options)(
-        lambda result, _: _put(_at(result, path[:-1]), path[-1], value)
+ABSENT = object()
+"""As a value in a table of edits: what is at that path is removed."""
+Edit = tuple[str, str, str, "str | tuple[str | int, ...]", object]
+
+
+def edited_results(method: str | tuple[str, ...], *rows: Edit, **options: Any) -> tuple[Saboteur, ...]:
+    """Faults that differ only in data, as rows of id, fault, broken requirement, path and value.
+
+    A path such as `tools.0.name` is one of keys and indices; it is a tuple where a key has a dot.
+    """
+    return tuple(
+        on_result(fault, id=name, breaks=breaks, method=method, **options)(_edit(path, value))
+        for name, fault, breaks, path, value in rows
     )
 
 
-def drop_from_result(name: str, fault: str, *, path: tuple[str | int, ...], **options: Any) -> Saboteur:
-    """A row of a table: results of these methods lack what is at that path."""
-    return on_result(fault, id=name, **options)(lambda result, _: _at(result, path[:-1]).pop(path[-1], None))
+def _edit(path: str | tuple[str | int, ...], value: object) -> Callable[[Json, FaultContext], None]:
+    keys = (
+        path
+        if isinstance(path, tuple)
+        else tuple(int(key) if key.isdigit() else key for key in path.split("."))
+    )
+
+    def edit(result: Json, context: FaultContext) -> None:
+        place = _at(result, keys[:-1])
+        if value is ABSENT:
+            place.pop(keys[-1], None)
+        else:
+            place[keys[-1]] = deepcopy(value)
+
+    return edit
 
 
 def _at(result: Json, path: tuple[str | int, ...]) -> Any:
@@ -231,10 +256,6 @@ def _at(result: Json, path: tuple[str | int, ...]) -> Any:
     for key in path:
         place = place[key]
     return place
-
-
-def _put(place: Any, key: str | int, value: object) -> None:
-    place[key] = deepcopy(value)
 
 
 on_request = maker(Saboteur, "request", BOTH)

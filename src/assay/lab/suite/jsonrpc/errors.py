@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from assay.lab.harness import (
+    ABSENT,
     FaultContext,
     Json,
     Observation,
@@ -13,7 +14,7 @@ from assay.lab.harness import (
     Stage,
     Trace,
     check,
-    drop_from_result,
+    edited_results,
     observe,
     on_reply,
     on_request,
@@ -375,13 +376,14 @@ def stack_trace(reply: Json, context: FaultContext) -> Json:
     return {**reply, "error": {**reply["error"], "message": trace}}
 
 
-RESULT_EDITS: Final = (
-    drop_from_result(
+RESULT_EDITS: Final = edited_results(
+    "server/discover",
+    (
         "jsonrpc.served-unadvertised",
         "a method of a capability that is not advertised is served",
-        breaks="BASE-26",
-        window=lambda revision: revision.opening is Opening.PER_REQUEST,
-        method="server/discover",
-        path=("capabilities", "prompts"),
+        "BASE-26",
+        "capabilities.prompts",
+        ABSENT,
     ),
+    window=lambda revision: revision.opening is Opening.PER_REQUEST,
 )

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from assay.lab.harness import (
+    ABSENT,
     FaultContext,
     Json,
     Observation,
     Stage,
     Trace,
     check,
-    drop_from_result,
+    edited_results,
     observe,
     on_reply,
     on_result,
@@ -276,13 +277,8 @@ def latin1(reply: Json, context: FaultContext) -> Json | bytes:
     return reply if text.isascii() else text.encode("latin-1", "replace")
 
 
-RESULT_EDITS: Final = (
-    drop_from_result(
-        "jsonrpc.nothing-said",
-        "a tool's result has no content",
-        breaks="SHAPE-01",
-        scenario="tools.read-only-calls",
-        method="tools/call",
-        path=("content",),
-    ),
+RESULT_EDITS: Final = edited_results(
+    "tools/call",
+    ("jsonrpc.nothing-said", "a tool's result has no content", "SHAPE-01", "content", ABSENT),
+    scenario="tools.read-only-calls",
 )

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from assay.lab.harness import (
+    ABSENT,
     FaultContext,
     Json,
     Observation,
     Stage,
     Trace,
     check,
-    drop_from_result,
+    edited_results,
     observe,
     on_reply,
     scenario,
@@ -295,12 +296,13 @@ def read_and_gone(reply: Json, context: FaultContext) -> Json:
     return reply
 
 
-RESULT_EDITS: Final = (
-    drop_from_result(
+RESULT_EDITS: Final = edited_results(
+    ("initialize", "server/discover"),
+    (
         "resources.undeclared",
         "the capability `resources` is not declared",
-        breaks="RS-01",
-        method=("initialize", "server/discover"),
-        path=("capabilities", "resources"),
+        "RS-01",
+        "capabilities.resources",
+        ABSENT,
     ),
 )

@@ -8,19 +8,19 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from assay.lab.harness import (
+    ABSENT,
     FaultContext,
     Json,
     Observation,
     Stage,
     Trace,
     check,
-    drop_from_result,
+    edited_results,
     observe,
     on_reply,
     on_request,
     on_result,
     scenario,
-    set_in_result,
 )
 from assay.lab.harness.driver.argument import arguments_for
 from assay.lab.harness.driver.choice import uris_of
@@ -340,20 +340,14 @@ def list_before_use(message: Json, context: FaultContext) -> Json | Answered:
     return Answered([{"jsonrpc": "2.0", "id": message["id"], "error": error}])
 
 
-RESULT_EDITS: Final = (
-    drop_from_result(
-        "stateless.no-capabilities",
-        "discovery has no `capabilities`",
-        breaks="VER-04",
-        method="server/discover",
-        path=("capabilities",),
-    ),
-    set_in_result(
+RESULT_EDITS: Final = edited_results(
+    "server/discover",
+    ("stateless.no-capabilities", "discovery has no `capabilities`", "VER-04", "capabilities", ABSENT),
+    (
         "stateless.bare-extension",
         "an extension has no prefix",
-        breaks="VER-06",
-        method="server/discover",
-        path=("capabilities", "extensions"),
-        value={"models": {}},
+        "VER-06",
+        "capabilities.extensions",
+        {"models": {}},
     ),
 )

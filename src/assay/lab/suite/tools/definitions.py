@@ -13,10 +13,10 @@ from assay.lab.harness import (
     Stage,
     Trace,
     check,
+    edited_results,
     observe,
     on_result,
     scenario,
-    set_in_result,
 )
 from assay.lab.harness.need import A_TOOL, declares
 from assay.lab.harness.trace.json_schema import schema_problem
@@ -116,37 +116,28 @@ def name_twice(result: Json, context: FaultContext) -> None:
     result["tools"].append(result["tools"][0])
 
 
-RESULT_EDITS: Final = (
-    set_in_result(
+RESULT_EDITS: Final = edited_results(
+    "tools/list",
+    (
         "tools.schema-invalid",
         "`inputSchema` is not a valid JSON Schema",
-        breaks="TL-06",
-        method="tools/list",
-        path=("tools", 0, "inputSchema"),
-        value={"type": "object", "properties": {"when": {"type": "datetime"}}},
+        "TL-06",
+        "tools.0.inputSchema",
+        {"type": "object", "properties": {"when": {"type": "datetime"}}},
     ),
-    set_in_result(
-        "tools.schema-null",
-        "`inputSchema` is null",
-        breaks="TL-06",
-        method="tools/list",
-        path=("tools", 0, "inputSchema"),
-        value=None,
-    ),
-    set_in_result(
+    ("tools.schema-null", "`inputSchema` is null", "TL-06", "tools.0.inputSchema", None),
+    (
         "tools.name-of-other-letters",
         "a tool has a name with an umlaut",
-        breaks="TL-09",
-        method="tools/list",
-        path=("tools", 0, "name"),
-        value="w\u00e4hrung_umrechnen",
+        "TL-09",
+        "tools.0.name",
+        "w\u00e4hrung_umrechnen",
     ),
-    set_in_result(
+    (
         "tools.name-with-spaces",
         "a tool's name has spaces and a comma",
-        breaks="TL-10",
-        method="tools/list",
-        path=("tools", 0, "name"),
-        value="Get weather, now",
+        "TL-10",
+        "tools.0.name",
+        "Get weather, now",
     ),
 )

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from assay.lab.harness import (
+    ABSENT,
     FaultContext,
     Json,
     Observation,
     Stage,
     Trace,
     check,
-    drop_from_result,
+    edited_results,
     error_reply,
     on_reply,
     on_result,
@@ -160,12 +161,7 @@ def list_unknown(reply: Json, context: FaultContext) -> Json:
     return unknown if context.method == "tools/list" else reply
 
 
-RESULT_EDITS: Final = (
-    drop_from_result(
-        "tools.undeclared",
-        "the capabilities do not mention tools",
-        breaks="TL-01",
-        method=("initialize", "server/discover"),
-        path=("capabilities", "tools"),
-    ),
+RESULT_EDITS: Final = edited_results(
+    ("initialize", "server/discover"),
+    ("tools.undeclared", "the capabilities do not mention tools", "TL-01", "capabilities.tools", ABSENT),
 )

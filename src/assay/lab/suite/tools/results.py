@@ -8,18 +8,18 @@ from typing import Any, Final
 import msgspec
 
 from assay.lab.harness import (
+    ABSENT,
     FaultContext,
     Json,
     Observation,
     Stage,
     Trace,
     check,
-    drop_from_result,
+    edited_results,
     error_reply,
     observe,
     on_reply,
     scenario,
-    set_in_result,
 )
 from assay.lab.harness.driver.argument import arguments_for
 from assay.lab.harness.need import A_READ_ONLY_TOOL
@@ -197,20 +197,25 @@ def structured_only(reply: Json, context: FaultContext) -> Json:
 
 
 RESULT_EDITS: Final = (
-    set_in_result(
-        "tools.output-schema-of-text",
-        "the root of an output schema is a string",
-        breaks="TL-17",
+    *edited_results(
+        "tools/list",
+        (
+            "tools.output-schema-of-text",
+            "the root of an output schema is a string",
+            "TL-17",
+            "tools.0.outputSchema",
+            {"type": "string"},
+        ),
         scenario="tools.read-only-calls",
-        method="tools/list",
-        path=("tools", 0, "outputSchema"),
-        value={"type": "string"},
     ),
-    drop_from_result(
-        "tools.embeds-without-resources",
-        "the capabilities do not mention resources",
-        breaks="TL-18",
-        method=("initialize", "server/discover"),
-        path=("capabilities", "resources"),
+    *edited_results(
+        ("initialize", "server/discover"),
+        (
+            "tools.embeds-without-resources",
+            "the capabilities do not mention resources",
+            "TL-18",
+            "capabilities.resources",
+            ABSENT,
+        ),
     ),
 )

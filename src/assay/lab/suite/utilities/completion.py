@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from assay.lab.harness import (
+    ABSENT,
     FaultContext,
     Json,
     Observation,
     Stage,
     Trace,
     check,
-    drop_from_result,
+    edited_results,
     observe,
     on_reply,
     on_result,
@@ -181,12 +182,13 @@ def any_value_completed(reply: Json, context: FaultContext) -> Json:
     return {"jsonrpc": "2.0", "id": reply["id"], "result": result}
 
 
-RESULT_EDITS: Final = (
-    drop_from_result(
+RESULT_EDITS: Final = edited_results(
+    ("initialize", "server/discover"),
+    (
         "utilities.completes-undeclared",
         "`completions` is not declared",
-        breaks="CMP-01",
-        method=("initialize", "server/discover"),
-        path=("capabilities", "completions"),
+        "CMP-01",
+        "capabilities.completions",
+        ABSENT,
     ),
 )

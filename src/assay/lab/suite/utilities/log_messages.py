@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from assay.lab.harness import (
+    ABSENT,
     FaultContext,
     Json,
     Observation,
     Stage,
     Trace,
     check,
-    drop_from_result,
+    edited_results,
     observe,
     on_reply,
     on_request,
@@ -288,12 +289,7 @@ def bad_level_fails(reply: Json, context: FaultContext) -> Json:
     return reply
 
 
-RESULT_EDITS: Final = (
-    drop_from_result(
-        "utilities.logs-undeclared",
-        "`logging` is not declared",
-        breaks="LOG-01",
-        method=("initialize", "server/discover"),
-        path=("capabilities", "logging"),
-    ),
+RESULT_EDITS: Final = edited_results(
+    ("initialize", "server/discover"),
+    ("utilities.logs-undeclared", "`logging` is not declared", "LOG-01", "capabilities.logging", ABSENT),
 )
