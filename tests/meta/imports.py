@@ -14,7 +14,7 @@ from tests.meta.tree import Module
 class Import:
     """One imported name: `target` is the module meant, `written` what follows `from` or `import`."""
 
-    node: ast.Import | ast.ImportFrom
+    node: ast.Import | ast.ImportFrom | ast.Constant
     target: str
     written: str
     level: int
@@ -23,6 +23,8 @@ class Import:
 def imports(module: Module, known: Set[str]) -> Iterator[Import]:
     """Yield the imports of a module; `known` tells `from package import module` from `... import name`."""
     yield from _imports(module, module.nodes, known)
+    if _is_face(module):
+        yield from _lazy_imports(module, known)
 
 
 def _imports(module: Module, nodes: Iterable[ast.AST], known: Set[str]) -> Iterator[Import]:
@@ -41,11 +43,20 @@ def needs(module: Module, known: Set[str]) -> set[str]:
     """Name the modules that are loaded while this one is; what a face loads for its users counts as well."""
     nodes = module.nodes if _is_face(module) else _run_at_loading(module.tree)
     found = {item.target for item in _imports(module, nodes, known)}
+    if _is_face(module):
+        found |= {item.target for item in _lazy_imports(module, known)}
     return (found & known) - {module.name}
 
 
+def _lazy_imports(module: Module, known: Set[str]) -> Iterator[Import]:
+    """Modules that a face names in a table, to import them when one of its names is used."""
+    for node in module.nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in known:
+            yield Import(node, node.value, node.value, 0)
+
+
 def _is_face(module: Module) -> bool:
-    """Whether its names come from elsewhere when first used; they are written under TYPE_CHECKING."""
+    """Whether its names come from elsewhere when first used: listed under TYPE_CHECKING, or in a table."""
     return any(getattr(node, "name", "") == "__getattr__" for node in module.tree.body)
 
 

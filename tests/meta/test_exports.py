@@ -1,11 +1,12 @@
 """Public means listed in `assay.__all__` and documented under a heading of its own in docs/api.md."""
 
+import ast
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import assay
-from tests.meta.tree import ROOT, expect_none
+from tests.meta.tree import PACKAGE, ROOT, expect_none
 
 HEADING = re.compile(r"^### `([A-Za-z_]\w*)[^`]*`\s*$", re.MULTILINE)
 
@@ -29,6 +30,18 @@ def test_the_public_names_are_the_documented_ones() -> None:
 def test_every_public_name_can_be_imported() -> None:
     expect_none(name for name in assay.__all__ if not hasattr(assay, name))
     assert set(assay.__all__) <= set(dir(assay))
+
+
+def test_type_checkers_see_the_same_names() -> None:
+    stub = ast.parse((PACKAGE / "__init__.pyi").read_text("utf-8"))
+    declared = {
+        alias.asname: node.module
+        for node in stub.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.name == alias.asname
+    }
+    assert declared == {name: getattr(assay, name).__module__ for name in assay.__all__}
 
 
 def test_the_export_gate_tells_what_is_missing_where() -> None:

@@ -14,7 +14,7 @@ from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
-from tests.meta.imports import needs
+from tests.meta.imports import imports, needs
 from tests.meta.tree import Module, expect_none, package_modules
 
 pytestmark = pytest.mark.long
@@ -94,6 +94,16 @@ def circles(graph: dict[str, set[str]]) -> list[str]:
 
 def test_no_import_goes_in_a_circle() -> None:
     expect_none(circles(graph_of(package_modules())))
+
+
+def test_the_types_of_the_server_do_not_go_in_a_circle_either() -> None:
+    found = {module.name: module for module in package_modules() if module.package == "assay.server"}
+    graph = {
+        name: {item.target for item in imports(module, found.keys())} & found.keys() - {name}
+        for name, module in found.items()
+    }
+    assert "assay.server.call" in graph["assay.server.context"]
+    expect_none(circles(graph))
 
 
 @pytest.mark.timeout(120)

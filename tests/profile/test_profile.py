@@ -23,7 +23,7 @@ async def batch(server: Server) -> Any:
 
 async def test_batches_are_refused_unless_allowed() -> None:
     refused = await batch(market())
-    assert refused["error"] == {"code": -32600, "message": "this server takes no batches"}
+    assert refused["error"] == {"code": -32600, "message": "this server does not accept batches"}
     assert await batch(market(Profile(batch=True))) == [{"jsonrpc": "2.0", "id": 1, "result": {}}]
 
 

@@ -228,7 +228,7 @@ async def clock() -> Clock:
 
 PATIENT = Limits(idle_timeout=2.0)
 TIMED_OUT = {
-    "content": [{"type": "text", "text": "tool work timed out: no sign of life for 2 s"}],
+    "content": [{"type": "text", "text": "tool work timed out: no activity for 2 s"}],
     "isError": True,
 }
 

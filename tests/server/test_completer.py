@@ -170,7 +170,7 @@ async def test_reference_to_nothing_is_invalid_params(ref: dict[str, str], argum
         ("nobody", "city", lambda: [], "no such prompt"),
         ("visit", "nothing", lambda: [], "no argument 'nothing'"),
         ("visit", "city", lambda: [], "has one already"),
-        ("visit", "country", lambda other: [], "parameters are value, arguments"),
+        ("visit", "country", lambda other: [], "its parameters may be value, arguments"),
     ],
 )
 def test_completion_of_nothing_is_refused(target: str, argument: str, function: Any, problem: str) -> None:

@@ -241,7 +241,10 @@ async def test_batch_with_a_member_that_describes_itself_is_refused() -> None:
 async def test_batch_is_refused_by_who_takes_none_also_where_the_revision_has_them() -> None:
     server = Server("test", strictness=Strictness(single=True))
     answer = json.loads(await server.handle(json.dumps(BATCH), scope=Scope(revision=BATCHING)) or b"")
-    assert (answer["error"]["code"], answer["error"]["message"]) == (-32600, "this server takes no batches")
+    assert (answer["error"]["code"], answer["error"]["message"]) == (
+        -32600,
+        "this server does not accept batches",
+    )
 
 
 async def test_batch_of_a_session_follows_the_sessions_revision() -> None:

@@ -222,9 +222,9 @@ async def test_the_server_ends_a_stream_with_a_result(listening: Listening) -> N
 async def test_what_was_told_before_the_end_is_sent_before_the_end(listening: Listening) -> None:
     client = await listening.client(**ALL)
     (listener,) = listening.server.notifier.listeners
-    listener.tell("notifications/tools/list_changed", {})
+    listener.notify("notifications/tools/list_changed", {})
     listening.server.end_listening()
-    listener.tell("notifications/prompts/list_changed", {})
+    listener.notify("notifications/prompts/list_changed", {})
     await finished(listening.tasks[0])
     assert heard(client) == [("tools/list_changed", None)]
 
@@ -298,7 +298,7 @@ async def test_a_client_that_does_not_read_is_let_go_after_a_while(listening: Li
     (listener,) = listening.server.notifier.listeners
     assert isinstance(listener, ListenStream)
     for _ in range(3 * ListenStream.MOST_WAITING):
-        listener.tell("notifications/tools/list_changed", {})
+        listener.notify("notifications/tools/list_changed", {})
     assert listener._waiting.qsize() == ListenStream.MOST_WAITING + 1
     blocked.set()
     answer = await finished(listening.tasks[0])

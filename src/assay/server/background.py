@@ -1,4 +1,4 @@
-"""Work that goes on while a server serves, beside its requests."""
+"""Background tasks that run as long as a server serves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Work = Callable[[], Awaitable[Any]]
 
 
 class Background:
-    """Coroutine functions, begun when serving begins and cancelled when it ends."""
+    """Coroutine functions, started when serving starts and cancelled when it ends."""
 
     def __init__(self) -> None:
         self._functions: list[Work] = []
@@ -23,14 +23,14 @@ class Background:
         self._functions.append(function)
 
     def start(self) -> None:
-        """Begin, unless that has happened in this event loop already."""
+        """Start the tasks, unless they already run in this event loop."""
         if not self._functions or self._loop is (loop := asyncio.get_running_loop()):
             return
         self._loop = loop
         self._tasks = [loop.create_task(_run(function)) for function in self._functions]
 
     async def stop(self) -> None:
-        """Cancel what runs, and wait for its end. Stopping twice is harmless."""
+        """Cancel the tasks and wait for their end. Idempotent."""
         tasks, self._tasks, self._loop = self._tasks, [], None
         for task in tasks:
             task.cancel()
@@ -41,5 +41,5 @@ async def _run(function: Work) -> None:
     try:
         await function()
     except Exception as error:
-        # The requests that are served meanwhile are not to blame, and go on.
+        # A failed task must not stop the server: requests are still served.
         log_failure(f"background work {getattr(function, '__qualname__', function)}", error)

@@ -1,6 +1,6 @@
-"""One request while it is served: who asked, where its messages go, and how it may end early.
+"""One request while it is served: its client, where its messages go, and how it may end early.
 
-A request ends once. Whatever its handler tries to send after that goes nowhere.
+A request ends once. Messages that its handler sends after that are discarded.
 """
 
 from __future__ import annotations
@@ -9,22 +9,22 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct, field
 
 from assay.model.effect import Effect
-from assay.model.error import InsufficientScope
+from assay.model.error import AskError, InsufficientScope
 from assay.model.jsonrpc import Envelope, Notification, RequestId
 from assay.model.result import Cache
 from assay.protocol.codec import decode_params, encode
 from assay.protocol.scope import Scope, Send
 from assay.protocol.session import Peer, Session
+from assay.revisions.revision import Opening, Revision
 
-if TYPE_CHECKING:
-    from .round_trip import RoundTrips
-    from .server import Server
+from .round_trip import RoundTrips, bind
+from .services import Services
 
 T = TypeVar("T")
 logger = logging.getLogger("assay")
@@ -34,17 +34,17 @@ class EndedEarly(Exception):
     """The request was ended from outside its handler."""
 
     answered = True
-    """Whether the client hears of it; layers that cannot import this ask for that."""
+    """Whether the client gets an answer. Layers that cannot import this class read the attribute."""
 
 
 class Cancelled(EndedEarly):
-    """The client no longer wants the answer: none is sent."""
+    """The client cancelled the request, so no answer is sent."""
 
     answered = False
 
 
 class TimedOut(EndedEarly):
-    """The handler was silent for too long."""
+    """The handler exceeded the idle timeout."""
 
 
 class _Meta(Struct, rename="camel"):
@@ -60,32 +60,31 @@ _decode_meta = msgspec.json.Decoder(_Meta).decode
 
 
 class Call:
-    # Defaults on the class: most calls are over before any of these is needed.
+    # Defaults on the class: most calls end before any of these is set.
     ended: EndedEarly | None = None
-    over = False
+    finished = False
     cache: Cache | None = None
-    """How its result may be cached, where the item itself says so."""
+    """How the result may be cached, if the component itself says so."""
     private = False
-    """Whether its result depends on who asks, and is for nobody else to reuse."""
+    """Whether the result depends on the caller, so that shared caches must not store it."""
     required_scopes: tuple[str, ...] = ()
-    """Scopes that it has been found to take so far."""
+    """Scopes that the call has needed so far."""
     retry_binding: tuple[str, str, Any] | None = None
-    """Method, target and arguments that questions by retry are bound to; none where there are none."""
+    """Method, target and arguments that round trips are bound to; None where handlers cannot use them."""
     round_trips: RoundTrips | None = None
-    """Questions to the client, where those are asked by retry."""
     effects: Sequence[Effect] = ()
-    """What its handler says that it did to the world, so far."""
-    waits: Collection[Future[Any]] = ()
-    """What the handler's thread is waiting for; a request that ends early lets go of it."""
+    """Effects that the handler has reported so far."""
+    blocking_waits: Collection[Future[Any]] = ()
+    """Futures that the handler's threads block on; cancelled when the request ends early."""
     _task: asyncio.Task[Any] | None = None
     _timer: asyncio.TimerHandle | None = None
     _deadline = 0.0
     _paused = 0
 
     def __init__(
-        self, server: Server, message: Envelope, peer: Peer, scope: Scope, send: Send | None
+        self, services: Services, message: Envelope, peer: Peer, scope: Scope, send: Send | None
     ) -> None:
-        self.server = server
+        self.services = services
         self.id: RequestId = message.id  # type: ignore[assignment]
         self.params = message.params
         self.decoded_params = message.decoded_params
@@ -95,15 +94,15 @@ class Call:
         self.send = send
 
     def effect_log(self) -> list[Effect]:
-        """Its effects, to be added to: one list for all threads of its handler."""
+        """The call's effects, as one list that all threads of its handler append to."""
         effects: list[Effect] = self.__dict__.setdefault("effects", [])
         return effects
 
     def require(self, scopes: Sequence[str]) -> None:
-        """Go on only if the caller was granted all of these.
+        """Check that the caller has been granted all of these scopes.
 
         Raises:
-            InsufficientScope: it was not; the error names all of them, and all that were required before.
+            InsufficientScope: one is missing. The error names all of them, and all that were required before.
         """
         if not scopes:
             return
@@ -112,7 +111,27 @@ class Call:
         granted = self.scope.scopes
         if granted is not None and not granted.issuperset(scopes):
             raise InsufficientScope(required)
-        self.required_scopes = required  # not what was refused: whoever catches that goes on without it
+        self.required_scopes = required  # only on success: a handler may catch the error and do without
+
+    def declaration(self, revision: Revision) -> dict[str, Any]:
+        """The server's capabilities, as this client gets them."""
+        # Changes are sent in sessions or on listen streams: a client that can have neither is promised none.
+        channel = self.session if revision.opening is Opening.HANDSHAKE else self.send
+        return self.services.features.declaration(revision, in_session=channel is not None)
+
+    def open_round_trips(self) -> RoundTrips:
+        """The call's round trips, created at the first question: most calls ask none.
+
+        Raises:
+            AskError: the request cannot be answered with a question.
+        """
+        if self.round_trips is None:
+            if self.retry_binding is None:
+                raise AskError("the client cannot be asked here: only tools, prompts and resources can")
+            binding = bind(*self.retry_binding, self.scope.principal)
+            lifetime = self.services.limits.request_state
+            self.round_trips = RoundTrips(binding, self.services.sealer, lifetime, self.effect_log())
+        return self.round_trips
 
     @property
     def raw_meta(self) -> Raw:
@@ -123,13 +142,13 @@ class Call:
         return decode_params(self.raw_meta, _decode_meta).progress_token
 
     async def notify(self, method: str, params: Any) -> None:
-        """Send a notification that belongs to this request; nothing once the request is over."""
-        if self.send is not None and not self.over and self.ended is None:
+        """Send a notification that belongs to this request; discarded once the request has ended."""
+        if self.send is not None and not self.finished and self.ended is None:
             self.keep_alive()
             await self.send(encode(Notification(method, params)))
 
     async def supervise(self, work: Awaitable[T]) -> T:
-        """Await work that may last: it can be cancelled, and may not be idle for too long.
+        """Await work that suspends, under cancellation and the idle timeout.
 
         Raises:
             EndedEarly: it was ended from outside.
@@ -138,25 +157,25 @@ class Call:
         session = self.session
         if session is not None:
             session.in_flight[self.id] = self
-        self._arm()
-        watching = self._watch_departure()
+        self._start_timer()
+        departure = self._watch_departure()
         try:
             value = await work
         except (asyncio.CancelledError, Exception):
-            # Whatever a handler makes of its cancellation, even another error, is not wanted any more.
+            # After a cancellation, an error of the handler is as irrelevant as its result would be.
             if self.ended is None:
                 raise
             self._acknowledge_cancel()
             raise self.ended from None
         finally:
             self._task = None
-            self._disarm()
-            if watching is not None:
-                watching.cancel()
+            self._stop_timer()
+            if departure is not None:
+                departure.cancel()
             if session is not None:
                 session.in_flight.pop(self.id, None)
         if self.ended is not None:
-            # The handler caught the cancellation and went on to return: its answer is not wanted.
+            # The handler caught the cancellation and returned: discard its result.
             self._acknowledge_cancel()
             raise self.ended
         return value
@@ -167,7 +186,7 @@ class Call:
 
     async def _depart(self, departure: Callable[[], Awaitable[None]]) -> None:
         await departure()
-        self.cancel("the client hung up")
+        self.cancel("the client disconnected")
 
     def cancel(self, reason: str | None) -> None:
         logger.info("request %r cancelled: %s", self.id, reason or "no reason given")
@@ -177,47 +196,56 @@ class Call:
         if self._task is not None and self.ended is None:
             self.ended = ending
             self._task.cancel()
-            for waited in list(self.waits):
-                waited.cancel()
+            for wait in list(self.blocking_waits):
+                wait.cancel()
 
     def _acknowledge_cancel(self) -> None:
-        # Without this, asyncio would take our own cancel for one from the task's owner.
+        # Without this, asyncio would mistake our cancellation for one by the task's owner.
         task = asyncio.current_task()
         if task is not None:
             task.uncancel()
 
     def keep_alive(self) -> None:
-        """Start the idle time-out anew."""
-        timeout = self.server.limits.idle_timeout
+        """Restart the idle timeout."""
+        timeout = self.services.limits.idle_timeout
         if timeout is not None and self._timer is not None:
             self._deadline = asyncio.get_running_loop().time() + timeout
 
     def pause(self) -> None:
-        """Stop the idle time-out while the client is being asked: a person may take their time."""
+        """Suspend the idle timeout, for example while a user answers a question."""
         self._paused += 1
 
     def resume(self) -> None:
         self._paused -= 1
         self.keep_alive()
 
-    def _arm(self) -> None:
-        timeout = self.server.limits.idle_timeout
+    def _start_timer(self) -> None:
+        timeout = self.services.limits.idle_timeout
         if timeout is not None:
             loop = asyncio.get_running_loop()
             self._deadline = loop.time() + timeout
             self._timer = loop.call_at(self._deadline, self._check_idle)
 
     def _check_idle(self) -> None:
-        # The deadline moves with every sign of life, the timer does not: moving it each time would cost more.
+        # Activity moves the deadline, not the timer: rescheduling the timer each time would cost more.
         loop = asyncio.get_running_loop()
         if self._paused:
             self.keep_alive()
         if self._deadline > loop.time():
             self._timer = loop.call_at(self._deadline, self._check_idle)
         else:
-            self._end(TimedOut(f"no sign of life for {self.server.limits.idle_timeout:g} s"))
+            self._end(TimedOut(f"no activity for {self.services.limits.idle_timeout:g} s"))
 
-    def _disarm(self) -> None:
+    def _stop_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+
+class CallContext:
+    """Base of `Context`. A handler's parameter annotated with a subclass gets an instance for its call."""
+
+    __slots__ = ()
+
+    def __init__(self, call: Call) -> None:
+        raise NotImplementedError

@@ -1,6 +1,6 @@
-"""What handlers keep for one client from request to request: with its session, else by principal.
+"""What handlers store for one client between requests: in its session, or else by principal.
 
-Values are kept as JSON: what is read is a copy, a durable store can write it down, and its size
+Values are stored as JSON, so that reading one returns a copy, a durable store can save them, and their size
 is known.
 """
 
@@ -13,17 +13,16 @@ from typing import Any
 import msgspec
 
 from assay.model.limits import Limits
-
-from .call import Call
+from assay.protocol.session import Session
 
 
 class ClientState(MutableMapping[str, Any]):
-    """A mapping whose values are plain JSON, and not too large together."""
+    """The mapping behind `Context.session`: plain JSON values, limited in their total size."""
 
-    def __init__(self, values: dict[str, bytes], limit: int, note: Callable[[], None]) -> None:
+    def __init__(self, values: dict[str, bytes], limit: int, on_change: Callable[[], None]) -> None:
         self._values = values
         self._limit = limit
-        self._note = note
+        self._on_change = on_change
 
     def __getitem__(self, key: str) -> Any:
         return msgspec.json.decode(self._values[key])
@@ -32,18 +31,18 @@ class ClientState(MutableMapping[str, Any]):
         """
         Raises:
             TypeError: the value is not plain JSON.
-            ValueError: it would be too much.
+            ValueError: the client's values would exceed `Limits.kept_bytes`.
         """
         encoded = msgspec.json.encode(value)
-        others = sum(len(name) + len(kept) for name, kept in self._values.items() if name != key)
+        others = sum(len(name) + len(data) for name, data in self._values.items() if name != key)
         if others + len(key) + len(encoded) > self._limit:
-            raise ValueError(f"too much is kept for one client: limit {self._limit} bytes")
+            raise ValueError(f"session data too large: limit {self._limit} bytes per client")
         self._values[key] = encoded
-        self._note()
+        self._on_change()
 
     def __delitem__(self, key: str) -> None:
         del self._values[key]
-        self._note()
+        self._on_change()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
@@ -53,21 +52,21 @@ class ClientState(MutableMapping[str, Any]):
 
 
 class ClientStates:
-    """Finds what is kept for the client of a call."""
+    """Finds the state of a client. Without sessions, the least recently seen principals are dropped first."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._by_principal: OrderedDict[Any, dict[str, bytes]] = OrderedDict()
 
-    def of(self, call: Call) -> ClientState:
-        session, limit = call.session, self._limits.kept_bytes
+    def of(self, session: Session | None, principal: Any) -> ClientState:
+        limit = self._limits.kept_bytes
         if session is None:
-            return ClientState(self._for_principal(call.scope.principal), limit, lambda: None)
+            return ClientState(self._for_principal(principal), limit, lambda: None)
         return ClientState(session.client_state, limit, lambda: setattr(session, "changed", True))
 
     def _for_principal(self, principal: Any) -> dict[str, bytes]:
-        kept = self._by_principal.setdefault(principal, {})
+        values = self._by_principal.setdefault(principal, {})
         self._by_principal.move_to_end(principal)
         if len(self._by_principal) > self._limits.principals:
             self._by_principal.popitem(last=False)
-        return kept
+        return values

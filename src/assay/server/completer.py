@@ -1,4 +1,4 @@
-"""Completion: suggestions for an argument of a prompt or a variable of a resource template."""
+"""Completion: suggested values for an argument of a prompt or a variable of a resource template."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from .invocation import Invocable
 from .signature import read_signature
 
 MOST: Final = 100
-"""The most values one answer may hold (server/utilities/completion)."""
+"""The most values in one answer (server/utilities/completion)."""
 
 
 class Completer:
-    """A function that suggests values: `value` is what was typed so far, `arguments` what is settled."""
+    """A function that suggests values. It may take `value`, the text so far, and `arguments`, the values of
+    the other arguments."""
 
     __slots__ = ("_invoke", "_names")
 
@@ -29,16 +30,16 @@ class Completer:
         self._names = tuple(parameter.name for parameter in signature.parameters)
         if not set(self._names) <= {"value", "arguments"}:
             raise RegistrationError(
-                f"completion {signature.name}: parameters are value, arguments and a Context"
+                f"completion {signature.name}: its parameters may be value, arguments and a Context"
             )
-        self._invoke = Invocable(function, signature.context_name, limits)
+        self._invoke = Invocable(function, signature, limits)
 
     async def complete(self, value: str, arguments: dict[str, str], call: Call) -> Completion:
-        given = {"value": value, "arguments": arguments}
-        suggested = await self._invoke({name: given[name] for name in self._names}, call)
-        if isinstance(suggested, Completion):
-            return _cut(suggested.values, suggested.total, suggested.has_more)
-        return rank_and_cut(value, list(suggested))
+        inputs = {"value": value, "arguments": arguments}
+        suggestions = await self._invoke({name: inputs[name] for name in self._names}, call)
+        if isinstance(suggestions, Completion):
+            return _cut(suggestions.values, suggestions.total, suggestions.has_more)
+        return rank_and_cut(value, list(suggestions))
 
 
 def rank_and_cut(value: str, candidates: list[str]) -> Completion:
@@ -52,7 +53,7 @@ def _cut(values: list[str], total: int | None, has_more: bool | None) -> Complet
 
 
 def rank(value: str, candidates: list[str]) -> list[str]:
-    """Candidates that could be meant, best first; those equally good keep their order."""
+    """Candidates that match the text so far, best first; equal ones keep their order."""
     typed = value.casefold()
     graded = [(_grade(typed, candidate.casefold()), candidate) for candidate in candidates]
     return [candidate for grade, candidate in sorted(graded, key=lambda pair: pair[0]) if grade < NO_MATCH]
@@ -78,7 +79,7 @@ def _is_subsequence(typed: str, candidate: str) -> bool:
 
 
 def choices(annotation: Any) -> list[str]:
-    """Values that a type itself lists: a Literal or an Enum."""
+    """The values of a Literal or an Enum, also inside other types."""
     if get_origin(annotation) is Literal:
         return [str(choice) for choice in get_args(annotation)]
     if inspect.isclass(annotation) and issubclass(annotation, Enum):

@@ -1,4 +1,4 @@
-"""Which argument is completed by what."""
+"""The completions of a server's prompts and resource templates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .resource_registry import Resources
 
 
 class Completions:
-    """Suggestions by prompt name or template URI, then by argument."""
+    """Completers by prompt name or URI template, and argument."""
 
     def __init__(self, prompts: Prompts, resources: Resources, limit: ConcurrencyLimit) -> None:
         self._prompts = prompts
@@ -32,7 +32,7 @@ class Completions:
     def add(self, target: str, argument: str, function: Callable[..., Any]) -> None:
         """
         Raises:
-            RegistrationError: the target has no such argument, or it is completed already.
+            RegistrationError: the target has no such argument, or the argument has a completion already.
         """
         known = self._arguments(target)
         if known is None:
@@ -65,7 +65,7 @@ class Completions:
 
     def _find(self, target: str, argument: str) -> Completer | None:
         component, completer = self._completers.get((target, argument), (None, None))
-        # A completion belongs to what it was registered for, not to what took its name since.
+        # A completion belongs to the component it was registered for, not to one that took its name later.
         return completer if component is self._component(target) else None
 
     def _arguments(self, target: str) -> set[str] | None:
@@ -78,7 +78,7 @@ class Completions:
         return None
 
     def _listed(self, target: str) -> dict[str, list[str]]:
-        """Arguments of a prompt whose type itself lists the values."""
+        """Values for the arguments of a prompt whose type is a Literal or an Enum."""
         prompt = self._prompts.registry.get(target)
         parameters = () if prompt is None else prompt.signature.parameters
-        return {parameter.name: found for parameter in parameters if (found := choices(parameter.annotation))}
+        return {each.name: values for each in parameters if (values := choices(each.annotation))}

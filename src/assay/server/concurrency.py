@@ -1,4 +1,4 @@
-"""How many handlers run at once. Whoever comes when all places are taken waits in line."""
+"""Limits on how many handlers run at once, with a queue for the rest."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from assay.model.error import INTERNAL_ERROR, RpcError
 
 
 class ConcurrencyLimit:
-    """A counter with a line in front of it.
+    """A semaphore with a bounded, first-in first-out queue.
 
-    A handler that never suspends overlaps with nothing, so it only needs `is_open`; one that
-    does suspend takes a place with `acquire` before it lets others run.
+    A handler that never suspends cannot overlap with another one, so it only checks `available`. A handler
+    that suspends calls `acquire` before others run, and `release` when it ends.
     """
 
     __slots__ = ("_backlog", "_queue", "_running", "_size", "available")
@@ -23,17 +23,17 @@ class ConcurrencyLimit:
         self._running = 0
         self._queue: deque[asyncio.Future[None]] = deque()
         self.available = True
-        """Kept, not computed: every call looks at it, few change it."""
+        """Stored instead of computed: every call reads it, few change it."""
 
     def acquire(self) -> None:
         self._running += 1
         self.available = self._running < self._size
 
     async def wait_and_acquire(self) -> None:
-        """Take a place, in order of arrival.
+        """Acquire the limit in order of arrival.
 
         Raises:
-            RpcError: the line is full.
+            RpcError: the queue is full.
         """
         if self.available:
             return self.acquire()
@@ -47,14 +47,14 @@ class ConcurrencyLimit:
             await turn
         except asyncio.CancelledError:
             if turn in self._queue:
-                self._queue.remove(turn)  # whoever gave up does not count as waiting
+                self._queue.remove(turn)
             elif turn.done() and not turn.cancelled():
-                self.release()  # the place was already handed over
+                self.release()  # it was this one's turn already: pass it on
             raise
         return None
 
     def release(self) -> None:
-        """Give the place to the next in line, so that nobody who comes later can take it first."""
+        """Hand over to the first in the queue, so that no later arrival can overtake it."""
         while self._queue:
             turn = self._queue.popleft()
             if not turn.done():

@@ -1,4 +1,4 @@
-"""What a handler can learn about its request and say to its client while it works."""
+"""The context of a request, for the handler that serves it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from concurrent.futures import CancelledError, Future
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
@@ -16,17 +16,16 @@ from assay.model.definition import ClientCapabilities, Implementation
 from assay.model.effect import Effect, Op, Target, digest
 from assay.model.jsonrpc import RequestId
 from assay.model.result import Message
+from assay.protocol.declaration import Level
 from assay.protocol.scope import Scope
 
-from .call import Call, Cancelled
+from .call import Call, CallContext, Cancelled
 from .question import AskOptions, ask_for_input, ask_for_ping, ask_for_roots, ask_for_sample, ask_for_url
-from .round_trip import open_round_trips
 
 if TYPE_CHECKING:
     from .server import Server
 
 T = TypeVar("T")
-Level = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 LEVELS: Final = {
     name: severity
     for severity, name in enumerate(
@@ -37,11 +36,18 @@ DEFAULT_LEVEL: Final = "info"
 TRACE_KEYS: Final = ("traceparent", "tracestate", "baggage")
 
 
-class Context:
-    """Passed to every handler that has a parameter annotated with it, whatever its name.
+class Context(CallContext):
+    """Information about the current request, and ways to talk to its client while serving it.
 
-    The methods that talk to the client are coroutines. A `def` handler, which runs in a thread,
-    calls them through `wait`: `ctx.wait(ctx.progress(1, total=3))`.
+    A handler gets one through any parameter annotated with this class:
+
+        @server.tool
+        async def resize(path: str, ctx: Context) -> str:
+            await ctx.progress(1, total=2, message="reading")
+            ...
+
+    Methods that talk to the client are coroutines. A `def` handler, which runs in a thread, calls them
+    through `wait`: `ctx.wait(ctx.progress(1, total=2))`.
     """
 
     __slots__ = ("_call", "_loop", "_progress")
@@ -53,69 +59,80 @@ class Context:
 
     @property
     def request_id(self) -> RequestId:
+        """The JSON-RPC id of the request."""
         return self._call.id
 
     @property
     def scope(self) -> Scope:
+        """How the request arrived: transport, headers, principal, and the host's `state`."""
         return self._call.scope
 
     @property
     def principal(self) -> Any:
-        """Who is asking, as the host or the authorization has established; none where nobody did."""
+        """The authenticated caller, as established by the host or by `Server(auth=...)`; None without
+        authentication."""
         return self._call.scope.principal
 
     @property
     def scopes(self) -> frozenset[str] | None:
-        """What the principal was granted; none where nobody asked, and then everything is allowed."""
+        """The scopes granted to the caller. None means that scopes are not checked: everything is allowed."""
         return self._call.scope.scopes
 
     def require(self, *scopes: str) -> None:
-        """Go on only if the principal was granted all of these scopes, where that depends on more than the
-        name of what is called. Before anything was sent, the client learns of it as of any such refusal.
+        """Check that the caller has been granted all of these scopes.
+
+        For permissions that depend on the arguments; use the `scopes` parameter of the decorators for fixed
+        ones. Over HTTP the client gets status 403 and a challenge, unless the response has already started.
 
         Raises:
-            InsufficientScope: it was not.
+            InsufficientScope: a scope is missing.
         """
         self._call.require(scopes)
 
     @property
     def server(self) -> Server:
-        return self._call.server
+        """The server that handles this request."""
+        server: Server = self._call.services.server
+        return server
 
     @property
     def revision(self) -> str:
-        """The protocol revision that this request is served under."""
+        """The protocol revision of this request, as a date."""
         return self._call.peer.revision.date
 
     @property
     def client(self) -> Implementation | None:
-        """Who the client says it is; none when it never introduced itself."""
+        """Name and version of the client; None if it never sent them."""
         return self._call.peer.client
 
     @property
     def client_capabilities(self) -> ClientCapabilities:
+        """The capabilities that the client declared."""
         return self._call.peer.capabilities
 
     @property
     def capabilities(self) -> dict[str, Any]:
-        """What the server declares to this client."""
-        return self.server.declaration(self._call.peer.revision, self._call)
+        """The capabilities that the server declares to this client."""
+        return self._call.declaration(self._call.peer.revision)
 
     @property
     def session(self) -> MutableMapping[str, Any]:
-        """What handlers keep for this client: as long as its session lasts, and for its principal where
-        there is no session. Values are plain JSON; what is read is a copy."""
-        return self.server.client_states.of(self._call)
+        """Data stored for this client between requests: `ctx.session["model"] = "small"`.
+
+        It lasts as long as the client's session. Without a session it is stored for the principal. Values
+        must be plain JSON, and reading one returns a copy. `Limits.kept_bytes` limits its size.
+        """
+        return self._call.services.client_states.of(self._call.session, self._call.scope.principal)
 
     @property
     def meta(self) -> dict[str, Any]:
-        """The `_meta` of the request."""
+        """The `_meta` object of the request."""
         meta = msgspec.json.decode(self._call.raw_meta)
         return meta if isinstance(meta, dict) else {}
 
     @property
     def trace(self) -> dict[str, str]:
-        """W3C trace context that came with the request: `traceparent`, `tracestate`, `baggage`."""
+        """The W3C trace context of the request: `traceparent`, `tracestate`, `baggage`."""
         meta = self.meta
         return {name: meta[name] for name in TRACE_KEYS if isinstance(meta.get(name), str)}
 
@@ -130,56 +147,72 @@ class Context:
         after: bytes | None = None,
         count: int = 1,
     ) -> None:
-        """Tell what this call has done to the world: `ctx.effect("update", "notes/42", after=data)`.
+        """Report a side effect of this call: `ctx.effect("update", "notes/42", after=data)`. Thread-safe.
 
-        `target` is what was touched, `kind` what sort of thing that is. `before` and `after` are what it
-        held: their digests are kept, nothing else. Nobody reads effects unless a layer of the server does,
-        as `assay.profile`. Callable from any thread.
+        Effects are read by layers such as `assay.profile.Profile`; without one they are discarded.
+
+        Args:
+            op: What happened: `create`, `update`, `delete`, `send`, `execute` or `read-external`.
+            target: What was affected, such as a path or a URL.
+            kind: The kind of target: `file`, `db`, `http`, `queue` and so on.
+            reversible: Whether the effect can be undone.
+            before: The previous content. Only its digest is stored.
+            after: The new content. Only its digest and length are stored.
+            count: How often it happened.
         """
         size = None if after is None else len(after)
-        made = Effect(op, Target(kind, target), reversible, digest(before), digest(after), count, size)
-        self._call.effect_log().append(made)
+        effect = Effect(op, Target(kind, target), reversible, digest(before), digest(after), count, size)
+        self._call.effect_log().append(effect)
 
     async def once(self, key: str, function: Callable[[], Any]) -> Any:
-        """Do something only once, although this handler may run again for each round of questions.
+        """Call a function only once, even if this handler runs again.
 
-        The outcome travels with the client, signed but readable, so it must be plain JSON.
+        In revisions without server-to-client requests, a handler that asks a question runs again when the
+        client has answered. Wrap side effects that come before the question:
+
+            order = await ctx.once("order", create_order)
+            confirmation = await ctx.elicit("Pay now?", Payment)
+
+        Args:
+            key: Identifies the result among those of this request.
+            function: A function or coroutine function without parameters. Its result must be plain JSON: the
+                client carries it between the attempts, signed but readable.
         """
-        round_trips = None if self._call.retry_binding is None else open_round_trips(self._call)
-        kept = None if round_trips is None else round_trips.outcome(key)
-        if kept is not None:
-            return msgspec.json.decode(kept)
+        round_trips = None if self._call.retry_binding is None else self._call.open_round_trips()
+        outcome = None if round_trips is None else round_trips.outcome(key)
+        if outcome is not None:
+            return msgspec.json.decode(outcome)
         value = function()
         if inspect.isawaitable(value):
             value = await value
         if round_trips is not None:
-            round_trips.keep(key, value)
+            round_trips.store_outcome(key, value)
         return value
 
     @property
     def cancelled(self) -> bool:
-        """Whether the request was ended early. A `def` handler that works long should look now and then."""
+        """Whether the request was cancelled or timed out. Long `def` handlers should check it regularly."""
         return self._call.ended is not None
 
     def keep_alive(self) -> None:
-        """Tell that the handler is still at work: the idle time-out starts anew."""
+        """Restart the idle timeout (`Limits.idle_timeout`). Progress and log messages do so, too."""
         self._loop.call_soon_threadsafe(self._call.keep_alive)
 
     def wait(self, action: Awaitable[T]) -> T:
-        """From a `def` handler: run one of the coroutines of this object and wait for its outcome.
+        """Run a coroutine from a `def` handler and return its result: `ctx.wait(ctx.roots())`.
 
         Raises:
-            Cancelled: the request was ended early; nobody waits for the handler any more.
+            Cancelled: the request was cancelled or timed out.
         """
         if self.cancelled:
             if asyncio.iscoroutine(action):
                 action.close()
             raise Cancelled("cancelled")
         outcome = asyncio.run_coroutine_threadsafe(_as_coroutine(action), self._loop)
-        # Atomic, because a handler may wait in several threads of its own.
-        waits: set[Future[Any]] = self._call.__dict__.setdefault("waits", set())
+        # `setdefault` is atomic: a handler may wait in several threads of its own.
+        waits: set[Future[Any]] = self._call.__dict__.setdefault("blocking_waits", set())
         waits.add(outcome)
-        if self.cancelled:  # it may have ended before the wait was known
+        if self.cancelled:  # it may have ended before the wait was added
             outcome.cancel()
         try:
             return outcome.result()
@@ -189,8 +222,15 @@ class Context:
             waits.discard(outcome)
 
     async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
-        """Report progress, if the client asked for it. A value that does not grow is left out,
-        since the protocol wants each one greater than the last."""
+        """Report progress, if the client asked for it.
+
+        The protocol requires each value to be greater than the last one; others are not sent.
+
+        Args:
+            progress: How much is done.
+            total: How much there is to do, if known.
+            message: What is happening, for the user to read.
+        """
         token = self._call.progress_token
         if token is None or (self._progress is not None and progress <= self._progress):
             return self._call.keep_alive()
@@ -203,13 +243,20 @@ class Context:
         return await self._call.notify("notifications/progress", params)
 
     async def log(self, level: Level, data: Any, *, logger: str | None = None) -> None:
-        """Send a log message, unless the client set a higher level or logging is off."""
+        """Send a log message to the client, unless it has set a higher level or logging is off.
+
+        Args:
+            level: `debug`, `info`, `notice`, `warning`, `error`, `critical`, `alert` or `emergency`.
+            data: The message: text, or any JSON value.
+            logger: The name of the logger.
+        """
         if level not in LEVELS:
             raise ValueError(f"unknown log level: {level!r}; one of {', '.join(LEVELS)}")
         peer = self._call.peer
         unwanted = peer.revision.logs_on_demand and peer.log_level is None
         threshold = peer.log_level or DEFAULT_LEVEL
-        if unwanted or LEVELS[level] < LEVELS[threshold] or not self.server.features.has("logging"):
+        features = self._call.services.features
+        if unwanted or LEVELS[level] < LEVELS[threshold] or not features.has("logging"):
             return self._call.keep_alive()
         params = {"level": level, "data": data}
         if logger is not None:
@@ -225,11 +272,18 @@ class Context:
         key: str | None = None,
         **options: Any,
     ) -> Sampled:
-        """Ask the client's model. Options are those of the protocol in snake case: `system_prompt`,
-        `temperature`, `model_preferences`, `stop_sequences`, `include_context`, `tools`, `tool_choice`.
+        """Ask the client's language model: `(await ctx.sample("Summarise this: ...")).text`.
+
+        Args:
+            messages: One message or several. Text and content blocks are sent as messages of the user.
+            max_tokens: The longest answer to generate.
+            timeout: Seconds to wait for the answer; by default there is no limit.
+            key: Identifies the question when the handler runs again; by default questions are numbered.
+            **options: Other parameters of the protocol in snake case: `system_prompt`, `temperature`,
+                `model_preferences`, `stop_sequences`, `include_context`, `tools`, `tool_choice`.
 
         Raises:
-            AskError: the client cannot be asked, or refused.
+            AskError: the client does not support sampling, refused, or did not answer in time.
         """
         return await ask_for_sample(self._call, messages, max_tokens, options, AskOptions(timeout, key))
 
@@ -241,49 +295,67 @@ class Context:
         timeout: float | None = None,
         key: str | None = None,
     ) -> Elicited:
-        """Ask the user to fill in a form: a class with plain fields, or a ready-made JSON Schema.
+        """Ask the user to fill in a form.
+
+            @dataclass
+            class Booking:
+                date: str
+                seats: int = 2
+
+            reply = await ctx.elicit("When do you arrive?", Booking)
+            if reply.accepted:
+                book(reply.content.date, reply.content.seats)
+
+        Args:
+            message: What the user is asked.
+            schema: The fields: a class with fields of simple types, or a JSON Schema of a flat object.
+            timeout: Seconds to wait for the answer; by default there is no limit.
+            key: Identifies the question when the handler runs again; by default questions are numbered.
 
         Raises:
-            AskError: the client cannot be asked, or answered with something that does not fit the form.
+            AskError: the client does not support elicitation, did not answer in time, or its answer does not
+                fit the schema.
         """
         return await ask_for_input(self._call, message, schema, AskOptions(timeout, key))
 
     async def elicit_url(
         self, message: str, url: str, *, timeout: float | None = None, key: str | None = None
     ) -> Elicited:
-        """Ask the user to open a page, for what must not pass through the client: passwords, payments.
+        """Ask the user to open a page, for data that the client must not see: passwords, payments.
+
+        Call `elicitation_complete` with the reply's `id` when the user has finished.
 
         Raises:
-            AskError: the client cannot be asked this way.
+            AskError: the client does not support elicitation by URL, or did not answer in time.
         """
         return await ask_for_url(self._call, message, url, AskOptions(timeout, key))
 
     async def elicitation_complete(self, elicitation_id: str) -> None:
-        """Tell the client that what `elicit_url` started has come to its end; nothing where the client
-        learns that by asking again."""
+        """Notify the client that an elicitation by URL is complete. Does nothing in revisions without such
+        a notification."""
         if self._call.peer.revision.elicitation_ids:
             await self._call.notify("notifications/elicitation/complete", {"elicitationId": elicitation_id})
 
     async def roots(self, *, timeout: float | None = None, key: str | None = None) -> list[Root]:
-        """The folders the client lets this server work in.
+        """The files and folders that the client allows the server to work in.
 
         Raises:
-            AskError: the client cannot be asked.
+            AskError: the client does not support roots, or did not answer in time.
         """
         return await ask_for_roots(self._call, AskOptions(timeout, key))
 
     async def ping(self, *, timeout: float | None = None) -> None:
-        """Wait until the client shows that it is alive.
+        """Wait for the client to answer a ping.
 
         Raises:
-            AskError: the client cannot be asked, or did not answer in time.
+            AskError: it did not answer in time, or its protocol revision has no ping.
         """
         await ask_for_ping(self._call, AskOptions(timeout))
 
     async def close_stream(self, retry: float | None = None) -> None:
-        """Close the connection that waits for this answer; the client returns for it after `retry` seconds.
+        """Close the HTTP response stream early. The client reconnects after `retry` seconds for its answer.
 
-        Only a resumable HTTP stream is closed. Elsewhere this does nothing: the answer comes as usual.
+        Does nothing on other transports, and where the stream cannot be resumed.
         """
         detach = self._call.scope.detach
         if detach is not None:

@@ -1,4 +1,4 @@
-"""Methods of a server's own: functions that clients call by a name that the protocol does not have."""
+"""Custom methods: functions that clients call by a method name outside the protocol."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .concurrency import ConcurrencyLimit
 from .feature import DETAILS
 from .invocation import Invocable
 from .output import BadOutput
+from .required_scope import PROTOCOL_METHODS, read_scopes
 from .schema import read_custom, write_custom
-from .scope_guard import PROTOCOL_METHODS, read_scopes
 from .signature import read_signature
 
 NAME: Final = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")
@@ -33,7 +33,7 @@ _encode: Final = msgspec.json.Encoder(enc_hook=write_custom).encode
 
 
 class CustomMethod:
-    """A function under the name of a method; its parameters are those of the request."""
+    """A function that serves a method; its parameters are those of the request."""
 
     __slots__ = ("_decode", "_invoke", "capability", "extension", "name", "revisions", "scopes")
 
@@ -44,9 +44,9 @@ class CustomMethod:
         self.extension: str | None = None
         self.revisions: Collection[Revision] = REVISIONS
         self.scopes: tuple[str, ...] = ()
-        # Open, because every request may carry `_meta`, and later clients may say more than we know.
+        # Open: every request may have a `_meta`, and newer clients may send more parameters.
         self._decode = msgspec.json.Decoder(signature.struct(closed=False), dec_hook=read_custom).decode
-        self._invoke = Invocable(function, signature.context_name, (limit,))
+        self._invoke = Invocable(function, signature, (limit,))
 
     async def serve(self, call: Call) -> Any:
         params = decode_params(call.params, self._decode)
@@ -54,10 +54,10 @@ class CustomMethod:
 
 
 def to_result(value: Any) -> Any:
-    """What a method returns, as the object that a result is.
+    """Convert a return value to the object that a result must be.
 
     Raises:
-        BadOutput: it is none.
+        BadOutput: the value is not an object.
     """
     if value is None:
         return {}
@@ -67,12 +67,12 @@ def to_result(value: Any) -> Any:
         raise BadOutput(f"cannot be written as JSON: {error}") from None
     if not encoded.startswith(b"{"):
         raise BadOutput(f"a method returns an object, not {type(value).__qualname__}")
-    # A `_meta` of its own may have to be joined with ours: that needs the object, not its bytes.
+    # A `_meta` may have to be merged with ours, which takes the object instead of its bytes.
     return Raw(encoded) if encoded.find(b'"_meta"') < 0 else msgspec.json.decode(encoded)
 
 
 class CustomMethods:
-    """All methods that a server adds to the protocol's."""
+    """All custom methods of a server."""
 
     def __init__(self, limit: ConcurrencyLimit) -> None:
         self._limit = limit
@@ -90,7 +90,7 @@ class CustomMethods:
     ) -> None:
         """
         Raises:
-            RegistrationError: the name is taken or no name, or the function cannot be served.
+            RegistrationError: the name or an option is invalid, or the name is taken.
         """
         self._check_name(name)
         method = CustomMethod(name, function, self._limit)
@@ -102,17 +102,19 @@ class CustomMethods:
 
     def _check_name(self, name: str) -> None:
         if len(name) > 128 or not NAME.fullmatch(name):
-            raise RegistrationError(f"not the name of a method, such as `models/list`: {name[:128]!r}")
+            raise RegistrationError(
+                f"invalid method name: {name[:128]!r}; expected one such as `models/list`"
+            )
         if name in PROTOCOL_METHODS or name.startswith(("notifications/", "rpc.")):
-            raise RegistrationError(f"{name} belongs to the protocol: choose another name")
+            raise RegistrationError(f"{name} is reserved by the protocol: choose another name")
         if name in self._by_name:
-            raise RegistrationError(f"there already is a method {name}")
+            raise RegistrationError(f"method {name} is already registered")
 
     def of(self, revision: Revision) -> Iterator[CustomMethod]:
         return (method for method in self._by_name.values() if revision in method.revisions)
 
     def declaration(self, revision: Revision) -> dict[str, Any]:
-        """What the capabilities of a server say about its own methods."""
+        """The capabilities that the methods of this revision declare."""
         declared: dict[str, Any] = {m.capability: {} for m in self.of(revision) if m.capability}
         extensions: dict[str, Any] = {m.extension: {} for m in self.of(revision) if m.extension}
         if extensions and "extensions" in revision.capabilities:
@@ -122,19 +124,21 @@ class CustomMethods:
 
 def check_capability(name: str | None) -> str | None:
     if name is not None and (name in PROTOCOL_CAPABILITIES or not NAME.fullmatch(name)):
-        raise RegistrationError(f"not a capability of a server's own: {name!r}")
+        raise RegistrationError(f"invalid or reserved capability name: {name!r}")
     return name
 
 
 def check_extension(name: str | None) -> str | None:
-    """An extension is named by a prefix that its author owns, a slash, and a name
-    (basic/versioning#extensions); prefixes with certain second labels belong to the protocol."""
+    """An extension is named by a reverse domain that its author owns, a slash, and a name
+    (basic/versioning#extensions). Domains with certain second labels are reserved."""
     if name is None:
         return None
     if not EXTENSION.fullmatch(name):
-        raise RegistrationError(f"not the name of an extension, such as `com.example/models`: {name!r}")
+        raise RegistrationError(
+            f"invalid extension name: {name!r}; expected one such as `com.example/models`"
+        )
     if name.split("/")[0].split(".")[1] in RESERVED_LABELS:
-        raise RegistrationError(f"the prefix of {name} belongs to the protocol: use your own")
+        raise RegistrationError(f"the prefix of {name} is reserved by the protocol: use your own domain")
     return name
 
 

@@ -1,9 +1,9 @@
-"""One message in, one answer or none out, whatever carried it."""
+"""Dispatch: one message in, at most one answer out, whatever transport carried them."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -21,11 +21,10 @@ from assay.revisions.revision import Batching, Results
 
 from .call import Call
 from .failure import to_rpc_error
-from .method_table import unknown
+from .method_table import MethodTables
 from .round_trip import find_input_needed
-
-if TYPE_CHECKING:
-    from .server import Server
+from .services import Services
+from .typed_result import ResultWriter
 
 
 class _CancelParams(Struct, rename="camel"):
@@ -36,103 +35,117 @@ class _CancelParams(Struct, rename="camel"):
 _cancel_params = msgspec.json.Decoder(_CancelParams).decode
 
 
-async def dispatch(server: Server, message: Envelope, send: Send | None, scope: Scope) -> Outcome | None:
-    """Serve one message.
+class Dispatcher:
+    """Serves the decoded messages of one server."""
 
-    Raises:
-        RpcError: a notification or response that cannot be accepted. Requests never raise: they are answered.
-    """
-    method = message.method
-    if method is UNSET or message.id is UNSET:
-        receive(message, scope.session)
-        return None
-    try:
-        call = Call(server, message, scope.peer or peer_of(message, scope), scope, send)
-    except RpcError as error:
-        return error_reply(error, message.id)
-    try:
-        if scope.session is not None:
-            _admit(scope.session, message, method, call.peer)
-        revision = call.peer.revision
-        serve = (server.tables.get(revision) or server.methods(revision)).get(method)
-        if serve is None:
-            serve = unknown(method, server.layers)
-        result = await serve(call)
-    except (Exception, SystemExit) as error:  # a handler that calls sys.exit ends itself, not the server
-        failure = to_rpc_error(error, call, method)
-        return None if failure is None else error_reply(failure, call.id)
-    except BaseException as error:
-        questions = find_input_needed(error)
-        if questions is None:
-            raise
-        return Reply(call.id, server.writer.input_required(questions.result))
-    finally:
-        call.over = True
-    if revision.results is Results.TYPED:
-        cache = cache_of(call) if method in revision.cacheable else None
-        result = server.writer.complete(result, cache)
-    return Reply(call.id, result)
+    __slots__ = ("_accepts_batches", "_cache", "_services", "_tables", "_writer")
 
+    def __init__(
+        self,
+        services: Services,
+        tables: MethodTables,
+        writer: ResultWriter,
+        cache: Cache,
+        accepts_batches: Callable[[], bool],
+    ) -> None:
+        self._services = services
+        self._tables = tables
+        self._writer = writer
+        self._cache = cache
+        self._accepts_batches = accepts_batches
 
-def cache_of(call: Call) -> Cache:
-    """How the result of a call may be cached: what depends on the caller is for the caller alone."""
-    cache = call.cache or call.server.cache
-    return msgspec.structs.replace(cache, cache_scope="private") if call.private else cache
+    async def dispatch(self, message: Envelope, send: Send | None, scope: Scope) -> Outcome | None:
+        """Serve one message.
 
+        Raises:
+            RpcError: a notification or response cannot be accepted. Requests never raise: they are answered.
+        """
+        method = message.method
+        if method is UNSET or message.id is UNSET:
+            receive(message, scope.session)
+            return None
+        try:
+            call = Call(self._services, message, scope.peer or peer_of(message, scope), scope, send)
+        except RpcError as error:
+            return error_reply(error, message.id)
+        try:
+            if scope.session is not None:
+                _admit(scope.session, message, method, call.peer)
+            revision = call.peer.revision
+            serve = self._tables[revision].get(method)
+            if serve is None:
+                serve = self._tables.unknown(method)
+            result = await serve(call)
+        except (Exception, SystemExit) as error:  # sys.exit in a handler must not stop the server
+            failure = to_rpc_error(error, call, method)
+            return None if failure is None else error_reply(failure, call.id)
+        except BaseException as error:
+            needed = find_input_needed(error)
+            if needed is None:
+                raise
+            return Reply(call.id, self._writer.input_required(needed.result))
+        finally:
+            call.finished = True
+        if revision.results is Results.TYPED:
+            cache = self._cache_of(call) if method in revision.cacheable else None
+            result = self._writer.complete(result, cache)
+        return Reply(call.id, result)
 
-async def dispatch_batch(
-    server: Server, members: list[Envelope | MalformedMessage], send: Send | None, scope: Scope
-) -> list[Outcome]:
-    """Serve the members of a batch at once; only requests are answered.
+    def _cache_of(self, call: Call) -> Cache:
+        """How a result may be cached: one that depends on the caller, only by that caller."""
+        cache = call.cache or self._cache
+        return msgspec.structs.replace(cache, cache_scope="private") if call.private else cache
 
-    Raises:
-        RpcError: the client's revision has no batches.
-    """
-    # Before a handshake a session only assumes a revision; a member that names its own knows better.
-    described = any(isinstance(member, Envelope) and describes_itself(member) for member in members)
-    if described or peer_of(None, scope).revision.batching is Batching.REFUSED:
-        raise RpcError(INVALID_REQUEST, "batches are not part of this protocol revision")
-    if server.strictness.single:
-        raise RpcError(INVALID_REQUEST, "this server takes no batches")
-    async with asyncio.TaskGroup() as tasks:
-        served = [tasks.create_task(_serve_member(server, member, send, scope)) for member in members]
-    outcomes = [task.result() for task in served]
-    return [outcome for outcome in outcomes if outcome is not None]
+    async def dispatch_batch(
+        self, members: list[Envelope | MalformedMessage], send: Send | None, scope: Scope
+    ) -> list[Outcome]:
+        """Serve the members of a batch concurrently; only requests are answered.
 
+        Raises:
+            RpcError: the client's revision, or this server, does not accept batches.
+        """
+        # Before a handshake the session only assumes a revision; a member that names one overrides it.
+        described = any(isinstance(member, Envelope) and describes_itself(member) for member in members)
+        if described or peer_of(None, scope).revision.batching is Batching.REFUSED:
+            raise RpcError(INVALID_REQUEST, "batches are not part of this protocol revision")
+        if not self._accepts_batches():
+            raise RpcError(INVALID_REQUEST, "this server does not accept batches")
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(self._serve_member(member, send, scope)) for member in members]
+        outcomes = [task.result() for task in tasks]
+        return [outcome for outcome in outcomes if outcome is not None]
 
-async def _serve_member(
-    server: Server, member: Envelope | MalformedMessage, send: Send | None, scope: Scope
-) -> Outcome | None:
-    if isinstance(member, MalformedMessage):
-        return error_reply(member, member.request_id)
-    if member.method == "initialize":
-        return error_reply(
-            RpcError(INVALID_REQUEST, "initialize must not be part of a batch"), known_id(member)
-        )
-    try:
-        return await dispatch(server, member, send, scope)
-    except RpcError:
-        return None  # nobody can be told: the member was a notification or a response
+    async def _serve_member(
+        self, member: Envelope | MalformedMessage, send: Send | None, scope: Scope
+    ) -> Outcome | None:
+        if isinstance(member, MalformedMessage):
+            return error_reply(member, member.request_id)
+        if member.method == "initialize":
+            return error_reply(
+                RpcError(INVALID_REQUEST, "initialize must not be part of a batch"), known_id(member)
+            )
+        try:
+            return await self.dispatch(member, send, scope)
+        except RpcError:
+            return None  # a notification or response: there is no request to answer
 
 
 def peer_of(message: Envelope | None, scope: Scope) -> Peer:
-    """The client as this message sees it: as it says itself, as its session knows, or as its scope has it.
+    """The client of a message: as the message declares it, as its session knows it, or as its scope says.
 
     Raises:
-        RpcError: it describes itself badly, or names a revision that is not served.
+        RpcError: the declaration is invalid, or names a revision that is not served.
     """
     if scope.peer is not None:
-        peer: Peer = scope.peer
-        return peer
+        return scope.peer
     if message is not None and (message.decoded_params is not UNSET or message.method in SELF_DESCRIBING):
-        described = cached_peer(message)
-        if described is not None:
-            return described
+        peer = cached_peer(message)
+        if peer is not None:
+            return peer
         if describes_itself(message):
             return declared_peer(read_declaration(message))
     if scope.session is not None:
-        session: Session = scope.session
-        return session.peer
+        return scope.session.peer
     revision = scope.revision or HANDSHAKE[-1]
     if isinstance(revision, str):
         if revision not in BY_DATE:
@@ -144,14 +157,14 @@ def peer_of(message: Envelope | None, scope: Scope) -> Peer:
 def _admit(session: Session, message: Envelope, method: str, peer: Peer) -> None:
     if message.id in session.in_flight:
         raise RpcError(INVALID_REQUEST, f"id is already in use by a request in progress: {message.id!r}")
-    # `initialize` advances the session itself, once its parameters are known to be good; a request that
-    # describes itself asks nothing of the session.
+    # `initialize` advances the session itself, once its parameters are valid. A request that declares its own
+    # client does not depend on the session's state.
     if session.state is not State.READY and method != "initialize" and peer is session.peer:
         session.receive(input_of(method, is_request=True))
 
 
 def receive(message: Envelope, session: Session | None) -> None:
-    """Take a notification or a response.
+    """Handle a notification or a response.
 
     Raises:
         RpcError: it cannot be accepted.

@@ -1,8 +1,8 @@
-"""What a docstring says about a function and its parameters: Google, NumPy and Sphinx styles.
+"""Descriptions of a function and its parameters, from docstrings in Google, NumPy or Sphinx style.
 
-The summary is the prose before the first section. Only parameter sections are read: what a function returns
-or raises is for its author's colleagues, not for a model that chooses a tool. Nothing here raises: a text in
-no known style is all summary.
+The summary is the text before the first section. Only parameter sections are read: a model that chooses a
+tool does not need to know what it returns or raises. Nothing here raises: text in no known style is all
+summary.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _sections(lines: Sequence[str]) -> list[Section]:
 
 
 def _heading(line: str, following: str) -> Heading | None:
-    """Recognise the line that opens a section; a Sphinx field opens one and is its first line."""
+    """Recognise the line that starts a section; a Sphinx field is also the first line of its section."""
     title = line.rstrip().lower()
     if re.match(UNDERLINE, following) and title in PARAMETER_TITLES | OTHER_TITLES:
         return Heading(_read_numpy if title in PARAMETER_TITLES else _read_nothing, underlined=True)
@@ -124,7 +124,7 @@ def _read_field(lines: Sequence[str]) -> dict[str, str]:
 
 
 def _read_google(lines: Sequence[str]) -> dict[str, str]:
-    # A docstring whose first line is the title loses the indentation of what follows to the dedent.
+    # If the title is the first line of the docstring, dedenting has removed the indentation of its entries.
     body = list(_indented(lines)) or list(itertools.takewhile(str.strip, lines))
     return _read_entries(inspect.cleandoc("\n" + "\n".join(body)).split("\n"), _open_google)
 
@@ -144,7 +144,7 @@ def _open_numpy(line: str) -> Entry | None:
 
 
 def _read_entries(lines: Sequence[str], open_entry: Callable[[str], Entry | None]) -> dict[str, str]:
-    """Collect entries that begin at the margin; any other line continues the entry before it."""
+    """Collect entries that start at the margin; any other line continues the previous entry."""
     texts: dict[str, list[str]] = {}
     names: list[str] = []
     for line in lines:

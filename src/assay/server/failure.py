@@ -1,6 +1,6 @@
-"""From exceptions to answers: the one place that decides what a client learns of a failure.
+"""From exceptions to errors: the one place that decides what a client learns about a failure.
 
-Public text only goes on the wire. Everything else goes to the log.
+Only public text goes to the client. Everything else goes to the log.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ logger = logging.getLogger("assay")
 
 
 class ReadFailed(Exception):
-    """Reading a resource failed: which, and how. Every failed read names its URI to the client."""
+    """A resource could not be read. The error that the client gets names the URI."""
 
     def __init__(self, uri: str, failure: Exception) -> None:
         super().__init__(uri)
@@ -24,14 +24,14 @@ class ReadFailed(Exception):
 
 
 def unwrap(error: BaseException) -> BaseException:
-    """The one exception inside a group: a handler with a task group failed for one reason all the same."""
+    """The exception inside a group of one: a handler that uses a task group still failed for one reason."""
     while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error
 
 
 def to_rpc_error(error: BaseException, call: Call, method: str) -> RpcError | None:
-    """The error to answer with; none when no answer may follow."""
+    """The error to answer with; None if the request must not be answered."""
     error = unwrap(error)
     if isinstance(error, Cancelled):
         return None
@@ -48,12 +48,12 @@ def to_rpc_error(error: BaseException, call: Call, method: str) -> RpcError | No
 
 
 def _failed_read(error: ReadFailed, call: Call, method: str) -> RpcError | None:
-    """What the handler's own failure is answered with, and the URI that was read."""
+    """The error for the handler's own exception, with the URI added to its data."""
     failure = to_rpc_error(error.failure, call, method)
     if failure is not None and failure.data is None:
         failure = RpcError(failure.code, failure.message, {"uri": error.uri})
     return failure
 
 
-def log_failure(what: str, error: BaseException) -> None:
-    logger.error("%s failed", what, exc_info=error)
+def log_failure(source: str, error: BaseException) -> None:
+    logger.error("%s failed", source, exc_info=error)

@@ -1,4 +1,4 @@
-"""Which capabilities a server has: declared from what is registered, unless switched on or off."""
+"""Which capabilities a server declares: those it has components for, unless switched on or off."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DETAILS: Final[Mapping[str, tuple[str, ...]]] = {
     "logging": (),
     "completions": (),
 }
-"""Capabilities and the details each may declare."""
+"""Capabilities, and the details that each may declare."""
 
 KNOWN: Final = frozenset(DETAILS) | {
     f"{name}.{detail}" for name, details in DETAILS.items() for detail in details
@@ -23,12 +23,26 @@ KNOWN: Final = frozenset(DETAILS) | {
 
 
 class Features:
-    def __init__(self, switches: Mapping[str, bool], registered: Mapping[str, Callable[[], bool]]) -> None:
+    """The capabilities of one server.
+
+    Args:
+        switches: What the author switched on or off.
+        registered: For each capability, whether the server has something to offer under it.
+        custom: The capabilities that custom methods declare under a revision.
+    """
+
+    def __init__(
+        self,
+        switches: Mapping[str, bool],
+        registered: Mapping[str, Callable[[], bool]],
+        custom: Callable[[Revision], dict[str, Any]],
+    ) -> None:
         unknown = sorted(switches.keys() - KNOWN)
         if unknown:
             raise RegistrationError(f"unknown capability: {unknown[0]}; one of {', '.join(sorted(KNOWN))}")
         self._switches = switches
         self._registered = registered
+        self._custom = custom
 
     def has(self, name: str) -> bool:
         """Whether a capability, or a detail such as `resources.subscribe`, is on."""
@@ -38,13 +52,13 @@ class Features:
         return on and (not detail or self._switches.get(name, True))
 
     def declaration(self, revision: Revision, *, in_session: bool) -> dict[str, Any]:
-        """The `capabilities` that the protocol knows.
+        """The `capabilities` object for a client of this revision.
 
-        A client without a session has no stream for what a server sends on its own, so it is
-        not promised any.
+        A client without a session has no stream for messages that the server starts, so none are promised.
         """
-        return {
+        declared = {
             name: {detail: True for detail in details if in_session and self.has(f"{name}.{detail}")}
             for name, details in DETAILS.items()
             if name in revision.capabilities and self.has(name)
         }
+        return declared | self._custom(revision)

@@ -1,4 +1,4 @@
-"""Elicitation forms: a flat object of plain fields, as a JSON Schema and back."""
+"""Elicitation forms: a flat object with simple fields, to a JSON Schema and back."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ PRIMITIVES: Final = frozenset({"string", "number", "integer", "boolean"})
 
 
 class Form:
-    """The question and the way to read its answer. A ready-made schema is asked exactly as it is.
+    """The schema of a form, and how to read its answer. A given JSON Schema is sent exactly as it is.
 
     Raises:
-        RegistrationError: the schema is not a flat object of plain fields.
+        RegistrationError: the schema is not a flat object with simple fields.
     """
 
     def __init__(self, source: type[Any] | Mapping[str, Any]) -> None:
@@ -28,13 +28,13 @@ class Form:
         _check(self.schema)
 
     def check_for(self, revision: Revision) -> None:
-        """Refuse a form that the client's revision cannot show."""
+        """Raise `AskError` for a form that the client's revision cannot show."""
         for name, field in self.schema["properties"].items():
             if field.get("type") == "array" and not revision.multi_select:
                 raise AskError(f"the client's protocol revision has no multi-select: field {name}")
 
     def read(self, content: dict[str, Any] | None) -> Any:
-        """The accepted answer, checked against what was asked.
+        """Check an accepted answer against the schema and convert it to the form's type.
 
         Raises:
             AskError: it does not fit.
@@ -59,15 +59,15 @@ def _describe(source: type[Any]) -> dict[str, Any]:
 
 
 def _plain(field: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
-    """A field in the words that forms have: no references, no null, choices that say they are text."""
+    """Reduce a field to what forms support: no references, no null, and a type on every choice."""
     options = [option for option in field.get("anyOf", ()) if option != {"type": "null"}]
     if len(options) == 1:
-        # Whoever has no value for a field leaves it out of the answer.
+        # In a form, an absent field stands for null.
         field = {**options[0], **{key: value for key, value in field.items() if key != "anyOf"}}
     if "$ref" in field:
         target = definitions[field["$ref"].rpartition("/")[2]]
-        named = {key: value for key, value in target.items() if key != "title"}
-        field = {**named, **{key: value for key, value in field.items() if key != "$ref"}}
+        untitled = {key: value for key, value in target.items() if key != "title"}
+        field = {**untitled, **{key: value for key, value in field.items() if key != "$ref"}}
     if "items" in field:
         field = {**field, "items": _plain(field["items"], definitions)}
     if all(isinstance(choice, str) for choice in field.get("enum", [None])):
@@ -77,7 +77,7 @@ def _plain(field: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]
 
 def _check(schema: dict[str, Any]) -> None:
     if schema.get("type") != "object" or "properties" not in schema:
-        raise RegistrationError("an elicitation form must be an object with plain fields")
+        raise RegistrationError("an elicitation form must be an object with simple fields")
     for name, field in schema["properties"].items():
         kind = field.get("type")
         picks_several = kind == "array" and field.get("items", {}).keys() & {"enum", "anyOf"}

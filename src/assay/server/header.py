@@ -15,12 +15,18 @@ KEYWORD: Final = "x-mcp-header"
 VALUES: Final = frozenset({"default", "const", "enum", "examples"})
 """Keywords of a schema that hold values, not schemas."""
 TOKEN: Final = frozenset("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-"""Characters of an RFC 9110 token, which is what a header's name is made of."""
+"""Characters of a header name (RFC 9110, section 5.6.2)."""
 
 
 class Header(Struct, frozen=True):
-    """Marks a tool parameter whose value is repeated in the header `Mcp-Param-<name>`:
-    `region: Annotated[str, Header("Region")]`."""
+    """Marks a tool parameter whose value clients also send in the HTTP header `Mcp-Param-<name>`.
+
+        @server.tool
+        async def deploy(region: Annotated[str, Header("Region")]) -> str: ...
+
+    A proxy can then route the request without reading its body. The server refuses a request whose header
+    differs from the argument. Clients of older protocol revisions do not send it.
+    """
 
     name: str
 
@@ -33,7 +39,7 @@ class MirroredParameter(Struct, frozen=True):
     def check(self, arguments: dict[str, Any], headers: Mapping[str, bytes]) -> None:
         """
         Raises:
-            RpcError: the header is missing, differs, or repeats nothing.
+            RpcError: the header is missing, differs from the argument, or has no argument.
         """
         value: Any = arguments
         for name in self.path:
@@ -54,7 +60,7 @@ def _same(value: Any, text: str) -> bool:
         return text == ("true" if value else "false")
     if isinstance(value, int | float):
         try:
-            return bool(msgspec.json.decode(text) == value)  # `42.0` is 42, but `4_2` is no number
+            return bool(msgspec.json.decode(text) == value)  # JSON syntax: `42.0` equals 42, `4_2` is invalid
         except msgspec.DecodeError:
             return False
     return bool(value == text)
@@ -63,16 +69,18 @@ def _same(value: Any, text: str) -> bool:
 def mirrored_parameters(schema: Mapping[str, Any], tool: str) -> tuple[MirroredParameter, ...]:
     """
     Raises:
-        RegistrationError: an annotation that clients would reject, and the tool with it.
+        RegistrationError: an annotation for which clients would reject the tool.
     """
     if KEYWORD in schema or _is_misplaced(schema, on_path=True):
-        raise RegistrationError(f"tool {tool}: {KEYWORD} is for parameters that `properties` alone lead to")
-    found = tuple(_find(schema, (), tool))
-    names = [parameter.header.lower() for parameter in found]
+        raise RegistrationError(
+            f"tool {tool}: {KEYWORD} is only allowed on parameters reached through `properties`"
+        )
+    parameters = tuple(_find(schema, (), tool))
+    names = [parameter.header.lower() for parameter in parameters]
     doubled = next((name for name in names if names.count(name) > 1), None)
     if doubled is not None:
         raise RegistrationError(f"tool {tool}: two parameters are repeated in one header: {doubled}")
-    return found
+    return parameters
 
 
 def _is_misplaced(schema: Mapping[str, Any], *, on_path: bool) -> bool:
@@ -113,10 +121,10 @@ def _read(field: Mapping[str, Any], path: tuple[str, ...], tool: str) -> Mirrore
 
 
 def check_headers(parameters: tuple[MirroredParameter, ...], raw: Raw, pairs: Any) -> None:
-    """Compare the arguments of a call with the headers that must repeat them.
+    """Compare the arguments of a call with their headers.
 
     Raises:
-        RpcError: one is missing or differs.
+        RpcError: a header is missing, differs or comes twice.
     """
     headers: dict[str, bytes] = {}
     repeated = {parameter.header.lower() for parameter in parameters}
@@ -128,6 +136,6 @@ def check_headers(parameters: tuple[MirroredParameter, ...], raw: Raw, pairs: An
     try:
         arguments = msgspec.json.decode(raw)
     except msgspec.DecodeError:
-        return  # the tool itself refuses them, and says why
+        return  # decoding them for the tool reports the error
     for parameter in parameters:
         parameter.check(arguments if isinstance(arguments, dict) else {}, headers)

@@ -1,8 +1,8 @@
-"""Running a user's function for one request.
+"""Running a handler for one request.
 
-Most `async def` handlers never suspend: their coroutine is stepped once by hand, and when it
-returns at once nothing more is set up: no registration, no timer, no count. Only a handler that
-does suspend is supervised from there on.
+Most `async def` handlers never suspend. Their coroutine is stepped once by hand; if it returns, nothing
+more is set up: no registration, no timer, no count. Only a handler that suspends is supervised from there
+on.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from assay.protocol.coroutine import SuspendedCoroutine
 
 from .call import Call
 from .concurrency import ConcurrencyLimit
-from .context import Context
+from .signature import Signature
 
 
 class Pending:
-    """A function that goes on; await its outcome at once."""
+    """The outcome of a handler that has suspended; await it at once."""
 
     __slots__ = ("outcome",)
 
@@ -30,15 +30,16 @@ class Pending:
 
 
 class Invocable:
-    """A function, how to run it, and what limits it."""
+    """A handler, how to run it, and the limits that it counts against."""
 
-    __slots__ = ("context_name", "function", "is_async", "limits")
+    __slots__ = ("context_name", "context_type", "function", "is_async", "limits")
 
     def __init__(
-        self, function: Callable[..., Any], context_name: str | None, limits: tuple[ConcurrencyLimit, ...]
+        self, function: Callable[..., Any], signature: Signature, limits: tuple[ConcurrencyLimit, ...]
     ) -> None:
         self.function = function
-        self.context_name = context_name
+        self.context_name = signature.context_name or ""
+        self.context_type = signature.context_type
         self.limits = limits
         self.is_async = _is_async(function)
 
@@ -47,9 +48,9 @@ class Invocable:
         return await value.outcome if type(value) is Pending else value
 
     def begin(self, arguments: dict[str, Any], call: Call) -> Any:
-        """Start the function: its value if it returned at once, else `Pending`."""
-        if self.context_name is not None:
-            arguments[self.context_name] = Context(call)
+        """Start the handler: returns its value, or `Pending` if it has not finished yet."""
+        if self.context_type is not None:
+            arguments[self.context_name] = self.context_type(call)
         for limit in self.limits:
             if not limit.available:
                 return Pending(call.supervise(self._wait_and_run(arguments, call)))
@@ -67,8 +68,8 @@ class Invocable:
         return Pending(call.supervise(self._hold_limits(SuspendedCoroutine(coroutine, waiting_for))))
 
     def _run_in_thread(self, arguments: dict[str, Any], call: Call) -> asyncio.Future[Any]:
-        """The places that were taken are given back by the thread, when it is really through."""
-        return call.server.thread_pool.run(self.function, arguments, self._release)
+        """The limits are released by the thread when it has really finished, which may be after the call."""
+        return call.services.thread_pool.run(self.function, arguments, self._release)
 
     def _release(self) -> None:
         for limit in self.limits:
@@ -77,7 +78,7 @@ class Invocable:
     async def _wait_and_run(self, arguments: dict[str, Any], call: Call) -> Any:
         acquired: list[ConcurrencyLimit] = []
         try:
-            # The narrowest limit first: waiting for it must not take a place that others could use.
+            # The narrowest limit first: waiting for it must not occupy a slot that others could use.
             for limit in self.limits:
                 await limit.wait_and_acquire()
                 acquired.append(limit)

@@ -1,8 +1,9 @@
-"""Listen streams: a request that stays open and carries the changes its client asked to hear of."""
+"""Listen streams: a request that stays open and carries the changes that its client asked for."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from time import time
 from typing import Any
 
@@ -11,6 +12,8 @@ from msgspec import Struct
 from assay.model.error import INTERNAL_ERROR, METHOD_NOT_FOUND, RpcError
 
 from .call import Call
+from .notifier import ChangeNotifier
+from .resource_registry import Resources
 from .typed_result import SUBSCRIPTION
 
 KINDS = {
@@ -19,11 +22,11 @@ KINDS = {
     "resources_list_changed": "resources",
 }
 SHARED_CHANNELS = frozenset({"stdio", "websocket"})
-"""Transports on which everything goes over one connection."""
+"""Transports that carry everything over one connection."""
 
 
 class ListenFilter(Struct, rename="camel", omit_defaults=True):
-    """What a client wants to hear of; absent means nothing."""
+    """The changes that a client asks for."""
 
     tools_list_changed: bool | None = None
     prompts_list_changed: bool | None = None
@@ -32,20 +35,20 @@ class ListenFilter(Struct, rename="camel", omit_defaults=True):
 
 
 class ListenStream:
-    """One open stream: which changes it hears of, and those not sent yet."""
+    """One open stream: the changes it carries, and a queue of those not sent yet."""
 
     MOST_WAITING = 1024
-    """Changes that wait for a slow client; one more ends its stream, and it can come back."""
+    """Changes queued for a slow client. One more ends its stream; the client can open a new one."""
 
-    def __init__(self, wanted: ListenFilter) -> None:
+    def __init__(self, changes: ListenFilter) -> None:
         self.kinds: frozenset[str | None] = frozenset(
-            kind for name, kind in KINDS.items() if getattr(wanted, name)
+            kind for name, kind in KINDS.items() if getattr(changes, name)
         )
-        self.uris: frozenset[str | None] = frozenset(wanted.resource_subscriptions or ())
+        self.uris: frozenset[str | None] = frozenset(changes.resource_subscriptions or ())
         self._waiting: asyncio.Queue[tuple[str, dict[str, Any]] | None] = asyncio.Queue()
         self._ended = False
 
-    def tell(self, method: str, params: dict[str, Any]) -> None:
+    def notify(self, method: str, params: dict[str, Any]) -> None:
         if self._waiting.qsize() >= self.MOST_WAITING:
             self.end()
         elif not self._ended:
@@ -57,69 +60,74 @@ class ListenStream:
             self._waiting.put_nowait(None)
 
     async def next(self) -> tuple[str, dict[str, Any]] | None:
-        """The next change; none when the stream is to end."""
+        """The next change; None at the end of the stream."""
         return await self._waiting.get()
 
 
-async def listen(call: Call, wanted: ListenFilter) -> dict[str, Any]:
-    """Serve one listen stream until its client or the server ends it."""
-    server = call.server
-    if call.send is None:
-        raise RpcError(METHOD_NOT_FOUND, "listen streams are not offered here: only single answers are")
-    if len(server.notifier.listeners) >= server.limits.listeners:
-        raise RpcError(INTERNAL_ERROR, f"too many listen streams: limit {server.limits.listeners}")
-    honoured = await honour(wanted, call)
-    listener = ListenStream(honoured)
-    meta = {SUBSCRIPTION: call.id}
-    server.start()
-    call.pause()  # silence is the normal state of a listener
-    server.notifier.listen(listener)
-    ending = _end_in_time(listener, call.scope.expires)
-    try:
-        await call.notify(
-            "notifications/subscriptions/acknowledged", {"_meta": meta, "notifications": honoured}
-        )
-        await call.supervise(_relay(call, listener, meta))
-    finally:
-        server.notifier.stop_listening(listener)
-        if ending is not None:
-            ending.cancel()
-    if call.scope.transport in SHARED_CHANNELS:
-        # On a channel that all streams share, the end of one is told by its id (basic/patterns/cancellation).
-        await call.notify(
-            "notifications/cancelled", {"requestId": call.id, "reason": "the server ended this stream"}
-        )
-    return {"_meta": meta}
+class ListenMethod:
+    """Serves `subscriptions/listen`."""
+
+    def __init__(self, notifier: ChangeNotifier, resources: Resources, start: Callable[[], None]) -> None:
+        self._notifier = notifier
+        self._resources = resources
+        self._start = start
+
+    async def serve(self, call: Call, requested: ListenFilter) -> dict[str, Any]:
+        """Serve one stream until its client or the server ends it."""
+        limit = call.services.limits.listeners
+        if call.send is None:
+            raise RpcError(METHOD_NOT_FOUND, "listen streams are not offered here: only single answers are")
+        if len(self._notifier.listeners) >= limit:
+            raise RpcError(INTERNAL_ERROR, f"too many listen streams: limit {limit}")
+        accepted = await self._accept(requested, call)
+        stream, meta = ListenStream(accepted), {SUBSCRIPTION: call.id}
+        self._start()
+        call.pause()  # a listen stream may be silent for as long as nothing changes
+        self._notifier.add_listener(stream)
+        timer = _end_at(call.scope.expires, stream)
+        try:
+            await call.notify(
+                "notifications/subscriptions/acknowledged", {"_meta": meta, "notifications": accepted}
+            )
+            await call.supervise(_relay(call, stream, meta))
+        finally:
+            self._notifier.remove_listener(stream)
+            if timer is not None:
+                timer.cancel()
+        if call.scope.transport in SHARED_CHANNELS:
+            # On a shared channel the end of one stream is announced by its id (basic/patterns/cancellation).
+            await call.notify(
+                "notifications/cancelled", {"requestId": call.id, "reason": "the server ended this stream"}
+            )
+        return {"_meta": meta}
+
+    async def _accept(self, requested: ListenFilter, call: Call) -> ListenFilter:
+        """The part of a filter that this server supports and this client may use."""
+        services, accepted = call.services, ListenFilter()
+        for name, kind in KINDS.items():
+            if getattr(requested, name) and services.features.has(f"{kind}.listChanged"):
+                setattr(accepted, name, True)
+        if requested.resource_subscriptions is not None and services.features.has("resources.subscribe"):
+            uris = requested.resource_subscriptions[: services.limits.subscriptions]
+            accepted.resource_subscriptions = [uri for uri in uris if await self._is_readable(uri, call)]
+        return accepted
+
+    async def _is_readable(self, uri: str, call: Call) -> bool:
+        try:
+            await self._resources.find_for(uri, call)
+        except RpcError:
+            return False
+        return True
 
 
-def _end_in_time(listener: ListenStream, expires: float | None) -> asyncio.TimerHandle | None:
-    """Who may listen no longer hears nothing more."""
+def _end_at(expires: float | None, stream: ListenStream) -> asyncio.TimerHandle | None:
+    """End the stream when the client's grant expires."""
     if expires is None:
         return None
-    return asyncio.get_running_loop().call_later(expires - time(), listener.end)
+    return asyncio.get_running_loop().call_later(expires - time(), stream.end)
 
 
-async def _relay(call: Call, listener: ListenStream, meta: dict[str, Any]) -> None:
-    while (change := await listener.next()) is not None:
+async def _relay(call: Call, stream: ListenStream, meta: dict[str, Any]) -> None:
+    while (change := await stream.next()) is not None:
         method, params = change
         await call.notify(method, {"_meta": meta, **params})
-
-
-async def honour(wanted: ListenFilter, call: Call) -> ListenFilter:
-    """The part of a filter that this server can keep, and this client may ask for."""
-    server, honoured = call.server, ListenFilter()
-    for name, kind in KINDS.items():
-        if getattr(wanted, name) and server.features.has(f"{kind}.listChanged"):
-            setattr(honoured, name, True)
-    if wanted.resource_subscriptions is not None and server.features.has("resources.subscribe"):
-        uris = wanted.resource_subscriptions[: server.limits.subscriptions]
-        honoured.resource_subscriptions = [uri for uri in uris if await _is_readable(uri, call)]
-    return honoured
-
-
-async def _is_readable(uri: str, call: Call) -> bool:
-    try:
-        await call.server.resources.find_for(uri, call)
-    except RpcError:
-        return False
-    return True

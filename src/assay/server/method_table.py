@@ -1,47 +1,85 @@
-"""What may be called: the methods of a revision, with all that stands before them."""
+"""Which methods a server has under each revision, behind their scopes and inside its layers."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Mapping, Sequence
+from types import MethodType
+from typing import Any
 
 from assay.model.error import METHOD_NOT_FOUND, RpcError
 from assay.protocol.layer import Layer, Serve
 from assay.revisions.revision import Revision
 
 from .call import Call
-from .protocol_method import METHODS
-from .scope_guard import guarded
-
-if TYPE_CHECKING:
-    from .server import Server
+from .component import Components
+from .feature import Features
+from .protocol_method import METHODS, ProtocolMethods
 
 MethodTable = dict[str, Serve]
 
 
-def make_table(server: Server, revision: Revision) -> MethodTable:
-    """The methods of a revision by name, each behind its scopes and within the server's layers."""
-    table = {
-        name: guarded(name, method.serve, server.method_scopes.get(name, ()))
-        for name, method in METHODS.items()
-        if name in revision.requests and (method.feature is None or server.features.has(method.feature))
-    }
-    own = server.custom_methods.of(revision)
-    table |= {method.name: guarded(method.name, method.serve, method.scopes) for method in own}
-    return {name: layered(name, serve, server.layers) for name, serve in table.items()}
+class MethodTables(dict[Revision, MethodTable]):
+    """The methods of each revision by name. A table is built at its first use; `clear` discards all of them
+    when something was registered."""
 
+    layers: tuple[Layer, ...] = ()
+    """The layers around all methods, the outermost first."""
 
-def layered(method: str, serve: Serve, layers: Sequence[Layer]) -> Serve:
-    """A method within layers; the first of them is the outermost."""
-    for layer in reversed(layers):
-        serve = layer.wrap(method, serve)
-    return serve
+    def __init__(
+        self,
+        methods: ProtocolMethods,
+        components: Components,
+        features: Features,
+        method_scopes: Mapping[str, Sequence[str]],
+    ) -> None:
+        super().__init__()
+        self._methods = methods
+        self._components = components
+        self._features = features
+        self._method_scopes = method_scopes
 
+    def __missing__(self, revision: Revision) -> MethodTable:
+        table = self[revision] = self._build(revision)
+        return table
 
-def unknown(method: str, layers: Sequence[Layer]) -> Callable[[Call], Awaitable[Any]]:
-    """What answers for a method that is not there: layers hear of those, too."""
+    def _build(self, revision: Revision) -> MethodTable:
+        table = {
+            name: self._guard(
+                name, MethodType(method.serve, self._methods), self._method_scopes.get(name, ())
+            )
+            for name, method in METHODS.items()
+            if name in revision.requests and (method.feature is None or self._features.has(method.feature))
+        }
+        for custom in self._components.custom_methods.of(revision):
+            table[custom.name] = self._guard(custom.name, custom.serve, custom.scopes)
+        return {name: self._wrap(name, serve) for name, serve in table.items()}
 
-    async def refuse(call: Call) -> Any:
-        raise RpcError(METHOD_NOT_FOUND, f"method not found: {method}")
+    def _guard(self, method: str, serve: Serve, required: Sequence[str]) -> Serve:
+        """Require scopes before a method is served."""
 
-    return layered(method, refuse, layers)
+        def serve_if_granted(call: Call) -> Awaitable[Any]:
+            granted = call.scope.scopes
+            if granted is not None and not granted.issuperset(required):
+                # One challenge names all scopes that the request needs, so that one authorization suffices.
+                call.require((*required, *self._components.scopes_of_target(method, call.params)))
+            call.require(required)
+            return serve(call)
+
+        return serve_if_granted if required else serve
+
+    def _wrap(self, method: str, serve: Serve) -> Serve:
+        for layer in reversed(self.layers):
+            serve = layer.wrap(method, serve)
+        return serve
+
+    def use(self, layer: Layer) -> None:
+        self.layers = (*self.layers, layer)
+        self.clear()
+
+    def unknown(self, method: str) -> Serve:
+        """Refuses a method that does not exist. Layers see these requests, too."""
+
+        async def refuse(call: Call) -> Any:
+            raise RpcError(METHOD_NOT_FOUND, f"method not found: {method}")
+
+        return self._wrap(method, refuse)

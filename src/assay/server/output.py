@@ -1,7 +1,7 @@
-"""What a tool returns, as content and, where its type says so, as structured content.
+"""From a tool's return value to its result: content and, if the return type allows, structured content.
 
-The value is encoded once. Those bytes are the structured content, its text form, and what is
-checked against the return type.
+The value is encoded once. The same bytes are the structured content, its text form, and what is checked
+against the return type.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from assay.revisions.revision import Structured
 from .schema import Validator, read_custom, schema_of, write_custom
 
 PLAIN: Final = (inspect.Parameter.empty, None, type(None), Any, object, str, bytes, ToolResult, *BLOCKS)
-"""Return types that carry their own form, or none: they get no output schema."""
+"""Return types without an output schema."""
 
 SCALARS: Final = (int, bool)
 
@@ -29,7 +29,7 @@ _encode: Final = msgspec.json.Encoder(enc_hook=write_custom).encode
 
 
 class BadOutput(TypeError):
-    """A tool returned something else than it declared."""
+    """A handler returned a value that does not match its declaration."""
 
 
 class Output:
@@ -37,21 +37,21 @@ class Output:
 
     __slots__ = ("_check", "_exact", "_wrap", "own_schema", "schema")
 
-    def __init__(self, returns: Any, given: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, returns: Any, schema: Mapping[str, Any] | None = None) -> None:
         self._wrap = False
         self._exact = returns if returns in SCALARS else None
-        """A type whose values fit by being of it: there is nothing more to check."""
+        """A type for which `type(value) is` is the whole check."""
         self._check: Callable[[bytes], Any] | None = None
         self.schema: Mapping[str, Any] | None = None
-        """What is returned, as an object."""
+        """The schema of the result as an object, with other types wrapped."""
         self.own_schema: Mapping[str, Any] | None = None
-        """What is returned, as it is."""
-        if given is not None:
-            self._use_given(given)
+        """The schema of the return type itself."""
+        if schema is not None:
+            self._use(schema)
         elif not _is_plain(returns):
             self._derive(returns)
 
-    def _use_given(self, schema: Mapping[str, Any]) -> None:
+    def _use(self, schema: Mapping[str, Any]) -> None:
         if schema.get("type") != "object":
             raise RegistrationError('an output schema must have "type": "object" at its root')
         validator = Validator(schema)
@@ -72,10 +72,11 @@ class Output:
         self._check = msgspec.json.Decoder(returns, dec_hook=read_custom).decode
 
     def result(self, value: Any, form: Structured = Structured.OBJECT) -> ToolResult:
-        """The whole result; a value that is no object is wrapped where only objects will do.
+        """The result of a call. A value other than an object is wrapped in one unless `form` allows any
+        value.
 
         Raises:
-            BadOutput: the value is not what the tool declared to return.
+            BadOutput: the value does not match the declared type.
         """
         if isinstance(value, ToolResult):
             self._check_result(value)
@@ -98,7 +99,7 @@ class Output:
 
 
 def wrapped(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema of any value as one of an object, the only root that handshake revisions allow."""
+    """Wrap a schema in an object, the only root that handshake revisions allow."""
     schema = dict(schema)
     definitions = schema.pop("$defs", None)
     outer: dict[str, Any] = {"type": "object", "properties": {"result": schema}, "required": ["result"]}
@@ -111,7 +112,7 @@ def _is_plain(returns: Any) -> bool:
     try:
         if returns in PLAIN:
             return True
-    except TypeError:  # unhashable metadata in an annotation compares by value and may refuse to
+    except TypeError:  # unhashable metadata in an annotation cannot be compared
         return False
     arguments = [part for part in get_args(returns) if part is not type(None) and part is not ...]
     return bool(arguments) and any(_is_plain(part) and part not in (str, Any, object) for part in arguments)

@@ -1,4 +1,4 @@
-"""Prompts: messages that a user picks by name, made from a few arguments."""
+"""Prompts: message templates that a user picks by name."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .call import Call
 from .concurrency import ConcurrencyLimit
 from .invocation import Invocable
 from .output import BadOutput
+from .required_scope import read_scopes
 from .schema import read_custom
-from .scope_guard import read_scopes
 from .shape import shape_messages
 from .signature import Signature, read_signature
 
@@ -35,7 +35,7 @@ class Prompt:
         self.signature = signature
         self.scopes: tuple[str, ...] = ()
         self.version: str | None = None
-        """Of its text, where somebody counts that."""
+        """The version of its text, if the author numbers it."""
         self._struct = signature.struct()
         self._invoke = invoke
 
@@ -45,7 +45,7 @@ class Prompt:
 
     async def get(self, arguments: dict[str, str], call: Call) -> PromptResult:
         try:
-            # Prompt arguments are strings on the wire, whatever the parameter's type.
+            # Prompt arguments are strings on the wire; not strict, so that "3" becomes an int.
             typed = msgspec.convert(arguments, self._struct, strict=False, dec_hook=read_custom)
         except msgspec.ValidationError as error:
             raise RpcError(INVALID_PARAMS, f"invalid arguments for prompt {self.key}: {error}") from None
@@ -98,9 +98,11 @@ def make_prompt(
         icons=icons,
         meta=meta,
     )
-    prompt = Prompt(definition, signature, Invocable(function, signature.context_name, limits))
+    prompt = Prompt(definition, signature, Invocable(function, signature, limits))
     prompt.scopes = read_scopes(scopes, f"prompt {prompt.key}")
     if version is not None and not VERSION.fullmatch(version):
-        raise RegistrationError(f"prompt {prompt.key}: a version is three numbers, as in 1.2.0: {version!r}")
+        raise RegistrationError(
+            f"prompt {prompt.key}: a version has three numbers, such as 1.2.0: {version!r}"
+        )
     prompt.version = version
     return prompt

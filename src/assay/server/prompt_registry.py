@@ -16,7 +16,7 @@ from .registry import PagedRegistry
 
 
 class Prompts:
-    """Register, remove, list and get prompts from code; `Server.prompt` is the decorator for the first."""
+    """The prompts of a server, available as `Server.prompts`; `Server.prompt` is a decorator for `add`."""
 
     def __init__(
         self, registry: PagedRegistry[Prompt], limit: ConcurrencyLimit, direct_call: Callable[[], Call]
@@ -29,28 +29,30 @@ class Prompts:
         return len(self.registry)
 
     def add(self, function: Callable[..., Any], **options: Any) -> None:
-        """Register a function; options are those of `Server.prompt`.
+        """Register a function as a prompt, with the options of `Server.prompt`. Clients are notified.
 
         Raises:
-            RegistrationError: it cannot be served as a prompt.
+            RegistrationError: the function or an option is invalid, or the name is taken.
         """
         self.registry.add(make_prompt(function, limits=(self._limit,), **options))
 
     def remove(self, name: str) -> None:
-        """
+        """Remove a prompt. Clients are notified.
+
         Raises:
             KeyError: there is no such prompt.
         """
         self.registry.remove(name)
 
     def list(self) -> list[PromptDefinition]:
+        """The definitions of all prompts, in order of registration."""
         return [prompt.definition for prompt in self.registry]
 
     async def get(self, name: str, arguments: Mapping[str, str] | None = None) -> PromptResult:
-        """Get a prompt as a client would.
+        """Get a prompt from code, without a client.
 
         Raises:
-            RpcError: there is no such prompt, or its arguments do not fit.
+            RpcError: there is no such prompt, or its arguments are invalid.
         """
         return await self.find(name).get(dict(arguments or {}), self._direct_call())
 

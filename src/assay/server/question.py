@@ -1,7 +1,7 @@
-"""Asking the client: sampling, elicitation, roots, ping.
+"""Questions to the client: sampling, elicitation, roots, ping.
 
-How a question travels is a strategy chosen by the revision (`STRATEGIES`); what may be asked,
-and whether the answer fits, is the same whichever way it went.
+The revision decides how a question travels (`STRATEGIES`). What may be asked, and whether the answer is
+valid, is the same either way.
 """
 
 from __future__ import annotations
@@ -25,27 +25,24 @@ from assay.revisions.revision import Asking
 
 from .call import Call
 from .form import Form
-from .round_trip import open_round_trips
 from .shape import kind_of
 
 T = TypeVar("T")
 SAMPLED: Final = frozenset({"text", "image", "audio"})
-"""Content that a sampling message may hold, where the revision has it."""
+"""Content types of a sampling message, where the revision has them."""
 
 
 class AskOptions(NamedTuple):
-    """What a handler says about the way it asks."""
-
     timeout: float | None = None
     key: str | None = None
-    """Names the question where it is asked by retry; by default questions are counted."""
+    """Identifies the question across retries; by default questions are numbered."""
 
 
 class Question(NamedTuple, Generic[T]):
     method: str
     params: Any
     read: Callable[[Raw], T]
-    """Reads an answer; raises AskError for one that does not fit."""
+    """Decodes an answer; raises `AskError` if it is invalid."""
 
 
 async def ask_for_sample(
@@ -55,13 +52,14 @@ async def ask_for_sample(
     parameters: dict[str, Any],
     options: AskOptions,
 ) -> Sampled:
-    declared = _need(call, "sampling")
+    declared = _require_capability(call, "sampling")
     offers_tools = bool({"tools", "tool_choice"} & {*parameters})
     if offers_tools and not (call.peer.revision.sampling_tools and declared.get("tools") is not None):
-        raise _missing(call, {"sampling": {"tools": {}}}, "the client does not support sampling with tools")
-    listed: list[Any] = list(messages) if isinstance(messages, list | tuple) else [messages]
-    shaped = [_sampling_message(message, call) for message in listed]
-    params = {"messages": shaped, "maxTokens": max_tokens}
+        raise _unsupported(
+            call, {"sampling": {"tools": {}}}, "the client does not support sampling with tools"
+        )
+    items: list[Any] = list(messages) if isinstance(messages, list | tuple) else [messages]
+    params = {"messages": [_sampling_message(item, call) for item in items], "maxTokens": max_tokens}
     params |= {_camel(name): value for name, value in parameters.items()}
     return await _ask(call, Question("sampling/createMessage", params, _reader(Sampled)), options)
 
@@ -69,7 +67,7 @@ async def ask_for_sample(
 async def ask_for_input(
     call: Call, message: str, schema: type[Any] | Mapping[str, Any], options: AskOptions
 ) -> Elicited:
-    _need_mode(call, "form")
+    _require_mode(call, "form")
     form = Form(schema)
     form.check_for(call.peer.revision)
     params: dict[str, Any] = {"message": message, "requestedSchema": form.schema}
@@ -82,7 +80,7 @@ async def ask_for_input(
 
 
 async def ask_for_url(call: Call, message: str, url: str, options: AskOptions) -> Elicited:
-    _need_mode(call, "url")
+    _require_mode(call, "url")
     elicitation_id = urandom(16).hex() if call.peer.revision.elicitation_ids else None
     params = {"mode": "url", "message": message, "url": url}
     if elicitation_id is not None:
@@ -95,7 +93,7 @@ async def ask_for_url(call: Call, message: str, url: str, options: AskOptions) -
 
 
 async def ask_for_roots(call: Call, options: AskOptions) -> list[Root]:
-    _need(call, "roots")
+    _require_capability(call, "roots")
     answer = await _ask(call, Question("roots/list", None, _reader(RootsAnswer)), options)
     return answer.roots
 
@@ -122,31 +120,31 @@ def _check_sampled(block: Block, call: Call) -> None:
         raise AskError(f"the client's protocol revision cannot sample from {kind} content")
 
 
-def _need(call: Call, capability: str) -> dict[str, Any]:
-    declared: dict[str, Any] | None = getattr(call.peer.capabilities, capability)
-    if declared is None:
-        raise _missing(call, {capability: {}}, f"the client does not support {capability}")
-    return declared
-
-
-def _need_mode(call: Call, mode: str) -> None:
-    declared = _need(call, "elicitation")
-    # An empty object means forms only: clients that declared elicitation before modes existed.
-    modes = declared or {"form": {}}
-    if mode not in call.peer.revision.elicitation or mode not in modes:
-        needed: dict[str, Any] = {"elicitation": {mode: {}}}
-        raise _missing(call, needed, f"the client does not support elicitation in {mode} mode")
-
-
-def _missing(call: Call, needed: dict[str, Any], text: str) -> AskError:
-    """What to raise when the client did not declare what a question needs."""
-    code = call.peer.revision.missing_capability
-    return AskError(text) if code is None else Undeclared(code, text, {"requiredCapabilities": needed})
-
-
 def _camel(name: str) -> str:
     head, *rest = name.split("_")
     return head + "".join(word.capitalize() for word in rest)
+
+
+def _require_capability(call: Call, capability: str) -> dict[str, Any]:
+    declared: dict[str, Any] | None = getattr(call.peer.capabilities, capability)
+    if declared is None:
+        raise _unsupported(call, {capability: {}}, f"the client does not support {capability}")
+    return declared
+
+
+def _require_mode(call: Call, mode: str) -> None:
+    declared = _require_capability(call, "elicitation")
+    # An empty object means forms only: clients declared it so before there were modes.
+    modes = declared or {"form": {}}
+    if mode not in call.peer.revision.elicitation or mode not in modes:
+        needed: dict[str, Any] = {"elicitation": {mode: {}}}
+        raise _unsupported(call, needed, f"the client does not support elicitation in {mode} mode")
+
+
+def _unsupported(call: Call, needed: dict[str, Any], text: str) -> AskError:
+    """The error for a capability that the client did not declare."""
+    code = call.peer.revision.missing_capability
+    return AskError(text) if code is None else Undeclared(code, text, {"requiredCapabilities": needed})
 
 
 def _decode(raw: Raw, expected: type[T]) -> T:
@@ -167,7 +165,7 @@ async def _ask(call: Call, question: Question[T], options: AskOptions) -> T:
 
 async def _ask_by_retry(call: Call, question: Question[T], options: AskOptions) -> T:
     request = InputRequest(question.method, UNSET if question.params is None else question.params)
-    answer: T = await open_round_trips(call).ask(request, question.read, options.key)
+    answer: T = await call.open_round_trips().ask(request, question.read, options.key)
     return answer
 
 
@@ -175,7 +173,7 @@ async def _ask_by_request(call: Call, question: Question[T], options: AskOptions
     session, send, method, params = call.session, call.send, question.method, question.params
     if session is None or send is None:
         raise AskError("the client cannot be asked: its request came without a session")
-    if call.over:
+    if call.finished:
         raise AskError("the client cannot be asked: its request has been answered")
     if not session.ready and method != "ping":
         raise AskError("the client cannot be asked before it has sent notifications/initialized")
@@ -198,7 +196,7 @@ async def _ask_by_request(call: Call, question: Question[T], options: AskOptions
 
 
 async def _withdraw(call: Call, request_id: str, reason: str) -> None:
-    """Tell the client that its answer is no longer needed, unless the whole session is over."""
+    """Cancel a question, unless the session has ended anyway."""
     if call.send is not None and call.session is not None and call.session.state is not State.CLOSED:
         params = {"requestId": request_id, "reason": reason}
         await call.send(encode(Notification("notifications/cancelled", params)))

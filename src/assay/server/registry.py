@@ -1,4 +1,4 @@
-"""Things by name, in order of registration, with pages that stay stable while things come and go."""
+"""Components by name, in order of registration, with pages that stay stable while components change."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ C = TypeVar("C", bound=Component)
 
 
 class PagedRegistry(Generic[C]):
-    """An ordered collection that hands out pages.
+    """An ordered collection that is listed in pages.
 
-    Each component gets a number that is never used again. A cursor names the last number seen,
-    so a page neither repeats nor skips what was there all along.
+    Each component gets a number that is never reused. A cursor holds the last number of its page, so
+    following pages neither repeat nor skip components that exist throughout.
     """
 
     def __init__(self, kind: str, page_size: int, on_change: Callable[[], None]) -> None:
@@ -52,19 +52,19 @@ class PagedRegistry(Generic[C]):
 
     @property
     def used(self) -> bool:
-        """Whether anything was ever registered: a list that was declared stays, even when it runs empty."""
+        """Whether anything was ever registered: a declared list stays declared when it becomes empty."""
         return self._last > 0
 
     @property
     def is_scoped(self) -> bool:
-        """Whether what is shown depends on what the caller was granted."""
+        """Whether the list depends on the caller's scopes."""
         return self._scoped > 0
 
     def get(self, key: str) -> C | None:
         return self.by_key.get(key)
 
     def scopes_of(self, key: str | None) -> tuple[str, ...]:
-        """What it takes to use a component; nothing where there is none."""
+        """The scopes required to use a component; none if it does not exist."""
         return self.by_key[key].scopes if key in self.by_key else ()
 
     def add(self, component: C) -> None:
@@ -88,29 +88,29 @@ class PagedRegistry(Generic[C]):
         self._on_change()
 
     def page(self, cursor: str | None, granted: frozenset[str] | None = None) -> tuple[list[Any], str | None]:
-        """Definitions of one page, and the cursor of the next; see `components`."""
+        """The definitions of one page, and the cursor of the next; see `components`."""
         components, following = self.components(cursor, granted)
         return [component.definition for component in components], following
 
     def components(
         self, cursor: str | None, granted: frozenset[str] | None = None
     ) -> tuple[list[C], str | None]:
-        """What is on one page, and the cursor of the next: of all that there is, or of what a caller
-        who was granted so much may use.
+        """The components of one page, and the cursor of the next. With `granted`, only those that a caller
+        with these scopes may use.
 
         Raises:
-            RpcError: the cursor was not issued here.
+            RpcError: the cursor is invalid.
         """
         start = 0 if cursor is None else bisect_right(self._numbers, self._position(cursor))
         positions: Sequence[int] = range(start, len(self._keys))
         if granted is not None and self.is_scoped:
             usable = (position for position in positions if granted.issuperset(self._at(position).scopes))
-            # One more than are shown: only if there is one, there is another page.
+            # One more than the page holds tells whether there is another page.
             positions = list(islice(usable, self._page_size + 1))
-        shown = positions[: self._page_size]
+        page = positions[: self._page_size]
         more = len(positions) > self._page_size
-        following = encode_cursor(self.kind, self._numbers[shown[-1]]) if more else None
-        return [self._at(position) for position in shown], following
+        following = encode_cursor(self.kind, self._numbers[page[-1]]) if more else None
+        return [self._at(position) for position in page], following
 
     def _at(self, position: int) -> C:
         return self.by_key[self._keys[position]]

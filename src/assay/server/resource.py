@@ -1,4 +1,4 @@
-"""Resources: data at a URI, or at every URI of a template."""
+"""Resources: data at a URI, or at every URI that matches a template."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .call import Call
 from .concurrency import ConcurrencyLimit
 from .invocation import Invocable
 from .output import BadOutput
+from .required_scope import read_scopes
 from .schema import write_custom
-from .scope_guard import read_scopes
 from .signature import Signature, read_signature
 
 TEXT: Final = "text/plain"
@@ -30,8 +30,8 @@ JSON: Final = "application/json"
 DIRECTORY: Final = "inode/directory"
 
 Access = Callable[[str, Scope], Any]
-"""Decides whether a URI may be read: a function or coroutine of the URI and the scope.
-False hides the resource; an exception is answered as it is."""
+"""Decides whether a URI may be read: a function or coroutine function of the URI and the `Scope`.
+Returning False hides the resource; an exception is answered like one of a handler."""
 
 
 class Resource:
@@ -64,7 +64,7 @@ class Resource:
 
     async def read(self, uri: str, variables: dict[str, str], call: Call) -> ReadResult:
         try:
-            # URIs carry text: "3" is a fine value for a variable of type int.
+            # Variables of a URI are strings; not strict, so that "3" becomes an int.
             arguments = msgspec.structs.asdict(msgspec.convert(variables, self._struct, strict=False))
         except msgspec.ValidationError as error:
             raise RpcError(INVALID_PARAMS, f"invalid resource URI: {error}", {"uri": uri}) from None
@@ -75,7 +75,7 @@ class Resource:
 async def check_access(access: Access, uri: str, scope: Scope) -> None:
     """
     Raises:
-        ResourceNotFound: access is denied; whoever may not read it does not learn that it is there.
+        ResourceNotFound: access is denied. The client must not learn that the resource exists.
     """
     allowed = access(uri, scope)
     if inspect.isawaitable(allowed):
@@ -143,7 +143,7 @@ def make_resource(
         raise RegistrationError(f"resource {uri}: a template has no size")
     else:
         definition = TemplateDefinition(uri_template=uri, **about)
-    invoke = Invocable(function, signature.context_name, limits)
+    invoke = Invocable(function, signature, limits)
     resource = Resource(definition, template, signature, invoke, access, cache)
     resource.scopes = read_scopes(scopes, f"resource {uri}")
     return resource
@@ -179,11 +179,11 @@ def _check_variables(uri: str, template: UriTemplate | None, signature: Signatur
         raise RegistrationError(f"resource {uri}: the URI has no variable for parameter {missing}")
 
 
-def _annotations(given: Annotations | Mapping[str, Any] | None, uri: str) -> Annotations | None:
-    if given is None or isinstance(given, Annotations):
-        return given
+def _annotations(annotations: Annotations | Mapping[str, Any] | None, uri: str) -> Annotations | None:
+    if annotations is None or isinstance(annotations, Annotations):
+        return annotations
     try:
-        return msgspec.convert(dict(given), Annotations)
+        return msgspec.convert(dict(annotations), Annotations)
     except ValueError as error:
         raise RegistrationError(f"resource {uri}: bad annotations: {error}") from None
 
@@ -191,7 +191,7 @@ def _annotations(given: Annotations | Mapping[str, Any] | None, uri: str) -> Ann
 def match_variables(template: UriTemplate, uri: str) -> dict[str, str] | None:
     """
     Raises:
-        RpcError: the URI fits, but a variable would lead out of its place.
+        RpcError: the URI matches, but a variable holds a path traversal.
     """
     try:
         return template.match(uri)

@@ -19,11 +19,12 @@ from .registry import PagedRegistry
 from .resource import Access, Resource, check_access, make_resource, match_variables
 
 PRIVATE = Cache(0, "private")
-"""What a resource holds may depend on who reads it, unless its author says otherwise."""
+"""The contents of a resource may depend on the caller, unless its author says otherwise."""
 
 
 class Resources:
-    """Register, remove, list and read resources from code; `Server.resource` is a decorator for the first."""
+    """The resources and templates of a server, available as `Server.resources`; `Server.resource` is a
+    decorator for `add`."""
 
     def __init__(
         self,
@@ -41,23 +42,25 @@ class Resources:
         return len(self.registry) + len(self.template_registry)
 
     def add(self, uri: str, function: Callable[..., Any], **options: Any) -> None:
-        """Register a function for a URI or a template; options are those of `Server.resource`.
+        """Register a function for a URI or a URI template, with the options of `Server.resource`. Clients are
+        notified.
 
         Raises:
-            RegistrationError: it cannot be served as a resource.
+            RegistrationError: the function or an option is invalid, or the URI is taken.
         """
         resource = make_resource(uri, function, limits=(self._limit,), **options)
         (self.registry if resource.template is None else self.template_registry).add(resource)
 
     def remove(self, uri: str) -> None:
-        """
+        """Remove a resource or template. Clients are notified.
+
         Raises:
             KeyError: no resource or template has that URI.
         """
         (self.registry if self.registry.get(uri) is not None else self.template_registry).remove(uri)
 
     def describe(self, uri: str, **changes: Any) -> None:
-        """Change what the list says of a resource, such as its `size`; nobody is told.
+        """Change fields of a resource's definition, such as its `size`. Clients are not notified.
 
         Raises:
             KeyError: no resource or template has that URI.
@@ -66,10 +69,10 @@ class Resources:
         resource.definition = msgspec.structs.replace(resource.definition, **changes)
 
     async def read(self, uri: str) -> list[Contents]:
-        """Read a resource as a client would.
+        """Read a resource from code, without a client.
 
         Raises:
-            RpcError: the URI is invalid, or nothing is there.
+            RpcError: the URI is invalid, or no resource has it.
         """
         return (await self.read_for(uri, self._direct_call())).contents
 
@@ -79,10 +82,10 @@ class Resources:
         return await resource.read(uri, variables, call)
 
     async def find_for(self, uri: str, call: Call) -> tuple[Resource, dict[str, str]]:
-        """What is at a URI, if whoever asks may read it.
+        """The resource at a URI, and the values of its template's variables, if the caller may read it.
 
         Raises:
-            RpcError: the URI is invalid, nothing is there, or access is denied; or a scope was not granted.
+            RpcError: the URI is invalid or unknown, access is denied, or a scope is missing.
         """
         check_readable(uri)
         if self._access is not None:
@@ -94,10 +97,10 @@ class Resources:
         return resource, variables
 
     def scopes_of(self, uri: str | None) -> tuple[str, ...]:
-        """What it takes to read what is at a URI; nothing is said of what may be hidden.
+        """The scopes required to read a URI. Empty if access to it may be denied, so as not to reveal it.
 
         Raises:
-            RpcError: nothing is there.
+            RpcError: no resource has that URI.
         """
         resource, _ = self.find(uri or "")
         return resource.scopes if self._access is None and resource.access is None else ()
@@ -114,17 +117,19 @@ class Resources:
         raise ResourceNotFound(uri)
 
     def templates(self) -> list[TemplateDefinition]:
+        """The definitions of all templates, in order of registration."""
         definitions = (resource.definition for resource in self.template_registry)
-        return [found for found in definitions if isinstance(found, TemplateDefinition)]
+        return [definition for definition in definitions if isinstance(definition, TemplateDefinition)]
 
-    # Last, because its name hides the built-in type from the annotations below it.
+    # Last in the class: its name hides the built-in type from annotations below it.
     def list(self) -> list[ResourceDefinition]:
+        """The definitions of all resources, in order of registration."""
         definitions = (resource.definition for resource in self.registry)
-        return [found for found in definitions if isinstance(found, ResourceDefinition)]
+        return [definition for definition in definitions if isinstance(definition, ResourceDefinition)]
 
 
 def check_readable(uri: str) -> None:
-    """Refuse what is no URI, before any code of the server's author sees it."""
+    """Refuse an invalid URI before any of the author's code sees it."""
     try:
         check_uri(uri)
     except InvalidUri as error:

@@ -1,26 +1,41 @@
-"""Serving a server: as an ASGI application, or as a process of its own by the name of a transport.
+"""Running a server: as an ASGI application, or as a process by the name of a transport.
 
-Transports and stores are loaded here, when they are needed, and nowhere else in this package.
+Transports and stores are imported here, when they are needed, and nowhere else in this package.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Final, Unpack
+from typing import TYPE_CHECKING, Any, Final, Protocol, Unpack
 
 if TYPE_CHECKING:
     from assay.protocol.http.asgi import Application
+    from assay.protocol.layer import Layer
     from assay.transport.asgi.build import HttpOptions
+    from assay.transport.port import Endpoint
 
-    from .server import Server
+    class Runnable(Endpoint, Protocol):
+        """A server, as far as it takes to run one."""
+
+        @property
+        def layers(self) -> tuple[Layer, ...]: ...
+
+        @property
+        def auth(self) -> AuthProvider | None: ...
 
 
-def make_app(server: Server, **options: Unpack[HttpOptions]) -> Application:
+class AuthProvider(Protocol):
+    """Protects a server's HTTP application; `assay.auth.Auth` is one."""
+
+    def protect(self, app: Application, /) -> Application: ...
+
+
+def make_app(server: Runnable, **options: Unpack[HttpOptions]) -> Application:
     from assay.store.memory import MemoryEvents, MemorySessions
     from assay.transport.asgi.build import build
 
-    # Not `setdefault`: a default that is not needed should not be made either.
+    # Not `setdefault`, which would create a store even if there is one.
     if "session_store" not in options:
         options["session_store"] = MemorySessions()
     if "event_store" not in options:
@@ -31,7 +46,7 @@ def make_app(server: Server, **options: Unpack[HttpOptions]) -> Application:
     return app if server.auth is None else server.auth.protect(app)
 
 
-def run(server: Server, transport: str, **options: Any) -> None:
+def run(server: Runnable, transport: str, **options: Any) -> None:
     """
     Raises:
         ValueError: there is no such transport.
@@ -42,7 +57,7 @@ def run(server: Server, transport: str, **options: Any) -> None:
     serve(server, **options)
 
 
-def _serve_stdio(server: Server, **options: Any) -> None:
+def _serve_stdio(server: Runnable, **options: Any) -> None:
     from assay.transport.stdio import serve_stdio
 
     if options:
@@ -51,7 +66,7 @@ def _serve_stdio(server: Server, **options: Any) -> None:
 
 
 def _serve_http(
-    server: Server,
+    server: Runnable,
     *,
     host: str = "127.0.0.1",
     port: int = 3000,
@@ -69,12 +84,12 @@ def _serve_http(
     serve_http(app, host=host, port=port, limits=server.limits, announce=announce, tls=tls)
 
 
-def _serve_http_plain(server: Server, **options: Any) -> None:
+def _serve_http_plain(server: Runnable, **options: Any) -> None:
     _serve_http(server, stream="off", **options)
 
 
-def _serve_ws(server: Server, *, announce: Callable[[str], None] | None = None, **options: Any) -> None:
-    """HTTP goes on beside it; what is announced is where WebSockets are."""
+def _serve_ws(server: Runnable, *, announce: Callable[[str], None] | None = None, **options: Any) -> None:
+    """Serves HTTP as well; what is announced is the WebSocket endpoint."""
 
     def announce_socket(url: str) -> None:
         if announce is not None:

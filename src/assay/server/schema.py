@@ -1,7 +1,7 @@
-"""JSON Schema: made from Python types, and checked with a ready-made one.
+"""JSON Schema: generated from Python types, and validation against a given schema.
 
-msgspec describes dataclasses, TypedDicts, attrs classes and its own Structs; pydantic models
-describe and read themselves through the hooks below, so pydantic is never imported here.
+msgspec handles dataclasses, TypedDicts, attrs classes and its own Structs. pydantic models describe and
+validate themselves through the hooks below, so pydantic is never imported here.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _REFERENCE = "#/$defs/{name}"
 
 
 def schema_of(annotation: Any) -> dict[str, Any]:
-    """The schema of a type, its root spelled out and everything else under `$defs`.
+    """The schema of a type, with its root inlined and everything else under `$defs`.
 
     Raises:
-        RegistrationError: the type cannot be described.
+        RegistrationError: the type has no JSON Schema.
     """
     try:
         (root,), definitions = msgspec.json.schema_components(
@@ -31,17 +31,17 @@ def schema_of(annotation: Any) -> dict[str, Any]:
         )
     except (TypeError, NotImplementedError, RuntimeError) as error:
         raise RegistrationError(f"no JSON Schema for {_name(annotation)}: {error}") from None
-    schema = _spell_out(root, definitions)
+    schema = _inline_root(root, definitions)
     orders = {tuple(sorted(order, key=str)): order for order in _declared_orders(annotation, set())}
     _restore_order(schema, orders)
     return schema
 
 
-def _declared_orders(annotation: Any, seen: set[int]) -> Iterator[list[Any]]:
-    """The values of every Literal and Enum in a type, as their author ordered them."""
-    if id(annotation) in seen:
+def _declared_orders(annotation: Any, visited: set[int]) -> Iterator[list[Any]]:
+    """The values of every Literal and Enum in a type, in the order of their declaration."""
+    if id(annotation) in visited:
         return
-    seen.add(id(annotation))
+    visited.add(id(annotation))
     if get_origin(annotation) is Literal:
         yield list(get_args(annotation))
         return
@@ -49,18 +49,18 @@ def _declared_orders(annotation: Any, seen: set[int]) -> Iterator[list[Any]]:
         yield [member.value for member in annotation]
     fields = _hints(annotation) if inspect.isclass(annotation) else ()
     for part in (*get_args(annotation), *fields):
-        yield from _declared_orders(part, seen)
+        yield from _declared_orders(part, visited)
 
 
 def _hints(annotation: type) -> Iterable[Any]:
     try:
         return get_type_hints(annotation).values()
     except (NameError, TypeError):
-        return ()  # a type that cannot be looked into keeps the order it got
+        return ()  # hints that cannot be resolved: keep msgspec's order
 
 
 def _restore_order(node: Any, orders: dict[tuple[Any, ...], list[Any]]) -> None:
-    """Put choices back as declared: msgspec sorts them, and people read them in order."""
+    """Restore the declared order of choices, which msgspec sorts."""
     if isinstance(node, dict):
         choices = node.get("enum")
         if isinstance(choices, list):
@@ -71,7 +71,7 @@ def _restore_order(node: Any, orders: dict[tuple[Any, ...], list[Any]]) -> None:
             _restore_order(value, orders)
 
 
-def _spell_out(root: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+def _inline_root(root: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
     reference = root.get("$ref", "")
     name = reference.removeprefix("#/$defs/")
     if reference and name in definitions:
@@ -97,33 +97,33 @@ def _references(node: Any) -> set[str]:
 
 
 def _hoist(node: Any) -> dict[str, Any]:
-    """Take `$defs` out of nested schemas: their references are written from the root."""
-    found: dict[str, Any] = {}
+    """Move `$defs` out of nested schemas: references start from the root."""
+    definitions: dict[str, Any] = {}
     if isinstance(node, dict):
         inner = node.pop("$defs", None)
         if isinstance(inner, dict):
-            found.update(inner)
-        for value in [*node.values(), *found.values()]:
-            found.update(_hoist(value))
+            definitions.update(inner)
+        for value in [*node.values(), *definitions.values()]:
+            definitions.update(_hoist(value))
     elif isinstance(node, list):
         for value in node:
-            found.update(_hoist(value))
-    return found
+            definitions.update(_hoist(value))
+    return definitions
 
 
 def _describe(annotation: type) -> dict[str, Any]:
     describe = getattr(annotation, "model_json_schema", None)
     if describe is None:
-        raise NotImplementedError(f"{_name(annotation)} is not a type that JSON can hold")
+        raise NotImplementedError(f"{_name(annotation)} is not a JSON type")
     schema: dict[str, Any] = describe(ref_template="#/$defs/{model}")
     return schema
 
 
 def read_custom(annotation: type, value: Any) -> Any:
-    """msgspec's `dec_hook`: pydantic models read themselves."""
+    """msgspec's `dec_hook`: pydantic models validate themselves."""
     validate = getattr(annotation, "model_validate", None)
     if validate is None:
-        raise NotImplementedError(f"{_name(annotation)} is not a type that JSON can hold")
+        raise NotImplementedError(f"{_name(annotation)} is not a JSON type")
     try:
         return validate(value)
     except ValueError as error:
@@ -131,12 +131,12 @@ def read_custom(annotation: type, value: Any) -> Any:
 
 
 def write_custom(value: Any) -> Any:
-    """msgspec's `enc_hook`: pydantic models write themselves; any mapping is an object."""
+    """msgspec's `enc_hook`: pydantic models dump themselves; any mapping becomes an object."""
     if isinstance(value, Mapping):
         return dict(value)
     dump = getattr(value, "model_dump", None)
     if dump is None:
-        raise NotImplementedError(f"{_name(type(value))} is not a type that JSON can hold")
+        raise NotImplementedError(f"{_name(type(value))} is not a JSON type")
     return dump(mode="json", by_alias=True)
 
 
@@ -150,9 +150,9 @@ def _one_line(error: ValueError) -> str:
 
 
 class Validator:
-    """A compiled JSON Schema. jsonschema-rs is loaded when the first one is made.
+    """A compiled JSON Schema. jsonschema-rs is imported when the first one is created.
 
-    References are resolved inside the schema only: nothing is ever fetched.
+    References are resolved within the schema only: nothing is ever fetched.
 
     Raises:
         RegistrationError: the schema itself is invalid, or refers outside itself.
@@ -171,7 +171,7 @@ class Validator:
             raise RegistrationError(f"invalid JSON Schema: {error}") from None
 
     def problem(self, value: Any) -> str | None:
-        """What is wrong with a value, in one line; none when it fits."""
+        """Why a value is invalid, in one line; None if it is valid."""
         try:
             self._validator.validate(value)
         except self._error as error:

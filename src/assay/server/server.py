@@ -1,16 +1,15 @@
-"""The server: what a user creates, decorates functions with, and runs or embeds."""
+"""The server that users create, register functions with, and run or embed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from msgspec import Raw
 
-from assay.model.content import Annotations, Icon
-from assay.model.definition import Implementation, ToolAnnotations
-from assay.model.error import INVALID_PARAMS, METHOD_NOT_FOUND, PARSE_ERROR, MalformedMessage, RpcError
+from assay.model.content import Icon
+from assay.model.definition import Implementation
+from assay.model.error import PARSE_ERROR, MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope
 from assay.model.limits import Limits
 from assay.model.result import Cache
@@ -23,28 +22,24 @@ from assay.protocol.scope import Scope, Send
 from assay.protocol.seal import Sealer
 from assay.protocol.session import STATELESS, Session
 from assay.revisions.registry import DATES, HANDSHAKE
-from assay.revisions.revision import Opening, Revision
+from assay.revisions.revision import Revision
 
 from .background import Background
 from .call import Call
 from .client_state import ClientStates
-from .completion_registry import Completions
-from .concurrency import ConcurrencyLimit
-from .custom_method import CustomMethods
-from .dispatch import dispatch, dispatch_batch
+from .component import Components, make_components
+from .dispatch import Dispatcher
 from .feature import Features
-from .method_table import MethodTable, make_table
+from .method_table import MethodTables
 from .notifier import ChangeNotifier
-from .port import AuthProvider
-from .prompt_registry import Prompts
-from .registry import PagedRegistry
+from .protocol_method import ProtocolMethods
+from .registration import Registration
+from .required_scope import read_method_scopes
 from .resource import Access
-from .resource_registry import Resources
-from .runner import TRANSPORTS, make_app, run
-from .scope_guard import read_method_scopes
+from .runner import TRANSPORTS, AuthProvider, make_app, run
 from .sealer import make_sealer
+from .services import Services
 from .thread_pool import ThreadPool
-from .tool_registry import Tools
 from .typed_result import ResultWriter
 
 if TYPE_CHECKING:
@@ -54,24 +49,52 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Server:
-    """An MCP server. Functions become tools, resources and prompts; `run` or `asgi` serves them.
+class Server(Registration):
+    """An MCP server for every protocol revision.
 
-    `capabilities` switches a capability on although nothing is registered yet, or off although
-    something is: `{"tools": True, "logging": False, "resources.subscribe": False}`. `cache` is what
-    clients are told of reusing lists. `sealing` is the key, or several where keys are rotated, that
-    signs what clients carry between two rounds of questions: workers that share a load share it.
-    `strictness` is what it insists on although the specification does not. `auth` says whose tokens let a
-    client in by HTTP or WebSocket: an `assay.auth.Auth`; on stdio it has no part. `scopes` are what methods
-    take of a client, where clients are granted some: `{"tools/call": ["call"]}`.
+        from assay import Server
+
+        server = Server("calculator", "1.0.0")
+
+        @server.tool
+        async def add(a: int, b: int) -> int:
+            "Add two numbers."
+            return a + b
+
+        if __name__ == "__main__":
+            server.run()
+
+    Serve it with `run` or `assay serve`, embed it in a web application with `asgi`, or pass messages to
+    `handle` yourself.
+
+    Args:
+        name: The server's name, for clients and logs.
+        version: The server's version.
+        title: A name for people to read.
+        description: What the server does, in one sentence.
+        instructions: How to use the server, for the client's model.
+        website_url: A page about the server.
+        icons: Icons for clients to show.
+        capabilities: Switches capabilities on before something is registered, or off although something is:
+            `{"tools": True, "logging": False, "resources.subscribe": False}`.
+        limits: Sizes, timeouts and concurrency; see `Limits`.
+        page_size: How many tools, resources or prompts one page of a list holds.
+        access: Decides who may read a resource: a function of the URI and the `Scope`. False hides it.
+        cache: How long clients may reuse lists.
+        scopes: Scopes that callers need for a method, such as `{"tools/call": ["call"]}`.
+        sealing: The key, or several while keys are rotated, that signs what clients carry between two rounds
+            of questions. The first one signs, all verify. Workers behind one load balancer must share it.
+        strictness: Rules to enforce beyond the specification; see `Strictness`.
+        auth: Which tokens to accept over HTTP and WebSocket: an `assay.auth.Auth`. Not used on stdio.
+
+    Raises:
+        RegistrationError: an argument is invalid.
     """
 
     revisions = DATES
     """Dates of the protocol revisions that are served, oldest first."""
     transports = tuple(TRANSPORTS)
-    """Names that `run` takes."""
-    layers: tuple[Layer, ...] = ()
-    """What stands around its methods, the outermost first."""
+    """Names of transports for `run`."""
 
     def __init__(
         self,
@@ -98,196 +121,76 @@ class Server:
         self.limits = limits or Limits()
         self.strictness = strictness
         self.auth = auth
-        self._steps = STRICT_STEPS if strictness.initialized else STEPS
-        self.thread_pool = ThreadPool(self.limits.threads)
-        self.writer = ResultWriter(self.info)
-        # For transports: serve one decoded message, or the members of a batch.
-        self.dispatch = partial(dispatch, self)
-        self.dispatch_batch = partial(dispatch_batch, self)
-        self.cache = cache or Cache()
-        self.sealer = make_sealer(sealing)
         self.method_scopes = read_method_scopes(scopes)
-        self.tables: dict[Revision, MethodTable] = {}
-        self._build(page_size, access)
-        registered = {
-            "tools": lambda: self.tools.registry.used,
-            "resources": lambda: self.resources.registry.used or self.resources.template_registry.used,
-            "prompts": lambda: self.prompts.registry.used,
-            "logging": lambda: True,
-            "completions": lambda: bool(self.completions),
-        }
-        self.features = Features(capabilities or {}, registered)
-        self.notifier = ChangeNotifier(self.features.has)
-
-    def _build(self, page_size: int, access: Access | None) -> None:
-        limit = ConcurrencyLimit(self.limits.concurrency, self.limits.backlog)
-
-        def registry(kind: str, announced_as: str) -> PagedRegistry[Any]:
-            return PagedRegistry(kind, page_size, lambda: self._on_change(announced_as))
-
-        unknown = METHOD_NOT_FOUND if self.strictness.unknown_tool else INVALID_PARAMS
-        self.tools = Tools(
-            registry("tools", "tools"), limit, self.limits.backlog, self.direct_call, unknown=unknown
-        )
-        registries = (registry("resources", "resources"), registry("templates", "resources"))
-        self.resources = Resources(registries, limit, access, self.direct_call)
-        self.prompts = Prompts(registry("prompts", "prompts"), limit, self.direct_call)
-        self.completions = Completions(self.prompts, self.resources, limit)
-        self.custom_methods = CustomMethods(limit)
-        self.client_states = ClientStates(self.limits)
         self._background = Background()
+        self._steps = STRICT_STEPS if strictness.initialized else STEPS
+        components = make_components(
+            self.limits,
+            page_size=page_size,
+            access=access,
+            hide_unknown_tools=strictness.unknown_tool,
+            on_change=self._on_change,
+            direct_call=self.direct_call,
+        )
+        self._assemble(components, capabilities or {}, make_sealer(sealing), cache or Cache())
+
+    def _assemble(
+        self, components: Components, capabilities: Mapping[str, bool], sealer: Sealer, cache: Cache
+    ) -> None:
+        self.tools, self.resources, self.prompts = components.tools, components.resources, components.prompts
+        self.completions, self.custom_methods = components.completions, components.custom_methods
+        features = Features(capabilities, components.registered, self.custom_methods.declaration)
+        self.notifier = ChangeNotifier(features.has)
+        threads, states = ThreadPool(self.limits.threads), ClientStates(self.limits)
+        self._services = Services(self, self.limits, features, threads, sealer, states)
+        methods = ProtocolMethods(components, self.notifier, self, self.start)
+        self.tables = MethodTables(methods, components, features, self.method_scopes)
+        dispatcher = Dispatcher(
+            self._services, self.tables, ResultWriter(self.info), cache, lambda: not self.strictness.single
+        )
+        # For transports, which decode messages themselves.
+        self.dispatch = dispatcher.dispatch
+        self.dispatch_batch = dispatcher.dispatch_batch
 
     def _on_change(self, kind: str) -> None:
         self.tables.clear()
         self.notifier.list_changed(kind)
 
     def direct_call(self, revision: Revision = HANDSHAKE[-1]) -> Call:
-        """The circumstances of a call that comes from code instead of a client."""
+        """A call made by code in this process instead of a client."""
         message = Envelope("2.0", id="direct", params=Raw(b"{}"))
-        return Call(self, message, STATELESS[revision], Scope(), None)
+        return Call(self._services, message, STATELESS[revision], Scope(), None)
 
-    @overload
-    def tool(self, function: F, /) -> F: ...
-    @overload
-    def tool(
-        self,
-        /,
-        *,
-        name: str | None = None,
-        title: str | None = None,
-        description: str | None = None,
-        input_schema: Mapping[str, Any] | None = None,
-        output_schema: Mapping[str, Any] | None = None,
-        annotations: ToolAnnotations | Mapping[str, Any] | None = None,
-        icons: list[Icon] | None = None,
-        meta: dict[str, Any] | None = None,
-        concurrency: int | None = None,
-        scopes: Sequence[str] = (),
-    ) -> Callable[[F], F]: ...
-    def tool(self, function: F | None = None, /, **options: Any) -> F | Callable[[F], F]:
-        """Register a function as a tool: `@server.tool` or `@server.tool(title="...")`.
-
-        Its parameters become the input schema, its return type the output schema, its docstring the
-        description. `concurrency` limits how many calls of this tool run at once, `scopes` who may call.
-        """
-
-        def register(decorated: F) -> F:
-            self.tools.add(decorated, **options)
-            return decorated
-
-        return register if function is None else register(function)
-
-    def resource(
-        self,
-        uri: str,
-        *,
-        name: str | None = None,
-        title: str | None = None,
-        description: str | None = None,
-        mime_type: str | None = None,
-        size: int | None = None,
-        annotations: Annotations | Mapping[str, Any] | None = None,
-        icons: list[Icon] | None = None,
-        meta: dict[str, Any] | None = None,
-        access: Access | None = None,
-        cache: Cache | None = None,
-        scopes: Sequence[str] = (),
-    ) -> Callable[[F], F]:
-        """Register a function as the resource at a URI, or at every URI of an RFC 6570 template.
-
-        `access` decides who may read it, a function of the URI and the scope; `scopes` as well, openly.
-        """
-        about: dict[str, Any] = {
-            "name": name,
-            "title": title,
-            "description": description,
-            "mime_type": mime_type,
-        }
-        about |= {"size": size, "annotations": annotations, "icons": icons, "meta": meta, "access": access}
-        about |= {"cache": cache, "scopes": scopes}
-
-        def register(decorated: F) -> F:
-            self.resources.add(uri, decorated, **about)
-            return decorated
-
-        return register
-
-    @overload
-    def prompt(self, function: F, /) -> F: ...
-    @overload
-    def prompt(
-        self,
-        /,
-        *,
-        name: str | None = None,
-        title: str | None = None,
-        description: str | None = None,
-        icons: list[Icon] | None = None,
-        meta: dict[str, Any] | None = None,
-        scopes: Sequence[str] = (),
-        version: str | None = None,
-    ) -> Callable[[F], F]: ...
-    def prompt(self, function: F | None = None, /, **options: Any) -> F | Callable[[F], F]:
-        """Register a function as a prompt: `@server.prompt` or `@server.prompt(title="...")`.
-
-        `version` is that of its text, as in `1.2.0`: `assay.profile` tells clients of it.
-        """
-
-        def register(decorated: F) -> F:
-            self.prompts.add(decorated, **options)
-            return decorated
-
-        return register if function is None else register(function)
-
-    def completion(self, target: str, argument: str) -> Callable[[F], F]:
-        """Register a function that suggests values for an argument of a prompt (by name) or of a
-        resource template (by URI template)."""
-
-        def register(decorated: F) -> F:
-            self.completions.add(target, argument, decorated)
-            self.tables.clear()
-            return decorated
-
-        return register
-
-    def method(
-        self,
-        name: str,
-        *,
-        capability: str | None = None,
-        extension: str | None = None,
-        revisions: Collection[str] | None = None,
-        scopes: Sequence[str] = (),
-    ) -> Callable[[F], F]:
-        """Register a function as a method of this server's own, such as `models/list`.
-
-        Its parameters are those of the request, its result an object. It is declared by a top-level
-        `capability`, and where the protocol has extensions also by the name of an `extension`.
-        `revisions` are the dates of those that have it; all, unless they are given.
-        """
-        about: dict[str, Any] = {"capability": capability, "extension": extension}
-        about |= {"revisions": revisions, "scopes": scopes}
-
-        def register(decorated: F) -> F:
-            self.custom_methods.add(name, decorated, **about)
-            self.tables.clear()
-            return decorated
-
-        return register
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """The layers around all methods, the outermost first; see `use`."""
+        return self.tables.layers
 
     def use(self, layer: Layer) -> None:
-        """Put a layer around every method, within those that are there already."""
+        """Add a layer, such as `assay.profile.Profile` or `assay.telemetry.Telemetry`, around every method.
+
+        A layer sees each request before it is served, and its result or exception after. Those added first
+        are outermost.
+        """
         layer.join(self)
-        self.layers = (*self.layers, layer)
-        self.tables.clear()
+        self.tables.use(layer)
 
     def background(self, function: F) -> F:
-        """Register a coroutine function that runs while this server serves, and is cancelled in the end."""
+        """Register a coroutine function that runs as long as the server serves.
+
+            @server.background
+            async def watch() -> None:
+                async for path in changes():
+                    server.resource_updated(f"file://{path}")
+
+        It is started with the first session or request, and cancelled when the server stops. An exception is
+        logged and does not stop the server.
+        """
         self._background.add(function)
         return function
 
     def resource_updated(self, uri: str) -> None:
-        """Tell the clients that subscribed to a resource that it has changed. Callable from any thread."""
+        """Notify clients that subscribed to a resource that its contents have changed. Thread-safe."""
         self.notifier.resource_updated(uri)
 
     async def handle(
@@ -297,53 +200,50 @@ class Server:
         send: Send | None = None,
         scope: Scope | None = None,
     ) -> bytes | None:
-        """Serve one JSON-RPC message and return the answer, if there is one.
+        """Serve one JSON-RPC message, for hosts with their own transport.
 
-        This is the whole server: transports only carry bytes to it. `send` takes what the handler
-        sends before its answer; without it that goes nowhere, and the client cannot be asked.
+        Args:
+            message: The message or batch: encoded, or as a mapping.
+            send: A coroutine function for messages that a handler sends before its answer. Without one these
+                are discarded, and handlers cannot ask the client anything.
+            scope: The context of the message: principal, session, revision and so on.
+
+        Returns:
+            The encoded answer; None for notifications and responses.
         """
         scope = scope or Scope()
         try:
             decoded = decode(_as_bytes(message), self.limits)
             if isinstance(decoded, list):
-                outcomes = await dispatch_batch(self, decoded, send, scope)
+                outcomes = await self.dispatch_batch(decoded, send, scope)
                 return b"[" + b",".join(map(encode_outcome, outcomes)) + b"]" if outcomes else None
         except RpcError as error:
             return encode(error_reply(error, getattr(error, "request_id", None)))
         try:
-            outcome = await dispatch(self, decoded, send, scope)
+            outcome = await self.dispatch(decoded, send, scope)
         except RpcError:
             return None  # a notification or response that cannot be accepted has no answer
         return None if outcome is None else encode_outcome(outcome)
 
-    def methods(self, revision: Revision) -> MethodTable:
-        """What may be called under a revision, as long as the registries do not change."""
-        table = self.tables.get(revision)
-        if table is None:
-            table = self.tables[revision] = make_table(self, revision)
-        return table
-
-    def declaration(self, revision: Revision, call: Call) -> dict[str, Any]:
-        """The capabilities that a client of this revision is told of."""
-        # Changes come in sessions or on listen streams: where neither can be held open, none are promised.
-        way = call.session if revision.opening is Opening.HANDSHAKE else call.send
-        declared = self.features.declaration(revision, in_session=way is not None)
-        return declared | self.custom_methods.declaration(revision)
-
     def start(self) -> None:
-        """Begin the background work, unless it goes on already; transports do so by themselves."""
+        """Start the background tasks, unless they already run. Transports do this themselves."""
         self._background.start()
 
     async def stop(self) -> None:
-        """End the background work."""
+        """Stop the background tasks."""
         await self._background.stop()
 
     def open_session(
         self, post: Callable[[bytes], None], *, session_id: str = "", principal: Any = None
     ) -> Session:
-        """Begin a conversation; put the session into the scope of its messages, and close it in the end.
+        """Open a session, for hosts with their own transport. Pass it in the `Scope` of each message, and
+        close it with `close_session`.
 
-        `post` carries what the server sends on its own. It must neither block nor raise.
+        Args:
+            post: Called with messages that the server sends on its own initiative. It must neither block nor
+                raise.
+            session_id: The id of the session, if the transport has one.
+            principal: The authenticated caller.
         """
         session = Session(post, session_id=session_id, principal=principal, steps=self._steps)
         self.notifier.join(session)
@@ -351,7 +251,7 @@ class Server:
         return session
 
     def restore_session(self, record: SessionRecord, post: Callable[[bytes], None]) -> Session:
-        """Go on with a session that a store has kept."""
+        """Reopen a session from a store; `post` as in `open_session`."""
         session = Session.restore(record, post, steps=self._steps)
         self.notifier.join(session)
         self.start()
@@ -359,28 +259,31 @@ class Server:
 
     def end_listening(self) -> None:
         """End all listen streams, so that a transport can stop."""
-        self.notifier.end_listening()
+        self.notifier.end_listeners()
 
     def close_session(self, session: Session) -> None:
-        """End a conversation: what runs for it is cancelled. Closing twice is harmless."""
+        """Close a session and cancel its requests. Idempotent."""
         self.notifier.leave(session)
         session.close()
 
     def asgi(self, **options: Unpack[HttpOptions]) -> Application:
-        """This server as an ASGI application. Options: see `assay.transport.asgi.build`."""
+        """The server as an ASGI application, to mount in FastAPI, Starlette or Django, or to run in any ASGI
+        server. `assay.transport.asgi.build.HttpOptions` documents the options."""
         return make_app(self, **options)
 
     def run(self, transport: str = "stdio", **options: Any) -> None:
-        """Serve until the client leaves (stdio) or the process is told to stop.
+        """Serve until the client disconnects (stdio) or the process is stopped.
 
-        Transports: `stdio`, `http`, `http-plain`, `ws`. Options of all but stdio: `host`, `port`, those of
-        `asgi`, `announce`, a function that gets the endpoint's URL once it listens, and for TLS the files
-        `tls_cert`, `tls_key` (unless the first holds it) and `tls_client_ca`: who vouches for clients then.
+        Args:
+            transport: `stdio`, `http`, `http-plain` (no streams, no sessions) or `ws` (WebSocket and HTTP).
+            **options: For all transports but stdio: `host`, `port`; `announce`, a function that is called
+                with the endpoint's URL; the files `tls_cert`, `tls_key` (unless it is in the first) and
+                `tls_client_ca` (to require client certificates); and those of `asgi`.
 
         Raises:
             TlsError: a certificate or key cannot be used.
             MissingExtra: the transport needs a package that is not installed.
-            OSError: the address cannot be listened on.
+            OSError: the address cannot be bound.
         """
         run(self, transport, **options)
 
@@ -389,10 +292,10 @@ def _as_bytes(message: bytes | str | Mapping[str, Any]) -> bytes:
     if isinstance(message, bytes):
         return message
     if isinstance(message, str):
-        # Lone surrogates stay what they are, invalid UTF-8, for the decoder to refuse.
+        # Lone surrogates become invalid UTF-8, for the decoder to refuse.
         return message.encode("utf-8", "surrogatepass")
     try:
         return encode(message)
     except UnicodeEncodeError:
-        # `json.loads` lets lone surrogates through, so a client can put them into a host's mapping.
-        raise MalformedMessage(PARSE_ERROR, "parse error: a lone surrogate is no character") from None
+        # `json.loads` accepts lone surrogates, so a client can put them into a host's mapping.
+        raise MalformedMessage(PARSE_ERROR, "parse error: a lone surrogate is not a character") from None

@@ -1,5 +1,5 @@
-"""Content in the form that the client's revision knows: the one place where a block that an
-older revision lacks becomes one that it has."""
+"""Content for the client's revision: a block type that an older revision lacks is replaced by one that it
+has."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from assay.revisions.revision import Revision, Structured
 
 ALL_KINDS: Final = frozenset().union(*(revision.content for revision in REVISIONS))
 FULL: Final = frozenset(revision for revision in REVISIONS if revision.content == ALL_KINDS)
-"""Revisions that know every kind of block: for them nothing needs to be looked at."""
+"""Revisions with every block type: their results need no inspection."""
 
 
 def shape_result(result: ToolResult, revision: Revision) -> ToolResult:
     if revision.structured is Structured.ABSENT and result.structured is not None:
-        # What can only be read as text is given as text.
+        # Without structured content, the text is all that the client gets.
         content = result.content or [Text(encode(result.structured).decode())]
         result = ToolResult(content, None, result.is_error, result.meta)
     if revision in FULL:

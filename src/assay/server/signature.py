@@ -1,4 +1,4 @@
-"""A function's signature as a type that arguments are decoded into."""
+"""A handler's signature, as a type that arguments are decoded into."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import msgspec
 
 from assay.model.error import RegistrationError
 
-from .context import Context
+from .call import CallContext
 from .docstring import parse
 from .header import KEYWORD, Header
 
@@ -32,7 +32,7 @@ class Parameter:
     default: Any
     description: str | None
     header: str | None = None
-    """The header that repeats it, where the revision has such."""
+    """The HTTP header that repeats the value, in revisions with `x-mcp-header`."""
 
     @property
     def required(self) -> bool:
@@ -41,20 +41,21 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What can be read off a handler: its parameters without the context, its result, its text."""
+    """A handler's parameters without its context, its return type, and its docstring."""
 
     name: str
     description: str | None
     parameters: tuple[Parameter, ...]
     returns: Any
     context_name: str | None
+    context_type: type[CallContext] | None
     takes_any: bool
-    """Whether the function has `**kwargs`, and so takes whatever a ready-made schema admits."""
+    """Whether the function has `**kwargs`, and so accepts all arguments that a given schema allows."""
 
     def struct(self, *, closed: bool = True) -> type[msgspec.Struct]:
-        """A type with one field per parameter; JSON that decodes into it fits the function.
+        """A type with one field per parameter, to decode arguments into.
 
-        A closed one refuses what the function has no parameter for, another leaves it out.
+        A closed one refuses arguments without a parameter; an open one ignores them.
         """
         fields = [_field(parameter) for parameter in self.parameters]
         return msgspec.defstruct(self.name, fields, kw_only=True, forbid_unknown_fields=closed)
@@ -63,31 +64,32 @@ class Signature:
 def read_signature(function: Callable[..., Any], *, allow_any: bool = False) -> Signature:
     """
     Raises:
-        RegistrationError: a parameter cannot be filled by name.
+        RegistrationError: a parameter cannot be passed by name.
     """
     name = _handler_name(function)
     hints = _hints(function, name)
     documentation = parse(inspect.getdoc(function) if inspect.isroutine(function) else None)
-    parameters, context_name, takes_any = [], None, False
+    parameters, takes_any = [], False
+    context_name, context_type = None, None
     for parameter in inspect.signature(function).parameters.values():
         annotation = hints.get(parameter.name, Any)
-        if _is_context(annotation):
-            context_name = parameter.name
+        if (context := _context_in(annotation)) is not None:
+            context_name, context_type = parameter.name, context
         elif allow_any and parameter.kind is inspect.Parameter.VAR_KEYWORD:
             takes_any = True
         elif parameter.kind in REFUSED_KINDS:
             kind = REFUSED_KINDS[parameter.kind]
             raise RegistrationError(f"{name}: {kind} parameter {parameter.name} cannot be given by name")
         else:
-            described = documentation.parameters.get(parameter.name)
-            parameters.append(_parameter(parameter, annotation, described))
+            description = documentation.parameters.get(parameter.name)
+            parameters.append(_parameter(parameter, annotation, description))
     returns = hints.get("return", inspect.Parameter.empty)
     summary = documentation.summary or None
-    return Signature(name, summary, tuple(parameters), returns, context_name, takes_any)
+    return Signature(name, summary, tuple(parameters), returns, context_name, context_type, takes_any)
 
 
 def _handler_name(function: object) -> str:
-    """A function's own name; the class name for objects that are called."""
+    """The function's name; for a callable object, the name of its class."""
     if isinstance(function, functools.partial):
         return _handler_name(function.func)
     name: str = getattr(function, "__name__", "") or type(function).__name__
@@ -104,8 +106,12 @@ def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
         raise RegistrationError(f"{name}: an annotation cannot be resolved: {error}") from None
 
 
-def _is_context(annotation: Any) -> bool:
-    return annotation is Context or Context in get_args(annotation)
+def _context_in(annotation: Any) -> type[CallContext] | None:
+    """The context class of an annotation such as `Context` or `Context | None`."""
+    for candidate in (annotation, *get_args(annotation)):
+        if isinstance(candidate, type) and issubclass(candidate, CallContext):
+            return candidate
+    return None
 
 
 def _parameter(parameter: inspect.Parameter, annotation: Any, documented: str | None) -> Parameter:
@@ -113,16 +119,16 @@ def _parameter(parameter: inspect.Parameter, annotation: Any, documented: str | 
     if get_origin(annotation) is Annotated:
         annotation, *extras = get_args(annotation)
         metadata = tuple(extras)
-    described = next((text for text in map(_description, metadata) if text), documented)
-    kept = tuple(extra for extra in metadata if isinstance(extra, msgspec.Meta))
-    if kept:
-        annotation = Annotated[(annotation, *kept)]
+    description = next((text for text in map(_description, metadata) if text), documented)
+    constraints = tuple(extra for extra in metadata if isinstance(extra, msgspec.Meta))
+    if constraints:
+        annotation = Annotated[(annotation, *constraints)]
     header = next((extra.name for extra in metadata if isinstance(extra, Header)), None)
-    return Parameter(parameter.name, annotation, parameter.default, described, header)
+    return Parameter(parameter.name, annotation, parameter.default, description, header)
 
 
 def _description(metadata: Any) -> str | None:
-    """The description in an `Annotated`: a plain string, or an object that has one."""
+    """The description in an `Annotated`: a plain string, or the `description` of an object."""
     text = metadata if isinstance(metadata, str) else getattr(metadata, "description", None)
     return text if isinstance(text, str) else None
 
@@ -141,8 +147,8 @@ def _field(parameter: Parameter) -> tuple[str, Any] | tuple[str, Any, Any]:
     return parameter.name, annotation, default
 
 
-def given_only(arguments: Mapping[str, Any], signature: Signature) -> dict[str, Any]:
-    """The arguments that the function takes, for those that a ready-made schema let through."""
+def accepted_arguments(arguments: Mapping[str, Any], signature: Signature) -> dict[str, Any]:
+    """Of the arguments that a given schema allows, those that the function has parameters for."""
     if signature.takes_any:
         return dict(arguments)
     names = {parameter.name for parameter in signature.parameters}

@@ -1,7 +1,7 @@
 """Threads for `def` handlers.
 
-Not `concurrent.futures`: its threads are joined when the interpreter exits, so that one stuck
-handler would keep a stopped server alive. These are daemons, made on demand, up to a limit.
+Not `concurrent.futures`: its threads are joined when the interpreter exits, so one stuck handler would keep a
+stopped server alive. These are daemon threads, started on demand up to a limit.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class ThreadPool:
     def run(
         self, function: Callable[..., Any], arguments: dict[str, Any], on_done: OnDone = lambda: None
     ) -> asyncio.Future[Any]:
-        """Call the function in a thread, in a copy of this context; await the future for its outcome.
+        """Call the function in a thread, in a copy of the current context; await the future for its outcome.
 
-        `on_done` is called in the event loop when the thread is through with it. That may be later than
-        the future's end: a thread cannot be stopped, even when nobody waits for it any more.
+        `on_done` is called in the event loop when the thread has finished. That may be after the future is
+        done: a thread cannot be stopped, so a cancelled function runs to its end.
         """
         future = asyncio.get_running_loop().create_future()
         with self._lock:
@@ -67,8 +67,7 @@ def _run(
     try:
         future.get_loop().call_soon_threadsafe(_settle, future, value, failure, on_done)
     except RuntimeError:
-        # The loop was closed while the handler ran: nobody is left to tell.
-        return
+        return  # the loop was closed while the handler ran
 
 
 def _settle(future: asyncio.Future[Any], value: Any, failure: BaseException | None, on_done: OnDone) -> None:

@@ -1,4 +1,4 @@
-"""Tools: a function that the client's model may call."""
+"""Tools: functions that the client's model may call."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from .failure import log_failure, unwrap
 from .header import check_headers, mirrored_parameters
 from .invocation import Invocable, Pending
 from .output import Output
+from .required_scope import read_scopes
 from .schema import Validator, read_custom, schema_of
-from .scope_guard import read_scopes
 from .shape import shape_result
-from .signature import Signature, given_only, read_signature
+from .signature import Signature, accepted_arguments, read_signature
 
 asdict = msgspec.structs.asdict
 
 
 class Arguments(Protocol):
-    """Decodes a call's raw arguments into keyword arguments; raises ValueError with a public text."""
+    """Decodes the raw arguments of a call; raises `ValueError` with a public message."""
 
     schema: Mapping[str, Any]
 
@@ -37,7 +37,7 @@ class Arguments(Protocol):
 
 
 class TypedArguments:
-    """Arguments as the function's own signature describes them."""
+    """Arguments described by the function's signature."""
 
     __slots__ = ("_decode", "schema")
 
@@ -51,7 +51,7 @@ class TypedArguments:
 
 
 class SchemaArguments:
-    """Arguments as a ready-made JSON Schema describes them; values reach the function as JSON has them."""
+    """Arguments described by a given JSON Schema. The function receives plain JSON values."""
 
     __slots__ = ("_signature", "_validator", "schema")
 
@@ -69,7 +69,7 @@ class SchemaArguments:
         problem = self._validator.problem(arguments)
         if problem is not None:
             raise ValueError(problem)
-        return given_only(arguments, self._signature)
+        return accepted_arguments(arguments, self._signature)
 
 
 def _argument_schema(struct: type[msgspec.Struct], name: str) -> dict[str, Any]:
@@ -93,7 +93,7 @@ class Tool:
     ) -> None:
         self.definition = definition
         self.open_definition = definition
-        """For revisions whose structured content may be any value, not only an object."""
+        """The definition for revisions whose structured content may be any value, not only an object."""
         if output.own_schema is not output.schema:
             self.open_definition = msgspec.structs.replace(definition, output_schema=output.own_schema)
         self._arguments = arguments
@@ -135,7 +135,7 @@ class Tool:
         return ToolResult([Text(text)], is_error=True)
 
     def _failed(self, error: BaseException, call: Call) -> ToolResult:
-        """A failure that the model can read, or the exception itself where it has its own answer."""
+        """The result that tells the model about a failure; raises exceptions that have their own answer."""
         if isinstance(error, RpcError):
             raise error
         if isinstance(error, ToolError | AskError):
@@ -182,13 +182,13 @@ def make_tool(
         icons=icons,
         meta=meta,
     )
-    tool = Tool(definition, arguments, Invocable(function, signature.context_name, limits), output)
+    tool = Tool(definition, arguments, Invocable(function, signature, limits), output)
     tool.scopes = read_scopes(scopes, f"tool {tool_name}")
     return tool
 
 
 def check_tool_name(name: str) -> None:
-    """1 to 128 of `A-Za-z0-9_.-` (server/tools#tool-names): clients drop tools that are named otherwise."""
+    """1 to 128 of `A-Za-z0-9_.-` (server/tools#tool-names): clients may drop tools with other names."""
     plain = name.replace("_", "").replace(".", "").replace("-", "")
     if not 1 <= len(name) <= 128 or not name.isascii() or (plain and not plain.isalnum()):
         raise RegistrationError(
@@ -196,10 +196,12 @@ def check_tool_name(name: str) -> None:
         )
 
 
-def read_annotations(given: ToolAnnotations | Mapping[str, Any] | None, name: str) -> ToolAnnotations | None:
-    if given is None or isinstance(given, ToolAnnotations):
-        return given
+def read_annotations(
+    annotations: ToolAnnotations | Mapping[str, Any] | None, name: str
+) -> ToolAnnotations | None:
+    if annotations is None or isinstance(annotations, ToolAnnotations):
+        return annotations
     try:
-        return msgspec.convert(dict(given), ToolAnnotations)
+        return msgspec.convert(dict(annotations), ToolAnnotations)
     except msgspec.ValidationError as error:
         raise RegistrationError(f"tool {name}: bad annotations: {error}") from None

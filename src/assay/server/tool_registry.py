@@ -19,7 +19,7 @@ from .tool import Tool, make_tool
 
 
 class Tools:
-    """Register, remove, list and call tools from code; `Server.tool` is the decorator for the first."""
+    """The tools of a server, available as `Server.tools`; `Server.tool` is a decorator for `add`."""
 
     def __init__(
         self,
@@ -35,34 +35,36 @@ class Tools:
         self._backlog = backlog
         self._direct_call = direct_call
         self._unknown = unknown
-        """The error code for a tool that is not there."""
+        """The error code for an unknown tool."""
 
     def __len__(self) -> int:
         return len(self.registry)
 
     def add(self, function: Callable[..., Any], *, concurrency: int | None = None, **options: Any) -> None:
-        """Register a function; options are those of `Server.tool`.
+        """Register a function as a tool, with the options of `Server.tool`. Clients are notified.
 
         Raises:
-            RegistrationError: it cannot be served as a tool.
+            RegistrationError: the function or an option is invalid, or the name is taken.
         """
         if concurrency is not None and concurrency < 1:
             raise RegistrationError(f"concurrency must be at least 1: {concurrency}")
-        own = () if concurrency is None else (ConcurrencyLimit(concurrency, self._backlog),)
-        self.registry.add(make_tool(function, limits=(*own, self._limit), **options))
+        limits = () if concurrency is None else (ConcurrencyLimit(concurrency, self._backlog),)
+        self.registry.add(make_tool(function, limits=(*limits, self._limit), **options))
 
     def remove(self, name: str) -> None:
-        """
+        """Remove a tool. Clients are notified.
+
         Raises:
             KeyError: there is no such tool.
         """
         self.registry.remove(name)
 
     def list(self) -> list[ToolDefinition]:
+        """The definitions of all tools, in order of registration."""
         return [tool.definition for tool in self.registry]
 
     async def call(self, name: str, arguments: Mapping[str, Any] | None = None) -> ToolResult:
-        """Call a tool as a client would, without one: it can be neither asked nor told of progress.
+        """Call a tool from code, without a client: questions to the client fail, and progress is discarded.
 
         Raises:
             RpcError: there is no such tool.

@@ -1,7 +1,7 @@
-"""Results that say of themselves what they are, where the revision wants that.
+"""Results with `resultType`, `_meta` and caching hints, in the revisions that require them.
 
-The result is encoded once; what every result carries is put in front of it as bytes that were
-made when the server was.
+The result itself is encoded once. What all results have in common is prepended as bytes that are encoded when
+the server is created.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SUBSCRIPTION = f"{PREFIX}subscriptionId"
 
 
 class _Complete(Struct, omit_defaults=True, rename="camel"):
-    """The result of a tool with what every result carries: the most frequent result is encoded once."""
+    """A tool's result with the common fields: the most frequent result needs only one encoding."""
 
     result_type: str
     meta: Any = field(name="_meta")
@@ -41,13 +41,13 @@ class ResultWriter:
         self._input_required = b'{"resultType":"input_required","_meta":' + encode(self._meta)
 
     def complete(self, result: Any, cache: Cache | None = None) -> Any:
-        """What to encode in place of the result."""
+        """The object to encode instead of the result."""
         if type(result) is ToolResult and cache is None:
-            own = self._raw_meta if result.meta is None else self._meta | result.meta
-            return _Complete("complete", own, result.content, result.structured, result.is_error)
+            meta = self._raw_meta if result.meta is None else self._meta | result.meta
+            return _Complete("complete", meta, result.content, result.structured, result.is_error)
         head, meta = self._complete, _meta_of(result)
         if meta:
-            # The result has a `_meta` of its own: the two become one.
+            # The result has its own `_meta`: merge the two.
             head = b'{"resultType":"complete","_meta":' + encode(self._meta | meta)
             result = _without_meta(result)
         hints = b"" if cache is None else b"," + encode(cache)[1:-1]

@@ -1,0 +1,27 @@
+"""The parts of a server that any call may use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from assay.model.limits import Limits
+from assay.protocol.seal import Sealer
+
+from .client_state import ClientStates
+from .feature import Features
+from .thread_pool import ThreadPool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Services:
+    """Shared by all calls of one server. `Call` depends on this value instead of on `Server`, and so does
+    everything that serves calls."""
+
+    server: Any
+    """The `Server` itself, for `Context.server`; typed there, because `Server` depends on this module."""
+    limits: Limits
+    features: Features
+    thread_pool: ThreadPool
+    sealer: Sealer
+    client_states: ClientStates
