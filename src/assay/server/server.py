@@ -140,6 +140,7 @@ class Server(Registration):
         self.tools, self.resources, self.prompts = components.tools, components.resources, components.prompts
         self.completions, self.custom_methods = components.completions, components.custom_methods
         features = Features(capabilities, components.registered, self.custom_methods.declaration)
+        self.sealer = sealer
         self.notifier = ChangeNotifier(features.has)
         threads, states = ThreadPool(self.limits.threads), ClientStates(self.limits)
         self._services = Services(self, self.limits, features, threads, sealer, states)
