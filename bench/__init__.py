@@ -1,4 +1,4 @@
-"""Speed against the peers, in one run on one machine: `make bench`, `make bench-quick`.
+"""Benchmarks against other MCP libraries on the same machine: `make bench`, `make bench-quick`.
 
-Subjects are separate processes in environments of their own; what is compared is ratios.
+Each subject runs in a separate process and virtual environment. Results are compared as ratios.
 """

@@ -1,4 +1,4 @@
-"""Measure everything, tell the ratios: `python -m bench [--quick] [--strict]`.
+"""Run all benchmarks and print the ratios: `python -m bench [--quick] [--strict]`.
 
 Exit codes: 0 measured, 1 a target was missed and `--strict` given, 3 could not run, 130 interrupted.
 """
@@ -27,7 +27,7 @@ from . import (
     tool_count,
     wire_load,
 )
-from .process import TookTooLong, interrupt_on_termination, say
+from .process import TookTooLong, interrupt_on_termination, print_status
 from .report import PAGES, write
 from .request import HANDSHAKE_WIRE, PER_REQUEST_WIRE, Wire, WrongAnswer
 from .result import STORED, Result, Sample, Spawns, store
@@ -40,7 +40,7 @@ RESULTS: Final = ROOT / "results" / "bench"
 
 @dataclass(frozen=True)
 class Settings:
-    """How long to measure. Rounds are interleaved: each measures every subject once."""
+    """Durations and counts. Rounds are interleaved: each one measures every subject once."""
 
     rounds: int
     http_seconds: int
@@ -55,7 +55,7 @@ QUICK: Final = Settings(rounds=2, http_seconds=1, http_warmup=0, stdio_seconds=0
 
 
 class Run:
-    """One run: measures into `result`, and goes on when a figure is void."""
+    """One run. It adds its measurements to `result`, and continues after a void one."""
 
     def __init__(self, result: Result, settings: Settings, log: IO[bytes]) -> None:
         self.result = result
@@ -64,7 +64,8 @@ class Run:
 
     def everything(self) -> None:
         for number in range(self.settings.rounds):
-            # Every other round backwards: whoever warms the machine up for whom changes sides.
+            # Every other round is reversed, so that no subject always runs on a machine warmed up by the same
+            # one.
             subjects = SUBJECTS if number % 2 == 0 else SUBJECTS[::-1]
             for subject in subjects:
                 self._http(subject, number, HANDSHAKE_WIRE)
@@ -92,7 +93,7 @@ class Run:
         with self._or_void(title):
             sample = http_load.measure(subject, wire, number, seconds, warmup, self._log)
             self.result.samples_of(wire.name).setdefault(subject.name, []).append(sample)
-            tell(title, sample)
+            show(title, sample)
 
     def _wire(self, wire: str, connections: int, number: int) -> None:
         seconds, warmup = self.settings.http_seconds, self.settings.http_warmup
@@ -100,7 +101,7 @@ class Run:
         with self._or_void(title):
             sample = wire_load.measure(wire, connections, number, seconds, warmup, self._log)
             self.result.wires.setdefault(f"{wire} {connections}", []).append(sample)
-            tell(title, sample)
+            show(title, sample)
 
     def _profile(self, part: str, number: int) -> None:
         seconds, warmup = self.settings.http_seconds, self.settings.http_warmup
@@ -108,30 +109,30 @@ class Run:
         with self._or_void(title):
             sample = profile_load.measure(part, number, seconds, warmup, self._log)
             self.result.profile.setdefault(part, []).append(sample)
-            tell(title, sample)
+            show(title, sample)
 
     def _stdio(self, subject: Subject, number: int) -> None:
         title = f"round {number + 1}  stdio  {subject.label}"
         with self._or_void(title):
-            found = stdio_load.measure(subject, number, self.settings.stdio_seconds, self._log)
+            measured = stdio_load.measure(subject, number, self.settings.stdio_seconds, self._log)
             more = [stdio_load.spawn_ms(subject, self._log) for _ in range(self.settings.more_spawns)]
-            self.result.stdio.setdefault(subject.name, []).append(found.pinned)
-            self.result.stdio_free.setdefault(subject.name, []).append(found.free)
-            self.result.spawn.setdefault(subject.name, []).append(Spawns(number, [found.start_ms, *more]))
-            tell(title, found.pinned)
+            self.result.stdio.setdefault(subject.name, []).append(measured.pinned)
+            self.result.stdio_free.setdefault(subject.name, []).append(measured.free)
+            self.result.spawn.setdefault(subject.name, []).append(Spawns(number, [measured.start_ms, *more]))
+            show(title, measured.pinned)
 
     @contextmanager
     def _or_void(self, title: str) -> Iterator[None]:
         try:
             yield
         except (WrongAnswer, http_load.VoidFigure, TookTooLong, OSError) as error:
-            say(f"{title}: void: {error}")
+            print_status(f"{title}: void: {error}")
             self.result.voids.append(f"{' '.join(title.split())}: {error}")
 
 
-def tell(title: str, sample: Sample) -> None:
+def show(title: str, sample: Sample) -> None:
     figures = f"{sample.rate:>9,.0f} calls/s {sample.cpu_us:>7.1f} µs CPU {sample.rss_mb:>7.1f} MB"
-    say(f"{title:<48} {figures}")
+    print_status(f"{title:<48} {figures}")
 
 
 def run(settings: Settings, mode: str) -> Result:
@@ -156,17 +157,17 @@ def run(settings: Settings, mode: str) -> Result:
 
 
 def keep(result: Result, path: Path) -> None:
-    """Store the run; only a full one that is void nowhere may stand in the documentation."""
+    """Store the run. A full run without void measurements also updates the documentation."""
     store(result, path)
-    say(f"written: {path.relative_to(ROOT)}")
+    print_status(f"written: {path.relative_to(ROOT)}")
     if result.mode == "full" and not result.voids:
         store(result, STORED)
         write(result, PAGES)
         written = (STORED, plot.PICTURE, *PAGES)
-        say(f"written: {', '.join(str(path.relative_to(ROOT)) for path in written)}")
+        print_status(f"written: {', '.join(str(path.relative_to(ROOT)) for path in written)}")
 
 
-def why_not() -> str | None:
+def missing_requirement() -> str | None:
     if shutil.which("wrk") is None:
         return "wrk is not installed: apt-get install wrk"
     missing = missing_environments()
@@ -182,14 +183,14 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="less than a minute, and noisier")
     parser.add_argument("--strict", action="store_true", help="exit with 1 when a target is missed")
     options = parser.parse_args()
-    if (reason := why_not()) is not None:
-        say(f"error: {reason}")
+    if (reason := missing_requirement()) is not None:
+        print_status(f"error: {reason}")
         return 3
     interrupt_on_termination()
     try:
         result = run(*((QUICK, "quick") if options.quick else (FULL, "full")))
     except KeyboardInterrupt:
-        say("interrupted")
+        print_status("interrupted")
         return 130
     print(whole_text(result))
     missed = [verdict for verdict in judge(result) if not verdict.passed]

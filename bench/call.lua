@@ -1,4 +1,4 @@
--- One request, sent again and again; the last line of the output is a JSON object with the figures.
+-- Sends one request repeatedly. The last line of the output is a JSON object with the figures.
 wrk.method = "POST"
 wrk.body = os.getenv("BENCH_BODY")
 for name, value in string.gmatch(os.getenv("BENCH_HEADERS"), "([^:\n]+): ([^\n]+)") do

@@ -1,4 +1,4 @@
-"""HTTP: one server process, `wrk` with one thread and 32 connections."""
+"""HTTP: load on one server process by `wrk`, with one thread and 32 connections."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ FAULTS: Final = {
 
 
 class VoidFigure(Exception):
-    """The load did not go through as it should: the figure must not be used."""
+    """The load had errors: the figure must not be used."""
 
 
 def measure(subject: Subject, wire: Wire, number: int, seconds: int, warmup: int, log: IO[bytes]) -> Sample:
     """Start the subject, check its answer, load it, and check its answer again.
 
     Raises:
-        WrongAnswer, VoidFigure, TookTooLong: there is no figure.
+        WrongAnswer, VoidFigure, TookTooLong: the measurement failed.
     """
     with socket.create_server(("127.0.0.1", 0), backlog=1024) as listening:
         port = listening.getsockname()[1]
@@ -67,7 +67,7 @@ def check(port: int, wire: Wire) -> None:
     """Make one real call.
 
     Raises:
-        WrongAnswer: the subject does not do what is about to be timed.
+        WrongAnswer: the subject does not serve the call.
     """
     expect_answer(ask(port, wire), wire)
 
@@ -75,7 +75,7 @@ def check(port: int, wire: Wire) -> None:
 def ask(port: int, wire: Wire) -> bytes:
     """
     Raises:
-        WrongAnswer: no answer, or none as JSON.
+        WrongAnswer: no answer, or not JSON.
     """
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=START_TIMEOUT)
     try:
@@ -114,18 +114,18 @@ def run_wrk(port: int, wire: Wire, seconds: int) -> dict[str, Any]:
 def read_figures(output: str) -> dict[str, Any]:
     """
     Raises:
-        VoidFigure: something went wrong under way, or nothing happened.
+        VoidFigure: there were errors, or no requests.
     """
     figures: dict[str, Any] = json.loads(output.rstrip().rpartition("\n")[2])
-    for name, words in FAULTS.items():
+    for name, description in FAULTS.items():
         if figures[name]:
-            raise VoidFigure(f"{figures[name]} {words}")
+            raise VoidFigure(f"{figures[name]} {description}")
     if not figures["requests"]:
         raise VoidFigure("no request was answered")
     return figures
 
 
 def children_cpu() -> float:
-    """Processor time of the children that have ended: between two looks, that of wrk."""
+    """CPU time of the children that have ended; the difference of two calls is that of wrk."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime

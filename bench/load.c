@@ -1,11 +1,11 @@
-/* One load generator for two wires: HTTP requests on kept connections, and WebSocket text frames.
+/* A load generator for HTTP requests on persistent connections and for WebSocket text frames.
  *
  *   load PORT CONNECTIONS SECONDS WARMUP SCRIPT
  *
- * The script is a file of steps, each a line `NAME LENGTH\n` and so many bytes. `wire` is `http` or `ws`;
- * `open` is sent once on each connection (for ws the HTTP upgrade); `say` is a text message that follows and is
- * answered, `tell` one that is not (ws only, any number); `call` is sent again and again, one at a time on each
- * connection; `expect` must be in every answer to it. One line of JSON tells what happened.
+ * The script is a file of steps, each a line `NAME LENGTH\n` followed by that many bytes. `wire` is `http` or `ws`;
+ * `open` is sent once on each connection (for ws, the HTTP upgrade); `request` is a text message that is answered,
+ * `notify` one that is not (ws only, any number); `call` is sent repeatedly, one at a time on each connection;
+ * `expect` must be in every answer to it. The output is one line of JSON.
  */
 
 #define _GNU_SOURCE
@@ -46,7 +46,7 @@ static void die(const char *what) {
     exit(2);
 }
 
-/* A masked frame. The mask is always the same: what it costs the server does not depend on it. */
+/* A masked frame. The mask is constant, because the cost for the server does not depend on it. */
 static void frame(Step *step, int opcode) {
     static const unsigned char mask[4] = {0x37, 0xfa, 0x21, 0x3d};
     unsigned char *framed = malloc(step->size + HEAD);
@@ -91,7 +91,7 @@ static void read_script(const char *path) {
 }
 
 static void send_all(Peer *peer, const unsigned char *bytes, size_t size) {
-    /* Requests are far smaller than a socket's buffer, and one at a time: what does not fit at once is a fault. */
+    /* Requests are far smaller than a socket's buffer, and sent one at a time: a partial write is an error. */
     if (send(peer->fd, bytes, size, MSG_NOSIGNAL) != (ssize_t)size) closed++;
 }
 
@@ -99,7 +99,7 @@ static void send_next(Peer *peer) {
     while (peer->next < step_count) {
         Step *step = &steps[peer->next++];
         send_all(peer, step->bytes, step->size);
-        if (strcmp(step->name, "tell") != 0) return;
+        if (strcmp(step->name, "notify") != 0) return;
     }
     peer->sent_at = now();
     send_all(peer, call.bytes, call.size);
@@ -114,13 +114,13 @@ static void connect_peer(Peer *peer, int port) {
     setsockopt(peer->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-/* How many bytes the HTTP answer at the start of the buffer takes; 0 while it has not all come. */
+/* The size of the HTTP response at the start of the buffer; 0 while it is incomplete. */
 static size_t http_answer(Peer *peer, const char *status) {
     unsigned char *end = memmem(peer->in, peer->filled, "\r\n\r\n", 4);
     size_t head, length = 0;
     if (end == NULL) return 0;
     head = (size_t)(end - peer->in) + 4;
-    end[3] = '\0'; /* a string from here on: what follows is found by its length */
+    end[3] = '\0'; /* terminates the head as a string; the body is found by its length */
     if (strncmp((char *)peer->in + 9, status, 3) != 0) refused++;
     char *field = strcasestr((char *)peer->in, "\r\ncontent-length:");
     if (field != NULL) length = strtoul(field + 17, NULL, 10);
@@ -128,7 +128,7 @@ static size_t http_answer(Peer *peer, const char *status) {
     return peer->filled >= head + length ? head + length : 0;
 }
 
-/* The same for a frame of the server. */
+/* The same for a frame from the server. */
 static size_t ws_frame(Peer *peer) {
     size_t head = 2, length;
     if (peer->filled < 2) return 0;
@@ -154,7 +154,7 @@ static void note_call(Peer *peer, size_t size) {
     took[calls++] = ns > UINT32_MAX ? UINT32_MAX : (uint32_t)ns;
 }
 
-/* Take what has come. Answers alternate with requests, so each one is followed by the next request. */
+/* Handle input. Answers alternate with requests, so each answer is followed by the next request. */
 static void take(Peer *peer) {
     for (;;) {
         int opcode = peer->upgraded ? peer->in[0] & 0xF : TEXT;

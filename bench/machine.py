@@ -1,4 +1,4 @@
-"""On what the run was made, and with which versions."""
+"""The machine and the software versions of a run."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ PACKAGES: Final = {
     "mcp": ("mcp", "uvicorn"),
     "fastmcp": ("fastmcp", "mcp", "uvicorn"),
 }
-ASK: Final = """
-import sys, importlib.metadata as found
-print(*(f"{name} {found.version(name)}" for name in sys.argv[1:]), sep=", ")
+PRINT_VERSIONS: Final = """
+import sys, importlib.metadata as metadata
+print(*(f"{name} {metadata.version(name)}" for name in sys.argv[1:]), sep=", ")
 """
-ASK_BUILD: Final = """
+PRINT_BUILD: Final = """
 import sysconfig
 optimised = "--enable-optimizations" in (sysconfig.get_config_var("CONFIG_ARGS") or "")
 print("profile-guided build" if optimised else "build without profile-guided optimisation")
@@ -43,7 +43,7 @@ def describe() -> dict[str, Any]:
 
 
 class Neighbours:
-    """How much processor time went to others than us and our children since this was made."""
+    """Measures the processor time used by other processes since it was created."""
 
     def __init__(self) -> None:
         self._begin, self._others = time.perf_counter(), self._spent()
@@ -55,28 +55,28 @@ class Neighbours:
         return (user + nice + system + irq + softirq + steal) / TICKS - sum(own[:4])
 
     def share(self) -> float:
-        """In cores. Work that the kernel did for us in interrupts is among it."""
+        """In cores. Includes interrupts that the kernel handled for us."""
         return (self._spent() - self._others) / (time.perf_counter() - self._begin)
 
 
 def first_match(path: str, pattern: str) -> str:
     try:
-        found = re.search(pattern, Path(path).read_text())
+        match = re.search(pattern, Path(path).read_text())
     except OSError:
-        found = None
-    return found[1] if found else "unknown"
+        match = None
+    return match[1] if match else "unknown"
 
 
 def versions() -> dict[str, str]:
-    """By environment. A missing one is left out here; the run itself will complain."""
+    """Package versions by environment. A missing environment is left out; the run reports it."""
     python = str(python_of("assay"))
-    found = {"python": f"{output_of(python, '--version')}, {output_of(python, '-c', ASK_BUILD)}"}
+    packages = {"python": f"{output_of(python, '--version')}, {output_of(python, '-c', PRINT_BUILD)}"}
     for environment, names in PACKAGES.items():
         if (ENVIRONMENTS / environment).exists():
-            found[environment] = output_of(str(python_of(environment)), "-c", ASK, *names)
-    found["typescript"] = typescript()
-    found["wrk"] = output_of("wrk", "-v").split("[")[0].strip()
-    return found
+            packages[environment] = output_of(str(python_of(environment)), "-c", PRINT_VERSIONS, *names)
+    packages["typescript"] = typescript()
+    packages["wrk"] = output_of("wrk", "-v").split("[")[0].strip()
+    return packages
 
 
 def typescript() -> str:
@@ -88,7 +88,7 @@ def typescript() -> str:
 
 
 def output_of(*command: str) -> str:
-    """The first line that a command prints; wrk exits with 1 even when it only tells its version."""
+    """The first line that a command prints. The exit code is ignored: `wrk -v` exits with 1."""
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
     lines = (done.stdout or done.stderr).strip().splitlines()
     return lines[0] if lines else "unknown"

@@ -1,4 +1,4 @@
-"""The result as a picture: two panels of bars, written as SVG by hand."""
+"""The result as an SVG picture with two bar charts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PANELS: Final = {
 
 
 def panel(result: Result, transport: str, top: int) -> tuple[list[str], int]:
-    """The shapes of one panel, and where the next begins."""
+    """The shapes of one panel, and the top of the next."""
     rates = {s: rate for s in SUBJECTS if (rate := result.rate(transport, s.name)) is not None}
     longest = max(rates.values(), default=1.0)
     shapes = [text(LEFT, top + 24, PANELS[transport], weight="bold")]
@@ -38,10 +38,10 @@ def panel(result: Result, transport: str, top: int) -> tuple[list[str], int]:
     return shapes, top
 
 
-def text(x: float, y: float, words: str, *, anchor: str = "start", weight: str = "normal") -> str:
+def text(x: float, y: float, content: str, *, anchor: str = "start", weight: str = "normal") -> str:
     return (
         f'<text x="{x:.1f}" y="{y}" text-anchor="{anchor}" font-weight="{weight}" fill="#1f2933">'
-        f"{escape(words)}</text>"
+        f"{escape(content)}</text>"
     )
 
 

@@ -1,4 +1,4 @@
-"""Child processes that never outlive us, and what the kernel says about them."""
+"""Child processes that are always killed in the end, and their CPU time and memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TICKS: Final = os.sysconf("SC_CLK_TCK")
 def running(
     command: Sequence[str], log: IO[bytes], *, pipes: bool = False, keep: tuple[int, ...] = ()
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a child and kill it in the end, with all that it started."""
+    """Start a child process, and kill it and its descendants in the end."""
     pipe = subprocess.PIPE if pipes else subprocess.DEVNULL
     child = subprocess.Popen(
         command,
@@ -49,7 +49,7 @@ def kill(child: subprocess.Popen[Any]) -> None:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Processor time that a process has used in all its threads."""
+    """CPU time of a process, in all its threads."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
@@ -59,13 +59,13 @@ def rss_mb(pid: int) -> float:
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) * 1024 / 1e6
-    raise ProcessLookupError(f"process {pid} has no memory")
+    raise ProcessLookupError(f"process {pid} reports no memory")
 
 
 @contextmanager
 def on_one_core(pid: int) -> Iterator[None]:
-    """Keep us and a child on one core. Two parties that take turns never need more, and waking each
-    other across cores costs a virtual machine more than any of the work that is measured."""
+    """Pin this process and a child to one core. A client and a server that take turns need no more, and
+    waking each other across cores costs more on a virtual machine than the work that is measured."""
     before = os.sched_getaffinity(0)
     core = {max(before)}
     os.sched_setaffinity(0, core)
@@ -78,7 +78,7 @@ def on_one_core(pid: int) -> Iterator[None]:
 
 
 class Stopwatch:
-    """Wall time and the processor time of one process since it was made."""
+    """Measures wall-clock time and the CPU time of one process since it was created."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
@@ -95,11 +95,11 @@ class TookTooLong(Exception):
 
 
 @contextmanager
-def time_limit(seconds: float, what: str) -> Iterator[None]:
-    """Interrupt whatever blocks the main thread; not to be nested."""
+def time_limit(seconds: float, title: str) -> Iterator[None]:
+    """Interrupt the main thread after so many seconds. Must not be nested."""
 
     def give_up(number: int, frame: FrameType | None) -> None:
-        raise TookTooLong(f"{what}: nothing within {seconds:g} s")
+        raise TookTooLong(f"{title}: no answer within {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, give_up)
     signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -111,7 +111,7 @@ def time_limit(seconds: float, what: str) -> Iterator[None]:
 
 
 def interrupt_on_termination() -> None:
-    """Let a polite kill end us the way Ctrl-C does, so that children are killed."""
+    """Handle SIGTERM and SIGHUP like Ctrl-C, so that children are killed."""
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
@@ -120,5 +120,5 @@ def interrupt_on_termination() -> None:
         signal.signal(number, interrupt)
 
 
-def say(text: str) -> None:
+def print_status(text: str) -> None:
     print(text, file=sys.stderr, flush=True)

@@ -1,7 +1,7 @@
-"""What a marketplace's profile costs: `assay serve` with each part of it, beside the same server without.
+"""The cost of the marketplace profile: `assay serve` with each part of it, compared with the plain server.
 
-Each part is measured with the option that switches it on, as users have it; spans and metrics go to a
-collector, which takes them and looks at none.
+Each part is switched on by its option, as users do. Spans and metrics are exported to a collector that
+discards them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ READ: Final = '{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri"
 
 @dataclass(frozen=True)
 class Part:
-    """One way to serve: `tags` are keys that must be in the answer, so that the part is really on."""
+    """A configuration to measure. The answer must contain the keys in `tags`, as proof that the part is
+    on."""
 
     label: str
     options: tuple[str, ...]
@@ -66,15 +67,15 @@ PARTS: Final[dict[str, Part]] = {
 def measure(name: str, number: int, seconds: int, warmup: int, log: IO[bytes]) -> Sample:
     """
     Raises:
-        WrongAnswer, VoidFigure, TookTooLong: there is no figure.
+        WrongAnswer, VoidFigure, TookTooLong: the measurement failed.
     """
     part = PARTS[name]
     with tempfile.TemporaryDirectory() as folder, collecting() as collector:
-        given = {FOLDER: f"{folder}/ledger", KEY: str(make_key(Path(folder))), COLLECTOR: collector.url}
-        options = [given.get(word, word) for word in part.options]
+        values = {FOLDER: f"{folder}/ledger", KEY: str(make_key(Path(folder))), COLLECTOR: collector.url}
+        options = [values.get(word, word) for word in part.options]
         with running(command(options), log, pipes=True) as child:
             with time_limit(START_TIMEOUT, name):
-                port = announced(child)
+                port = read_port(child)
                 check(port, part)
             if warmup:
                 http_load.run_wrk(port, part.wire, warmup)
@@ -107,24 +108,24 @@ def command(options: Sequence[str]) -> list[str]:
 
 
 def make_key(folder: Path) -> Path:
-    """A key to sign the ledger with, as users make one."""
-    make = [str(python_of("assay")), "-m", "assay", "keygen", str(folder / "bench")]
-    subprocess.run(make, check=True, capture_output=True)
+    """Create a signing key for the ledger with `assay keygen`."""
+    keygen = [str(python_of("assay")), "-m", "assay", "keygen", str(folder / "bench")]
+    subprocess.run(keygen, check=True, capture_output=True)
     return folder / "bench.key"
 
 
-def announced(child: subprocess.Popen[bytes]) -> int:
+def read_port(child: subprocess.Popen[bytes]) -> int:
     assert child.stdout is not None
     for line in child.stdout:
-        if found := ENDPOINT.search(line):
-            return int(found[1])
+        if match := ENDPOINT.search(line):
+            return int(match[1])
     raise WrongAnswer("the server ended before it listened")
 
 
 def check(port: int, part: Part) -> None:
     """
     Raises:
-        WrongAnswer: the part that is to be measured is not at work.
+        WrongAnswer: the part is not active.
     """
     body = http_load.ask(port, part.wire)
     answer = json.loads(body)
@@ -136,7 +137,7 @@ def check(port: int, part: Part) -> None:
 def expect_evidence(part: Part, folder: Path, collector: Collector) -> None:
     """
     Raises:
-        WrongAnswer: what should have been written down, or told, was not.
+        WrongAnswer: the ledger or the collector is empty.
     """
     written = sum(path.stat().st_size for path in folder.rglob("*.jsonl"))
     if set(LEDGER) & set(part.options) and not written:
@@ -146,7 +147,7 @@ def expect_evidence(part: Part, folder: Path, collector: Collector) -> None:
 
 
 class Collector(http.server.ThreadingHTTPServer):
-    """Takes whatever is exported to it."""
+    """An OTLP collector that discards its input."""
 
     bytes = 0
     daemon_threads = True
@@ -156,10 +157,10 @@ class Collector(http.server.ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Nothing: a server that is killed in the end may hang up in the middle."""
+        """Ignored: the server is killed in the end, possibly during an export."""
 
 
-class _Taking(http.server.BaseHTTPRequestHandler):
+class _Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: Collector
 
@@ -172,12 +173,12 @@ class _Taking(http.server.BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing: the load generator shares this terminal."""
+        """Silent: the load generator shares this terminal."""
 
 
 @contextmanager
 def collecting() -> Iterator[Collector]:
-    with Collector(("127.0.0.1", 0), _Taking) as collector:
+    with Collector(("127.0.0.1", 0), _Handler) as collector:
         thread = threading.Thread(target=collector.serve_forever, daemon=True)
         thread.start()
         try:

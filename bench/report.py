@@ -1,7 +1,7 @@
 """Write the stored result into the documentation: `python -m bench.report [page ...]`.
 
-In a page, what stands between `<!-- begin bench:NAME -->` and `<!-- end bench:NAME -->` is replaced
-by that part of the result; a page may hold any of the parts.
+The text between `<!-- begin bench:NAME -->` and `<!-- end bench:NAME -->` in a page is replaced by that part
+of the result.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from .table import (
 
 
 def warning(result: Result) -> str:
-    """Stands right below the verdicts: a table of passes must not outlive the doubt about it."""
-    words = disturbed(result).lstrip(": ")
-    return f"\n\n**{words}**: other work took {result.machine['other_work']:.0%} of a core." if words else ""
+    """Printed directly below the verdicts, so that a disturbed run cannot be mistaken for a good one."""
+    note = disturbed(result).lstrip(": ")
+    return f"\n\n**{note}**: other work took {result.machine['other_work']:.0%} of a core." if note else ""
 
 
 PAGES: Final = tuple(
     ROOT / page for page in ("README.md", "docs/performance.md", "docs/evidence/performance.md")
 )
-"""All show the same run: a test compares them with the stored result."""
+"""All pages show the same run; a test compares them with the stored result."""
 PARTS: Final[dict[str, Callable[[Result], str]]] = {
     "targets": lambda result: as_markdown(target_rows(result)) + warning(result),
     "also": lambda result: as_markdown(also_rows(result)),
@@ -63,7 +63,7 @@ BLOCK: Final = re.compile(r"(<!-- begin bench:(\w+) -->\n)(.*?)(<!-- end bench:\
 def fill(page: str, result: Result) -> str:
     """
     Raises:
-        KeyError: the page asks for a part that does not exist.
+        KeyError: the page names an unknown part.
     """
     return BLOCK.sub(lambda block: f"{block[1]}{PARTS[block[2]](result)}\n{block[4]}", page)
 

@@ -1,7 +1,7 @@
-"""The one call that every subject serves, and what its answer must hold.
+"""The call that every subject serves, and its expected answer.
 
-On the handshake wire, because all peers serve it, in the newest of its revisions that they share; and on the
-wire of the revision after it, where each request describes itself.
+It is sent in the newest handshake revision that all peers support, and in the revision after it, where each
+request describes itself.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ HEADERS: Final = {
 }
 WRAPPED: Final = {"result": 3}
 PER_REQUEST: Final = "2026-07-28"
-DESCRIPTION: Final = {
+DECLARATION: Final = {
     "io.modelcontextprotocol/protocolVersion": PER_REQUEST,
     "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
     "io.modelcontextprotocol/clientCapabilities": {},
@@ -41,8 +41,8 @@ DESCRIPTION: Final = {
 
 @dataclass(frozen=True)
 class Wire:
-    """How the call looks over HTTP. `name` is that of its table in a result, `result_type` what marks an
-    answer of this wire, `sums` how it may hold the sum."""
+    """The call over HTTP in one revision. `name` is that of its table in a result, `result_type` the expected
+    type of the answer, `sums` the accepted forms of the sum."""
 
     name: str
     body: str
@@ -51,16 +51,16 @@ class Wire:
     sums: tuple[Any, ...] = (WRAPPED,)
 
 
-def described(call: str) -> str:
+def with_declaration(call: str) -> str:
     message = json.loads(call)
-    message["params"]["_meta"] = DESCRIPTION
+    message["params"]["_meta"] = DECLARATION
     return json.dumps(message, separators=(",", ":"))
 
 
 HANDSHAKE_WIRE: Final = Wire("http", CALL % 1, HEADERS)
 PER_REQUEST_WIRE: Final = Wire(
     "http_per_request",
-    described(CALL % 1),
+    with_declaration(CALL % 1),
     {**HEADERS, "mcp-protocol-version": PER_REQUEST, "mcp-method": "tools/call", "mcp-name": "add"},
     "complete",
     (WRAPPED, 3),
@@ -68,13 +68,13 @@ PER_REQUEST_WIRE: Final = Wire(
 
 
 class WrongAnswer(Exception):
-    """A subject answered, but not with the sum: its speed means nothing."""
+    """A subject answered, but not with the sum: its speed is meaningless."""
 
 
 def expect_sum(answer: bytes, request_id: int, sums: tuple[Any, ...] = (WRAPPED,)) -> None:
     """
     Raises:
-        WrongAnswer: this is not `3` in answer to that request.
+        WrongAnswer: the answer is not `3`, or has another id.
     """
     try:
         message = json.loads(answer)
@@ -95,9 +95,9 @@ def expect_sum(answer: bytes, request_id: int, sums: tuple[Any, ...] = (WRAPPED,
 def expect_answer(answer: bytes, wire: Wire) -> None:
     """
     Raises:
-        WrongAnswer: this is not `3` as an answer of that wire.
+        WrongAnswer: the answer is not `3`, or has another form.
     """
     expect_sum(answer, 1, wire.sums)
     result_type = json.loads(answer)["result"].get("resultType")
     if result_type != wire.result_type:
-        raise WrongAnswer(f"an answer of another wire: {result_type!r} instead of {wire.result_type!r}")
+        raise WrongAnswer(f"wrong result type: {result_type!r} instead of {wire.result_type!r}")

@@ -1,4 +1,4 @@
-"""What a run measured, as it is stored."""
+"""The measurements of a run, as they are stored."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import msgspec
 
 HERE: Final = Path(__file__).parent
 STORED: Final = HERE / "result.json"
-"""The last full run, kept with the sources: the tables in the documentation are made from it."""
+"""The last full run, under version control. The tables in the documentation are generated from it."""
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """One subject under load in one round. Processor shares are of one core."""
+    """One subject under load in one round. CPU shares are of one core."""
 
     round: int
     rate: float
@@ -26,19 +26,20 @@ class Sample(msgspec.Struct, frozen=True):
 
     @property
     def cpu_us(self) -> float:
-        """Processor time of the server for one call."""
+        """CPU time of the server per call."""
         return self.server_cpu / self.rate * 1e6
 
 
 class Spawns(msgspec.Struct, frozen=True):
-    """Milliseconds from spawn to the answer to `initialize`, of one subject in one round."""
+    """Milliseconds from the start of the process to the answer to `initialize`, of one subject in one
+    round."""
 
     round: int
     ms: list[float]
 
 
 class Result(msgspec.Struct, kw_only=True):
-    """A run. A figure that is void is not among the samples, but named in `voids`."""
+    """One run. Void measurements are not among the samples, but listed in `voids`."""
 
     mode: str
     started: str
@@ -48,21 +49,21 @@ class Result(msgspec.Struct, kw_only=True):
     settings: dict[str, Any]
     http: dict[str, list[Sample]] = {}
     http_per_request: dict[str, list[Sample]] = {}
-    """The same on the wire where each request describes itself."""
+    """The same in the revision where each request describes itself."""
     stdio: dict[str, list[Sample]] = {}
-    """Client and server on one core: the figure that repeats."""
+    """Client and server on one core, which gives reproducible figures."""
     stdio_free: dict[str, list[Sample]] = {}
-    """The same where the scheduler puts them: it depends on how deep the cores sleep."""
+    """The same without pinning; depends on the sleep states of the cores."""
     wires: dict[str, list[Sample]] = {}
-    """Assay on its own server: `http 1`, `ws 1` and the like, by wire and number of connections."""
+    """Assay on its own server, by wire and number of connections: `http 1`, `ws 1`, …"""
     profile: dict[str, list[Sample]] = {}
-    """Assay with parts of a marketplace's profile; see `profile_load.py`."""
+    """Assay with parts of the marketplace profile; see `profile_load.py`."""
     spawn: dict[str, list[Spawns]] = {}
     tools_us: dict[str, list[float]] = {}
     state_us: list[float] = []
-    """Microseconds to sign and open request state once, the median of each batch."""
+    """Microseconds to sign and open request state, the median of each batch."""
     token_us: dict[str, list[float]] = {}
-    """Microseconds to let a request in whose token is `known`, or `new`, the median of each batch."""
+    """Microseconds to authorize a request with a `known` or a `new` token, the median of each batch."""
     voids: list[str] = []
 
     def samples(self, transport: str, name: str) -> list[Sample]:
@@ -77,26 +78,26 @@ class Result(msgspec.Struct, kw_only=True):
         return _median([sample.rate for sample in self.samples(transport, name)])
 
     def rss(self, transport: str, name: str) -> float | None:
-        """The most that any round ended with."""
+        """The highest value of any round."""
         return max((sample.rss_mb for sample in self.samples(transport, name)), default=None)
 
     def spawn_ms(self, name: str) -> float | None:
         return _median([ms for spawns in self.spawn.get(name, []) for ms in spawns.ms])
 
     def rate_ratio(self, transport: str, name: str, other: str) -> float | None:
-        """How many times faster: the middle of the rounds, since neighbours in time share their noise."""
+        """Median of the ratios per round: measurements close in time share their noise."""
         ours = {sample.round: sample.rate for sample in self.samples(transport, name)}
         theirs = {sample.round: sample.rate for sample in self.samples(transport, other)}
         return _median([ours[number] / theirs[number] for number in ours.keys() & theirs.keys()])
 
     def wire_ratio(self, name: str) -> float | None:
-        """How fast a subject is on the wire without a handshake, beside its own speed with one."""
+        """Speed of a subject without a handshake, relative to its speed with one."""
         new = {sample.round: sample.rate for sample in self.http_per_request.get(name, [])}
         old = {sample.round: sample.rate for sample in self.http.get(name, [])}
         return _median([new[number] / old[number] for number in new.keys() & old.keys()])
 
     def websocket_ratio(self, connections: int) -> float | None:
-        """How many calls a WebSocket carries for each that HTTP carries."""
+        """WebSocket calls per HTTP call."""
         framed = {sample.round: sample.rate for sample in self.wires.get(f"ws {connections}", [])}
         posted = {sample.round: sample.rate for sample in self.wires.get(f"http {connections}", [])}
         return _median([framed[number] / posted[number] for number in framed.keys() & posted.keys()])
@@ -108,7 +109,7 @@ class Result(msgspec.Struct, kw_only=True):
         return _median(self.token_us.get(kind, []))
 
     def cpu_ratio(self, transport: str, name: str, other: str) -> float | None:
-        """How many times less processor time the server takes for a call."""
+        """CPU time per call of the other server, relative to this one."""
         ours = {sample.round: sample.cpu_us for sample in self.samples(transport, name)}
         theirs = {sample.round: sample.cpu_us for sample in self.samples(transport, other)}
         return _median([theirs[number] / ours[number] for number in ours.keys() & theirs.keys()])
@@ -119,10 +120,10 @@ class Result(msgspec.Struct, kw_only=True):
         return _median([ours[number] / theirs[number] for number in ours.keys() & theirs.keys()])
 
     def tools_spread(self) -> float | None:
-        """How much dearer the dearest number of tools is than the cheapest.
+        """Relative difference between the most and the least expensive number of tools.
 
-        By the cheapest batch of each: the same code does the same work every time, so that what a
-        batch takes beyond it is other people's noise.
+        The cheapest batch of each counts: the same code does the same work every time, so anything above that
+        is noise from other processes.
         """
         costs = [min(batches) for batches in self.tools_us.values() if batches]
         return max(costs) / min(costs) - 1 if len(costs) > 1 else None
@@ -139,7 +140,7 @@ def store(result: Result, path: Path) -> None:
 
 
 def _short(text: str) -> float:
-    """Four digits: more would be noise in the file as well as in the figure."""
+    """Four significant digits: more would be noise."""
     return float(f"{float(text):.4g}")
 
 

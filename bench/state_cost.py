@@ -1,4 +1,4 @@
-"""What it costs to sign 1 KB of request state and to open it again, inside one process."""
+"""The cost of signing 1 KB of request state and opening it again, inside one process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .tool_count import START_TIMEOUT, read_line, run_batch
 
 
 def measure(batches: int, log: IO[bytes]) -> list[float]:
-    """Microseconds for one signature and its check: the median of each batch."""
+    """Microseconds per signature and verification: the median of each batch."""
     command = [str(python_of("assay")), str(PEERS / "assay_state.py")]
     with running(command, log, pipes=True) as child, time_limit(START_TIMEOUT, "assay_state"):
         read_line(child)

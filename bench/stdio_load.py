@@ -22,7 +22,7 @@ WARMUP_CALLS: Final = 50
 
 
 class Pipes:
-    """The client's ends of a server's standard input and output."""
+    """The client's side of a server's standard input and output."""
 
     def __init__(self, child: subprocess.Popen[bytes]) -> None:
         assert child.stdin is not None and child.stdout is not None
@@ -34,7 +34,7 @@ class Pipes:
         os.write(self._to, json.dumps(message).encode() + b"\n")
 
     def receive(self) -> bytes:
-        """One line; with one call under way at a time nothing can follow it."""
+        """Read one line. Nothing can follow it, because only one call is in progress."""
         data = os.read(self._from, READ_SIZE)
         while data and not data.endswith(b"\n"):
             more = os.read(self._from, READ_SIZE)
@@ -50,10 +50,10 @@ class Pipes:
             raise WrongAnswer(f"initialize failed: {answer}")
 
     def calls(self, seconds: float, *, first: int) -> tuple[list[int], list[bytes]]:
-        """Call until time is up: how many nanoseconds each call took, and each answer."""
+        """Call until time is up. Returns the nanoseconds of each call, and each answer."""
         write, receive, clock, to = os.write, self.receive, time.perf_counter_ns, self._to
         template = CALL.encode() + b"\n"
-        took: list[int] = []
+        durations: list[int] = []
         answers: list[bytes] = []
         begin = clock()
         end, number = begin + int(seconds * 1e9), first
@@ -61,10 +61,10 @@ class Pipes:
             write(to, template % number)
             answers.append(receive())
             after = clock()
-            took.append(after - begin)
+            durations.append(after - begin)
             begin = after
             number += 1
-        return took, answers
+        return durations, answers
 
 
 @contextmanager
@@ -73,18 +73,18 @@ def started(subject: Subject, log: IO[bytes]) -> Iterator[Pipes]:
         yield Pipes(child)
 
 
-class Measured(NamedTuple):
-    """On one core, as the scheduler likes it, and the milliseconds that it took to start."""
+class Measurement(NamedTuple):
+    """Samples with client and server on one core and without pinning, and the milliseconds to start."""
 
     pinned: Sample
     free: Sample
     start_ms: float
 
 
-def measure(subject: Subject, number: int, seconds: float, log: IO[bytes]) -> Measured:
+def measure(subject: Subject, number: int, seconds: float, log: IO[bytes]) -> Measurement:
     """
     Raises:
-        WrongAnswer, TookTooLong: there is no figure.
+        WrongAnswer, TookTooLong: the measurement failed.
     """
     begin = time.perf_counter()
     with started(subject, log) as pipes, time_limit(START_TIMEOUT + 2 * seconds, subject.name):
@@ -95,20 +95,20 @@ def measure(subject: Subject, number: int, seconds: float, log: IO[bytes]) -> Me
         free = load(pipes, number, seconds)
         with on_one_core(pipes.pid):
             pinned = load(pipes, number, seconds)
-    return Measured(pinned, free, start_ms)
+    return Measurement(pinned, free, start_ms)
 
 
 def load(pipes: Pipes, number: int, seconds: float) -> Sample:
     watch, before = Stopwatch(pipes.pid), time.process_time()
-    took, answers = pipes.calls(seconds, first=WARMUP_CALLS)
+    durations, answers = pipes.calls(seconds, first=WARMUP_CALLS)
     server_cpu, own_cpu = watch.cpu_share(), time.process_time() - before
     memory = rss_mb(pipes.pid)
-    # Every answer is looked at, but only now: looking would have cost the client more than calling.
+    # Answers are checked after the measurement: checking costs the client more than calling.
     for offset, answer in enumerate(answers):
         expect_sum(answer, WARMUP_CALLS + offset)
-    wall = sum(took) / 1e9
-    cuts = quantiles(took, n=100)
-    rate, share = len(took) / wall, own_cpu / wall
+    wall = sum(durations) / 1e9
+    cuts = quantiles(durations, n=100)
+    rate, share = len(durations) / wall, own_cpu / wall
     return Sample(number, rate, cuts[49] / 1e3, cuts[98] / 1e3, server_cpu, share, memory)
 
 
@@ -119,7 +119,7 @@ def warm_up(pipes: Pipes) -> None:
 
 
 def spawn_ms(subject: Subject, log: IO[bytes]) -> float:
-    """Milliseconds from the spawn to the answer to `initialize`."""
+    """Milliseconds from the start of the process to the answer to `initialize`."""
     begin = time.perf_counter()
     with started(subject, log) as pipes, time_limit(START_TIMEOUT, subject.name):
         pipes.initialize()

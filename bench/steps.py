@@ -1,9 +1,9 @@
-"""What one call makes the interpreter do: instructions of Python, counted, part by part.
+"""Bytecode instructions that the interpreter executes for one call, by part.
 
     python -m bench.steps
 
-Unlike time this does not depend on the machine or on what else it does: two runs print the same. What is
-written in C (parsing HTTP and JSON, sockets, the event loop) is not counted.
+Unlike time, the count does not depend on the machine or its load: two runs print the same. Code written in C
+(parsing HTTP and JSON, sockets, the event loop) is not counted.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PARTS: Final = (
 
 
 class Sink(asyncio.Transport):
-    """A transport without a kernel: counts the answers."""
+    """A transport without a socket, which counts the answers."""
 
     answers = 0
     last = b""
@@ -54,7 +54,7 @@ def request(wire: Wire) -> bytes:
 
 
 async def count(wire: Wire) -> Counter[str]:
-    """Instructions of one call, by part; the same call has been served before, as most calls have."""
+    """Count the instructions of one call by part, after the same call has filled the caches."""
     connection, transport, data = (
         HttpConnection(ServerState(server.asgi(), server.limits)),
         Sink(),
@@ -94,10 +94,10 @@ def part_of(filename: str) -> str:
 
 
 async def main() -> None:
-    found = [await count(wire) for wire in (HANDSHAKE_WIRE, PER_REQUEST_WIRE)]
+    counts = [await count(wire) for wire in (HANDSHAKE_WIRE, PER_REQUEST_WIRE)]
     rows = [["part", "handshake wire", "2026-07-28 wire"]]
-    rows += [[title, *(str(each[title]) for each in found)] for _, title in PARTS]
-    rows.append(["all", *(str(sum(each[title] for _, title in PARTS)) for each in found)])
+    rows += [[title, *(str(each[title]) for each in counts)] for _, title in PARTS]
+    rows.append(["all", *(str(sum(each[title] for _, title in PARTS)) for each in counts)])
     print(as_markdown(rows))
 
 

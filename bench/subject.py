@@ -1,4 +1,4 @@
-"""Who is measured, and how each is started."""
+"""The subjects of the benchmark, and how to start them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TIMES: Final = "\N{MULTIPLICATION SIGN}"
 
 @dataclass(frozen=True)
 class Subject:
-    """A server that adds two numbers; `module` is its file among the peers."""
+    """A server that adds two numbers; `module` is its file in `peers`."""
 
     name: str
     label: str
@@ -34,16 +34,16 @@ class Subject:
     module: str
     on_stdio: bool = True
     per_request: bool = False
-    """Whether it is measured on the wire without a handshake, too."""
+    """Whether it is also measured without a handshake."""
     own_server: bool = False
-    """Whether it brings its HTTP server; all other Python subjects run on uvicorn."""
+    """Whether it has its own HTTP server; all other Python subjects run on uvicorn."""
 
     @property
     def executable(self) -> Path:
         return NODE if self.environment == TYPESCRIPT else python_of(self.environment)
 
     def http_command(self, descriptor: int) -> list[str]:
-        """Serve on a listening socket that the child inherits."""
+        """The command to serve on a listening socket, which the child inherits."""
         if self.environment == TYPESCRIPT:
             return [str(self.executable), str(PEERS / self.module), str(descriptor)]
         host = "assay_listen.py" if self.own_server else "serve_http.py"

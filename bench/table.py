@@ -1,4 +1,4 @@
-"""A result laid out for reading: the same rows as plain text and as Markdown."""
+"""A result as tables, in plain text and in Markdown."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ TITLES: Final = {
 WIRES: Final = {"http": "Streamable HTTP", "ws": "WebSocket"}
 LOAD_HEAD: Final = ("calls per second", "p50", "p99", "server CPU", "CPU per call", "client CPU", "RSS")
 CLIENT_BOUND: Final = 0.9
-"""Share of a core above which the load generator, not the server, may be what limits a figure."""
+"""Share of a core above which the load generator may be the bottleneck instead of the server."""
 QUIET: Final = 0.15
-"""Share of a core that other work may take; the kernel's own interrupts are part of it."""
+"""Share of a core that other work may take, including the kernel's interrupts."""
 
 
 def target_rows(result: Result) -> Rows:
     head = ["measure", "needed", "measured", "verdict"]
-    return [head, *([v.target.measure, v.target.wanted, v.measured, v.word] for v in judge(result))]
+    return [head, *([v.target.measure, v.target.requirement, v.measured, v.word] for v in judge(result))]
 
 
 def also_rows(result: Result) -> Rows:
     rows = [["also measured", "ratio"]]
-    for words, measure in ALSO:
+    for title, measure in ALSO:
         value = measure(result)
-        rows.append([words, "void" if value is None else f"{value:.2f} {TIMES}"])
+        rows.append([title, "void" if value is None else f"{value:.2f} {TIMES}"])
     return rows
 
 
@@ -80,9 +80,9 @@ def profile_rows(result: Result) -> Rows:
 def spawn_rows(result: Result) -> Rows:
     rows = [["spawn to initialize", "median", "least"]]
     for subject in SUBJECTS:
-        found = [ms for spawns in result.spawn.get(subject.name, []) for ms in spawns.ms]
-        if found:
-            rows.append([subject.label, f"{median(found):.0f} ms", f"{min(found):.0f} ms"])
+        times = [ms for spawns in result.spawn.get(subject.name, []) for ms in spawns.ms]
+        if times:
+            rows.append([subject.label, f"{median(times):.0f} ms", f"{min(times):.0f} ms"])
     return rows
 
 
@@ -119,7 +119,7 @@ def machine_lines(result: Result) -> list[str]:
 
 
 def disturbed(result: Result) -> str:
-    """Neighbours slow the fastest subjects most, so that ratios to them come out too good."""
+    """Other work slows the fastest subjects most, so ratios to them look too good."""
     return "" if result.machine["other_work"] <= QUIET else ": DISTURBED, run it again on a quiet machine"
 
 
@@ -152,8 +152,8 @@ def whole_text(result: Result) -> str:
         as_text(also_rows(result)),
         as_text(target_rows(result)),
     ]
-    if words := disturbed(result):
-        parts.append(words.lstrip(": "))
+    if note := disturbed(result):
+        parts.append(note.lstrip(": "))
     if result.voids:
         parts.append("\n".join(f"void: {reason}" for reason in result.voids))
     return "\n\n".join(parts)

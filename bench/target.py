@@ -1,4 +1,4 @@
-"""What is needed, and whether a result has it."""
+"""Performance targets, and verdicts on a result."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Bound(Enum):
 
 @dataclass(frozen=True)
 class Target:
-    """One row of the table of targets; `unit` follows the figure."""
+    """One row of the table of targets."""
 
     measure: str
     bound: Bound
@@ -42,10 +42,10 @@ class Target:
     actual: Measure
 
     @property
-    def wanted(self) -> str:
-        return f"{self.bound.value} {self.shown(self.needed)}"
+    def requirement(self) -> str:
+        return f"{self.bound.value} {self.format(self.needed)}"
 
-    def shown(self, value: float) -> str:
+    def format(self, value: float) -> str:
         if self.unit == "%":
             return f"{value * 100:.3g} %"
         return f"{value:.3g} {self.unit}"
@@ -66,11 +66,11 @@ class Verdict:
 
     @property
     def measured(self) -> str:
-        return "void" if self.actual is None else self.target.shown(self.actual)
+        return "void" if self.actual is None else self.target.format(self.actual)
 
     @property
     def word(self) -> str:
-        """Pass or miss, and by how much of what is needed."""
+        """Pass or miss, and by which margin."""
         if self.actual is None:
             return "void: no figure"
         distance = abs(self.actual / self.target.needed - 1) * 100
@@ -83,15 +83,15 @@ def faster(transport: str, name: str, other: str) -> Measure:
 
 
 def cheaper(transport: str, name: str, other: str) -> Measure:
-    """By the server's processor time, which other work on the machine disturbs less than the clock."""
+    """Compares CPU time of the server, which other work on the machine disturbs less than wall-clock time."""
     return lambda result: result.cpu_ratio(transport, name, other)
 
 
-def dearest_rss(transport: str) -> Measure:
+def highest_rss(transport: str) -> Measure:
     def measure(result: Result) -> float | None:
-        found = [result.rss(transport, name) for name in (ASSAY, ASSAY_DEF)]
-        known = [value for value in found if value is not None]
-        return max(known) if len(known) == len(found) else None
+        values = [result.rss(transport, name) for name in (ASSAY, ASSAY_DEF)]
+        known = [value for value in values if value is not None]
+        return max(known) if len(known) == len(values) else None
 
     return measure
 
@@ -117,11 +117,11 @@ TARGETS: Final = (
     Target("stdio calls, async def / minimcp", LEAST, 3.0, TIMES, faster("stdio", ASSAY, MINIMCP)),
     Target("stdio calls, def / minimcp", LEAST, 1.3, TIMES, faster("stdio", ASSAY_DEF, MINIMCP_DEF)),
     Target("spawn to initialize / minimcp", MOST, 0.3, TIMES, lambda r: r.spawn_ratio(ASSAY, MINIMCP)),
-    Target("RSS serving stdio", MOST, 35.0, "MB", dearest_rss("stdio")),
-    Target("RSS serving HTTP", MOST, 45.0, "MB", dearest_rss("http")),
+    Target("RSS serving stdio", MOST, 35.0, "MB", highest_rss("stdio")),
+    Target("RSS serving HTTP", MOST, 45.0, "MB", highest_rss("http")),
     Target("spread of cost, 1 to 10,000 tools", MOST, 0.10, "%", lambda r: r.tools_spread()),
 )
-# Told, not demanded.
+# Reported without a target.
 ALSO: Final[tuple[tuple[str, Measure], ...]] = (
     ("HTTP calls, effects of the profile / plain", faster("profile", "effects", PLAIN)),
     ("HTTP calls, effects and ledger / plain", faster("profile", "ledger", PLAIN)),

@@ -1,4 +1,4 @@
-"""What it costs to let a request in that shows a token: one that is known, or a new one."""
+"""The cost of authorizing a request by its token: a known one, or a new one."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What one call costs beside 1, 100 and 10,000 registered tools.
+"""The cost of one call with 1, 100 and 10,000 registered tools.
 
-Processor time inside the server's process, without sockets: differences of a few per cent would
-drown in the noise of a whole exchange. One process each, in turns.
+CPU time inside the server's process, without sockets: in a whole exchange, differences of a few per cent
+would be lost in noise. Each count has its own process, and they take turns.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ START_TIMEOUT: Final = 120.0
 
 
 def measure(batches: int, log: IO[bytes]) -> dict[str, list[float]]:
-    """Microseconds per call, batch by batch, for each number of tools."""
-    found: dict[str, list[float]] = {str(count): [] for count in COUNTS}
+    """Microseconds per call of each batch, by number of tools."""
+    costs: dict[str, list[float]] = {str(count): [] for count in COUNTS}
     with ExitStack() as stack:
         children = {}
         for count in COUNTS:
@@ -32,8 +32,8 @@ def measure(batches: int, log: IO[bytes]) -> dict[str, list[float]]:
                 read_line(child)
             for _ in range(batches):
                 for name, child in children.items():
-                    found[name].append(run_batch(child) * 1e6)
-    return found
+                    costs[name].append(run_batch(child) * 1e6)
+    return costs
 
 
 def run_batch(child: subprocess.Popen[bytes]) -> float:

@@ -1,4 +1,4 @@
-"""HTTP beside WebSocket: Assay on its own server, and `load.c`, one generator of load for both wires."""
+"""HTTP compared with WebSocket: Assay on its own server, and `load.c` as load generator for both."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ SCRIPTS: Final[dict[str, list[tuple[str, str]]]] = {
     "ws": [
         ("wire", "ws"),
         ("open", UPGRADE),
-        ("say", json.dumps(INITIALIZE)),
-        ("tell", json.dumps(INITIALIZED)),
+        ("request", json.dumps(INITIALIZE)),
+        ("notify", json.dumps(INITIALIZED)),
         ("call", CALL % 1),
         ("expect", EXPECTED),
     ],
@@ -62,7 +62,7 @@ SCRIPTS: Final[dict[str, list[tuple[str, str]]]] = {
 def build() -> None:
     """
     Raises:
-        VoidFigure: the generator of load cannot be compiled.
+        VoidFigure: the load generator cannot be compiled.
     """
     if BINARY.exists() and BINARY.stat().st_mtime >= SOURCE.stat().st_mtime:
         return
@@ -76,10 +76,11 @@ def build() -> None:
 
 
 def measure(wire: str, connections: int, number: int, seconds: int, warmup: int, log: IO[bytes]) -> Sample:
-    """Load one wire. A single connection shares one core with its server, as on stdio: the two take turns.
+    """Load one wire. A single connection shares a core with its server, as on stdio, because the two take
+    turns.
 
     Raises:
-        VoidFigure, WrongAnswer, TookTooLong: there is no figure.
+        VoidFigure, WrongAnswer, TookTooLong: the measurement failed.
     """
     build()
     with socket.create_server(("127.0.0.1", 0), backlog=1024) as listening:
@@ -112,12 +113,12 @@ def run_load(port: int, wire: str, connections: int, seconds: float) -> dict[str
         try:
             done = subprocess.run(command, capture_output=True, check=True, timeout=seconds + 30)
         except subprocess.SubprocessError as error:
-            raise VoidFigure(f"the generator of load failed: {error}") from error
+            raise VoidFigure(f"the load generator failed: {error}") from error
     return read_figures(done.stdout)
 
 
 def step(name: str, text: str) -> bytes:
-    """A step of a script, as `load.c` reads it."""
+    """A step of a script, in the format of `load.c`."""
     data = text.encode()
     return b"%b %d\n%b" % (name.encode(), len(data), data)
 
@@ -125,12 +126,12 @@ def step(name: str, text: str) -> bytes:
 def read_figures(output: bytes) -> dict[str, Any]:
     """
     Raises:
-        VoidFigure: something went wrong under way, or nothing happened.
+        VoidFigure: there were errors, or no calls.
     """
     figures: dict[str, Any] = json.loads(output)
-    for name, words in FAULTS.items():
+    for name, description in FAULTS.items():
         if figures[name]:
-            raise VoidFigure(f"{figures[name]} {words}")
+            raise VoidFigure(f"{figures[name]} {description}")
     if not figures["calls"]:
         raise VoidFigure("no call was answered")
     return figures

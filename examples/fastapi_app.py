@@ -1,12 +1,12 @@
-"""An MCP server as one route of a FastAPI application, behind FastAPI's own dependency injection.
+"""An MCP server as one route of a FastAPI application, with FastAPI's dependency injection.
 
-The dependency decides who is asking. The endpoint hands that on as the scope: every handler sees it as
-`ctx.scope.principal`. A session belongs to the principal that opened it, and nobody else can use it.
+The dependency authenticates the caller. The route passes the user on as the scope, which handlers read as
+`ctx.scope.principal`. Only the principal that opened a session can use it.
 
     uvicorn examples.fastapi_app:app --timeout-graceful-shutdown 5
 
-The time-out matters: a client may keep an event stream open for as long as it likes, and without it uvicorn
-waits for that when it is told to stop.
+The timeout matters: clients may keep event streams open indefinitely, and without it uvicorn waits for them
+when it stops.
 """
 
 from dataclasses import dataclass
@@ -32,11 +32,11 @@ async def remember(note: str, ctx: Context) -> str:
 
 @server.resource("notes://mine")
 async def mine(ctx: Context) -> list[str]:
-    """The notes of whoever asks."""
+    """The caller's notes."""
     return notebooks.get(ctx.scope.principal, [])
 
 
-# What follows is the host: users and routes as any FastAPI application has them.
+# The host application: users and routes as in any FastAPI application.
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,11 @@ def current_user(
     return user
 
 
-# The application has already routed the request: `path=None` serves whatever arrives here.
+# FastAPI has already routed the request: with `path=None`, the endpoint does not check its path.
 mcp = server.asgi(path=None)
 
 
-class Answer(Response):
+class McpResponse(Response):
     """A response that the MCP application writes itself, as JSON or as an event stream."""
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
@@ -74,7 +74,7 @@ app = FastAPI()
 @app.api_route("/mcp", methods=["POST", "GET", "DELETE"])
 async def mcp_route(request: Request, user: Annotated[User, Depends(current_user)]) -> Response:
     request.scope["assay"] = Scope(principal=user.name, state={"user": user})
-    return Answer()
+    return McpResponse()
 
 
 @app.get("/health")

@@ -1,7 +1,7 @@
-"""An MCP server without a transport: `Server.handle` takes one message and returns one, or nothing.
+"""An MCP server without a transport: `Server.handle` takes one message and returns its answer, if it has one.
 
-`function` is written like the entry point of a serverless platform: the platform has read the HTTP request,
-and sends what is returned. A message queue or a test would call `handle` in the same way.
+`function` is like the entry point of a serverless platform, which reads the HTTP request and sends the
+returned response. A message queue or a test would call `handle` in the same way.
 
     python examples/handle_anywhere.py
 """
@@ -16,12 +16,12 @@ server = Server("anywhere", version="1.0.0")
 
 @server.tool
 async def greet(name: str, ctx: Context) -> str:
-    """Greet somebody."""
+    """Greet a person."""
     return f"Hello {name}, says the server to {ctx.scope.principal or 'a stranger'}."
 
 
 def function(event: dict[str, Any], context: object = None) -> dict[str, Any]:
-    """Answer one HTTP request that the platform has taken apart."""
+    """Answer one HTTP request."""
     scope = Scope(principal=event.get("user"), transport="function")
     reply = asyncio.run(server.handle(event["body"], scope=scope))
     if reply is None:

@@ -3,10 +3,10 @@
     uvicorn examples.workers:app --workers 2
     python examples/workers.py
 
-Each request may reach another process, and this one keeps nothing between requests: `sessions="off"` serves
-every message on its own. Clients need no change: a server that gives out no session id has no sessions.
-What needs a session is then not offered: subscriptions, announcements of changes, questions to the client.
-Clients of 2026-07-28 can be asked all the same, once the workers share a key: `Server(..., sealing=[key])`.
+Each request may reach another process, so nothing is kept between requests: `sessions="off"` serves every
+message on its own. Clients need no change. Features that need a session are not offered: subscriptions,
+change notifications, questions to the client. Questions do work for clients of 2026-07-28, if the workers
+share a key: `Server(..., sealing=[key])`.
 """
 
 import os
@@ -18,14 +18,14 @@ server = Server("workers", version="1.0.0")
 
 
 @server.tool
-async def who() -> int:
-    """The process that answers."""
+async def process_id() -> int:
+    """The id of the worker process."""
     return os.getpid()
 
 
 @server.tool
 def square(number: int) -> int:
-    """A number times itself, worked out in a thread of that process."""
+    """The square of a number, computed in a thread."""
     return number * number
 
 

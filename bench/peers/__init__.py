@@ -1,1 +1,1 @@
-"""The subjects, each written on the public interface of its package. They run outside of this one."""
+"""The subjects, each on the public interface of its package. They run in separate processes."""

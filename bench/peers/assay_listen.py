@@ -1,6 +1,6 @@
 """Assay on its own server, as `server.run("http")` serves it: `assay_listen.py <module> <descriptor>`.
 
-HTTP and WebSocket on one listening socket; the module is one of those beside this file.
+HTTP and WebSocket on one listening socket; the module is in the same directory.
 """
 
 import asyncio

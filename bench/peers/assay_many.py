@@ -1,7 +1,7 @@
-"""Assay with as many tools as the argument says; measures what one call costs inside this process.
+"""Assay with so many tools; measures the cost of one call inside this process.
 
-Each line on standard input asks for one batch of calls to the ASGI application, without sockets, and
-is answered with the processor time of one call in seconds.
+Each line on standard input requests a batch of so many calls to the ASGI application, without sockets. The
+answer is the CPU time of one call in seconds.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ async def add(a: int, b: int) -> int:
 
 
 def build(count: int) -> Server:
-    """The tool that is called comes last: a search from the front would show."""
+    """The tool that is called is registered last, so that a linear search would show."""
     server = Server("bench")
     for number in range(count - 1):
         server.tool(name=f"add_{number}")(add)

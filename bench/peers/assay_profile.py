@@ -1,4 +1,4 @@
-"""Assay with a tool and a resource, for `assay serve`: what parts of the profile cost is measured on it."""
+"""Assay with tools and a resource, for `assay serve` with parts of the profile."""
 
 from assay import Context, Server
 
@@ -13,7 +13,7 @@ async def add(a: int, b: int) -> int:
 
 @server.tool
 async def note(a: int, b: int, ctx: Context) -> int:
-    """Add two numbers, and say that something was done by it."""
+    """Add two numbers, and report an effect."""
     ctx.effect("update", "notes/42", kind="db", after=b"3")
     return a + b
 

@@ -1,6 +1,6 @@
-"""Assay signs 1 KB of request state and opens it again, as its default server does.
+"""Assay signs 1 KB of request state and opens it again, with the default sealer of a server.
 
-Each line on standard input asks for one batch of as many times, and is answered with the median in seconds.
+Each line on standard input requests a batch of so many repetitions. The answer is the median in seconds.
 """
 
 import sys
@@ -16,13 +16,13 @@ SIZE = 1024
 def run_batch(server: Server, times: int) -> float:
     seal, unseal, clock = server.sealer.seal, server.sealer.open, time.perf_counter
     payload = urandom(SIZE)
-    took = []
+    durations = []
     for _ in range(times):
         begin = clock()
         opened = unseal(seal(payload))
-        took.append(clock() - begin)
+        durations.append(clock() - begin)
         assert opened == payload
-    return median(took)
+    return median(durations)
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
-"""Assay lets a request with a token in: one that it knows already (`known`), or one that is `new` each time.
+"""Assay authorizes a request by its token: the same one every time (`known`), or a `new` one each time.
 
-Behind the guard is an application that does nothing, so that this is what protection adds to a request. Each
-line on standard input asks for one batch of as many requests, and is answered with the median in seconds.
+The protected application does nothing, so this is the cost that protection adds to a request. Each line on
+standard input requests a batch of so many requests. The answer is the median in seconds.
 """
 
 import asyncio
@@ -25,8 +25,8 @@ ISSUER, RESOURCE = "https://as.example", "https://localhost/mcp"
 KEY = ec.generate_private_key(ec.SECP256R1())
 
 
-class Nothing:
-    """Counts who was let in."""
+class EmptyApp:
+    """Counts authorized requests."""
 
     policy = HttpPolicy()
 
@@ -44,11 +44,11 @@ class Nothing:
         pass
 
 
-def build() -> tuple[Protected, Nothing]:
+def build() -> tuple[Protected, EmptyApp]:
     jwk = {**json.loads(ECAlgorithm.to_jwk(KEY.public_key())), "kid": "bench", "use": "sig"}
     auth = Auth(issuer=ISSUER, audience=RESOURCE, jwks={"keys": [jwk]}, scopes=["use"])
-    behind = Nothing()
-    return Protected(behind, Guard(auth)), behind
+    inner = EmptyApp()
+    return Protected(inner, Guard(auth)), inner
 
 
 def request(number: int) -> dict[str, Any]:
@@ -64,21 +64,21 @@ def request(number: int) -> dict[str, Any]:
 
 
 async def run_batch(kind: str, times: int) -> float:
-    app, behind = build()
+    app, inner = build()
     requests = [request(number) for number in range(times if kind == "new" else 1)]
-    nobody: Callable[..., Awaitable[Any]] = asyncio.sleep
+    unused: Callable[..., Awaitable[Any]] = asyncio.sleep
     if kind == "known":
-        await app(requests[0], nobody, nobody)
+        await app(requests[0], unused, unused)
         requests *= times
     else:
-        await app(request(-1), nobody, nobody)  # the keys are read then
-    clock, took = time.perf_counter, []
+        await app(request(-1), unused, unused)  # reads the keys
+    clock, durations = time.perf_counter, []
     for each in requests:
         begin = clock()
-        await app(each, nobody, nobody)
-        took.append(clock() - begin)
-    assert behind.served == times + 1
-    return median(took)
+        await app(each, unused, unused)
+        durations.append(clock() - begin)
+    assert inner.served == times + 1
+    return median(durations)
 
 
 async def main(kind: str) -> None:

@@ -1,7 +1,6 @@
-"""The limit: envelope, call and arguments decoded with msgspec, the result encoded, and nothing else.
+"""The upper bound: decode envelope, call and arguments with msgspec, encode the result, and nothing else.
 
-No header is looked at, no method is told from another, nothing is validated beyond what decoding
-needs. On stdio it is a blocking loop without an event loop.
+It checks no headers and no method, and validates nothing beyond decoding. On stdio it is a blocking loop.
 """
 
 import os
@@ -88,9 +87,9 @@ def answer(line: bytes) -> bytes:
 
 
 def serve_stdio() -> None:
-    held = b""
+    rest = b""
     while data := os.read(0, 65536):
-        *lines, held = (held + data).split(b"\n")
+        *lines, rest = (rest + data).split(b"\n")
         for line in lines:
             os.write(1, answer(line))
 

@@ -1,6 +1,6 @@
 """Serve a peer on uvicorn: `serve_http.py <module> <descriptor of a listening socket>`.
 
-The same settings for every Python subject, so that what differs is the application.
+The settings are the same for every Python subject, so that only the application differs.
 """
 
 import importlib

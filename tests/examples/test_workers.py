@@ -33,7 +33,7 @@ async def test_every_worker_answers() -> None:
         url = f"{base}/mcp"
         seen: set[int] = set()
         while len(seen) < WORKERS:
-            seen |= set(await asyncio.gather(*(call(http, url, "who") for _ in range(CONCURRENT))))
+            seen |= set(await asyncio.gather(*(call(http, url, "process_id") for _ in range(CONCURRENT))))
         squares = await asyncio.gather(*(call(http, url, "square", number=number) for number in range(100)))
         assert squares == [number * number for number in range(100)]
         await shake_hands(http, url)
