@@ -40,12 +40,12 @@ def execute(options: argparse.Namespace) -> int:
 
     require_lab()
     from assay.cli.output.difference import FORMATS
-    from assay.lab.stored import compare, newest_runs
+    from assay.lab.stored import compare, find_run
 
     if options.format not in FORMATS:
         problem = f"unknown format: {options.format}"
         raise CommandFailed(ExitCode.USAGE, problem, f"one of {', '.join(FORMATS)}")
-    before = options.before or newest_runs(2)[0]
-    difference = compare(before, options.after or newest_runs()[0])
+    before = find_run(options.before, before=0 if options.after else 1)
+    difference = compare(before, find_run(options.after))
     emit(FORMATS[options.format](difference))
     return ExitCode.DOES_NOT_CONFORM if difference.is_worse else ExitCode.OK

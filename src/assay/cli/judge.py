@@ -38,9 +38,9 @@ def execute(options: argparse.Namespace) -> int:
     require_tokens()
     from assay.cli.output.run import exit_code
     from assay.lab.report.registry import renderer
-    from assay.lab.stored import newest_runs, rejudge
+    from assay.lab.stored import newest_run, rejudge
 
     render = renderer(options.format)
-    run = rejudge(options.path or newest_runs(), strict=options.strict)
+    run = rejudge(options.path or [newest_run()], strict=options.strict)
     deliver(render(run), options.format, beside=Path())
     return exit_code(run)

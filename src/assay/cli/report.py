@@ -38,10 +38,10 @@ def execute(options: argparse.Namespace) -> int:
     from assay.cli.output.run import for_reading
     from assay.lab.harness.run.archive import place_of
     from assay.lab.report.registry import renderer
-    from assay.lab.stored import newest_runs, stored_run
+    from assay.lab.stored import find_run, stored_run
 
     render = renderer(options.format)
-    path = options.run or newest_runs()[0]
+    path = find_run(options.run)
     home = place_of(path).parent
     text = render(for_reading(stored_run(path), home, options.format))
     deliver(text, options.format, output=options.output, beside=home)

@@ -23,6 +23,7 @@ class Live(Generic[Event, Result]):
         self._work = work
         self._events: asyncio.Queue[Event | None] = asyncio.Queue()
         self._task: asyncio.Task[Result] | None = None
+        self._reported = False
 
     async def __aenter__(self) -> Self:
         self._task = asyncio.create_task(self._run())
@@ -38,8 +39,8 @@ class Live(Generic[Event, Result]):
         assert self._task is not None
         self._task.cancel()
         await asyncio.wait({self._task})
-        if kind is None and not self._task.cancelled():
-            self._task.result()  # an exception that nobody has iterated to
+        if kind is None and not self._reported and not self._task.cancelled():
+            self._task.result()  # raises an error that no iteration has raised
 
     def __aiter__(self) -> Self:
         return self
@@ -48,7 +49,8 @@ class Live(Generic[Event, Result]):
         event = await self._events.get()
         if event is None:
             self._events.put_nowait(None)  # for the next call
-            self.result  # noqa: B018 - raises what ended the work
+            self._reported = True
+            assert self.result is not None  # or it raises the error that ended the work
             raise StopAsyncIteration
         return event
 

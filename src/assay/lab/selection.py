@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from typing import Final
 
 from assay.lab.client.groups import groups, narrowed
 from assay.lab.harness.catalogue import Suite
+from assay.lab.harness.naming import dashed
 from assay.lab.harness.run.plan import Selection, is_named
 from assay.lab.harness.scenario import Role
 from assay.revisions.registry import BY_DATE
@@ -82,13 +84,19 @@ def _unknown(patterns: Iterable[str], suite: Suite) -> list[str]:
 
 def _where(unknown: list[str], suite: Suite) -> str:
     if suite.role is Role.CLIENT:
-        return "`assay list --client` shows all"
+        return _similar(unknown[0], suite) or "`assay list --client` shows all"
     if not _unknown(unknown, suite_named(CLIENT)):
         return "it judges clients: use `assay check --client`"
     for name in SERVER_SUITES:
         if not _unknown(unknown, suite_named(name)):
             return f"the suite {name} has it: add --suite {name}"
-    return f"`assay list --suite {suite.name}` shows all"
+    return _similar(unknown[0], suite) or f"`assay list --suite {suite.name}` shows all"
+
+
+def _similar(name: str, suite: Suite) -> str:
+    known = {id for scenario in suite.scenarios.values() for id in (scenario.id, dashed(scenario.id))}
+    alike = get_close_matches(name, known, n=1, cutoff=0.7)
+    return f"did you mean {alike[0]}?" if alike else ""
 
 
 def selection_of(options: RunOptions, *, effects: bool = False) -> Selection:

@@ -22,17 +22,29 @@ RESULTS: Final = Path("results")
 _HINT: Final = "give a directory results/run-… of `assay check`"
 
 
-def newest_runs(count: int = 1, directory: Path = RESULTS) -> list[Path]:
-    """The stored runs that were written last, the oldest of them first.
+def newest_run(directory: Path = RESULTS, *, before: int = 0) -> Path:
+    """The newest stored run in a directory, or one of those `before` it.
 
     Raises:
         InvalidOptions: there are not as many.
     """
     runs = sorted(directory.glob(f"run-*/{RUN_FILE}"))  # the names are times
-    if len(runs) < count:
-        stored = f"{len(runs)} stored run{'' if len(runs) == 1 else 's'}" if runs else "no stored run"
+    if len(runs) <= before:
+        stored = "only one stored run" if runs else "no stored run"
         raise InvalidOptions(f"{stored} in {directory}", f"run `assay check` first, or {_HINT}")
-    return [path.parent for path in runs[-count:]]
+    return runs[-1 - before].parent
+
+
+def find_run(path: Path | None, *, before: int = 0) -> Path:
+    """The run at a path, or the newest in a directory of results; without a path, in `results/`.
+
+    Raises:
+        InvalidOptions: there is none.
+    """
+    if path is None:
+        return newest_run(before=before)
+    is_results = path.is_dir() and not (path / RUN_FILE).exists() and any(path.glob(f"run-*/{RUN_FILE}"))
+    return newest_run(path, before=before) if is_results else path
 
 
 def stored_run(path: Path) -> Run:

@@ -22,6 +22,7 @@ _PYTHON: Final = re.compile(r".+\.py(:[^\W\d]\w*)?")
 _MODULE: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 _NAMED: Final = re.compile(rf"({_MODULE.pattern}):[^\W\d]\w*")
 _HOST_AND_PORT: Final = re.compile(r"(\[[0-9a-fA-F:]+\]|[\w.-]+):\d{1,5}(/\S*)?")
+_HOST_AND_PATH: Final = re.compile(r"[\w-]+(\.[\w-]+)+/\S*")
 _ASSIGNMENT: Final = re.compile(r"[^\W\d]\w*=.*", re.DOTALL)
 _INTERPRETERS: Final = {
     ".js": "node", ".mjs": "node", ".cjs": "node", ".ts": "npx tsx", ".rb": "ruby", ".sh": "sh",
@@ -111,13 +112,15 @@ def _module(word: str) -> Served:
     path = Path(word)
     if _HOST_AND_PORT.fullmatch(word):
         raise InvalidOptions(f"{word} is not a URL: its scheme is missing", f"write http://{word}")
-    if path.is_dir():
-        raise InvalidOptions(f"{word} is a directory", "give the file of the server, or a command after --")
+    if path.is_dir() and not (_MODULE.fullmatch(word) and (path / "__init__.py").exists()):
+        raise InvalidOptions(f"{word} is a directory", "give the server's file, or its command after --")
     if path.is_file():
         runner = _INTERPRETERS.get(path.suffix, "interpreter")
-        raise InvalidOptions(f"{word} is not a Python file, nor executable", f"write -- {runner} {word}")
+        fix = f"give its command: -- {runner} {word}"
+        raise InvalidOptions(f"{word} is not a Python file, nor executable", fix)
     if not _MODULE.fullmatch(word):
-        raise InvalidOptions(f"{word} is not a URL, and there is no such file or program", _FORMS)
+        fix = f"write http://{word} for a server on the network" if _HOST_AND_PATH.fullmatch(word) else _FORMS
+        raise InvalidOptions(f"{word} is not a URL, and there is no such file or program", fix)
     _check_module(word)
     return Served(word)
 

@@ -30,11 +30,24 @@ def load_server(target: str, **options: Any) -> Server:
     """
     if target == REFERENCE:
         return make_reference(**options)
+    refuse_foreign(target)
     place, name = split(target)
     # On stdio the client reads standard output: a module that prints while it loads must not write there.
     with contextlib.redirect_stdout(sys.stderr):
         module = load_module(place)
     return find_server(module, place, name)
+
+
+def refuse_foreign(target: str) -> None:
+    """
+    Raises:
+        CommandFailed: it is a URL or a command line, which `assay check` takes.
+    """
+    if "://" in target or (" " in target and not Path(target).exists()):
+        problem = f"{'a URL' if '://' in target else 'a command'} cannot be served: {target}"
+        raise CommandFailed(
+            ExitCode.USAGE, problem, "give a Python file; `assay check` judges URLs and commands"
+        )
 
 
 def make_reference(*, root: str | None = None, strict: bool = False) -> Server:
