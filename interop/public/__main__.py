@@ -120,13 +120,19 @@ def keep(fresh: Sequence[JudgedServer]) -> None:
     suite, servers = protocol_suite(), public_servers()
     known = {result.server: result for result in read_record().judged} if RECORD.exists() else {}
     known |= {result.server: result for result in fresh}
-    record = Record(
-        scenarios=len(suite.scenarios),
-        checks=len(suite.checks),
-        judged=[known[name] for name in servers if name in known],
-    )
+    judged = [known[name] for name in servers if name in known]
+    write(Record(scenarios=len(suite.scenarios), checks=len(suite.checks), judged=judged))
+
+
+def refresh() -> None:
+    """Judge the stored traces again. The servers were not run, so the size of the suite stays as it was."""
+    record = read_record()
+    write(msgspec.structs.replace(record, judged=[rejudge(result) for result in record.judged]))
+
+
+def write(record: Record) -> None:
     RECORD.write_bytes(msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n")
-    PAGE.write_text(page(record, servers, read_reasons()), "utf-8")
+    PAGE.write_text(page(record, public_servers(), read_reasons()), "utf-8")
 
 
 def report() -> Exit:
@@ -173,7 +179,7 @@ def parse() -> argparse.Namespace:
 
 def execute(options: argparse.Namespace) -> Exit:
     if options.offline:
-        keep([rejudge(result) for result in read_record().judged])
+        refresh()
         return report()
     servers = [
         server for name, server in public_servers().items() if name in options.names or not options.names
