@@ -1,8 +1,8 @@
-"""Let the clients of other SDKs use our servers on every revision and transport, and print what worked.
+"""Run clients of other SDKs against our servers on every revision and transport, and print what worked.
 
-Each client is a program of ours in `interop/peers/<name>/`, on that SDK's public API, in an environment of
-its own. To add one, write its folder and add a row to `PEERS`.
-Exit codes: 0 all works, 1 something does not, 2 usage, 3 could not run, 4 a server did not start,
+Each client is a program in `interop/peers/<name>/` on that SDK's public API, with its own environment. To add
+one, write its folder and add a row to `PEERS`.
+Exit codes: 0 everything works, 1 something does not, 2 usage, 3 could not run, 4 a server did not start,
 130 interrupted.
 """
 
@@ -18,8 +18,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from interop.children import child, http_server, lines_until_end
-from interop.ending import check_names, exit_code, stop_on_request
+from interop.child_process import child, http_server, lines_until_end
+from interop.exit_code import check_names, exit_code, stop_on_request
 from interop.matrix import (
     HANDSHAKE,
     RESUME,
@@ -31,7 +31,7 @@ from interop.matrix import (
     as_json,
     is_complete,
     markdown,
-    meaningless,
+    not_applicable,
     read_lines,
     table,
     with_block,
@@ -53,8 +53,7 @@ PROGRAM_TIMEOUT = 120.0
 
 @dataclass(frozen=True)
 class Peer:
-    """A client of another SDK: the folder of its program, what people call it, the package it pins, and on
-    which revisions it can work."""
+    """A client of another SDK: folder of its program, title, pinned package and supported revisions."""
 
     name: str
     title: str
@@ -78,7 +77,11 @@ class Peer:
         return str(manifest["dependencies"][self.package])
 
     def command(self, node: str, environments: Path) -> tuple[str, ...]:
-        """The program, or word of what must be installed first."""
+        """The command of the program.
+
+        Raises:
+            Aborted: the SDK is not installed.
+        """
         python = environments / self.name / "bin" / "python"
         installed = python if self.is_python else self.folder / "node_modules" / self.package
         if not installed.exists():
@@ -115,8 +118,8 @@ class Job:
 
 @asynccontextmanager
 async def servers(job: Job, results: Path) -> AsyncIterator[tuple[Mapping[str, object], Relay | None]]:
-    """Give the targets that the program is told. On HTTP every job has servers of its own: one client's
-    change of a watched resource would break another's silence."""
+    """Yield the targets for the program. On HTTP every job has separate servers, because a client that
+    changes a watched resource would disturb the others."""
     if job.transport == "stdio":
         commands = {"everything": EVERYTHING, "fixture": FIXTURE, "reference": REFERENCE}
         yield {**commands, "relayed": None}, None
@@ -139,7 +142,7 @@ async def run_job(job: Job, results: Path) -> Column:
         log = results / f"{job.name}.log"
         async with child((*job.command, argument), log, environment) as process:
             lines, problem = await lines_until_end(process, PROGRAM_TIMEOUT)
-    cells = judge(lines, problem, meaningless(job.revision, job.transport), relay)
+    cells = judge(lines, problem, not_applicable(job.revision, job.transport), relay)
     marks = [cell.mark for cell in cells.values()]
     counts = ", ".join(f"{marks.count(mark)} {mark.value}" for mark in Mark if mark in marks)
     print(f"  {job.name}: {counts} in {time.monotonic() - began:.1f} s", flush=True)
@@ -149,22 +152,22 @@ async def run_job(job: Job, results: Path) -> Column:
 def judge(
     lines: Sequence[str], problem: str, excused: frozenset[str], relay: Relay | None
 ) -> dict[str, Cell]:
-    """Read the lines, and doubt a resumption where nothing was interrupted."""
+    """Read the lines; a resumption counts only if the relay cut a connection."""
     cells = read_lines(lines, excused, problem)
     if relay is not None and not relay.cuts and cells[RESUME].mark is Mark.WORKS:
         cells[RESUME] = Cell(Mark.FAILS, "the relay cut no connection")
     return cells
 
 
-async def run_jobs(jobs: Sequence[Job], results: Path, at_once: int) -> list[Column]:
-    places = asyncio.Semaphore(at_once)
+async def run_jobs(jobs: Sequence[Job], results: Path, limit: int) -> list[Column]:
+    slots = asyncio.Semaphore(limit)
 
-    async def in_turn(job: Job) -> Column:
-        async with places:
+    async def run_in_slot(job: Job) -> Column:
+        async with slots:
             return await run_job(job, results)
 
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(in_turn(job)) for job in jobs]
+        tasks = [group.create_task(run_in_slot(job)) for job in jobs]
     return [task.result() for task in tasks]
 
 
@@ -190,14 +193,14 @@ def parse() -> argparse.Namespace:
     add = parser.add_argument
     names = [peer.name for peer in PEERS]
     add("names", metavar="CLIENT", nargs="*", help=f"which clients; default all of: {', '.join(names)}")
-    add("--revision", choices=REVISIONS, help="this one only; default: all that a client knows")
-    add("--transport", choices=TRANSPORTS, help="this one only; default: all")
-    add("--quick", action="store_true", help="leave out the clients that take long to install")
-    add("--node", default="node", help="the Node to run programs with")
+    add("--revision", choices=REVISIONS, help="only this one; default: all that a client supports")
+    add("--transport", choices=TRANSPORTS, help="only this one; default: all")
+    add("--quick", action="store_true", help="skip clients that take long to install")
+    add("--node", default="node", help="the Node executable")
     add("--environments", type=Path, default=ROOT / ".venv-peers", help="one Python environment per client")
     add("--results", type=Path, default=ROOT / "results" / "interop", help="emptied, then written")
     add("--docs", type=Path, help="the page to write the table to; needs all clients")
-    add("--jobs", type=int, default=max(2, min(4, os.cpu_count() or 2)), help="clients at once")
+    add("--jobs", type=int, default=max(2, min(4, os.cpu_count() or 2)), help="parallel clients")
     options = parser.parse_args()
     check_names(parser, options.names, names, "client")
     if options.docs is not None and (options.names or options.quick or options.revision or options.transport):

@@ -1,7 +1,7 @@
-"""What the clients said, as one table: client, revision, transport, feature. No process is touched here.
+"""The reports of the clients as one table: client, revision, transport, feature.
 
-A cell is ✓ (seen to work), ✗ (failed, or nothing was said about it) or a dash (the transport or the revision
-has no such thing). Only what is `meaningless` may be a dash: a client cannot excuse itself from the rest.
+A cell is ✓ (worked), ✗ (failed or not reported) or a dash (the transport or revision does not have the
+feature). Only features in `not_applicable` may be a dash: a client cannot skip the others.
 """
 
 import json
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import Enum
 
-# `close` is the runner's own observation: the program ended by itself, with code 0.
+# `close` is observed by the runner: the program exited with code 0.
 CLOSE = "close"
 RESUME = "resume"
 FEATURES = (
@@ -23,7 +23,7 @@ PER_REQUEST = "2026-07-28"
 REVISIONS = (HANDSHAKE, PER_REQUEST)
 TRANSPORTS = ("stdio", "http")
 WIDEST = max(map(len, TRANSPORTS))
-# These need a session, or a stream to return to: stdio has neither, nor has the revision without a handshake.
+# These need a session or a resumable stream; stdio and the revision without a handshake have neither.
 IN_SESSIONS = frozenset({"polling", RESUME, "delete session"})
 BEGIN = "<!-- interop table: written by `make interop` -->"
 END = "<!-- end of interop table -->"
@@ -55,17 +55,17 @@ class Column:
         return f"{self.client}, {self.revision}, {self.transport}"
 
 
-def meaningless(revision: str, transport: str) -> frozenset[str]:
+def not_applicable(revision: str, transport: str) -> frozenset[str]:
     return IN_SESSIONS if transport == "stdio" or revision == PER_REQUEST else frozenset()
 
 
 def read_lines(
     lines: Iterable[str], excused: frozenset[str], problem: str, features: Sequence[str] = FEATURES
 ) -> dict[str, Cell]:
-    """Turn the output of a client program into a cell for each feature; `problem` is how it ended, if badly.
+    """Turn the output of a client program into a cell for each feature; `problem` is how it failed, if it
+    did.
 
-    `excused` are the features that it may lack. Whatever is not understood counts against `close`: it is
-    never skipped.
+    `excused` are the features that it may lack. An unreadable line counts against `close`.
     """
     cells: dict[str, Cell] = {}
     complaints = [problem] if problem else []
@@ -75,21 +75,22 @@ def read_lines(
         except ValueError as error:
             complaints.append(str(error))
             continue
-        cells[feature] = Cell(Mark.FAILS, "told twice") if feature in cells else cell
+        cells[feature] = Cell(Mark.FAILS, "reported twice") if feature in cells else cell
     missing = Cell(Mark.FAILS, ": ".join(["no line", *complaints[:1]]))
     cells[CLOSE] = (
-        Cell(Mark.FAILS, "; ".join(complaints)) if complaints else Cell(Mark.WORKS, "ended by itself")
+        Cell(Mark.FAILS, "; ".join(complaints)) if complaints else Cell(Mark.WORKS, "exited normally")
     )
     return {feature: cells.get(feature, missing) for feature in features}
 
 
 def read_line(line: str, excused: frozenset[str], features: Sequence[str]) -> tuple[str, Cell]:
-    """Raises:
-    ValueError: this is no line of a report.
+    """
+    Raises:
+        ValueError: not a line of a report.
     """
     try:
-        said = json.loads(line)
-        feature, ok, detail = said["feature"], said["ok"], str(said["detail"])
+        report = json.loads(line)
+        feature, ok, detail = report["feature"], report["ok"], str(report["detail"])
     except (ValueError, TypeError, KeyError):
         raise ValueError(f"not a line of a report: {line.strip()[:200]}") from None
     if feature not in features or feature == CLOSE:
@@ -98,16 +99,16 @@ def read_line(line: str, excused: frozenset[str], features: Sequence[str]) -> tu
         return feature, Cell(Mark.WORKS, detail)
     if ok is None and feature in excused:
         return feature, Cell(Mark.NO_API, detail)
-    return feature, Cell(Mark.FAILS, f"excused itself: {detail}" if ok is None else detail)
+    return feature, Cell(Mark.FAILS, f"skipped: {detail}" if ok is None else detail)
 
 
 def rows(columns: Sequence[Column]) -> list[str]:
-    """The features of the columns: each column has all of them, in the same order."""
+    """The features of the columns; each column has all of them, in the same order."""
     return list(columns[0].cells) if columns else []
 
 
 def is_complete(columns: Sequence[Column]) -> bool:
-    """Whether every cell is there and none failed. Nothing at all proves nothing."""
+    """Whether every cell is present and none failed. Without columns nothing is proved."""
     return bool(columns) and not any(failures(columns))
 
 
@@ -121,14 +122,14 @@ def failures(columns: Iterable[Column]) -> list[str]:
 
 
 def reasons(columns: Sequence[Column]) -> list[str]:
-    """Say once for each feature and reason why there is a dash."""
-    found = {
+    """The reasons for dashes, each once."""
+    lines = {
         f"{feature} on {column.revision} over {column.transport}: {one_line(cell.detail)}": None
         for feature in rows(columns)
         for column in columns
         if (cell := column.cells[feature]).mark is Mark.NO_API
     }
-    return list(found)
+    return list(lines)
 
 
 def one_line(text: str, length: int = 300) -> str:
@@ -136,7 +137,7 @@ def one_line(text: str, length: int = 300) -> str:
 
 
 def table(columns: Sequence[Column]) -> str:
-    """Lay everything out for a terminal, with what failed and why there is a dash below."""
+    """The table for a terminal, with failures and reasons for dashes below."""
     features = rows(columns)
     first = max(map(len, features))
     clients = Counter(column.client for column in columns)
@@ -168,7 +169,7 @@ def table(columns: Sequence[Column]) -> str:
 
 
 def markdown(columns: Sequence[Column]) -> str:
-    """The same for a page; only what does not change from run to run."""
+    """The table for a page, without values that change between runs."""
     heads = (f"{column.client}<br>{column.revision}<br>{column.transport}" for column in columns)
     lines = [
         f"| feature | {' | '.join(heads)} |",
@@ -189,7 +190,7 @@ def with_block(page: str, block: str, marks: tuple[str, str] = (BEGIN, END)) -> 
     before, begin, rest = page.partition(marks[0])
     _, end, after = rest.partition(marks[1])
     if not begin or not end:
-        raise ValueError(f"the page has no place for the table: {' … '.join(marks)}")
+        raise ValueError(f"the page lacks the marks of the table: {' … '.join(marks)}")
     return f"{before}{begin}\n{block}\n{end}{after}"
 
 

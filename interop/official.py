@@ -1,7 +1,7 @@
-"""Run the official conformance suite against the everything server, and count what it proved.
+"""Run the official conformance suite against the everything server and count its checks.
 
-The suite's own exit code is not trusted: it passes a scenario that made no check, and never fails for a
-WARNING. So every `checks.json` is read, and a run conforms only by the SUCCESS checks it has.
+The suite's exit code is ignored: a scenario without a check passes, and a WARNING never fails. Every
+`checks.json` is read instead, and a run conforms only by its SUCCESS checks.
 
 To judge another revision, add a row to `RUNS`.
 Exit codes: 0 conforms, 1 does not conform, 3 could not run, 4 the server did not start, 130 interrupted.
@@ -39,7 +39,7 @@ SERVER = (
 )
 
 STATUSES = ("SUCCESS", "FAILURE", "WARNING", "SKIPPED", "INFO")
-# Emitted for any scenario that exchanged a message: alone, it does not prove the scenario's subject.
+# Emitted for any scenario that exchanged a message; alone it proves nothing about the scenario's subject.
 GENERIC_CHECK = "wire-schema-valid"
 OLDEST_NODE = 22
 START_TIMEOUT = 30.0
@@ -50,14 +50,14 @@ SUITE_TIMEOUT = 300.0
 
 @dataclass(frozen=True)
 class Run:
-    """One call of the suite, and the least that it must prove."""
+    """One run of the suite and the minimum that it must prove."""
 
     name: str
     options: tuple[str, ...]
     scenarios: int
     successes: int
     left_out: str = ""
-    """How the names of scenarios begin that judge an extension which our server does not declare."""
+    """Prefix of scenarios about an extension that the server does not declare."""
 
 
 RUNS = (
@@ -82,7 +82,7 @@ class Exit(IntEnum):
 
 
 class Aborted(Exception):
-    """Nothing can be said about the server; `code` tells why."""
+    """The server could not be judged; `code` is the exit code."""
 
     def __init__(self, code: Exit, text: str) -> None:
         super().__init__(text)
@@ -111,7 +111,7 @@ class Tally:
 
 
 def read_tallies(directory: Path, subject: str = "server") -> dict[str, Tally]:
-    """Read what a run left behind: one directory per scenario, `<subject>-<scenario>-<time>/checks.json`."""
+    """Read the results of a run: one directory per scenario, `<subject>-<scenario>-<time>/checks.json`."""
     tallies: dict[str, Tally] = {}
     for path in sorted(directory.glob(f"{subject}-*/checks.json"), key=lambda path: path.stat().st_mtime_ns):
         match = re.fullmatch(rf"{subject}-(.+)-\d{{4}}-\d\d-\d\dT[\d-]+Z", path.parent.name)
@@ -127,18 +127,18 @@ def tally_of(path: Path) -> Tally:
 
 
 def scored(run: Run, tallies: Mapping[str, Tally]) -> dict[str, Tally]:
-    """The scenarios that count; those of extensions that are not there prove nothing either way."""
+    """The scenarios that count, without those of undeclared extensions."""
     left_out = run.left_out or "\0"
     return {name: tally for name, tally in tallies.items() if not name.startswith(left_out)}
 
 
 def judge(run: Run, tallies: Mapping[str, Tally]) -> list[str]:
-    """Say what keeps the run from conforming; an empty list means that it does."""
+    """The faults of a run; it conforms if there are none."""
     faults = []
     for scenario, tally in tallies.items():
         faults += [f"{scenario}: {complaint}" for complaint in tally.complaints]
         if not tally.proved and not tally.complaints:
-            faults.append(f"{scenario}: no SUCCESS of its own")
+            faults.append(f"{scenario}: no SUCCESS about its subject")
     if len(tallies) != run.scenarios:
         faults.append(f"{len(tallies)} scenarios ran, expected {run.scenarios}")
     successes = sum(tally.counts["SUCCESS"] for tally in tallies.values())
@@ -148,7 +148,7 @@ def judge(run: Run, tallies: Mapping[str, Tally]) -> list[str]:
 
 
 def table(run: Run, tallies: Mapping[str, Tally], faults: Sequence[str]) -> str:
-    """Lay the run out for reading; a dot stands for zero, so that anything else catches the eye."""
+    """The run as a text table; zero is shown as a dot."""
     statuses = (
         *STATUSES,
         *sorted({status for tally in tallies.values() for status in tally.counts} - {*STATUSES}),
@@ -169,7 +169,11 @@ def table(run: Run, tallies: Mapping[str, Tally], faults: Sequence[str]) -> str:
 
 
 def check_tools(node: Path) -> str:
-    """Name the suite and the Node that will run it, or say what is missing."""
+    """The versions of the suite and of Node.
+
+    Raises:
+        Aborted: one of them is missing.
+    """
     manifest = PACKAGE / "package.json"
     if not manifest.is_file():
         raise Aborted(Exit.COULD_NOT_RUN, "the suite is not installed: run `make official`")
@@ -190,7 +194,7 @@ def suite_command(node: Path, url: str, options: Sequence[str], directory: Path)
 
 
 def run_suite(node: Path, run: Run, url: str, directory: Path) -> dict[str, Tally]:
-    """Let the suite judge `url`; its exit code is ignored, see the top of this file."""
+    """Run the suite on `url`; its exit code is ignored, see the top of this file."""
     directory.mkdir(parents=True)
     command = suite_command(node, url, run.options, directory)
     log = directory / "suite.log"
@@ -203,13 +207,13 @@ def run_suite(node: Path, run: Run, url: str, directory: Path) -> dict[str, Tall
         raise Aborted(Exit.COULD_NOT_RUN, f"the suite did not finish: {error}") from error
     tallies = read_tallies(directory)
     if not tallies:
-        raise Aborted(Exit.COULD_NOT_RUN, f"the suite left no checks:\n{tail(log)}")
+        raise Aborted(Exit.COULD_NOT_RUN, f"the suite wrote no checks:\n{tail(log)}")
     return tallies
 
 
 @contextmanager
 def everything_server(directory: Path) -> Iterator[str]:
-    """Start the server in a process group of its own, give its endpoint, and leave no process behind."""
+    """Start the server in a new process group, yield its endpoint, and stop the group."""
     log = directory / "server.log"
     with log.open("wb") as errors:
         try:
@@ -223,39 +227,39 @@ def everything_server(directory: Path) -> Iterator[str]:
 
 
 def wait_for_endpoint(process: subprocess.Popen[bytes], log: Path) -> str:
-    """Wait for the line that names the endpoint; keep draining stdout or the server would block on it."""
+    """Wait for the line with the endpoint. Standard output is drained, or the server would block."""
     assert process.stdout is not None
-    found: queue.Queue[str | None] = queue.Queue()
-    threading.Thread(target=watch, args=(process.stdout, found), daemon=True).start()
+    endpoints: queue.Queue[str | None] = queue.Queue()
+    threading.Thread(target=watch, args=(process.stdout, endpoints), daemon=True).start()
     try:
-        url = found.get(timeout=START_TIMEOUT)
+        url = endpoints.get(timeout=START_TIMEOUT)
     except queue.Empty:
         url = None
     if url is None:
-        text = f"the server named no endpoint: {' '.join(SERVER)}\n{tail(log)}"
+        text = f"the server printed no endpoint: {' '.join(SERVER)}\n{tail(log)}"
         raise Aborted(Exit.SERVER_DID_NOT_START, text.rstrip())
     return url
 
 
-def watch(stdout: IO[bytes], found: queue.Queue[str | None]) -> None:
-    """Report the endpoint once it is printed, and None at the end of output."""
+def watch(stdout: IO[bytes], endpoints: queue.Queue[str | None]) -> None:
+    """Put the endpoint into the queue when it is printed, and None at the end of output."""
     for line in stdout:
         if match := re.search(rb"MCP endpoint: (http://localhost:\d+\S*)", line):
-            found.put(match[1].decode())
-    found.put(None)
+            endpoints.put(match[1].decode())
+    endpoints.put(None)
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """End the whole group: ask, wait, then insist. The group may outlive its leader."""
-    for insistence in (signal.SIGTERM, signal.SIGKILL):
+    """Stop the group with SIGTERM, then SIGKILL. The group may outlive its leader."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
         try:
-            os.killpg(process.pid, insistence)
+            os.killpg(process.pid, number)
         except ProcessLookupError:
             break
         try:
             process.wait(STOP_TIMEOUT)
         except subprocess.TimeoutExpired:
-            print(f"the server ignored {insistence.name} for {STOP_TIMEOUT:.0f} s", file=sys.stderr)
+            print(f"the server ignored {number.name} for {STOP_TIMEOUT:.0f} s", file=sys.stderr)
     process.wait()
     if process.stdout is not None:
         process.stdout.close()
@@ -282,7 +286,7 @@ def judge_all(node: Path) -> Exit:
 
 
 def terminated(_signal: int, _frame: object) -> NoReturn:
-    # An exception, so that the server is stopped on the way out.
+    # An exception unwinds the context managers, which stop the server.
     raise KeyboardInterrupt
 
 
@@ -290,7 +294,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--node", type=Path, default=Path("node"), help="the Node to run the suite with")
+    parser.add_argument("--node", type=Path, default=Path("node"), help="the Node executable")
     parser.add_argument(
         "--results", type=Path, default=Path("results/official"), help="emptied, then written"
     )

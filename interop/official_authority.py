@@ -1,8 +1,8 @@
 """Run the official suite's authorization-server scenarios against `assay authority`.
 
-One of them prints an address for a person to open: it is opened here, and the authority approves by itself.
-The client is one without a secret: where an authority also serves those, the suite never sends the secret
-that it was given, and a client that has one is rightly refused then.
+One of them prints an address for a person to open: it is opened here, and the authority approves
+automatically. The client has no secret: the suite does not send one to an authority that also accepts public
+clients, and a client with a secret would be refused.
 """
 
 import argparse
@@ -43,10 +43,10 @@ CALLBACK_READY = "Callback server started"
 
 @contextmanager
 def authority(directory: Path) -> Iterator[str]:
-    """Start the authority, give its issuer, and leave no process behind."""
+    """Start the authority, yield its issuer, and stop it."""
     with (directory / "authority.log").open("wb") as errors:
         process = subprocess.Popen(SUBJECT, stdout=subprocess.PIPE, stderr=errors, start_new_session=True)
-        # Whatever hangs is ended, and then so is its output.
+        # Killing a hanging process also ends its output.
         alarm = threading.Timer(START_TIMEOUT, process.kill)
         alarm.start()
         try:
@@ -62,7 +62,7 @@ def _issuer(stdout: IO[bytes], alarm: threading.Timer) -> str:
         if line.startswith(b"issuer: "):
             alarm.cancel()
             return line.decode().removeprefix("issuer: ").strip()
-    raise Aborted(Exit.SERVER_DID_NOT_START, f"the authority named no issuer: {' '.join(SUBJECT)}")
+    raise Aborted(Exit.SERVER_DID_NOT_START, f"the authority printed no issuer: {' '.join(SUBJECT)}")
 
 
 def free_port() -> int:
@@ -73,7 +73,7 @@ def free_port() -> int:
 
 
 def run_suite(node: Path, issuer: str, directory: Path) -> dict[str, Tally]:
-    """Let the suite judge the authority, and be the person that it asks for."""
+    """Run the suite on the authority, and open the address that it prints."""
     command = [str(node), str(PACKAGE / "dist" / "index.js"), "authorization", "--url", issuer]
     options = ["--client-id", CLIENT, "--port", str(free_port()), "--output-dir", str(directory)]
     log = directory / "suite.log"
@@ -93,26 +93,26 @@ def run_suite(node: Path, issuer: str, directory: Path) -> dict[str, Tally]:
         stop(process)
     tallies = read_tallies(directory, "authorization-server")
     if not tallies:
-        raise Aborted(Exit.COULD_NOT_RUN, f"the suite left no checks:\n{tail(log)}")
+        raise Aborted(Exit.COULD_NOT_RUN, f"the suite wrote no checks:\n{tail(log)}")
     return tallies
 
 
 def follow(stdout: IO[bytes], issuer: str) -> str:
-    """Read to the end; open the address when both it and the place where its answer goes are there."""
-    said, address, ready = [], None, False
+    """Read to the end; open the address when it is printed and its callback server runs."""
+    lines, address, ready = [], None, False
     for raw in stdout:
         line = raw.decode(errors="replace")
-        said.append(line)
+        lines.append(line)
         ready = ready or CALLBACK_READY in line
         address = line.strip() if line.startswith(f"{issuer}/authorize?") else address
         if ready and address is not None:
-            visit(address)
+            open_address(address)
             address = None
-    return "".join(said)
+    return "".join(lines)
 
 
-def visit(address: str) -> None:
-    """What a browser does: follow redirects, straight to this machine."""
+def open_address(address: str) -> None:
+    """Follow redirects like a browser, without a proxy."""
     browser = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with browser.open(address, timeout=30) as page:
         page.read()
@@ -135,7 +135,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--node", type=Path, default=Path("node"), help="the Node to run the suite with")
+    parser.add_argument("--node", type=Path, default=Path("node"), help="the Node executable")
     options = parser.parse_args()
     try:
         return judge_authority(options.node)

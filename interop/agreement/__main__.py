@@ -21,7 +21,7 @@ from interop.agreement.record import Record, SubjectResult
 from interop.agreement.server_run import compile_ourselves, placed
 from interop.agreement.side import CLIENTS, SERVERS, Side
 from interop.agreement.table import ROOT, Fixture
-from interop.ending import check_names, exit_code, stop_on_request
+from interop.exit_code import check_names, exit_code, stop_on_request
 from interop.official import Exit, check_tools
 
 

@@ -10,7 +10,7 @@ from assay.lab.harness.run.archive import RUN_FILE, read_run
 from assay.lab.harness.run.run import Run
 from interop.agreement.record import Pair, Seconds, SubjectResult, official_verdicts, our_verdicts, pairs
 from interop.agreement.table import PEERS, ROOT, Fixture
-from interop.children import child, http_server, lines_until_end
+from interop.child_process import child, http_server, lines_until_end
 from interop.official import SUITE_TIMEOUT, Aborted, Exit, Tally, read_tallies, suite_command, tail
 
 ASSAY = str(Path(sys.executable).with_name("assay"))

@@ -20,7 +20,7 @@ from assay.certify.scoring import Measure
 from interop.certified.proof import HTTP, STDIO, Proof, prove
 from interop.certified.public import certify_public, refresh
 from interop.certified.workspace import Workspace
-from interop.ending import check_names, exit_code, stop_on_request
+from interop.exit_code import check_names, exit_code, stop_on_request
 from interop.official import Exit
 
 ROOT = Path(__file__).parents[2]

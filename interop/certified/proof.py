@@ -16,7 +16,7 @@ from assay.certify.summary_form import Summary
 from assay.lab.harness.verdict import Verdict
 from assay.model.version import VERSION
 from interop.certified.workspace import ASSAY, NEWEST, SERVER, ProtectedEndpoint, Workspace, protected
-from interop.children import child
+from interop.child_process import child
 from interop.official import Aborted, Exit, tail
 
 STDIO = "stdio"

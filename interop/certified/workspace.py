@@ -12,7 +12,7 @@ from pathlib import Path
 
 from assay.lab.harness.sabotage.certificate_authority import Issuer
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
-from interop.children import START_TIMEOUT, child
+from interop.child_process import START_TIMEOUT, child
 from interop.official import Aborted, Exit, tail
 from interop.official_authority import free_port
 

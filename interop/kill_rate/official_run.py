@@ -18,7 +18,7 @@ from assay.lab.harness.sabotage.doubled import doubled
 from assay.lab.harness.sabotage.saboteur import Double, Saboteur
 from assay.lab.harness.sabotage.subject import HEALTHY, HttpSaboteur
 from assay.revisions.revision import Revision
-from interop.children import child, http_server
+from interop.child_process import child, http_server
 from interop.kill_rate.fault_activity import HOOKS, Activity, observed
 from interop.official import PACKAGE, SERVER, Tally
 

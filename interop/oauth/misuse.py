@@ -1,7 +1,7 @@
-"""What the SDK does not do with secrets: tokens that are bound to a key, and every secret in a wrong place.
+"""Misuse of secrets that the SDK does not do: bound tokens, and every secret in a wrong place.
 
-Whoever refuses something is tempted to repeat it. So each secret is sent where it is refused, and nobody may
-have written it down.
+Error messages tend to repeat what they refuse. So each secret is sent to places that refuse it, and must not
+appear in anything that was written.
 """
 
 import base64
@@ -17,7 +17,7 @@ from uuid import uuid4
 import httpx2
 import jwt
 
-from interop.oauth.scene import ROBOT, Key, Scene
+from interop.oauth.environment import ROBOT, Key, OAuthEnvironment
 
 CALLBACK = "http://127.0.0.1:9/callback"
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -27,11 +27,11 @@ Answer = httpx2.Response
 
 
 @dataclass
-class Purse:
-    """A client with one of each secret."""
+class Credentials:
+    """A client with one secret of each kind."""
 
     http: httpx2.AsyncClient
-    scene: Scene
+    environment: OAuthEnvironment
     key: Key
     token: str = ""
     bound: str = ""
@@ -39,28 +39,28 @@ class Purse:
 
     @property
     def robot(self) -> tuple[str, str]:
-        return ROBOT, self.scene.robot_secret
+        return ROBOT, self.environment.robot_secret
 
     async def post(self, place: str, form: Mapping[str, str], **options: Any) -> Answer:
-        return await self.http.post(f"{self.scene.issuer}{place}", data=dict(form), **options)
+        return await self.http.post(f"{self.environment.issuer}{place}", data=dict(form), **options)
 
     async def ping(self, *headers: tuple[str, str], query: str = "") -> Answer:
-        """Ask the protected server something small, with these headers."""
+        """Send a ping with these headers to the protected server."""
         accept = ("accept", "application/json, text/event-stream")
-        return await self.http.post(self.scene.reference + query, json=PING, headers=[accept, *headers])
+        return await self.http.post(self.environment.reference + query, json=PING, headers=[accept, *headers])
 
     async def code(self) -> str:
         challenge = base64url(hashlib.sha256(VERIFIER.encode()).digest())
-        asked = {
+        query = {
             "response_type": "code",
             "client_id": ROBOT,
             "redirect_uri": CALLBACK,
             "scope": "use",
-            "resource": self.scene.reference,
+            "resource": self.environment.reference,
             "code_challenge": challenge,
             "code_challenge_method": "S256",
         }
-        answer = await self.http.get(f"{self.scene.issuer}/authorize", params=asked)
+        answer = await self.http.get(f"{self.environment.issuer}/authorize", params=query)
         return parse_qs(urlsplit(answer.headers["location"]).query)["code"][0]
 
     async def exchange(self, code: str, verifier: str = VERIFIER, **options: Any) -> Answer:
@@ -77,7 +77,10 @@ class Purse:
         return jwt.encode(claims, self.key.pem, algorithm="ES256", headers=header)
 
     def proven(self, token: str) -> tuple[tuple[str, str], tuple[str, str]]:
-        return ("authorization", f"DPoP {token}"), ("dpop", self.proof("POST", self.scene.reference, token))
+        return ("authorization", f"DPoP {token}"), (
+            "dpop",
+            self.proof("POST", self.environment.reference, token),
+        )
 
 
 def base64url(data: bytes) -> str:
@@ -85,85 +88,100 @@ def base64url(data: bytes) -> str:
 
 
 @asynccontextmanager
-async def filled(scene: Scene) -> AsyncIterator[Purse]:
+async def obtain_credentials(environment: OAuthEnvironment) -> AsyncIterator[Credentials]:
     async with httpx2.AsyncClient(follow_redirects=False) as http:
-        purse = Purse(http, scene, Key())
-        given = (await purse.exchange(await purse.code())).json()
-        purse.token, purse.refresh = given["access_token"], given["refresh_token"]
-        proof = {"dpop": purse.proof("POST", f"{scene.issuer}/token")}
-        purse.bound = (await purse.exchange(await purse.code(), headers=proof)).json()["access_token"]
-        yield purse
+        credentials = Credentials(http, environment, Key())
+        answer = (await credentials.exchange(await credentials.code())).json()
+        credentials.token, credentials.refresh = answer["access_token"], answer["refresh_token"]
+        proof = {"dpop": credentials.proof("POST", f"{environment.issuer}/token")}
+        credentials.bound = (await credentials.exchange(await credentials.code(), headers=proof)).json()[
+            "access_token"
+        ]
+        yield credentials
 
 
-async def bound_token(purse: Purse) -> list[Answer]:
-    """With its proof, then with the same proof again, and without one."""
-    headers = purse.proven(purse.bound)
-    good = await purse.ping(*headers)
+async def bound_token(credentials: Credentials) -> list[Answer]:
+    """Use it with its proof, with the same proof again, and without one."""
+    headers = credentials.proven(credentials.bound)
+    good = await credentials.ping(*headers)
     good.raise_for_status()
-    bare = await purse.ping(("authorization", f"Bearer {purse.bound}"))
-    return [await purse.ping(*headers), bare]
+    bare = await credentials.ping(("authorization", f"Bearer {credentials.bound}"))
+    return [await credentials.ping(*headers), bare]
 
 
-async def wrong_places(purse: Purse) -> list[Answer]:
-    bearer = ("authorization", f"Bearer {purse.token}")
+async def wrong_places(credentials: Credentials) -> list[Answer]:
+    bearer = ("authorization", f"Bearer {credentials.token}")
     return [
-        await purse.ping(query=f"?access_token={purse.token}"),
-        await purse.ping(bearer, bearer),
-        await purse.ping(bearer, query=f"?access_token={purse.token}"),
-        await purse.ping(("authorization", f"Bearer {purse.token}x")),
-        await purse.ping(("authorization", f"Bearer {purse.refresh}")),
-        await purse.ping(("authorization", f"Bearer{purse.token} {purse.refresh}")),
-        await purse.ping(("authorization", f"DPoP {purse.token}")),
-        await purse.http.get(f"{purse.scene.issuer}/token", params={"refresh_token": purse.refresh}),
-        await purse.http.get(f"{purse.scene.issuer}/{purse.refresh}"),
+        await credentials.ping(query=f"?access_token={credentials.token}"),
+        await credentials.ping(bearer, bearer),
+        await credentials.ping(bearer, query=f"?access_token={credentials.token}"),
+        await credentials.ping(("authorization", f"Bearer {credentials.token}x")),
+        await credentials.ping(("authorization", f"Bearer {credentials.refresh}")),
+        await credentials.ping(("authorization", f"Bearer{credentials.token} {credentials.refresh}")),
+        await credentials.ping(("authorization", f"DPoP {credentials.token}")),
+        await credentials.http.get(
+            f"{credentials.environment.issuer}/token", params={"refresh_token": credentials.refresh}
+        ),
+        await credentials.http.get(f"{credentials.environment.issuer}/{credentials.refresh}"),
     ]
 
 
-async def codes(purse: Purse) -> list[Answer]:
-    """With a verifier of another, twice, and by a client that has another secret."""
-    other, twice, third = await purse.code(), await purse.code(), await purse.code()
-    (await purse.exchange(twice)).raise_for_status()
+async def codes(credentials: Credentials) -> list[Answer]:
+    """Exchange one with another verifier, one twice, and one with another client secret."""
+    other, twice, third = await credentials.code(), await credentials.code(), await credentials.code()
+    (await credentials.exchange(twice)).raise_for_status()
     return [
-        await purse.exchange(other, f"{VERIFIER}-of-another"),
-        await purse.exchange(twice),
-        await purse.exchange(third, auth=(ROBOT, f"{purse.scene.robot_secret}-of-another")),
+        await credentials.exchange(other, f"{VERIFIER}-of-another"),
+        await credentials.exchange(twice),
+        await credentials.exchange(third, auth=(ROBOT, f"{credentials.environment.robot_secret}-of-another")),
     ]
 
 
-async def wrong_forms(purse: Purse) -> list[Answer]:
-    scene = purse.scene
-    refresh = {"grant_type": "refresh_token", "refresh_token": purse.refresh}
-    secret = {"client_id": ROBOT, "client_secret": scene.robot_secret}
-    claims = {"iss": scene.keyed, "sub": scene.keyed, "aud": "https://elsewhere.example", "jti": uuid4().hex}
-    expired = jwt.encode({**claims, "exp": int(time.time()) - 900}, scene.key.pem, algorithm="ES256")
+async def wrong_forms(credentials: Credentials) -> list[Answer]:
+    environment = credentials.environment
+    refresh = {"grant_type": "refresh_token", "refresh_token": credentials.refresh}
+    secret = {"client_id": ROBOT, "client_secret": environment.robot_secret}
+    claims = {
+        "iss": environment.keyed,
+        "sub": environment.keyed,
+        "aud": "https://elsewhere.example",
+        "jti": uuid4().hex,
+    }
+    expired = jwt.encode({**claims, "exp": int(time.time()) - 900}, environment.key.pem, algorithm="ES256")
     asserted = {"client_assertion_type": ASSERTION, "client_assertion": expired}
     return [
-        await purse.post("/token", {**refresh, "refresh_token": f"{purse.refresh}x"}, auth=purse.robot),
-        await purse.post("/token", {**refresh, "scope": "write"}, auth=purse.robot),
-        await purse.post("/token", {**refresh, **secret}, auth=purse.robot),
-        await purse.post("/token", {"grant_type": purse.refresh, **secret}),
-        await purse.post("/token", {"grant_type": "client_credentials", "scope": purse.token, **secret}),
-        await purse.post("/token", {"grant_type": "client_credentials", **asserted}),
-        await purse.post("/introspect", {"token": purse.token}),
-        await purse.post("/revoke", {"token": purse.refresh}),
-        await purse.http.post(
-            f"{scene.issuer}/register", content=f'{{"client_secret": "{scene.robot_secret}"'
+        await credentials.post(
+            "/token", {**refresh, "refresh_token": f"{credentials.refresh}x"}, auth=credentials.robot
         ),
-        await purse.http.post(f"{scene.issuer}/register", json={"redirect_uris": [purse.refresh]}),
+        await credentials.post("/token", {**refresh, "scope": "write"}, auth=credentials.robot),
+        await credentials.post("/token", {**refresh, **secret}, auth=credentials.robot),
+        await credentials.post("/token", {"grant_type": credentials.refresh, **secret}),
+        await credentials.post(
+            "/token", {"grant_type": "client_credentials", "scope": credentials.token, **secret}
+        ),
+        await credentials.post("/token", {"grant_type": "client_credentials", **asserted}),
+        await credentials.post("/introspect", {"token": credentials.token}),
+        await credentials.post("/revoke", {"token": credentials.refresh}),
+        await credentials.http.post(
+            f"{environment.issuer}/register", content=f'{{"client_secret": "{environment.robot_secret}"'
+        ),
+        await credentials.http.post(
+            f"{environment.issuer}/register", json={"redirect_uris": [credentials.refresh]}
+        ),
     ]
 
 
-MISUSES: tuple[Callable[[Purse], Any], ...] = (bound_token, wrong_places, codes, wrong_forms)
+MISUSES: tuple[Callable[[Credentials], Any], ...] = (bound_token, wrong_places, codes, wrong_forms)
 
 
-async def misuse(scene: Scene) -> tuple[int, list[str], Key]:
-    """Do all of it; how many were refused, which were not, and the key that was used."""
-    refused, taken = 0, []
-    async with filled(scene) as purse:
-        for deed in MISUSES:
-            for number, answer in enumerate(await deed(purse), 1):
+async def misuse(environment: OAuthEnvironment) -> tuple[int, list[str], Key]:
+    """Try everything; return the number of refusals, what was accepted, and the key."""
+    refused, accepted = 0, []
+    async with obtain_credentials(environment) as credentials:
+        for attempt in MISUSES:
+            for number, answer in enumerate(await attempt(credentials), 1):
                 if 400 <= answer.status_code < 500:
                     refused += 1
                 else:
-                    taken.append(f"{deed.__name__} {number}: {answer.status_code}")
-    return refused, taken, purse.key
+                    accepted.append(f"{attempt.__name__} {number}: {answer.status_code}")
+    return refused, accepted, credentials.key

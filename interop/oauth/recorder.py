@@ -1,4 +1,4 @@
-"""A TCP relay that keeps every byte, and the secrets that were in them: they are known, not guessed."""
+"""A TCP relay that records every byte, and the secrets in them."""
 
 import base64
 import binascii
@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from urllib.parse import unquote, unquote_plus
 
-from interop.between import Between, Look
+from interop.tcp_relay import TcpRelay, Watcher
 
 
 @dataclass(frozen=True, order=True)
@@ -18,20 +18,20 @@ class Secret:
 
 
 @dataclass
-class Talk:
-    """One connection: what the client said, and what the server did."""
+class Conversation:
+    """The bytes of one connection."""
 
-    asked: bytearray = field(default_factory=bytearray)
-    answered: bytearray = field(default_factory=bytearray)
+    requests: bytearray = field(default_factory=bytearray)
+    responses: bytearray = field(default_factory=bytearray)
 
     def answers(self) -> list[tuple[int, bytes]]:
         """Each response with its status."""
-        parts = RESPONSE.split(bytes(self.answered))
+        parts = RESPONSE.split(bytes(self.responses))
         return [(int(status), rest) for status, rest in zip(parts[1::2], parts[2::2], strict=True)]
 
 
 RESPONSE = re.compile(rb"HTTP/1\.1 (\d{3}) ")
-# Where OAuth puts secrets: a header, a form or a query, a JSON object. Each kind by the words for it.
+# Where OAuth puts secrets: headers, forms or queries, JSON objects.
 IN_HEADERS = {"access token": rb"authorization: (?:bearer|dpop)", "proof": rb"dpop"}
 IN_FORMS = {
     "access token": rb"(?:access_)?token",
@@ -55,38 +55,43 @@ BASIC = re.compile(rb"(?i)\r\nauthorization: basic +([^\r\n]+)")
 KINDS = tuple(dict.fromkeys(kind for kind, _ in PATTERNS))
 
 
-def secrets_in(talks: Iterable[Talk]) -> set[Secret]:
-    return {secret for talk in talks for said in (talk.asked, talk.answered) for secret in found(bytes(said))}
+def secrets_in(conversations: Iterable[Conversation]) -> set[Secret]:
+    return {
+        secret
+        for conversation in conversations
+        for data in (conversation.requests, conversation.responses)
+        for secret in secrets_of_bytes(bytes(data))
+    }
 
 
-def found(said: bytes) -> Iterator[Secret]:
+def secrets_of_bytes(data: bytes) -> Iterator[Secret]:
     for kind, pattern in PATTERNS:
-        for value in pattern.findall(said):
+        for value in pattern.findall(data):
             yield Secret(kind, unquote_plus(value.decode("latin-1")).strip())
-    for value in BASIC.findall(said):
+    for value in BASIC.findall(data):
         yield Secret("client secret", value.decode("latin-1").strip())
         try:
             _, colon, secret = base64.b64decode(value).decode().partition(":")
         except (binascii.Error, UnicodeDecodeError):
-            continue  # sent on purpose, by someone who tests: it holds nothing
+            continue  # invalid on purpose, by a test
         if colon:
             yield Secret("client secret", unquote(secret))
 
 
-class Recorder(Between):
-    """Keeps what is said."""
+class Recorder(TcpRelay):
+    """Records all connections."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.talks: list[Talk] = []
+        self.conversations: list[Conversation] = []
 
-    def looks(self) -> tuple[Look, Look]:
-        talk = Talk()
-        self.talks.append(talk)
-        return kept_in(talk.asked), kept_in(talk.answered)
+    def watchers(self) -> tuple[Watcher, Watcher]:
+        conversation = Conversation()
+        self.conversations.append(conversation)
+        return append_to(conversation.requests), append_to(conversation.responses)
 
 
-def kept_in(record: bytearray) -> Look:
+def append_to(record: bytearray) -> Watcher:
     def keep(chunk: bytes) -> bool:
         record.extend(chunk)
         return False
@@ -96,7 +101,7 @@ def kept_in(record: bytearray) -> Look:
 
 @asynccontextmanager
 async def recording() -> AsyncIterator[Recorder]:
-    """A recorder that listens on `port`; its `target` must be told before somebody connects."""
+    """A recorder that listens on `port`; set its `target` before a client connects."""
     recorder = Recorder()
     async with recorder.listening():
         yield recorder

@@ -23,7 +23,7 @@ from assay.lab.harness.run.run import Run
 from assay.lab.harness.run.runner import Runner, RunOrder, SubjectDown
 from assay.lab.harness.trace.redaction import Redaction
 from assay.lab.suites import protocol_suite
-from interop.ending import check_names, exit_code, stop_on_request
+from interop.exit_code import check_names, exit_code, stop_on_request
 from interop.official import Aborted, Exit
 from interop.public.page import page
 from interop.public.reason import read_reasons

@@ -1,4 +1,4 @@
-"""The runner of `make interop`, with programs that are not clients at all: it must judge and end them all."""
+"""The runner of `make interop`, with programs that are not clients."""
 
 import asyncio
 import json
@@ -20,9 +20,10 @@ from interop.relay import Relay
 from tests.meta.test_pins import lock_breaches, pin_breaches
 from tests.meta.tree import ROOT, expect_none
 
-TOLD = [feature for feature in FEATURES if feature != CLOSE]
-TELL_ALL = (
-    f"import json\nfor feature in {TOLD!r}: print(json.dumps(dict(feature=feature, ok=True, detail='')))\n"
+REPORTED = [feature for feature in FEATURES if feature != CLOSE]
+REPORT_ALL = (
+    "import json\n"
+    f"for feature in {REPORTED!r}: print(json.dumps(dict(feature=feature, ok=True, detail='')))\n"
 )
 
 
@@ -33,7 +34,7 @@ def job(tmp_path: Path, program: str, transport: str = "stdio") -> Job:
 
 
 def ended(pid: int, timeout: float = 10) -> bool:
-    """Wait for the end of a process that is not our child; a signal that was sent takes a moment to work."""
+    """Wait for the end of a process that is not our child."""
     try:
         descriptor = os.pidfd_open(pid)
     except ProcessLookupError:
@@ -44,21 +45,21 @@ def ended(pid: int, timeout: float = 10) -> bool:
         os.close(descriptor)
 
 
-async def test_a_program_that_tells_everything_fills_its_column(tmp_path: Path) -> None:
-    column = await run_job(job(tmp_path, TELL_ALL), tmp_path)
+async def test_a_program_that_reports_everything_fills_its_column(tmp_path: Path) -> None:
+    column = await run_job(job(tmp_path, REPORT_ALL), tmp_path)
     assert {cell.mark for cell in column.cells.values()} == {Mark.WORKS}
     assert column.client == f"Python SDK {PEERS[0].version()}"
 
 
 async def test_a_program_learns_where_the_servers_are(tmp_path: Path) -> None:
-    wish = "import sys\nopen(sys.argv[0] + '.told', 'w').write(sys.argv[1])\n"
-    await run_job(job(tmp_path, wish), tmp_path)
-    told = json.loads((tmp_path / "program.py.told").read_text())
-    assert (told["transport"], told["everything"], told["relayed"]) == ("stdio", [*EVERYTHING], None)
-    assert told["revision"] == HANDSHAKE
-    await run_job(job(tmp_path, wish, "http"), tmp_path)
-    told = json.loads((tmp_path / "program.py.told").read_text())
-    urls = [told[name] for name in ("everything", "fixture", "reference", "relayed")]
+    program = "import sys\nopen(sys.argv[0] + '.task', 'w').write(sys.argv[1])\n"
+    await run_job(job(tmp_path, program), tmp_path)
+    task = json.loads((tmp_path / "program.py.task").read_text())
+    assert (task["transport"], task["everything"], task["relayed"]) == ("stdio", [*EVERYTHING], None)
+    assert task["revision"] == HANDSHAKE
+    await run_job(job(tmp_path, program, "http"), tmp_path)
+    task = json.loads((tmp_path / "program.py.task").read_text())
+    urls = [task[name] for name in ("everything", "fixture", "reference", "relayed")]
     assert len(set(urls)) == 4 and all(url.startswith("http://localhost:") for url in urls)
 
 
@@ -88,23 +89,23 @@ async def test_what_a_program_leaves_running_is_ended(tmp_path: Path) -> None:
         "left = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'], stdout=-3)\n"
         "open(sys.argv[0] + '.left', 'w').write(str(left.pid))\n"
     )
-    await run_job(job(tmp_path, leave + TELL_ALL), tmp_path)
+    await run_job(job(tmp_path, leave + REPORT_ALL), tmp_path)
     assert ended(int((tmp_path / "program.py.left").read_text()))
 
 
-async def test_a_server_that_does_not_start_is_told_apart(
+async def test_a_server_that_does_not_start_aborts_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clients, "FIXTURE", (sys.executable, "-c", "raise SystemExit('no such server')"))
     with pytest.raises(ExceptionGroup) as raised:
-        await run_jobs([job(tmp_path, TELL_ALL, "http")], tmp_path, 1)
+        await run_jobs([job(tmp_path, REPORT_ALL, "http")], tmp_path, 1)
     (aborted,) = raised.value.exceptions
     assert isinstance(aborted, Aborted) and aborted.code is Exit.SERVER_DID_NOT_START
     assert "no such server" in str(aborted)
 
 
 def test_a_resumption_without_a_cut_is_not_believed() -> None:
-    lines = [json.dumps({"feature": feature, "ok": True, "detail": ""}) for feature in TOLD]
+    lines = [json.dumps({"feature": feature, "ok": True, "detail": ""}) for feature in REPORTED]
     relay = Relay("localhost", 1)
     assert judge(lines, "", frozenset(), relay)[RESUME].mark is Mark.FAILS
     relay.cuts.append("token")
@@ -112,7 +113,7 @@ def test_a_resumption_without_a_cut_is_not_believed() -> None:
 
 
 def runner(tmp_path: Path, program: str, *arguments: str) -> list[str]:
-    """The command, with a Python environment of its client that holds `program` in the place of Python."""
+    """The command, with an environment whose Python is `program`."""
     python = tmp_path / "python-sdk" / "bin" / "python"
     python.parent.mkdir(parents=True)
     python.write_text(f"#!{sys.executable}\n{program}")
@@ -121,8 +122,8 @@ def runner(tmp_path: Path, program: str, *arguments: str) -> list[str]:
     return [sys.executable, "-m", "interop.clients", *options, *(arguments or ["python-sdk"])]
 
 
-@pytest.mark.parametrize(("program", "code"), [(TELL_ALL, 0), ("", 1)], ids=["works", "says nothing"])
-def test_the_exit_code_and_the_table_tell(tmp_path: Path, program: str, code: int) -> None:
+@pytest.mark.parametrize(("program", "code"), [(REPORT_ALL, 0), ("", 1)], ids=["works", "says nothing"])
+def test_the_exit_code_and_the_table_show_the_result(tmp_path: Path, program: str, code: int) -> None:
     command = runner(tmp_path, program, "python-sdk", "--transport", "stdio")
     outcome = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=25, check=False)
     (row,) = (row for row in outcome.stdout.splitlines() if row.startswith("tools"))
@@ -140,7 +141,7 @@ def test_the_exit_code_and_the_table_tell(tmp_path: Path, program: str, code: in
         (["fastmcp"], 3, "fastmcp is not installed"),
     ],
 )
-def test_what_cannot_run_says_so(tmp_path: Path, arguments: list[str], code: int, text: str) -> None:
+def test_what_cannot_run_is_reported(tmp_path: Path, arguments: list[str], code: int, text: str) -> None:
     command = runner(tmp_path, "", *arguments)
     outcome = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=25, check=False)
     assert (outcome.returncode, text in outcome.stderr) == (code, True), outcome.stderr
@@ -151,7 +152,7 @@ async def test_an_interrupted_run_leaves_no_process(tmp_path: Path, number: sign
     started = tmp_path / "started"
     os.mkfifo(started)
     hang = f"import os, time\nopen({str(started)!r}, 'w').write(f'{{os.getpid()}}')\ntime.sleep(60)\n"
-    # One program only: two would write into the pipe at once.
+    # Only one program: two would write into the pipe concurrently.
     command = runner(tmp_path, hang, "python-sdk", "--transport", "stdio", "--revision", HANDSHAKE)
     process = await asyncio.create_subprocess_exec(*command, cwd=ROOT, stdout=DEVNULL, stderr=DEVNULL)
     pid = int(await asyncio.wait_for(asyncio.to_thread(started.read_text), 20))

@@ -13,7 +13,7 @@ from assay.lab.harness.sabotage.saboteur import FaultContext, Request, Response,
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import protocol_suite
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
-from interop.children import child
+from interop.child_process import child
 from interop.kill_rate.fault_activity import Activity, observed
 from interop.kill_rate.official_run import SuiteReport, read_complaints
 from interop.kill_rate.our_run import Candidate, judge_all

@@ -1,4 +1,4 @@
-"""The search for secrets must be able to find them: what is recorded, how it is written, where it is."""
+"""The search for secrets finds them: what is recorded, how it is encoded, where it is."""
 
 import asyncio
 import base64
@@ -11,10 +11,10 @@ from urllib.parse import quote
 import pytest
 
 from interop.matrix import CLOSE, Mark, read_lines
-from interop.oauth.__main__ import FEATURES, Act, searches
-from interop.oauth.recorder import KINDS, Secret, Talk, found, recording, secrets_in
-from interop.oauth.scene import Key, Scene, authority_command, started
-from interop.oauth.searching import PIECE, search, shown
+from interop.oauth.__main__ import FEATURES, OAuthRun, searches
+from interop.oauth.environment import Key, OAuthEnvironment, authority_command, started
+from interop.oauth.recorder import KINDS, Conversation, Secret, recording, secrets_in, secrets_of_bytes
+from interop.oauth.secret_search import FRAGMENT, report, search
 from interop.official import Aborted, Exit
 from tests.meta.tree import ROOT
 
@@ -24,7 +24,7 @@ BASIC = base64.b64encode(b"robot:a%2Fsecret").decode()
 
 
 @pytest.mark.parametrize(
-    ("said", "secrets"),
+    ("data", "secrets"),
     [
         ("POST /mcp HTTP/1.1\r\nAuthorization: Bearer abc\r\n\r\n", [("access token", "abc")]),
         ("POST /mcp HTTP/1.1\r\nauthorization: DPoP abc\r\n\r\n", [("access token", "abc")]),
@@ -45,8 +45,8 @@ BASIC = base64.b64encode(b"robot:a%2Fsecret").decode()
         ('GET / HTTP/1.1\r\nhost: x\r\n\r\n{"code": -32600, "id": 1}', []),
     ],
 )
-def test_what_is_on_the_wire_is_known(said: str, secrets: list[tuple[str, str]]) -> None:
-    assert sorted((secret.kind, secret.text) for secret in found(said.encode())) == sorted(secrets)
+def test_what_is_on_the_wire_is_known(data: str, secrets: list[tuple[str, str]]) -> None:
+    assert sorted((secret.kind, secret.text) for secret in secrets_of_bytes(data.encode())) == sorted(secrets)
 
 
 def test_a_secret_does_not_show_itself() -> None:
@@ -54,8 +54,10 @@ def test_a_secret_does_not_show_itself() -> None:
 
 
 def test_answers_are_told_apart() -> None:
-    talk = Talk(answered=bytearray(b"HTTP/1.1 401 Unauthorized\r\n\r\nnoHTTP/1.1 200 OK\r\n\r\nyes"))
-    assert [(status, text[-3:]) for status, text in talk.answers()] == [(401, b"\nno"), (200, b"yes")]
+    conversation = Conversation(
+        responses=bytearray(b"HTTP/1.1 401 Unauthorized\r\n\r\nnoHTTP/1.1 200 OK\r\n\r\nyes")
+    )
+    assert [(status, text[-3:]) for status, text in conversation.answers()] == [(401, b"\nno"), (200, b"yes")]
 
 
 async def test_the_recorder_passes_on_and_keeps_both_sides() -> None:
@@ -71,15 +73,15 @@ async def test_the_recorder_passes_on_and_keeps_both_sides() -> None:
         writer.write_eof()
         assert await reader.read() == b"\r\nDPOP: A-PROOF\r\n"
         writer.close()
-    assert secrets_in(recorder.talks) == {Secret("proof", "a-proof"), Secret("proof", "A-PROOF")}
+    assert secrets_in(recorder.conversations) == {Secret("proof", "a-proof"), Secret("proof", "A-PROOF")}
 
 
 @pytest.mark.parametrize(
     ("secret", "written"),
     [
         (TOKEN, f"token {TOKEN}!"),
-        (TOKEN, f"{TOKEN[:PIECE]}..."),
-        (TOKEN, f"...{TOKEN[-PIECE:]}"),
+        (TOKEN, f"{TOKEN[:FRAGMENT]}..."),
+        (TOKEN, f"...{TOKEN[-FRAGMENT:]}"),
         ("a/b+c=" * 5, quote("a/b+c=" * 5, safe="")),
         (TOKEN, base64.b64encode(f"{TOKEN}".encode()).decode()),
         (TOKEN, base64.b64encode(f"x{TOKEN}".encode()).decode()),
@@ -93,15 +95,15 @@ async def test_the_recorder_passes_on_and_keeps_both_sides() -> None:
 def test_a_secret_is_found_however_it_is_written(secret: str, written: str) -> None:
     result = search({"logs": [("a.log", written.encode())]}, [Secret("code", secret)], ["code"])
     assert result.leaks == ["code in logs: a.log"]
-    assert not result.is_clean and "✗ code in logs: a.log" in shown(result)
+    assert not result.is_clean and "✗ code in logs: a.log" in report(result)
 
 
 @pytest.mark.parametrize("written", ["", TOKEN[:-1][:8], JWT.split(".")[0], "nothing that is secret"])
 def test_what_is_no_secret_is_not_found(written: str) -> None:
     secrets = [Secret("code", TOKEN), Secret("access token", JWT)]
     result = search({"logs": [("a.log", written.encode())]}, secrets, ["code", "access token"])
-    assert result.is_clean and "✓ no secret was found" in shown(result)
-    assert "for 2 secrets: 1 access token, 1 code" in shown(result)
+    assert result.is_clean and "✓ no secret found" in report(result)
+    assert "for 2 secrets: 1 access token, 1 code" in report(result)
 
 
 def test_a_search_for_nothing_or_nowhere_proves_nothing() -> None:
@@ -111,15 +113,19 @@ def test_a_search_for_nothing_or_nowhere_proves_nothing() -> None:
     assert search({"logs": []}, [Secret("code", TOKEN)], ["code"]).empty == ["logs"]
 
 
-def finished(tmp_path: Path, **files: str) -> Act:
-    """A scene that is over, with these files; its servers have said something."""
-    scene = Scene(tmp_path, opaque=False, signing={Secret("private key", "signing-key-of-the-authority")})
-    scene.authority.talks = [Talk(answered=bytearray(b"HTTP/1.1 400 Bad Request\r\n\r\n"))]
-    scene.servers.append(scene.authority)
+def finished(tmp_path: Path, **files: str) -> OAuthRun:
+    """An environment that has ended, with these files."""
+    environment = OAuthEnvironment(
+        tmp_path, opaque=False, signing={Secret("private key", "signing-key-of-the-authority")}
+    )
+    environment.authority.conversations = [
+        Conversation(responses=bytearray(b"HTTP/1.1 400 Bad Request\r\n\r\n"))
+    ]
+    environment.servers.append(environment.authority)
     for name, text in {"authority.db": "", "server.log": "", **files}.items():
         (tmp_path / name).write_text(text)
-    told = {Secret(kind, f"{TOKEN}-{kind}") for kind in KINDS}
-    return Act(scene, [], told | scene.signing | scene.key.secrets)
+    secrets = {Secret(kind, f"{TOKEN}-{kind}") for kind in KINDS}
+    return OAuthRun(environment, [], secrets | environment.signing | environment.key.secrets)
 
 
 @pytest.mark.parametrize(
@@ -146,19 +152,19 @@ def test_a_private_key_is_known_in_both_of_its_forms() -> None:
     key = Key()
     assert {secret.kind for secret in key.secrets} == {"private key"}
     assert sum(secret.text in key.pem for secret in key.secrets) == 2
-    assert all(len(secret.text) >= PIECE for secret in key.secrets)
+    assert all(len(secret.text) >= FRAGMENT for secret in key.secrets)
     assert "d" not in key.public
 
 
 async def test_a_command_that_does_not_start_is_told_without_its_secrets(tmp_path: Path) -> None:
-    scene = Scene(tmp_path, opaque=False)
-    assert any(scene.robot_secret in word for word in authority_command(scene))
-    command = (sys.executable, "-c", "raise SystemExit('no such place')", scene.robot_secret)
+    environment = OAuthEnvironment(tmp_path, opaque=False)
+    assert any(environment.robot_secret in word for word in authority_command(environment))
+    command = (sys.executable, "-c", "raise SystemExit('no such place')", environment.robot_secret)
     with pytest.raises(Aborted) as raised:
         async with started(command, tmp_path / "authority", re.compile(b"ready ()")) as ready:
             await ready
     assert raised.value.code is Exit.SERVER_DID_NOT_START
-    assert "no such place" in str(raised.value) and scene.robot_secret not in str(raised.value)
+    assert "no such place" in str(raised.value) and environment.robot_secret not in str(raised.value)
 
 
 def test_a_journey_that_tells_nothing_fails_at_every_step() -> None:

@@ -1,4 +1,4 @@
-"""The person whom the official suite asks to open an address: when it is opened, and only then."""
+"""The official suite asks a person to open an address: it is opened once, when its callback can arrive."""
 
 import io
 import threading
@@ -50,6 +50,6 @@ def site() -> Iterator[Site]:
 def test_the_address_is_opened_once_when_its_answer_can_arrive(
     site: Site, lines: list[str], visits: list[str]
 ) -> None:
-    said = "\n".join(lines).format(issuer=site.issuer)
-    assert follow(io.BytesIO(said.encode()), site.issuer) == said
+    output = "\n".join(lines).format(issuer=site.issuer)
+    assert follow(io.BytesIO(output.encode()), site.issuer) == output
     assert site.visited == visits

@@ -11,7 +11,7 @@ from interop.relay import Relay, relayed
 
 @asynccontextmanager
 async def speaking(*pieces: bytes) -> AsyncIterator[tuple[str, Relay]]:
-    """Relay to a server that waits for one line, says the pieces, then closes."""
+    """Relay to a server that waits for one line, sends the pieces, then closes."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readline()

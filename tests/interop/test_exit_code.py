@@ -1,4 +1,4 @@
-"""However a program of `interop` ends, it ends with an exit code and without a traceback."""
+"""Programs of `interop` end with an exit code and without a traceback."""
 
 import argparse
 import asyncio
@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from interop.ending import check_names, exit_code, stop_on_request
+from interop.exit_code import check_names, exit_code, stop_on_request
 from interop.official import Aborted, Exit
 
 DOWN = Aborted(Exit.SERVER_DID_NOT_START, "it is down")
@@ -36,12 +36,12 @@ def test_a_request_to_stop_cancels_the_work(capsys: Output) -> None:
     assert capsys.readouterr().err == ""
 
 
-def test_what_nobody_foresaw_is_not_hidden() -> None:
+def test_an_unexpected_exception_is_not_hidden() -> None:
     with pytest.raises(ZeroDivisionError):
         exit_code(lambda: 1 // 0)
 
 
-def test_a_name_that_is_none_is_refused(capsys: Output) -> None:
+def test_an_unknown_name_is_refused(capsys: Output) -> None:
     parser = argparse.ArgumentParser(prog="x")
     check_names(parser, ["a"], ["a", "b"], "server")
     with pytest.raises(SystemExit):

@@ -1,4 +1,4 @@
-"""Look for secrets in everything that was written: whole or in part, plain or in another spelling."""
+"""Search everything that was written for secrets: whole or in part, plain or encoded."""
 
 import base64
 from collections import Counter
@@ -9,20 +9,20 @@ from urllib.parse import quote
 
 from interop.oauth.recorder import Secret
 
-# So much of a secret is enough to be found by; what is shorter as a whole is none.
-PIECE = 16
+# Length of the fragments to search for; shorter values are not secrets.
+FRAGMENT = 16
 
 
 @dataclass
 class Search:
-    """What was searched for what, and where something was found."""
+    """What was searched, for which secrets, and where one was found."""
 
     secrets: Counter[str] = field(default_factory=Counter)
     places: Counter[str] = field(default_factory=Counter)
     size: int = 0
     leaks: list[str] = field(default_factory=list)
     empty: list[str] = field(default_factory=list)
-    """Kinds of secrets and of places of which there was none: a search for nothing proves nothing."""
+    """Kinds of secrets and places that were missing: an empty search proves nothing."""
 
     @property
     def is_clean(self) -> bool:
@@ -32,11 +32,11 @@ class Search:
 def search(
     texts: Mapping[str, Iterable[tuple[str, bytes]]], secrets: Iterable[Secret], kinds: Sequence[str]
 ) -> Search:
-    """Search texts, by the kind of their place, for secrets; there must be some of each of the `kinds`."""
+    """Search texts, grouped by place, for secrets; each of `kinds` must be present."""
     result = Search()
-    wanted = {secret for secret in secrets if len(secret.text) >= PIECE}
-    result.secrets.update(secret.kind for secret in wanted)
-    needles = {needle: secret.kind for secret in sorted(wanted) for needle in needles_of(secret.text)}
+    known = {secret for secret in secrets if len(secret.text) >= FRAGMENT}
+    result.secrets.update(secret.kind for secret in known)
+    needles = {needle: secret.kind for secret in sorted(known) for needle in needles_of(secret.text)}
     for place, named in texts.items():
         for name, text in named:
             result.places[place] += 1
@@ -52,26 +52,26 @@ def kinds_in(text: bytes, needles: Mapping[bytes, str]) -> list[str]:
 
 
 def needles_of(secret: str) -> Iterator[bytes]:
-    """Beginning and end of every part that tells something, as it would be written."""
+    """Beginning and end of every significant part, in each encoding."""
     for part in parts_of(secret):
-        for piece in (part[:PIECE], part[-PIECE:]):
+        for piece in (part[:FRAGMENT], part[-FRAGMENT:]):
             yield piece.encode()
             yield quote(piece, safe="").encode()
         yield from in_base64(part.encode())
 
 
 def parts_of(secret: str) -> Sequence[str]:
-    """Of a JWT the claims and the signature: its header is the same for everybody."""
+    """Claims and signature of a JWT, whose header is not secret; else the whole secret."""
     parts = secret.split(".")
-    is_jwt = len(parts) == 3 and all(len(part) >= PIECE for part in parts)
+    is_jwt = len(parts) == 3 and all(len(part) >= FRAGMENT for part in parts)
     return parts[1:] if is_jwt else [secret]
 
 
 def in_base64(part: bytes) -> Iterator[bytes]:
-    """Wherever it begins within three bytes of something longer."""
+    """The Base64 forms at each of the three offsets within a longer text."""
     for before in range(3):
         encoded = base64.b64encode(b"\0" * before + part).rstrip(b"=")[:-1]
-        yield encoded[4:][:PIECE] if before else encoded[:PIECE]
+        yield encoded[4:][:FRAGMENT] if before else encoded[:FRAGMENT]
 
 
 def files_below(directory: Path) -> Iterator[tuple[str, bytes]]:
@@ -80,15 +80,15 @@ def files_below(directory: Path) -> Iterator[tuple[str, bytes]]:
             yield str(path.relative_to(directory)), path.read_bytes()
 
 
-def shown(result: Search) -> str:
-    """What was searched, for what, and what was found."""
+def report(result: Search) -> str:
+    """The result as text."""
     places = ", ".join(f"{count} {place}" for place, count in result.places.items())
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(result.secrets.items()))
     lines = [
         f"searched {places}: {result.size:,} bytes",
         f"for {result.secrets.total()} secrets: {kinds}",
-        *(f"✗ nothing of this kind was there: {kind}" for kind in result.empty),
+        *(f"✗ missing: {kind}" for kind in result.empty),
         *(f"✗ {leak}" for leak in result.leaks),
-        f"{'✓ no secret' if not result.leaks else f'✗ {len(result.leaks)} times a secret'} was found",
+        f"✗ {len(result.leaks)} secrets found" if result.leaks else "✓ no secret found",
     ]
     return "\n".join(lines)

@@ -1,7 +1,7 @@
-"""Child processes that never outlive us: each leads a process group, and leaving its block ends the group.
+"""Child processes in process groups that end with their context manager.
 
-On stdio the servers are children of the clients, some in groups of their own: those end when their standard
-input does, as the protocol wants.
+On stdio the servers are children of the clients, some in other groups; those exit when their standard input
+closes, as the protocol requires.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from interop.official import Aborted, Exit, tail
 
 START_TIMEOUT = 30.0
 STOP_TIMEOUT = 5.0
-# A line of a report carries the text of an error, never more than this.
+# A line of a report contains at most the text of an error.
 LINE_LIMIT = 1 << 20
 ENDPOINT = re.compile(rb"MCP endpoint: (http://localhost:\d+\S*)")
 
@@ -26,7 +26,7 @@ ENDPOINT = re.compile(rb"MCP endpoint: (http://localhost:\d+\S*)")
 async def child(
     command: Sequence[str], log: Path, environment: Mapping[str, str] | None = None
 ) -> AsyncIterator[Process]:
-    """Start a command with its standard error in `log`; end its whole group on the way out."""
+    """Start a command with its standard error in `log`, and end its process group afterwards."""
     with log.open("wb") as errors:
         process = await asyncio.create_subprocess_exec(
             *command,
@@ -44,7 +44,7 @@ async def child(
 
 
 async def end_group(process: Process) -> None:
-    """Ask, wait, insist. The group may outlive its leader, so it is killed even when the leader is gone."""
+    """Send SIGTERM, wait, then SIGKILL. The group may outlive its leader, so it is killed in any case."""
     try:
         signal_group(process, signal.SIGTERM)
         await asyncio.wait_for(process.wait(), STOP_TIMEOUT)
@@ -66,10 +66,10 @@ def signal_group(process: Process, number: signal.Signals) -> None:
 async def http_server(
     command: Sequence[str], log: Path, environment: Mapping[str, str] | None = None
 ) -> AsyncIterator[str]:
-    """Serve on a free port and give the endpoint.
+    """Start an HTTP server and yield its endpoint.
 
     Raises:
-        Aborted: no endpoint was named in time.
+        Aborted: no endpoint was printed in time.
     """
     async with child(command, log, environment) as process:
         assert process.stdout is not None
@@ -78,9 +78,9 @@ async def http_server(
         except TimeoutError:
             url = None
         if url is None:
-            text = f"the server named no endpoint: {' '.join(command)}\n{tail(log)}"
+            text = f"the server printed no endpoint: {' '.join(command)}\n{tail(log)}"
             raise Aborted(Exit.SERVER_DID_NOT_START, text.rstrip())
-        # Unread output would block the server in the end.
+        # Unread output would eventually block the server.
         drain = asyncio.create_task(process.stdout.read())
         try:
             yield url
@@ -96,7 +96,7 @@ async def endpoint(stdout: asyncio.StreamReader) -> str | None:
 
 
 async def lines_until_end(process: Process, timeout: float) -> tuple[list[str], str]:
-    """Read what a program prints until it ends; give the lines and, when it ended badly, how."""
+    """Read the output of a program until it exits; return the lines and how it failed, if it did."""
     assert process.stdout is not None
     lines: list[str] = []
     try:
@@ -106,6 +106,6 @@ async def lines_until_end(process: Process, timeout: float) -> tuple[list[str], 
             code = await process.wait()
     except TimeoutError:
         return lines, f"the program did not end within {timeout:.0f} s"
-    except ValueError:  # asyncio's word for a line over the limit
+    except ValueError:  # raised by asyncio for a line over the limit
         return lines, f"the program printed a line longer than {LINE_LIMIT} bytes"
     return lines, f"the program ended with code {code}" if code else ""

@@ -7,11 +7,11 @@ from contextlib import asynccontextmanager
 
 CHUNK = 65536
 HOST = "127.0.0.1"
-Look = Callable[[bytes], bool]
+Watcher = Callable[[bytes], bool]
 """Called with each chunk; returns true to close the connection after it."""
 
 
-class Between(ABC):
+class TcpRelay(ABC):
     """`target` is the server's port, which may be set later; `port` is the relay's own."""
 
     def __init__(self, host: str = HOST, target: int = 0) -> None:
@@ -21,7 +21,7 @@ class Between(ABC):
         self._tasks: set[asyncio.Task[None]] = set()
 
     @abstractmethod
-    def looks(self) -> tuple[Look, Look]:
+    def watchers(self) -> tuple[Watcher, Watcher]:
         """The watchers of a new connection: for requests and for answers."""
 
     @asynccontextmanager
@@ -48,7 +48,7 @@ class Between(ABC):
             writer.close()
 
     async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        watch_requests, watch_answers = self.looks()
+        watch_requests, watch_answers = self.watchers()
         upstream, upstream_writer = await asyncio.open_connection(self.host, self.target)
         requests = asyncio.create_task(copy(reader, upstream_writer, watch_requests))
         try:
@@ -64,9 +64,9 @@ class Between(ABC):
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
-async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, look: Look) -> None:
+async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, watcher: Watcher) -> None:
     while chunk := await reader.read(CHUNK):
-        is_last = look(chunk)
+        is_last = watcher(chunk)
         writer.write(chunk)
         await writer.drain()
         if is_last:
