@@ -30,9 +30,9 @@ def test_a_run_conforms_when_each_scenario_proved_something(extra: Checks) -> No
         ([("ping", "FAILURE")], "tools-list: FAILURE ping: no message"),
         ([("ping", "WARNING")], "tools-list: WARNING ping: no message"),
         ([("ping", "EXPLODED")], "tools-list: EXPLODED ping: no message"),
-        ([(GENERIC_CHECK, "SUCCESS")], "tools-list: no SUCCESS of its own"),
-        ([("ping", "SKIPPED")], "tools-list: no SUCCESS of its own"),
-        ([], "tools-list: no SUCCESS of its own"),
+        ([(GENERIC_CHECK, "SUCCESS")], "tools-list: no SUCCESS about its subject"),
+        ([("ping", "SKIPPED")], "tools-list: no SUCCESS about its subject"),
+        ([], "tools-list: no SUCCESS about its subject"),
     ],
 )
 def test_a_scenario_that_failed_or_proved_nothing_spoils_the_run(checks: Checks, fault: str) -> None:
