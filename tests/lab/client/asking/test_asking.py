@@ -6,7 +6,7 @@ import pytest
 
 from assay.lab.harness.sabotage.client_saboteur import EVERY, ClientSaboteur
 from assay.lab.harness.scripted_client.in_process import InProcessClient
-from assay.lab.harness.scripted_server.client_run import visit
+from assay.lab.harness.scripted_server.client_run import run_client
 from assay.lab.harness.scripted_server.runner import ClientOrder, planned
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Outcome
@@ -28,8 +28,8 @@ async def test_only_a_client_of_earlier_servers_is_judged_by_what_it_makes_of_th
     client = ClientSaboteur(id="x", fault="none", breaks="BASE-18", transports=EVERY, behaviour=habit)
     cells = planned(ClientOrder(SUITE), (Transport.STDIO,))
     cell = next(one for one in cells if one.scenario is UNTYPED)
-    visited = await visit(cell, InProcessClient(client, Transport.STDIO), SUITE, 30.0)
-    assert visited.result.outcome is outcome, visited.result
+    run = await run_client(cell, InProcessClient(client, Transport.STDIO), SUITE, 30.0)
+    assert run.result.outcome is outcome, run.result
 
 
 def sampled(content: dict[str, Any], capabilities: dict[str, Any]) -> list[bool]:

@@ -6,7 +6,7 @@ import pytest
 
 from assay.lab.harness.run.plan import Cell
 from assay.lab.harness.scripted_client.in_process import InProcessClient
-from assay.lab.harness.scripted_server.client_run import ClientRun, visit
+from assay.lab.harness.scripted_server.client_run import ClientRun, run_client
 from assay.lab.harness.scripted_server.runner import ClientOrder, planned
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Outcome, Verdict
@@ -14,61 +14,61 @@ from assay.lab.suites import suite_named
 from tests.meta.tree import expect_none
 
 SUITE = suite_named("client")
-# What one test has played, others look at: `make test` keeps a file in one process.
+# Tests share runs: `make test` keeps a file in one process.
 pytestmark = pytest.mark.long
 TRANSPORTS = (Transport.HTTP, Transport.STDIO, Transport.WEBSOCKET)
 CONCURRENT = 8
 LIMIT = 30.0
 
 
-def complaint(visited: ClientRun) -> str | None:
-    result = visited.result
+def complaint(run: ClientRun) -> str | None:
+    result = run.result
     if result.outcome is Outcome.PASSED:
         return None
     found = ", ".join(f"{one.id}:{finding.requirement}" for one in result.checks for finding in one.findings)
-    said = visited.ended.stderr.decode(errors="replace").strip()
+    stderr = run.ended.stderr.decode(errors="replace").strip()
     where = f"{result.scenario} on {result.transport} at {result.revision}"
-    return f"{where}: {result.outcome}; {result.reason or 'found'} {found}; it said: {said}"
+    return f"{where}: {result.outcome}; {result.reason or 'found'} {found}; stderr: {stderr}"
 
 
 AREAS = sorted({one.area for one in SUITE.scenarios.values()})
-held: dict[str, list[ClientRun]] = {}
-"""Visits by area: they are paid once, whichever test asks first."""
+done: dict[str, list[ClientRun]] = {}
+"""Runs by area, shared by the tests below."""
 
 
-async def visits_of(area: str) -> list[ClientRun]:
-    if area not in held:
+async def runs_of(area: str) -> list[ClientRun]:
+    if area not in done:
         cells = [one for one in planned(ClientOrder(SUITE), TRANSPORTS) if one.scenario.area == area]
-        held[area] = await visit_all(cells)
-    return held[area]
+        done[area] = await run_all(cells)
+    return done[area]
 
 
-async def visit_all(cells: list[Cell]) -> list[ClientRun]:
+async def run_all(cells: list[Cell]) -> list[ClientRun]:
     gate = asyncio.Semaphore(CONCURRENT)
 
-    async def one(cell: Cell) -> ClientRun:
+    async def run_one(cell: Cell) -> ClientRun:
         async with gate:
-            return await visit(cell, InProcessClient(None, cell.transport), SUITE, LIMIT)
+            return await run_client(cell, InProcessClient(None, cell.transport), SUITE, LIMIT)
 
-    return list(await asyncio.gather(*map(one, cells)))
+    return list(await asyncio.gather(*map(run_one, cells)))
 
 
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("area", AREAS)
-async def test_the_healthy_guest_passes_every_scenario(area: str) -> None:
-    visits = await visits_of(area)
-    assert visits
-    expect_none(filter(None, map(complaint, visits)))
+async def test_healthy_client_passes_every_scenario(area: str) -> None:
+    runs = await runs_of(area)
+    assert runs
+    expect_none(filter(None, map(complaint, runs)))
 
 
 @pytest.mark.timeout(240)
-async def test_every_check_sees_something_on_the_healthy_guest() -> None:
+async def test_every_check_sees_something_on_the_healthy_client() -> None:
     seen = {
         check.id
         for area in AREAS
-        for visited in await visits_of(area)
-        for check in visited.result.checks
+        for run in await runs_of(area)
+        for check in run.result.checks
         if check.verdict is Verdict.SUCCESS
     }
     every = dict.fromkeys(result for check in SUITE.checks.values() for result in check.results)
-    expect_none(f"{result}: sees nothing on the healthy guest" for result in every if result not in seen)
+    expect_none(f"{result}: sees nothing on the healthy client" for result in every if result not in seen)
