@@ -1,1 +1,1 @@
-"""What servers ask of clients: forms, addresses, a model, roots; and results that ask."""
+"""Requests of servers to clients: elicitation, sampling, roots, and results that ask for input."""

@@ -1,4 +1,4 @@
-"""Tools of the host that ask the client something before they answer."""
+"""Tools of the scripted server that send requests to the client before they answer."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from typing import Any, Final
 
 from assay.lab.client.question import FORM, MODEL, ROOTS
 from assay.lab.harness.scripted_server.answer import Answer
+from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.server import ScriptedServer
 
 Json = dict[str, Any]
+TOOL: Final = "asking"
 A_FORM: Final[tuple[str, Json]] = (
     FORM,
     {
@@ -22,22 +24,29 @@ A_FORM: Final[tuple[str, Json]] = (
     },
 )
 THE_ROOTS: Final[tuple[str, Json]] = (ROOTS, {})
+ROOT: Final = {"uri": "file:///home/ada/project", "name": "Project"}
+DICE: Final = {"name": "dice", "description": "Throw a die", "inputSchema": {"type": "object"}}
 
 
 def a_prompt(**more: Any) -> tuple[str, Json]:
-    """A question for the client's model."""
-    said = {"role": "user", "content": {"type": "text", "text": "Say hello"}}
-    return MODEL, {"messages": [said], "maxTokens": 50, **more}
+    """A request to the client's model."""
+    message = {"role": "user", "content": {"type": "text", "text": "Say hello"}}
+    return MODEL, {"messages": [message], "maxTokens": 50, **more}
 
 
-def add_asking(
-    host: ScriptedServer, name: str, *questions: tuple[str, Json], state: str | None = None
+def call_asking_tool(*capabilities: str, **answers: Any) -> Brief:
+    """List the tools and call `TOOL`, with these capabilities and answers."""
+    return Brief(steps=(LIST_TOOLS, call_tool(TOOL)), capabilities=capabilities, answers=answers)
+
+
+def add_asking_tool(
+    host: ScriptedServer, *questions: tuple[str, Json], name: str = TOOL, state: str | None = None
 ) -> None:
-    """A tool that asks all this at once, and is done with the answers."""
+    """Add a tool that sends all questions at once and completes when they are answered."""
 
     async def ask(cycle: RequestCycle) -> Answer:
-        wanted = {f"question-{number}": question for number, question in enumerate(questions, 1)}
-        await cycle.inquire(wanted, state)
+        requests = {f"question-{number}": question for number, question in enumerate(questions, 1)}
+        await cycle.inquire(requests, state)
         return {"content": [{"type": "text", "text": "thank you"}]}
 
     host.add_tool({"name": name}, ask)

@@ -1,4 +1,4 @@
-"""Clients declare what they can be asked for, and refuse the rest."""
+"""Clients declare which requests they support, and reject the others."""
 
 from __future__ import annotations
 
@@ -9,84 +9,87 @@ from assay.lab.client.declaration import client_scenario
 from assay.lab.client.question import FORM, MODEL, ROOTS, questions
 from assay.lab.harness import Observation, Trace, check, observe
 from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.model.error import INVALID_PARAMS
 from assay.revisions.revision import Asking
 
-from .asking_tool import a_prompt, add_asking
+from .asking_tool import DICE, a_prompt, add_asking_tool, call_asking_tool
 
 # --- what is asked
 
 
 @client_scenario(
-    "Tools for a model that cannot use them are refused",
-    brief=Brief(
-        steps=(LIST_TOOLS, call_tool("asking")),
-        capabilities=("sampling",),
-        answers={"sampling": {"text": "hello"}},
-    ),
+    "Offer tools to a model without declared tool support",
+    brief=call_asking_tool("sampling", sampling={"text": "hello"}),
     exercises=("asking.refused",),
     window=lambda revision: revision.sampling_tools and revision.asking is Asking.BY_REQUEST,
 )
 async def drive_sampling_tools_undeclared(stage: ClientStage) -> None:
-    tools = [{"name": "dice", "description": "Throw a die", "inputSchema": {"type": "object"}}]
-    add_asking(stage.host, "asking", a_prompt(tools=tools))
+    add_asking_tool(stage.host, a_prompt(tools=[DICE]))
 
 
 @client_scenario(
-    "A mode that was not declared is refused",
-    brief=Brief(
-        steps=(LIST_TOOLS, call_tool("asking")),
-        capabilities=("elicitation",),
-        answers={"elicitation": "decline"},
-    ),
+    "Ask for a URL although only forms are declared",
+    brief=call_asking_tool("elicitation", elicitation="decline"),
     exercises=("asking.refused",),
     window=lambda revision: "url" in revision.elicitation and revision.asking is Asking.BY_REQUEST,
 )
 async def drive_url_undeclared(stage: ClientStage) -> None:
-    about = {"mode": "url", "message": "Sign in", "url": "https://example.com/in", "elicitationId": "one"}
-    add_asking(stage.host, "asking", (FORM, about))
+    params = {"mode": "url", "message": "Sign in", "url": "https://example.com/in", "elicitationId": "one"}
+    add_asking_tool(stage.host, (FORM, params))
 
 
 # --- how it is judged
 
 
-ROWS = {FORM: "EL-01", MODEL: "SMP-01", ROOTS: "RT-01"}
-TOOLS = "SMP-02"
+DECLARED: Final = {FORM: "EL-01", MODEL: "SMP-01", ROOTS: "RT-01"}
 
 
-@check("A client declares what it answers", requirements=(*ROWS.values(), TOOLS), everywhere=True)
+@check(
+    "A client declares the requests that it answers",
+    requirements={
+        "EL-01": "An elicitation was answered, but elicitation is not declared",
+        "SMP-01": "A sampling request was answered, but sampling is not declared",
+        "RT-01": "Roots were listed, but roots are not declared",
+        "SMP-02": "The model used tools, but `sampling.tools` is not declared",
+    },
+    everywhere=True,
+)
 def judge_declared(trace: Trace) -> Iterator[Observation]:
-    for one in questions(trace):
-        if one.result is None:
+    for question in questions(trace):
+        if question.result is None:
             continue
-        declared = one.capability
-        expected, observed = f"a capability for {one.method}", f"declared {one.declared}"
-        holds = isinstance(declared, dict)
-        yield observe(ROWS[one.method], holds, one, expected=expected, observed=observed)
-        # Who leaves the tools alone has not taken them: that it did not refuse is another rule's.
-        if one.method == MODEL and one.tool_uses:
-            holds = isinstance(declared, dict) and isinstance(declared.get("tools"), dict)
-            yield observe(TOOLS, holds, one, expected="`sampling.tools`", observed=observed)
+        capability = question.capability
+        holds = isinstance(capability, dict)
+        expected, observed = f"a capability for {question.method}", f"declared {question.declared}"
+        yield observe(DECLARED[question.method], holds, question, expected=expected, observed=observed)
+        # A model that ignores the tools has not used them; that they were not rejected is SMP-04.
+        if question.method == MODEL and question.tool_uses:
+            holds = isinstance(capability, dict) and isinstance(capability.get("tools"), dict)
+            yield observe("SMP-02", holds, question, expected="`sampling.tools`", observed=observed)
 
 
-MODE, REFUSED_TOOLS = "EL-22", "SMP-04"
-
-
-@check("What a client did not declare, it refuses", requirements=(MODE, REFUSED_TOOLS), everywhere=True)
+@check(
+    "Modes and tools that are not declared are rejected",
+    requirements={
+        "EL-22": "An undeclared elicitation mode was not rejected with -32602",
+        "SMP-04": "Tools were accepted, but `sampling.tools` is not declared",
+    },
+    everywhere=True,
+)
 def judge_refused(trace: Trace) -> Iterator[Observation]:
-    for one in questions(trace, FORM, MODEL):
-        said = one.capability if isinstance(one.capability, dict) else {}
-        observed = f"error {one.code}" if one.result is None else f"a result: {one.result}"
-        if one.answer is None:
+    for question in questions(trace, FORM, MODEL):
+        if question.answer is None:
             continue
-        if one.method == FORM and one.params.get("mode") == "url" and "url" not in said:
-            holds = one.code == INVALID_PARAMS
-            yield observe(MODE, holds, one, expected=f"error {INVALID_PARAMS}", observed=observed)
-        offered = "tools" in one.params or "toolChoice" in one.params
-        if one.method == MODEL and offered and "tools" not in said:
-            yield observe(REFUSED_TOOLS, one.result is None, one, expected="an error", observed=observed)
+        declared = question.capability if isinstance(question.capability, dict) else {}
+        failed = question.result is None
+        observed = f"error {question.code}" if failed else f"a result: {question.result}"
+        if question.method == FORM and question.params.get("mode") == "url" and "url" not in declared:
+            holds = question.code == INVALID_PARAMS
+            yield observe("EL-22", holds, question, expected=f"error {INVALID_PARAMS}", observed=observed)
+        offered = "tools" in question.params or "toolChoice" in question.params
+        if question.method == MODEL and offered and "tools" not in declared:
+            yield observe("SMP-04", failed, question, expected="an error", observed=observed)
 
 
 # --- what the checks must catch
@@ -95,7 +98,7 @@ def judge_refused(trace: Trace) -> Iterator[Observation]:
 BEHAVIOURS: Final = (
     behaviour(
         "asking.forms-undeclared",
-        "forms are filled in that were not declared",
+        "answers forms, but does not declare elicitation",
         breaks="EL-01",
         scenario="asking.form-accepted",
         declares={},
@@ -103,7 +106,7 @@ BEHAVIOURS: Final = (
     ),
     behaviour(
         "asking.roots-undeclared",
-        "roots are told that were not declared",
+        "lists roots, but does not declare them",
         breaks="RT-01",
         scenario="asking.roots",
         declares={},
@@ -111,7 +114,7 @@ BEHAVIOURS: Final = (
     ),
     behaviour(
         "asking.model-undeclared",
-        "a model answers that was not declared",
+        "answers sampling requests, but does not declare sampling",
         breaks="SMP-01",
         scenario="asking.sampling",
         declares={},
@@ -119,7 +122,7 @@ BEHAVIOURS: Final = (
     ),
     behaviour(
         "asking.model-tools-undeclared",
-        "a model is given tools, and was not said to take any",
+        "lets the model use tools, but does not declare `sampling.tools`",
         breaks="SMP-02",
         scenario="asking.sampling-tools",
         declares={"sampling": {}},
@@ -127,7 +130,7 @@ BEHAVIOURS: Final = (
     ),
     behaviour(
         "asking.url-taken",
-        "a mode that was not declared is taken",
+        "answers a request in a mode that it did not declare",
         breaks="EL-22",
         scenario="asking.url-undeclared",
         checks_declared=False,
@@ -135,7 +138,7 @@ BEHAVIOURS: Final = (
     ),
     behaviour(
         "asking.tools-taken",
-        "tools for the model are taken that were not declared",
+        "accepts tools for the model, but did not declare `sampling.tools`",
         breaks="SMP-04",
         scenario="asking.sampling-tools-undeclared",
         checks_declared=False,

@@ -1,11 +1,11 @@
-"""Elicitation: forms and URLs that a server asks a user for."""
+"""Elicitation: forms and URLs that a server presents to the user."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any, Final
 
-from assay.lab.client.altered_message import is_call, within
+from assay.lab.client.altered_message import is_call, with_params, within
 from assay.lab.client.canary import CANARY
 from assay.lab.client.declaration import client_scenario
 from assay.lab.client.evidence import AFTER, INITIALIZE, calls_at, has_ended, observe_continued
@@ -23,75 +23,60 @@ from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.message import Message
 
-from .asking_tool import A_FORM, add_asking
+from .asking_tool import A_FORM, add_asking_tool, call_asking_tool
 
 # --- what is asked
 
 
 @client_scenario(
-    "A form is filled in",
-    brief=Brief(
-        steps=(LIST_TOOLS, call_tool("asking")),
-        capabilities=("elicitation",),
-        answers={"elicitation": "accept"},
-    ),
+    "Present a form that the user accepts",
+    brief=call_asking_tool("elicitation", elicitation="accept"),
     exercises=("asking.declared", "asking.modes"),
     window=lambda revision: bool(revision.elicitation),
 )
 async def drive_form_accepted(stage: ClientStage) -> None:
-    add_asking(stage.host, "asking", A_FORM)
+    add_asking_tool(stage.host, A_FORM)
 
 
 @client_scenario(
-    "A form is closed",
-    brief=Brief(
-        steps=(LIST_TOOLS, call_tool("asking")),
-        capabilities=("elicitation",),
-        answers={"elicitation": "cancel"},
-    ),
+    "Present a form that the user cancels",
+    brief=call_asking_tool("elicitation", elicitation="cancel"),
     exercises=("asking.declared", "asking.modes"),
     window=lambda revision: bool(revision.elicitation),
 )
 async def drive_form_cancelled(stage: ClientStage) -> None:
-    add_asking(stage.host, "asking", A_FORM)
+    add_asking_tool(stage.host, A_FORM)
 
 
 @client_scenario(
-    "A form is declined",
-    brief=Brief(
-        steps=(LIST_TOOLS, call_tool("asking")),
-        capabilities=("elicitation",),
-        answers={"elicitation": "decline"},
-    ),
+    "Present a form that the user declines",
+    brief=call_asking_tool("elicitation", elicitation="decline"),
     exercises=("asking.declared", "asking.modes"),
     window=lambda revision: bool(revision.elicitation),
 )
 async def drive_form_declined(stage: ClientStage) -> None:
-    add_asking(stage.host, "asking", A_FORM)
+    add_asking_tool(stage.host, A_FORM)
 
 
 @client_scenario(
-    "An address that the user declines is not opened",
-    brief=Brief(
-        steps=(LIST_TOOLS, call_tool("asking")),
-        capabilities=("elicitation", "elicitation.url"),
-        answers={"elicitation": "decline"},
-    ),
+    "Present a URL that the user declines",
+    brief=call_asking_tool("elicitation", "elicitation.url", elicitation="decline"),
     exercises=("asking.address", "asking.declared"),
     window=lambda revision: "url" in revision.elicitation,
 )
 async def drive_url_declined(stage: ClientStage) -> None:
-    async def sing(asked: Asked, reply: HttpReply) -> None:
+    async def sign_in(request: Asked, reply: HttpReply) -> None:
         await reply.whole(200, b"<title>Sign in</title>", [("Content-Type", "text/html")])
 
-    origin = await stage.room(CANARY, sing)
-    named = {"elicitationId": "one"} if stage.revision.elicitation_ids else {}
-    about = {"mode": "url", "message": "Sign in", "url": f"{origin}/sign-in", **named}
-    add_asking(stage.host, "asking", (FORM, about))
+    origin = await stage.room(CANARY, sign_in)
+    params = {"mode": "url", "message": "Sign in", "url": f"{origin}/sign-in"}
+    if stage.revision.elicitation_ids:
+        params["elicitationId"] = "one"
+    add_asking_tool(stage.host, (FORM, params))
 
 
 @client_scenario(
-    "The end of an unknown elicitation is ignored",
+    "Announce the completion of an unknown elicitation",
     brief=Brief(steps=(LIST_TOOLS, call_tool("announcing"), call_tool(AFTER))),
     exercises=("asking.unknown-completion",),
     window=lambda revision: "url" in revision.elicitation and revision.elicitation_ids,
@@ -108,56 +93,64 @@ async def drive_unknown_completion(stage: ClientStage) -> None:
 # --- how it is judged
 
 
-ROW = "EL-18"
-
-
-@check("The end of an unknown elicitation is ignored", requirements=(ROW,))
+@check(
+    "The completion of an unknown elicitation is ignored",
+    requirements={"EL-18": "The client stopped at the completion of an unknown elicitation"},
+)
 def judge_unknown_completion(trace: Trace) -> Iterator[Observation]:
-    return observe_continued(
-        ROW, trace, "announcing", "the client to go on after a notification that means nothing to it"
-    )
+    expected = "the client to ignore the notification and continue"
+    return observe_continued("EL-18", trace, "announcing", expected)
 
 
-EARLY, UNWANTED = "EL-33", "EL-34"
-
-
-@check("An address is not visited before its user agrees", requirements=(EARLY, UNWANTED))
+@check(
+    "A URL is not opened without the user's consent",
+    requirements={
+        "EL-33": "A URL was fetched before the user agreed",
+        "EL-34": "A URL was opened that the user had declined",
+    },
+)
 def judge_address(trace: Trace) -> Iterator[Observation]:
-    for one in questions(trace, FORM):
-        declined = (one.result or {}).get("action") in ("decline", "cancel")
-        if one.params.get("mode") != "url" or one.answer is None or not declined:
+    for question in questions(trace, FORM):
+        declined = (question.result or {}).get("action") in ("decline", "cancel")
+        if question.params.get("mode") != "url" or question.answer is None or not declined:
             continue
-        moment = one.answer.frame.n
-        came = calls_at(trace, CANARY)
-        before = [call for call in came if call.request.n < moment]
-        after = [call for call in came if call.request.n > moment]
-        expected = "nobody at the address that was declined"
-        observed = f"{len(came)} requests"
-        yield observe(EARLY, not before, one, *before[:1], expected=expected, observed=observed)
-        yield observe(UNWANTED, not after, one, *after[:1], expected=expected, observed=observed)
+        moment = question.answer.frame.n
+        calls = calls_at(trace, CANARY)
+        before = [call for call in calls if call.request.n < moment]
+        after = [call for call in calls if call.request.n > moment]
+        expected, observed = "no request to the declined URL", f"{len(calls)} requests"
+        yield observe("EL-33", not before, question, *before[:1], expected=expected, observed=observed)
+        yield observe("EL-34", not after, question, *after[:1], expected=expected, observed=observed)
 
 
-SOME, UNSAID = "EL-02", "EL-05"
-ACTIONS = ("accept", "decline", "cancel")
+ACTIONS: Final = ("accept", "decline", "cancel")
 
 
-@check("A client that has elicitation has a mode of it", requirements=(SOME, UNSAID), everywhere=True)
+@check(
+    "A client that declares elicitation supports a mode",
+    requirements={
+        "EL-02": "Elicitation is declared without a known mode",
+        "EL-05": "A request without `mode` was not treated as a form",
+    },
+    everywhere=True,
+)
 def judge_modes(trace: Trace) -> Iterator[Observation]:
     for message in trace.received:
         declared = _declared(message)
         if isinstance(declared, dict) and "elicitation" in declared:
-            said = declared["elicitation"]
-            modes = said if isinstance(said, dict) else {"?": None}
+            capability = declared["elicitation"]
+            modes = capability if isinstance(capability, dict) else {"?": None}
             holds = not modes or any(isinstance(modes.get(mode), dict) for mode in ("form", "url"))
-            yield observe(SOME, holds, message, expected="`form`, `url`, or nothing", observed=f"{said}")
-    for one in questions(trace, FORM):
-        silent = one.answer is None and not has_ended(trace)
-        if "mode" not in one.params and not silent and _has_forms(one.capability):
-            action = (one.result or {}).get("action")
+            expected = "`form`, `url`, or an empty object"
+            yield observe("EL-02", holds, message, expected=expected, observed=f"{capability}")
+    for question in questions(trace, FORM):
+        pending = question.answer is None and not has_ended(trace)
+        if "mode" not in question.params and not pending and _supports_forms(question.capability):
+            action = (question.result or {}).get("action")
+            otherwise = f"error {question.code}" if question.code else "no answer"
+            observed = f"action {action!r}" if question.result else otherwise
             holds = action in ACTIONS
-            instead = f"error {one.code}" if one.code else "no answer"
-            observed = f"action {action!r}" if one.result else instead
-            yield observe(UNSAID, holds, one, expected="an answer to a form", observed=observed)
+            yield observe("EL-05", holds, question, expected="an answer to a form", observed=observed)
 
 
 def _declared(message: Message) -> Any:
@@ -167,7 +160,7 @@ def _declared(message: Message) -> Any:
     return meta.get(CAPABILITIES_KEY) if isinstance(meta, dict) else None
 
 
-def _has_forms(capability: Any) -> bool:
+def _supports_forms(capability: Any) -> bool:
     return isinstance(capability, dict) and (not capability or "form" in capability)
 
 
@@ -175,31 +168,29 @@ def _has_forms(capability: Any) -> bool:
 
 
 @on_message(
-    "the end of an unknown elicitation ends the client", breaks="EL-18", scenario="asking.unknown-completion"
+    "fails when an unknown elicitation is completed", breaks="EL-18", scenario="asking.unknown-completion"
 )
 def completion_ends_it(message: Json, client: ScriptedClient) -> Json:
-    if is_call(message, "after"):
-        raise Failed("the end of an unknown elicitation was announced")
+    if is_call(message, AFTER):
+        raise Failed("an unknown elicitation was completed")
     return message
 
 
-@on_hearing(
-    "a form that does not say that it is one is refused", breaks="EL-05", scenario="asking.form-accepted"
-)
+@on_hearing("rejects a form request without `mode`", breaks="EL-05", scenario="asking.form-accepted")
 def unsaid_mode_refused(message: Json, client: ScriptedClient) -> Json:
     if message.get("method") == FORM:
-        return {**message, "params": {**message["params"], "mode": "?"}}
-    return within(message, ("result", "inputRequests", "question-1", "params"), _odd)
-
-
-def _odd(params: Json) -> Json:
-    return {**params, "mode": "?"} if "requestedSchema" in params else params
+        return with_params(message, mode="?")
+    return within(
+        message,
+        ("result", "inputRequests", "question-1", "params"),
+        lambda params: {**params, "mode": "?"} if "requestedSchema" in params else params,
+    )
 
 
 BEHAVIOURS: Final = (
     behaviour(
         "asking.address-prefetched",
-        "an address is visited before the user agrees",
+        "fetches a URL before the user agrees",
         breaks="EL-33",
         scenario="asking.url-declined",
         previews_addresses=True,
@@ -207,7 +198,7 @@ BEHAVIOURS: Final = (
     ),
     behaviour(
         "asking.address-opened",
-        "an address is visited that was declined",
+        "opens a URL that the user declined",
         breaks="EL-34",
         scenario="asking.url-declined",
         opens_declined=True,
@@ -215,7 +206,7 @@ BEHAVIOURS: Final = (
     ),
     behaviour(
         "asking.no-mode",
-        "elicitation is declared with a mode that does not exist",
+        "declares elicitation with an unknown mode",
         breaks="EL-02",
         scenario="asking.form-accepted",
         declares={"elicitation": {"hologram": {}}},

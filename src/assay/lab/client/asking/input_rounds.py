@@ -1,11 +1,11 @@
-"""Results that ask for input: answered and retried until complete."""
+"""Results that ask for input: the client answers and retries until the result is complete."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any, Final
 
-from assay.lab.client.altered_message import is_call, within, without
+from assay.lab.client.altered_message import is_call, with_params, within, without
 from assay.lab.client.declaration import client_scenario
 from assay.lab.client.evidence import AFTER, calls_of, has_ended, observe_continued
 from assay.lab.client.question import Round, rounds
@@ -19,85 +19,89 @@ from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.message import same_id
 from assay.revisions.registry import HANDSHAKE
-from assay.revisions.revision import Asking
+from assay.revisions.revision import Asking, Revision
 
-from .asking_tool import A_FORM, THE_ROOTS, add_asking
+from .asking_tool import A_FORM, ROOT, THE_ROOTS, add_asking_tool
+
+
+def by_retry(revision: Revision) -> bool:
+    return revision.asking is Asking.BY_RETRY
+
 
 # --- what is asked
 
 
 @client_scenario(
-    "What belongs to one request is not used for another",
+    "Ask for input in two calls at the same time",
     brief=Brief(
         steps=(LIST_TOOLS, step("together", steps=[call_tool("left"), call_tool("right")])),
         capabilities=("elicitation",),
         answers={"elicitation": "accept"},
     ),
     exercises=("asking.rounds",),
-    window=lambda revision: revision.asking is Asking.BY_RETRY,
+    window=by_retry,
 )
 async def drive_rounds_at_once(stage: ClientStage) -> None:
-    add_asking(stage.host, "left", A_FORM, state="of the left")
-    add_asking(stage.host, "right", A_FORM, state="of the right")
+    add_asking_tool(stage.host, A_FORM, name="left", state="of the left")
+    add_asking_tool(stage.host, A_FORM, name="right", state="of the right")
 
 
-ROOT = {"uri": "file:///home/ada/project", "name": "Project"}
-STATE = '{"step": 1,  "note": "ü \u2028 =="} '
+STATE: Final = '{"step": 1,  "note": "ü \u2028 =="} '
+"""A client that parses and serializes the state again changes it."""
 
 
 @client_scenario(
-    "Questions are answered together, and the state comes back",
+    "Ask two questions with a state, then one without",
     brief=Brief(
         steps=(LIST_TOOLS, call_tool("asking"), call_tool("asking_again")),
         capabilities=("elicitation", "roots"),
         answers={"elicitation": "accept", "roots": [ROOT]},
     ),
     exercises=("asking.rounds",),
-    window=lambda revision: revision.asking is Asking.BY_RETRY,
+    window=by_retry,
 )
 async def drive_several_rounds(stage: ClientStage) -> None:
-    add_asking(stage.host, "asking", A_FORM, THE_ROOTS, state=STATE)
-    add_asking(stage.host, "asking_again", A_FORM)
+    add_asking_tool(stage.host, A_FORM, THE_ROOTS, state=STATE)
+    add_asking_tool(stage.host, A_FORM, name="asking_again")
 
 
 @client_scenario(
-    "A result of a kind that was not agreed on is no result",
+    "Return a result type of an extension that was not negotiated",
     brief=Brief(steps=(LIST_TOOLS, call_tool("task"), call_tool(AFTER)), may_fail=True),
     exercises=("asking.result-types",),
-    window=lambda revision: revision.asking is Asking.BY_RETRY,
+    window=by_retry,
 )
 async def drive_foreign_result_type(stage: ClientStage) -> None:
-    async def odd(cycle: RequestCycle) -> Answer:
-        return {"resultType": "task", "content": [{"type": "text", "text": "done"}]}
-
-    stage.host.add_tool({"name": "task"}, odd)
-    stage.host.add_tool({"name": AFTER})
+    _return_type(stage, "task")
 
 
 @client_scenario(
-    "A result of an unknown kind is no result",
+    "Return an unknown result type",
     brief=Brief(steps=(LIST_TOOLS, call_tool("quantum"), call_tool(AFTER)), may_fail=True),
     exercises=("asking.result-types",),
-    window=lambda revision: revision.asking is Asking.BY_RETRY,
+    window=by_retry,
 )
 async def drive_odd_result_type(stage: ClientStage) -> None:
-    async def odd(cycle: RequestCycle) -> Answer:
-        return {"resultType": "quantum", "content": [{"type": "text", "text": "done"}]}
+    _return_type(stage, "quantum")
 
-    stage.host.add_tool({"name": "quantum"}, odd)
+
+def _return_type(stage: ClientStage, kind: str) -> None:
+    async def answer(cycle: RequestCycle) -> Answer:
+        return {"resultType": kind, "content": [{"type": "text", "text": "done"}]}
+
+    stage.host.add_tool({"name": kind}, answer)
     stage.host.add_tool({"name": AFTER})
 
 
 @client_scenario(
-    "A result without a type, of a server of an earlier version, is complete",
+    "Return a result without a type from a server of an earlier revision",
     brief=Brief(steps=(LIST_TOOLS, call_tool("untyped"), call_tool(AFTER)), may_fail=True),
     exercises=("asking.result-types",),
-    window=lambda revision: revision.asking is Asking.BY_RETRY,
+    window=by_retry,
     also=("contract.ends",),
 )
 async def drive_untyped_result(stage: ClientStage) -> None:
-    # Only of such servers is it said: one of this version MUST name the type, and a client that refuses its
-    # result is right.
+    # Only servers of earlier revisions may omit the type: a client may reject such a result of any other.
     stage.host.revision = HANDSHAKE[-1]
     stage.host.streams = True
     stage.host.add_tool({"name": "untyped"})
@@ -107,105 +111,117 @@ async def drive_untyped_result(stage: ClientStage) -> None:
 # --- how it is judged
 
 
-ALL, ECHOED, NO_STATE, NEW_ID, APART = "MR-13", "MR-15", "MR-17", "MR-18", "MR-19"
-ROUNDS_STATE = "requestState"
-
-
 @check(
-    "A request is sent again as it should",
-    requirements=(ALL, ECHOED, NO_STATE, NEW_ID, APART),
+    "A retry answers all questions, returns the state and has a new id",
+    requirements={
+        "MR-13": "A retry does not answer every question",
+        "MR-15": "A retry does not return the state unchanged",
+        "MR-17": "A retry has a state, but the server sent none",
+        "MR-18": "A retry has the id of the first request",
+        "MR-19": "A retry has the state of another request",
+    },
     everywhere=True,
 )
 def judge_rounds(trace: Trace) -> Iterator[Observation]:
-    found = list(rounds(trace))
-    states = [_state(one) for one in found]
-    for one in found:
-        if one.retry is not None:
-            yield from _answered(one, states)
+    every = list(rounds(trace))
+    states = [_state(round_) for round_ in every]
+    for round_ in every:
+        if round_.retry is not None:
+            yield from _judge_round(round_, states)
 
 
-def _answered(one: Round, states: list[Any]) -> Iterator[Observation]:
-    assert one.retry is not None
-    missing = sorted(one.questions.keys() - one.answers.keys())
-    yield observe(ALL, not missing, one, expected="an answer to each question", observed=f"none to {missing}")
-    fresh = not same_id(one.first.request.id, one.retry.request.id)
-    yield observe(NEW_ID, fresh, one, expected="another id", observed=f"id {one.retry.request.id!r} again")
-    given, wanted = one.retry.params.get(ROUNDS_STATE), _state(one)
-    if wanted is None:
-        yield observe(NO_STATE, given is None, one, expected=f"no `{ROUNDS_STATE}`", observed=f"{given!r}")
+def _judge_round(round_: Round, states: list[Any]) -> Iterator[Observation]:
+    assert round_.retry is not None
+    missing = sorted(round_.questions.keys() - round_.answers.keys())
+    expected, observed = "an answer to each question", f"none to {missing}"
+    yield observe("MR-13", not missing, round_, expected=expected, observed=observed)
+    retry_id = round_.retry.request.id
+    fresh = not same_id(round_.first.request.id, retry_id)
+    yield observe("MR-18", fresh, round_, expected="a new id", observed=f"id {retry_id!r} again")
+    sent, returned = _state(round_), round_.retry.params.get("requestState")
+    if sent is None:
+        expected = "no `requestState`"
+        yield observe("MR-17", returned is None, round_, expected=expected, observed=repr(returned))
     else:
-        yield observe(
-            ECHOED, given == wanted, one, expected=f"{ROUNDS_STATE} {wanted!r}", observed=f"{given!r}"
-        )
-    others = [state for state in states if state is not None and state != wanted]
+        expected = f"requestState {sent!r}"
+        yield observe("MR-15", returned == sent, round_, expected=expected, observed=repr(returned))
+    others = [state for state in states if state is not None and state != sent]
     if others:
-        mixed = given in others
-        yield observe(APART, not mixed, one, expected="nothing of another request", observed=f"{given!r}")
+        expected = "no state of another request"
+        yield observe("MR-19", returned not in others, round_, expected=expected, observed=repr(returned))
 
 
-def _state(one: Round) -> Any:
-    return (one.first.result or {}).get(ROUNDS_STATE)
+def _state(round_: Round) -> Any:
+    return (round_.first.result or {}).get("requestState")
 
 
-UNTYPED, UNKNOWN, FOREIGN = "BASE-18", "BASE-19", "BASE-20"
-ODD = {"quantum": UNKNOWN, "task": FOREIGN}
-"""Tools whose results are of that kind: the client should end with an error, and not go on."""
+UNACCEPTABLE: Final = {"quantum": "BASE-19", "task": "BASE-20"}
 
 
-@check("Results are of the kinds that were agreed on", requirements=(UNTYPED, UNKNOWN, FOREIGN))
+@check(
+    "Only known result types are accepted",
+    requirements={
+        "BASE-18": "A result without `resultType` was not treated as complete",
+        "BASE-19": "A result of an unknown type was accepted",
+        "BASE-20": "A result type of an undeclared extension was accepted",
+    },
+)
 def judge_result_types(trace: Trace) -> Iterator[Observation]:
-    yield from observe_continued(UNTYPED, trace, "untyped", "a result without `resultType` to be complete")
-    for kind, row in ODD.items():
-        answered = [one for one in calls_of(trace, kind) if one.answer is not None]
+    expected = "a result without `resultType` treated as complete"
+    yield from observe_continued("BASE-18", trace, "untyped", expected)
+    for kind, requirement in UNACCEPTABLE.items():
+        answered = [call for call in calls_of(trace, kind) if call.answer is not None]
         later = calls_of(trace, AFTER)
         if answered and (later or has_ended(trace)):
-            expected = f"an error of the client, which knows no results of the kind {kind!r}"
-            seen = (answered[0], *later[:1])
             yield observe(
-                row, not later, *seen, expected=expected, observed="the next step, as if all was well"
+                requirement,
+                not later,
+                answered[0],
+                *later[:1],
+                expected=f"the client to fail, since it knows no result type {kind!r}",
+                observed="the client continued with the next step",
             )
 
 
 # --- what the checks must catch
 
 
-@on_message("one of two questions is not answered", breaks="MR-13", scenario="asking.several-rounds")
+@on_message("leaves one of two questions unanswered", breaks="MR-13", scenario="asking.several-rounds")
 def answer_left_out(message: Json, client: ScriptedClient) -> Json:
-    return within(message, ("params", "inputResponses"), lambda given: without(given, "question-2"))
+    return within(message, ("params", "inputResponses"), lambda answers: without(answers, "question-2"))
 
 
-@on_message("a state is sent where none was given", breaks="MR-17", scenario="asking.several-rounds")
+@on_message("sends a state although it received none", breaks="MR-17", scenario="asking.several-rounds")
 def state_made_up(message: Json, client: ScriptedClient) -> Json:
     if not is_call(message, "asking_again") or "inputResponses" not in message["params"]:
         return message
-    return {**message, "params": {**message["params"], "requestState": "made up"}}
+    return with_params(message, requestState="made up")
 
 
-@on_message("a request is sent again under its old id", breaks="MR-18", scenario="asking.several-rounds")
+@on_message("retries under the id of the first request", breaks="MR-18", scenario="asking.several-rounds")
 def id_again(message: Json, client: ScriptedClient) -> Json:
     if not is_call(message, "asking"):
         return message
     return {**message, "id": client.memory.setdefault("id", message["id"])}
 
 
-@on_message("the state of one request goes with another", breaks="MR-19", scenario="asking.rounds-at-once")
+@on_message("sends the state of one request with another", breaks="MR-19", scenario="asking.rounds-at-once")
 def state_of_another(message: Json, client: ScriptedClient) -> Json:
-    if "requestState" not in message.get("params", {}):
-        return message
-    return {**message, "params": {**message["params"], "requestState": "of the left"}}
+    stateful = "requestState" in message.get("params", {})
+    return with_params(message, requestState="of the left") if stateful else message
 
 
-@on_message("a result without a type ends the client", breaks="BASE-18", scenario="asking.untyped-result")
+@on_message("fails at a result without a type", breaks="BASE-18", scenario="asking.untyped-result")
 def untyped_ends_it(message: Json, client: ScriptedClient) -> Json:
-    if is_call(message, "after"):
-        raise Failed("the result before had no type")
+    if is_call(message, AFTER):
+        raise Failed("the previous result had no type")
     return message
 
 
 BEHAVIOURS: Final = (
     behaviour(
         "asking.state-rewritten",
-        "`requestState` is changed on its way back",
+        "changes `requestState` before it returns it",
         breaks="MR-15",
         scenario="asking.several-rounds",
         echoes_state=False,
@@ -213,7 +229,7 @@ BEHAVIOURS: Final = (
     ),
     behaviour(
         "asking.odd-kind-taken",
-        "a result of an unknown kind is taken for one",
+        "accepts a result of an unknown type",
         breaks="BASE-19",
         scenario="asking.odd-result-type",
         knows_result_types=False,
@@ -221,7 +237,7 @@ BEHAVIOURS: Final = (
     ),
     behaviour(
         "asking.foreign-kind-taken",
-        "a result of an extension that was not declared is taken",
+        "accepts a result type of an undeclared extension",
         breaks="BASE-20",
         scenario="asking.foreign-result-type",
         knows_result_types=False,

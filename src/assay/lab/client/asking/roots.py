@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from assay.lab.client.altered_message import changed_answer
 from assay.lab.client.declaration import client_scenario
@@ -16,28 +17,25 @@ from assay.lab.harness.scripted_server.client_run import SETTING
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.revisions.revision import Asking
 
-from .asking_tool import THE_ROOTS, add_asking
+from .asking_tool import ROOT, THE_ROOTS, add_asking_tool, call_asking_tool
 
 # --- what is asked
 
 
-ROOT = {"uri": "file:///home/ada/project", "name": "Project"}
-
-
 @client_scenario(
-    "Roots are told",
-    brief=Brief(steps=(LIST_TOOLS, call_tool("asking")), capabilities=("roots",), answers={"roots": [ROOT]}),
+    "Ask for the roots",
+    brief=call_asking_tool("roots", roots=[ROOT]),
     exercises=("asking.declared", "asking.roots"),
 )
 async def drive_roots(stage: ClientStage) -> None:
-    add_asking(stage.host, "asking", THE_ROOTS)
+    add_asking_tool(stage.host, THE_ROOTS)
 
 
-OTHER = {"uri": "file:///home/ada/other", "name": "Other"}
+OTHER: Final = {"uri": "file:///home/ada/other", "name": "Other"}
 
 
 @client_scenario(
-    "A change of roots is announced",
+    "Change the roots of the client",
     brief=Brief(
         steps=(LIST_TOOLS, step("change_roots", roots=[OTHER]), call_tool("asking")),
         capabilities=("roots", "roots.listChanged"),
@@ -48,44 +46,41 @@ OTHER = {"uri": "file:///home/ada/other", "name": "Other"}
 )
 async def drive_roots_changed(stage: ClientStage) -> None:
     stage.host.standalone = True
-    add_asking(stage.host, "asking", THE_ROOTS)
+    add_asking_tool(stage.host, THE_ROOTS)
 
 
 # --- how it is judged
 
 
-ROW = "RT-03"
-
-
-@check("Roots are files", requirements=(ROW,), everywhere=True)
+@check("Roots are file URIs", requirements={"RT-03": "A root is not a file:// URI"}, everywhere=True)
 def judge_roots(trace: Trace) -> Iterator[Observation]:
-    for one in questions(trace, ROOTS):
-        roots = (one.result or {}).get("roots")
+    for question in questions(trace, ROOTS):
+        roots = (question.result or {}).get("roots")
         for root in roots if isinstance(roots, list) else ():
             uri = root.get("uri") if isinstance(root, dict) else None
             holds = isinstance(uri, str) and uri.startswith("file://")
-            yield observe(ROW, holds, one, expected="a URI that begins with file://", observed=f"{uri!r}")
+            yield observe("RT-03", holds, question, expected="a URI with file://", observed=repr(uri))
 
 
-ROOTS_CHANGED_ROW = "RT-02"
-CHANGED = "notifications/roots/list_changed"
+CHANGED: Final = "notifications/roots/list_changed"
 
 
-@check("A change of roots is announced", requirements=(ROOTS_CHANGED_ROW,))
+@check(
+    "Changes of the roots are announced", requirements={"RT-02": "A change of the roots was not announced"}
+)
 def judge_roots_changed(trace: Trace) -> Iterator[Observation]:
-    told = [one for one in trace.received if one.method == CHANGED]
+    announced = [message for message in trace.received if message.method == CHANGED]
     for exchange in trace.inquiries(INITIALIZE):
         capabilities = exchange.params.get("capabilities")
         roots = capabilities.get("roots") if isinstance(capabilities, dict) else None
-        promised = isinstance(roots, dict) and roots.get("listChanged") is True
-        if promised and _was_asked_to_change(trace) and (told or has_ended(trace)):
-            yield observe(
-                ROOTS_CHANGED_ROW, bool(told), exchange.request, *told, expected=CHANGED, observed="no word"
-            )
+        declared = isinstance(roots, dict) and roots.get("listChanged") is True
+        if declared and _changed_roots(trace) and (announced or has_ended(trace)):
+            evidence = (exchange.request, *announced)
+            yield observe("RT-02", bool(announced), *evidence, expected=CHANGED, observed="no notification")
 
 
-def _was_asked_to_change(trace: Trace) -> bool:
-    """Whether the steps of the scenario change the roots, and the client got past them."""
+def _changed_roots(trace: Trace) -> bool:
+    """Whether a step of the scenario changes the roots, and the client completed it."""
     steps = [step for mark in trace.marks(SETTING) for step in mark.info.get("context", {}).get("steps", ())]
     return any(step.get("do") == "change_roots" for step in steps) and any(trace.inquiries("tools/call"))
 
@@ -93,11 +88,11 @@ def _was_asked_to_change(trace: Trace) -> bool:
 # --- what the checks must catch
 
 
-@on_message("a root is an address on the web", breaks="RT-03", scenario="asking.roots")
+@on_message("lists a web page as a root", breaks="RT-03", scenario="asking.roots")
 def root_elsewhere(message: Json, client: ScriptedClient) -> Json:
-    return changed_answer(message, lambda said: {**said, "roots": [{"uri": "https://example.com/"}]})
+    return changed_answer(message, lambda answer: {**answer, "roots": [{"uri": "https://example.com/"}]})
 
 
-@on_message("a change of roots is not announced", breaks="RT-02", scenario="asking.roots-changed")
+@on_message("does not announce a change of its roots", breaks="RT-02", scenario="asking.roots-changed")
 def change_unannounced(message: Json, client: ScriptedClient) -> Json | None:
-    return None if message.get("method") == "notifications/roots/list_changed" else message
+    return None if message.get("method") == CHANGED else message
