@@ -1,4 +1,4 @@
-"""Bundles for tests: a real run of the lab on a bundled server, signed; and ways to doctor one."""
+"""Bundles for tests: a signed run of the lab on a bundled server, and functions that modify one."""
 
 import asyncio
 import base64
@@ -64,16 +64,16 @@ GENERATED = {
 HOST = Host("Linux", "6", "x86_64", "3.11.7")
 
 
-def harvest(created: datetime = CREATED) -> dict[str, bytes]:
-    """What the lab finds in two scenarios, on two revisions, as if it had been then."""
-    stored = _played()
+def run_files(created: datetime = CREATED) -> dict[str, bytes]:
+    """The files of a run of two scenarios at two revisions, with another date."""
+    stored = _recorded()
     run = parse_run(stored[layout.RUN], layout.RUN)
     then = msgspec.structs.replace(run, started=f"{created:%Y-%m-%dT%H:%M:%S}.000Z")
     return {**stored, layout.RUN: dump_run(then)}
 
 
 @cache
-def _played() -> dict[str, bytes]:
+def _recorded() -> dict[str, bytes]:
     collector = RunCollector()
     chosen = Selection(scenarios=SCENARIOS, revisions=(HANDSHAKE[-1], PER_REQUEST[-1]))
     order = RunOrder(suite_named("marketplace"), chosen, jobs=2)
@@ -83,21 +83,21 @@ def _played() -> dict[str, bytes]:
 
 
 @cache
-def supplies() -> dict[str, bytes]:
+def supply_chain() -> dict[str, bytes]:
     bill = sbom.describe(environment(installed("mcp")), serial=UUID(int=1), time=CREATED)
     known = vulnerabilities.describe(ScanResult((), (), (), 3, "2029-12-31T00:00:00Z", "ab" * 32))
     return {layout.SBOM: bill, layout.VULNERABILITIES: vulnerabilities.encode(known)}
 
 
 def files(created: datetime = CREATED, lifetime: timedelta = LIFETIME) -> dict[str, bytes]:
-    """All that goes into a bundle."""
+    """All files of a bundle."""
     measured = {"metrics.json": metrics.sign(json.dumps(RESULTS).encode(), HARNESS)}
-    raw = {**harvest(created), **supplies(), **measured}
+    raw = {**run_files(created), **supply_chain(), **measured}
     return finished(raw, created, lifetime)
 
 
 def finished(raw: dict[str, bytes], created: datetime, lifetime: timedelta) -> dict[str, bytes]:
-    """With a summary of the rest, and badges of the summary."""
+    """Add the summary and everything that is built from it."""
     good = Evidence(Verdict.SUCCESS, "it is")
     judged = {name: good for name in (evidence.SBOM, evidence.SIGNATURE)}
     judged[evidence.VULNERABILITIES] = evidence.judge_vulnerabilities(raw[layout.VULNERABILITIES], created)
@@ -110,7 +110,7 @@ def finished(raw: dict[str, bytes], created: datetime, lifetime: timedelta) -> d
 
 
 def views(encoded: bytes) -> dict[str, bytes]:
-    """A summary, and what is made of it."""
+    """A summary, its badges and reports."""
     document = summary.read(encoded)
     return {
         layout.SUMMARY: encoded,
@@ -139,7 +139,7 @@ def contents(created: datetime = CREATED, lifetime: timedelta = LIFETIME) -> Bun
 
 
 def make(directory: Path, created: datetime = CREATED, **changed: Any) -> Path:
-    """A good bundle, or one with other contents than usual."""
+    """Write a valid bundle, or one with other contents."""
     key: SigningKey | None = changed.pop("key", DEVELOPER)
     write(directory, replace(contents(created), **changed), key, harness=HARNESS.public.id)
     return directory
@@ -157,7 +157,7 @@ def sign_again(
     change: Callable[[dict[str, Any]], object] = lambda manifest: None,
     payload_type: str = PAYLOAD_TYPE,
 ) -> None:
-    """What whoever holds a key can do: list the files as they are now, change the rest, and sign."""
+    """Sign a new manifest of the current files, as any owner of a key can."""
     manifest = listed(directory)
     manifest["files"] = json.loads(encode(take(directory, frozenset({layout.MANIFEST}))))["files"]
     change(manifest)
@@ -165,14 +165,14 @@ def sign_again(
 
 
 def edit(path: Path, change: Callable[[Any], object]) -> None:
-    """Change a JSON document in place, in the form in which evidence is written."""
+    """Change a JSON document in place, in the format of evidence."""
     value = json.loads(path.read_bytes())
     change(value)
     path.write_bytes(json.dumps(value, indent=2).encode() + b"\n")
 
 
 def finish_again(directory: Path) -> None:
-    """What a careful liar does: a summary, badges and statements that fit the other files as they are now."""
+    """Rebuild summary, badges and statements from the current files, as a careful forger would."""
     taken = {name: path.read_bytes() for name, path in manifest_files(directory).items()}
     raw = {
         name: data
@@ -183,7 +183,7 @@ def finish_again(directory: Path) -> None:
 
 
 def attest_again(directory: Path) -> None:
-    """The same, with the summary as it is now."""
+    """The same, with the current summary."""
     taken = {name: path.read_bytes() for name, path in manifest_files(directory).items()}
     content = {
         name: data

@@ -1,4 +1,4 @@
-"""Entries of a registry to check and to compare."""
+"""Registry entries for tests."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ ENTRY: dict[str, Any] = {
     },
 }
 BLOCK = f"_meta|{PUBLISHER}|{PROFILE}"
-"""The way to the block of the profile; parts of a way stand between bars."""
+"""The path to the profile's block, separated by bars."""
 GONE = object()
 
 
 def edited(changes: dict[str, Any], entry: dict[str, Any] = ENTRY) -> dict[str, Any]:
-    """A copy with other values at some places; `GONE` takes one away."""
+    """A copy with other values at some paths; `GONE` removes one."""
     copy = deepcopy(entry)
     for way, value in changes.items():
         *parts, last = [int(part) if part.isdecimal() else part for part in way.split("|")]

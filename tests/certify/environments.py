@@ -1,4 +1,4 @@
-"""Environments for tests: described, or made on the disk."""
+"""Environments for tests: descriptions, and virtual environments on disk."""
 
 import sys
 import venv

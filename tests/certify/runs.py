@@ -1,4 +1,4 @@
-"""Stored runs for tests, described cell by cell."""
+"""Stored runs for tests, built cell by cell."""
 
 from assay.certify import profile_list
 from assay.certify.bundle import layout
@@ -60,7 +60,7 @@ def run(*cells: CellResult, transports: tuple[str, ...] = ("stdio",), interrupte
 
 
 def healthy(profile: Profile = PROFILE) -> Run:
-    """All that stdio can show is well."""
+    """All demands that stdio can show are met."""
     names = [
         demand.id for demand in profile.demands if demand.by == "traces" and "stdio" in demand.transports
     ]

@@ -1,7 +1,7 @@
-"""What can be done to a bundle, and the reason for which it must be refused then.
+"""Modifications of a bundle, and the reason with which it must be refused.
 
-Some is done by anybody who can write to the disk; some by the developer, who has the key and signs again.
-The tables at the end say what takes which, and who sees it.
+Some need only write access to the files, others the developer's key to sign again. The tables at the end say
+which is which, and which verifier detects it.
 """
 
 import base64
@@ -20,24 +20,24 @@ from assay.signing import canonical, dsse
 from tests.certify import bundles
 from tests.certify.bundles import DEVELOPER, HARNESS, STRANGER, edit, sign_again
 
-Doctor = Callable[[Path], object]
+Change = Callable[[Path], object]
 SUMMARY = "attestations/summary.dsse.json"
 SBOM = "attestations/sbom.dsse.json"
 
 
 class Tampering(NamedTuple):
-    doctor: Doctor
+    change_files: Change
     reason: str
     options: Mapping[str, Any] = MappingProxyType({})
 
 
-def add(name: str, data: bytes = b"x") -> Doctor:
-    def doctor(bundle: Path) -> None:
+def add(name: str, data: bytes = b"x") -> Change:
+    def change_files(bundle: Path) -> None:
         path = bundle / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
 
-    return doctor
+    return change_files
 
 
 def huge(bundle: Path) -> None:
@@ -84,24 +84,24 @@ ON_DISK = {
 }
 
 
-def envelope(change: Callable[[dict[str, Any]], object]) -> Doctor:
-    """Change the envelope of the manifest, and sign nothing."""
+def envelope(change: Callable[[dict[str, Any]], object]) -> Change:
+    """Change the envelope of the manifest without signing it."""
 
-    def doctor(bundle: Path) -> None:
+    def change_files(bundle: Path) -> None:
         value = json.loads((bundle / layout.MANIFEST).read_bytes())
         change(value)
         (bundle / layout.MANIFEST).write_bytes(canonical.encode(value))
 
-    return doctor
+    return change_files
 
 
-def with_payload(change: Callable[[dict[str, Any]], object]) -> Doctor:
-    def doctor(value: dict[str, Any]) -> None:
+def with_payload(change: Callable[[dict[str, Any]], object]) -> Change:
+    def change_files(value: dict[str, Any]) -> None:
         payload = json.loads(base64.b64decode(value["payload"]))
         change(payload)
         value["payload"] = base64.b64encode(canonical.encode(payload)).decode()
 
-    return envelope(doctor)
+    return envelope(change_files)
 
 
 def second_signature(value: dict[str, Any]) -> None:
@@ -116,7 +116,7 @@ def indented(bundle: Path) -> None:
 
 
 def twice(bundle: Path) -> None:
-    """A key that comes twice: other readers may take the first."""
+    """A duplicate key: other parsers may use the first one."""
     data = (bundle / layout.MANIFEST).read_bytes()
     (bundle / layout.MANIFEST).write_bytes(b'{"payload":"e30=",' + data[1:])
 
@@ -157,7 +157,7 @@ ENVELOPE = {
         with_payload(lambda p: p.update(expires="2999-01-01T00:00:00Z")), "bad-signature"
     ),
     "signed by a stranger": Tampering(lambda bundle: sign_again(bundle, STRANGER), "unknown-key"),
-    "signed by a stranger who brings the key": Tampering(
+    "signed by a stranger, with the key added": Tampering(
         lambda bundle: (
             add("stranger.pub", STRANGER.public.pem())(bundle),
             sign_again(bundle, STRANGER, lambda m: m.update(roles={STRANGER.public.id: "developer"})),
@@ -177,12 +177,12 @@ ENVELOPE = {
 }
 
 
-def signed(change: Callable[[dict[str, Any]], object]) -> Doctor:
+def signed(change: Callable[[dict[str, Any]], object]) -> Change:
     """Change the manifest, and sign it with the right key."""
     return lambda bundle: sign_again(bundle, change=change)
 
 
-def named(name: str) -> Doctor:
+def named(name: str) -> Change:
     return signed(lambda m: m["files"].insert(0, {**m["files"][0], "path": name}))
 
 
@@ -217,10 +217,8 @@ MANIFEST = {
     "an artifact without a digest": Tampering(
         signed(lambda m: m["artifact"].update(sha256="")), "bad-manifest"
     ),
-    "files that are no list": Tampering(signed(lambda m: m.update(files={})), "bad-manifest"),
-    "a size that no evidence has": Tampering(
-        signed(lambda m: m["files"][0].update(size=1 << 40)), "too-large"
-    ),
+    "files in an object": Tampering(signed(lambda m: m.update(files={})), "bad-manifest"),
+    "a size above the limit": Tampering(signed(lambda m: m["files"][0].update(size=1 << 40)), "too-large"),
     "another size": Tampering(signed(lambda m: m["files"][0].update(size=1)), "changed-file"),
 }
 
@@ -229,46 +227,46 @@ def days(count: float) -> datetime:
     return bundles.CREATED + timedelta(days=count)
 
 
-def left(bundle: Path) -> None:
+def unchanged(bundle: Path) -> None:
     pass
 
 
 VALIDITY = {
-    "expired": Tampering(left, "expired", {"now": days(90)}),
-    "long expired": Tampering(left, "expired", {"now": datetime(2040, 1, 1, tzinfo=UTC)}),
-    "from the future": Tampering(left, "from-the-future", {"now": days(-1)}),
-    "from the near future": Tampering(left, "from-the-future", {"now": days(-0.01)}),
-    "too old": Tampering(left, "too-old", {"max_age": timedelta(hours=23)}),
+    "expired": Tampering(unchanged, "expired", {"now": days(90)}),
+    "long expired": Tampering(unchanged, "expired", {"now": datetime(2040, 1, 1, tzinfo=UTC)}),
+    "from the future": Tampering(unchanged, "from-the-future", {"now": days(-1)}),
+    "from the near future": Tampering(unchanged, "from-the-future", {"now": days(-0.01)}),
+    "too old": Tampering(unchanged, "too-old", {"max_age": timedelta(hours=23)}),
 }
 
 
-def evidence(name: str, change: Callable[[Any], object]) -> Doctor:
-    """Edit a piece of evidence, and have the developer sign the manifest again."""
+def evidence(name: str, change: Callable[[Any], object]) -> Change:
+    """Edit a file of evidence, and sign the manifest again."""
     return lambda bundle: (edit(bundle / name, change), sign_again(bundle))
 
 
-def replaced(name: str, data: bytes) -> Doctor:
+def replaced(name: str, data: bytes) -> Change:
     return lambda bundle: (add(name, data)(bundle), sign_again(bundle))
 
 
-def dropped(name: str) -> Doctor:
+def dropped(name: str) -> Change:
     return lambda bundle: ((bundle / name).unlink(), sign_again(bundle))
 
 
-def attested(name: str, change: Callable[[dict[str, Any]], object], key: Any = DEVELOPER) -> Doctor:
+def attested(name: str, change: Callable[[dict[str, Any]], object], key: Any = DEVELOPER) -> Change:
     """Edit a statement, sign it, and sign the manifest again."""
 
-    def doctor(bundle: Path) -> None:
+    def change_files(bundle: Path) -> None:
         value = json.loads(base64.b64decode(json.loads((bundle / name).read_bytes())["payload"]))
         change(value)
         (bundle / name).write_bytes(dsse.sign(canonical.encode(value), key))
         sign_again(bundle)
 
-    return doctor
+    return change_files
 
 
 def another_list(bundle: Path) -> None:
-    """An easier list under the old name, with everything made to fit."""
+    """Another list under the same name, with a matching manifest."""
     with (bundle / "profile.toml").open("ab") as file:
         file.write(b"\n# easier\n")
     digest = sha256((bundle / "profile.toml").read_bytes()).hexdigest()
@@ -327,10 +325,10 @@ SIGNED = {
     "an attestation of another kind": Tampering(
         attested(SUMMARY, lambda s: s.update(predicateType="https://example.org/x")), "wrong-predicate"
     ),
-    "an attestation that is no statement": Tampering(
+    "an attestation without a statement": Tampering(
         attested(SUMMARY, lambda s: s.update(_type="x")), "bad-statement"
     ),
-    "an attestation that is no envelope": Tampering(replaced(SUMMARY, b"{}"), "malformed"),
+    "an attestation without an envelope": Tampering(replaced(SUMMARY, b"{}"), "malformed"),
     "an attestation with another digest beside": Tampering(
         attested(SBOM, lambda s: s["subject"][0]["digest"].update(sha512="x")), "bad-statement"
     ),
@@ -344,22 +342,22 @@ SIGNED = {
 }
 
 
-def lying_summary(change: Callable[[dict[str, Any]], object]) -> Doctor:
-    """Edit the summary; statement, badges and manifest are made to fit."""
+def forged_summary(change: Callable[[dict[str, Any]], object]) -> Change:
+    """Edit the summary, and rebuild statement, badges and manifest."""
 
-    def doctor(bundle: Path) -> None:
+    def change_files(bundle: Path) -> None:
         edit(bundle / "summary.json", change)
         bundles.attest_again(bundle)
 
-    return doctor
+    return change_files
 
 
-def whitewashed(value: dict[str, Any]) -> None:
+def inflated(value: dict[str, Any]) -> None:
     value["conclusion"] = "met"
     value["summary"].update(passed=61, scored=61)
 
 
-MISSPELT = {
+INVALID_MANIFEST = {
     "a version that is true": Tampering(signed(lambda m: m.update(v=True)), "bad-manifest"),
     "a field more": Tampering(signed(lambda m: m.update(note="x")), "bad-manifest"),
     "a file with a field more": Tampering(signed(lambda m: m["files"][0].update(note="x")), "bad-manifest"),
@@ -367,17 +365,17 @@ MISSPELT = {
     "the signer as harness": Tampering(
         signed(lambda m: m.update(roles={DEVELOPER.public.id: "harness"})), "bad-manifest"
     ),
-    "a role that is none": Tampering(signed(lambda m: m["roles"].update(x="auditor")), "bad-manifest"),
-    "a size that is no whole number": Tampering(
+    "an unknown role": Tampering(signed(lambda m: m["roles"].update(x="auditor")), "bad-manifest"),
+    "a size with a fraction": Tampering(
         signed(lambda m: m["files"][0].update(size=float(m["files"][0]["size"]))), "bad-manifest"
     ),
-    "a name that is no text": Tampering(signed(lambda m: m["server"].update(name={})), "bad-manifest"),
-    "more keys than anybody has": Tampering(
+    "a name in an object": Tampering(signed(lambda m: m["server"].update(name={})), "bad-manifest"),
+    "too many keys": Tampering(
         signed(lambda m: m["roles"].update({str(number): "harness" for number in range(99)})), "bad-manifest"
     ),
 }
 
-UNTRUE = {
+CONTRADICTORY = {
     "an attestation that says more than its evidence": Tampering(
         attested(SUMMARY, lambda s: s["predicate"]["passedTests"].append("CONF-SEC-04.expired")),
         "wrong-predicate",
@@ -401,10 +399,10 @@ UNTRUE = {
     "a run of long ago": Tampering(
         evidence("run/run.json", lambda r: r.update(started="2029-12-01T00:00:00Z")), "bad-evidence"
     ),
-    "a run to come": Tampering(
+    "a run in the future": Tampering(
         evidence("run/run.json", lambda r: r.update(started="2030-01-02T00:00:00Z")), "bad-evidence"
     ),
-    "a run without a clock": Tampering(
+    "a run without a time zone": Tampering(
         evidence("run/run.json", lambda r: r.update(started="2030-01-01T00:00:00")), "bad-evidence"
     ),
     "a run that was interrupted": Tampering(
@@ -422,13 +420,13 @@ UNTRUE = {
         "missing-trace",
     ),
     "a badge that is null": Tampering(replaced("badge.json", b"null"), "wrong-badge"),
-    "a badge that is cut": Tampering(replaced("badge.json", b"{"), "wrong-badge"),
+    "a truncated badge": Tampering(replaced("badge.json", b"{"), "wrong-badge"),
     "a shield without a message": Tampering(replaced("shields.json", b"{}"), "wrong-badge"),
     "a registry entry that the summary does not know": Tampering(
         replaced("registry/server.json", b"{}"), "wrong-summary"
     ),
     "no run": Tampering(dropped("run/run.json"), "missing-file"),
-    "a run that is none": Tampering(replaced("run/run.json", b"[]"), "bad-evidence"),
+    "an invalid run": Tampering(replaced("run/run.json", b"[]"), "bad-evidence"),
     "a trace dropped": Tampering(
         lambda b: (next((b / "run" / "traces").iterdir()).unlink(), sign_again(b)), "missing-trace"
     ),
@@ -453,48 +451,48 @@ UNTRUE = {
     "another server in the manifest": Tampering(
         signed(lambda m: m["server"].update(name="other")), "wrong-summary"
     ),
-    "a longer life than the summary has": Tampering(
+    "a longer lifetime than in the summary": Tampering(
         signed(lambda m: m.update(expires="2031-01-01T00:00:00Z")), "wrong-summary"
     ),
 }
 
-LIES = {
-    "a summary with more passes": Tampering(lying_summary(whitewashed), "wrong-summary"),
-    "a summary of fewer demands": Tampering(lying_summary(lambda s: s["checks"].pop()), "wrong-summary"),
+FORGED_SUMMARY = {
+    "a summary with more passes": Tampering(forged_summary(inflated), "wrong-summary"),
+    "a summary of fewer demands": Tampering(forged_summary(lambda s: s["checks"].pop()), "wrong-summary"),
     "a summary that does not score a demand": Tampering(
-        lying_summary(lambda s: s["checks"][0].update(scored=False)), "wrong-summary"
+        forged_summary(lambda s: s["checks"][0].update(scored=False)), "wrong-summary"
     ),
     "a summary of another run": Tampering(
-        lying_summary(lambda s: s["run"].update(sha256="0" * 64)), "wrong-summary"
+        forged_summary(lambda s: s["run"].update(sha256="0" * 64)), "wrong-summary"
     ),
     "a summary of another server": Tampering(
-        lying_summary(lambda s: s["server"].update(version="9")), "wrong-summary"
+        forged_summary(lambda s: s["server"].update(version="9")), "wrong-summary"
     ),
     "a summary of another artifact": Tampering(
-        lying_summary(lambda s: s["server"].update(artifact=None)), "wrong-summary"
+        forged_summary(lambda s: s["server"].update(artifact=None)), "wrong-summary"
     ),
     "a summary by another signer": Tampering(
-        lying_summary(lambda s: s["attested"].update(developer=STRANGER.public.id)), "wrong-summary"
+        forged_summary(lambda s: s["attested"].update(developer=STRANGER.public.id)), "wrong-summary"
     ),
     "a summary of other evidence": Tampering(
-        lying_summary(lambda s: s["evidence"][0].update(sha256="0" * 64)), "wrong-summary"
+        forged_summary(lambda s: s["evidence"][0].update(sha256="0" * 64)), "wrong-summary"
     ),
     "a summary with another list": Tampering(
-        lying_summary(lambda s: s["profile"].update(sha256="0" * 64)), "wrong-summary"
+        forged_summary(lambda s: s["profile"].update(sha256="0" * 64)), "wrong-summary"
     ),
 }
 
-# Whoever can write to the disk, or to the wire: no key is needed.
+# Write access to the files is enough: no key is needed.
 WITHOUT_KEY = {"disk": ON_DISK, "envelope": ENVELOPE, "time": VALIDITY}
-# Signed again by the developer. Integrity is broken all the same: both see it.
+# Signed again by the developer, but integrity is still broken: both verifiers detect it.
 WITH_KEY = {"manifest": MANIFEST, "signed": SIGNED}
-# Signed again by the developer, and every file is what was signed: only `assay verify` asks what it says.
-LIES_OF_THE_HOLDER = {"misspelt": MISSPELT, "untrue": UNTRUE, "lie": LIES}
+# Signed again by the developer, with intact files: only `assay verify` compares their contents.
+FORGED = {"invalid": INVALID_MANIFEST, "contradictory": CONTRADICTORY, "summary": FORGED_SUMMARY}
 
-# Where both refuse, the second one in other words: it pins one key, for one role; it opens no name of a
-# manifest but walks and compares, so that no name leads it astray and none has to be understood; it asks for
-# no form beyond what it uses; and it does not read evidence.
-OTHER_WORDS = {
+# Both verifiers refuse, but the independent one gives another reason: it trusts one key for one role; it
+# never opens a path from a manifest, so it need not validate names; it checks only the fields that it uses;
+# and it does not read the evidence.
+OTHER_REASONS = {
     "signed: no list, and none named": "wrong-profile",
     "envelope: signed by the harness": "unknown-key",
     "signed: an attestation by the harness": "unknown-key",
@@ -511,7 +509,7 @@ OTHER_WORDS = {
     "manifest: a size below zero": "changed-file",
     "manifest: digits of another script": "malformed",
     "manifest: an artifact without a digest": "wrong-subject",
-    "manifest: files that are no list": "added-file",
+    "manifest: files in an object": "added-file",
     "disk: a twin by case is added": "added-file",
     "disk: a name with a backslash is added": "added-file",
     "disk: a name with a newline is added": "added-file",

@@ -1,4 +1,4 @@
-"""The badge: a view of the summary, in which nothing is better than it is."""
+"""The badge: a view of the summary that never overstates it."""
 
 import json
 
@@ -34,7 +34,7 @@ def test_it_has_the_keys_of_the_marketplace() -> None:
     assert document["latency"].keys() == {"sse.p95_ms", "coldstart.p95_ms"}
 
 
-def test_what_was_not_measured_is_missing_or_null() -> None:
+def test_unmeasured_values_are_missing_or_null() -> None:
     document = json.loads(badge.badge(of(healthy())))
     assert document["checks"]["transport.sse.resume"] == "missing"
     assert document["checks"]["discovery.manifests"] == "missing"
@@ -44,7 +44,7 @@ def test_what_was_not_measured_is_missing_or_null() -> None:
     assert document["metricsSource"] is None
 
 
-def test_all_that_it_stands_for_must_be_measured_to_pass() -> None:
+def test_a_check_passes_only_if_all_its_demands_are_measured() -> None:
     document = json.loads(badge.badge(of(run(cell(checked(IDS, Verdict.SUCCESS))))))
     assert document["checks"]["jsonrpc.positive"] == "missing"
 
@@ -54,17 +54,17 @@ def test_one_failure_is_a_failure() -> None:
     assert document["checks"]["jsonrpc.positive"] == "fail"
 
 
-def test_all_pass_where_all_is_seen() -> None:
+def test_all_checks_pass_if_all_demands_are_met() -> None:
     assert set(json.loads(badge.badge(of(everything())))["checks"].values()) == {"pass"}
 
 
-def test_figures_come_with_who_says_so() -> None:
+def test_metrics_come_with_their_source() -> None:
     document = json.loads(badge.badge(of(healthy(), **{"metrics.json": json.dumps(RESULTS).encode()})))
     assert document["latency"] == {"sse.p95_ms": 12.5, "coldstart.p95_ms": None}
     assert document["metricsSource"] == "self-reported"
 
 
-def test_the_same_summary_gives_the_same_badge_and_another_one_another() -> None:
+def test_a_badge_depends_on_the_summary_alone() -> None:
     first, second = of(healthy()), of(run(cell(checked(FRAMING, Verdict.SUCCESS))))
     assert badge.badge(first) == badge.badge(first)
     assert badge.badge(first) != badge.badge(second)
@@ -79,13 +79,13 @@ def test_the_same_summary_gives_the_same_badge_and_another_one_another() -> None
         (run(), "lightgrey", "not measured"),
     ],
 )
-def test_a_shield_is_green_for_nothing_less_than_all(stored_run: Run, colour: str, word: str) -> None:
+def test_a_shield_is_green_only_if_all_demands_are_met(stored_run: Run, colour: str, word: str) -> None:
     document = json.loads(badge.shields(of(stored_run)))
     assert (document["schemaVersion"], document["color"]) == (1, colour)
     assert word in document["message"]
 
 
-def test_a_shield_says_that_nobody_signed() -> None:
+def test_a_shield_shows_a_missing_signature() -> None:
     import msgspec
 
     unsigned = msgspec.structs.replace(CONTEXT, developer=None)

@@ -38,7 +38,7 @@ def doctored(change: Callable[[dict[str, Any]], object]) -> bytes:
     return json.dumps(document).encode()
 
 
-def test_an_sbom_of_what_is_installed() -> None:
+def test_an_sbom_of_the_installed_packages() -> None:
     assert judge_sbom(BILL, THERE).status is Verdict.SUCCESS
 
 
@@ -58,13 +58,13 @@ def test_an_sbom_of_what_is_installed() -> None:
         ),
     ],
 )
-def test_a_doctored_sbom_is_caught(data: bytes, reason: str) -> None:
+def test_a_modified_sbom_fails(data: bytes, reason: str) -> None:
     judged = judge_sbom(data, THERE)
     assert judged.status is Verdict.FAILURE
     assert reason in judged.reason
 
 
-def test_a_report_that_is_none_is_a_failure() -> None:
+def test_an_invalid_vulnerability_report_fails() -> None:
     assert judge_vulnerabilities(b"{}", NOW).status is Verdict.FAILURE
 
 
@@ -82,20 +82,20 @@ def test_a_signature_of_the_developer() -> None:
         (b"{}", "malformed"),
     ],
 )
-def test_a_doctored_signature_is_caught(envelope: bytes, reason: str) -> None:
+def test_an_invalid_signature_fails(envelope: bytes, reason: str) -> None:
     judged = judge_signature(envelope, TRUST)
     assert judged.status is Verdict.FAILURE
     assert judged.reason.startswith(reason)
 
 
-def test_nothing_that_was_said_stands_without_its_file() -> None:
+def test_stored_evidence_without_its_file_is_skipped() -> None:
     good = Evidence(Verdict.SUCCESS, "well")
     claimed = {SBOM: good, VULNERABILITIES: good, SIGNATURE: good}
     judged = evidence.rebuild(claimed, {}, "2030-01-01T00:00:00Z")
     assert judged[SBOM].status is judged[VULNERABILITIES].status is Verdict.SKIPPED
 
 
-def test_a_file_is_judged_again_and_what_its_maker_found_is_kept() -> None:
+def test_a_file_is_judged_again_and_earlier_failures_are_kept() -> None:
     bad = Evidence(Verdict.FAILURE, "installed but not listed: x 1")
     claimed = {SBOM: bad, VULNERABILITIES: bad, SIGNATURE: bad}
     assert evidence.rebuild(claimed, {layout.SBOM: BILL}, "2030-01-01T00:00:00Z")[SBOM] == bad

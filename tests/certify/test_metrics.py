@@ -41,7 +41,7 @@ def test_results_that_a_trusted_harness_signed() -> None:
     assert results.of("a") is not None
 
 
-def test_a_signature_that_nobody_verifies_makes_no_harness() -> None:
+def test_an_unverified_signature_does_not_prove_a_harness() -> None:
     results = metrics.read(metrics.sign(RESULTS, HARNESS))
     assert (results.source, results.signer) == (Source.SELF_REPORTED, None)
 
@@ -55,7 +55,7 @@ def test_a_signature_that_nobody_verifies_makes_no_harness() -> None:
         (metrics.sign(RESULTS, HARNESS).replace(b'"sig":"', b'"sig":"AAAA', 1), "bad-signature"),
     ],
 )
-def test_with_a_trusted_harness_nothing_else_is_taken(data: bytes, reason: str) -> None:
+def test_with_a_trusted_harness_other_metrics_are_refused(data: bytes, reason: str) -> None:
     with pytest.raises(BadMetrics, match=reason):
         metrics.read(data, TRUST)
 
@@ -72,11 +72,11 @@ def test_with_a_trusted_harness_nothing_else_is_taken(data: bytes, reason: str) 
         dsse.sign(b"{}", HARNESS, PAYLOAD_TYPE),
     ],
 )
-def test_what_is_no_result_is_refused(data: bytes) -> None:
+def test_invalid_results_are_refused(data: bytes) -> None:
     with pytest.raises(BadMetrics, match="not metrics"):
         metrics.read(data)
 
 
-def test_a_harness_signs_nothing_but_results() -> None:
+def test_only_valid_results_are_signed() -> None:
     with pytest.raises(BadMetrics):
         metrics.sign(b"{}", HARNESS)

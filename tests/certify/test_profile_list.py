@@ -9,17 +9,17 @@ from assay.lab.suites import suite_named
 FROZEN = "fe201ba9e3545cc762d71440b268336ed79ceee5e195cbf8c4cd64d5368ed273"
 
 
-def test_the_list_is_the_one_that_was_frozen() -> None:
+def test_the_list_has_not_changed() -> None:
     """Published evidence refers to these bytes: add a new list instead of changing this one."""
     assert profile_list.known_digests() == {INTELGRAPH: FROZEN}
 
 
-def test_every_row_of_the_suite_is_demanded_and_nothing_else_is_read_off_traces() -> None:
+def test_demands_judged_by_traces_are_the_requirements_of_the_suite() -> None:
     demanded = {demand.id for demand in shipped(INTELGRAPH).demands if demand.by is MeasuredBy.TRACES}
     assert demanded == set(suite_named("marketplace").requirements)
 
 
-def test_what_a_row_only_recommends_is_not_scored() -> None:
+def test_recommendations_are_not_scored() -> None:
     rows = suite_named("marketplace").requirements
     for demand in shipped(INTELGRAPH).demands:
         if demand.by is MeasuredBy.TRACES:
@@ -27,7 +27,7 @@ def test_what_a_row_only_recommends_is_not_scored() -> None:
             assert demand.scored == binding, demand.id
 
 
-def test_transports_are_those_on_which_a_check_looks() -> None:
+def test_transports_match_those_of_the_checks() -> None:
     demands = {item.id: set(item.transports) for item in shipped(INTELGRAPH).demands}
     for check in suite_named("marketplace").checks.values():
         for row in check.requirements:
@@ -45,12 +45,12 @@ def test_transports_are_those_on_which_a_check_looks() -> None:
         shipped(INTELGRAPH).data.replace(b"CONF-TPT-01.stdio.load", b"CONF-TPT-01.stdio.framing", 1),
     ],
 )
-def test_what_is_no_list_is_refused(data: bytes) -> None:
+def test_an_invalid_profile_is_refused(data: bytes) -> None:
     with pytest.raises(BadProfile, match="not a profile"):
         read(data)
 
 
-def test_an_unknown_profile_is_told_with_those_there_are() -> None:
+def test_the_error_for_an_unknown_profile_lists_the_known_ones() -> None:
     with pytest.raises(BadProfile, match=f"unknown profile: other; choose one of {INTELGRAPH}"):
         shipped("other")
 

@@ -1,4 +1,4 @@
-"""Reports for people: every finding with its frames, and nothing of a server's words is markup."""
+"""Reports show every finding with its frames, and escape text from the server."""
 
 import html
 import re
@@ -31,7 +31,7 @@ def test_findings_come_with_frames(bad: Summary) -> None:
         assert "run/traces/jrpc.ids.ndjson#3" in text
 
 
-def test_a_servers_words_are_text(bad: Summary) -> None:
+def test_text_from_the_server_is_escaped(bad: Summary) -> None:
     page = report.html(bad)
     assert "<that>" not in page and "&lt;that&gt;" in page
     assert "<b>x" not in page
@@ -46,7 +46,7 @@ def test_the_page_loads_nothing(bad: Summary) -> None:
     page.encode("ascii")
 
 
-def test_what_was_not_measured_is_called_so() -> None:
+def test_reports_show_what_was_not_measured() -> None:
     summary = summarise(files(healthy()), CONTEXT, JUDGED, {})
     assert "| BENCH-SSE-01 | not measured |" in report.markdown(summary)
     assert "Latency was not measured" in report.html(summary)
@@ -61,6 +61,6 @@ def test_what_was_not_measured_is_called_so() -> None:
         ("sha256:a", "sha256:b", "Signed by the developer"),
     ],
 )
-def test_who_signed_is_said_plainly(developer: str | None, harness: str | None, remark: str) -> None:
+def test_the_report_names_the_signers(developer: str | None, harness: str | None, remark: str) -> None:
     context = msgspec.structs.replace(CONTEXT, developer=developer, harness=harness)
     assert remark in report.markdown(summarise(files(healthy()), context, JUDGED, {}))

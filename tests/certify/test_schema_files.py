@@ -1,4 +1,4 @@
-"""The published schemas are those of the code, and what is written fits them."""
+"""The published schemas are generated from the code, and written documents match them."""
 
 import json
 from pathlib import Path
@@ -47,24 +47,24 @@ def validator(name: str) -> Any:
     return jsonschema_rs.validator_for(json.loads((HOME / f"{name}.schema.json").read_bytes()))
 
 
-def test_there_is_one_for_everything() -> None:
+def test_there_is_a_schema_for_every_type() -> None:
     assert {path.name for path in HOME.iterdir()} == {f"{name}.schema.json" for name in TYPES}
     assert WRITTEN.keys() == TYPES.keys()
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_the_published_one_is_that_of_the_code(name: str) -> None:
-    """`python -m assay.certify.schema_files` writes them again."""
+def test_the_published_schema_is_generated_from_the_code(name: str) -> None:
+    """`python -m assay.certify.schema_files` regenerates them."""
     assert (HOME / f"{name}.schema.json").read_bytes() == rendered(name)
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_what_is_written_fits(name: str) -> None:
+def test_written_documents_match_their_schema(name: str) -> None:
     validator(name).validate(json.loads(WRITTEN[name]))
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_something_else_does_not(name: str) -> None:
+def test_other_documents_do_not_match(name: str) -> None:
     assert not validator(name).is_valid({"no": "such thing"})
 
 
@@ -74,7 +74,7 @@ def test_digests_are_hexadecimal_in_every_dialect() -> None:
     assert not validator("manifest").is_valid(broken)
 
 
-def test_they_are_written_where_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_schemas_are_written_to_their_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schema_files, "HOME", tmp_path)
     schema_files.write()
     assert len(list(tmp_path.iterdir())) == len(TYPES)

@@ -1,4 +1,4 @@
-"""Scores: the worst counts, and nothing seen is never a pass."""
+"""Scores: the worst result counts, and a demand without results never passes."""
 
 import msgspec
 import pytest
@@ -45,16 +45,14 @@ def scored(judged: Run, name: str = IDS, unmeasured: dict[str, Unmeasured] | Non
         ((), SKIPPED, None),
     ],
 )
-def test_the_worst_over_all_cells_counts(
-    verdicts: tuple[Verdict, ...], status: Verdict, passed: bool | None
-) -> None:
+def test_the_worst_result_counts(verdicts: tuple[Verdict, ...], status: Verdict, passed: bool | None) -> None:
     judged = scored(run(*(cell(checked(IDS, verdict)) for verdict in verdicts)))
 
     assert (judged.status, judged.pass_) == (status, passed)
     assert judged.measure is (Measure.NOT_MEASURED if passed is None else Measure.MEASURED)
 
 
-def test_every_place_is_kept() -> None:
+def test_every_result_is_kept() -> None:
     judged = scored(run(cell(checked(IDS, SUCCESS)), cell(checked(IDS, FAILURE), transport="http")))
     assert [(entry.transport, entry.status) for entry in judged.results] == [
         ("stdio", SUCCESS),
@@ -67,7 +65,7 @@ def test_findings_name_their_frames_in_the_bundle() -> None:
     assert broken.frames == ["run/traces/jrpc.ids.ndjson#3"]
 
 
-def test_what_broke_off_is_not_measured_however_well_it_began() -> None:
+def test_success_in_a_scenario_that_broke_off_is_not_measured() -> None:
     judged = scored(
         run(cell(checked(IDS, SUCCESS)), cell(checked(IDS, SUCCESS), broke_off=True, reason=GONE))
     )
@@ -75,7 +73,7 @@ def test_what_broke_off_is_not_measured_however_well_it_began() -> None:
     assert "broke off: gone" in judged.reason
 
 
-def test_what_is_broken_stays_so_where_the_scenario_broke_off() -> None:
+def test_a_failure_in_a_scenario_that_broke_off_counts() -> None:
     assert scored(run(cell(checked(IDS, FAILURE), broke_off=True))).status is FAILURE
 
 
@@ -89,7 +87,7 @@ def test_a_transport_that_was_not_judged_names_the_option() -> None:
     assert judged.reason == "the server was not judged on stdio; add --stdio LINE"
 
 
-def test_what_is_seen_elsewhere_does_not_count_for_a_demand_of_another_transport() -> None:
+def test_results_on_other_transports_do_not_count() -> None:
     judged = scored(run(cell(checked(FRAMING, SUCCESS), transport="http")), FRAMING)
     assert judged.measure is Measure.NOT_MEASURED
 
@@ -102,7 +100,7 @@ def test_what_is_seen_elsewhere_does_not_count_for_a_demand_of_another_transport
         (INTERRUPTED, Measure.NOT_MEASURED),
     ],
 )
-def test_an_option_that_is_missing_is_not_the_servers_lack(reason: Reason, measure: Measure) -> None:
+def test_a_missing_option_is_not_a_missing_feature(reason: Reason, measure: Measure) -> None:
     suite = suite_named("marketplace")
     judged = run(cell(scenario="jrpc.ids", reason=reason))
     unmeasured = find_unmeasured(judged, suite)
@@ -110,12 +108,12 @@ def test_an_option_that_is_missing_is_not_the_servers_lack(reason: Reason, measu
     assert scored(judged, IDS, unmeasured).measure is measure
 
 
-def test_a_demand_that_no_judged_revision_has_does_not_apply() -> None:
+def test_a_demand_of_other_revisions_is_not_applicable() -> None:
     unmeasured = find_unmeasured(run(), suite_named("marketplace"))
     assert unmeasured["CONF-TPT-01.http.resume"].measure is Measure.NOT_APPLICABLE
 
 
-def test_a_demand_whose_scenario_was_left_out_is_not_excused() -> None:
+def test_a_demand_whose_scenario_was_not_selected_is_not_measured() -> None:
     judged = msgspec.structs.replace(
         run(), subjects=[SubjectRecord("it", "http", [Facts(HANDSHAKE[-1].date)])]
     )
@@ -123,26 +121,26 @@ def test_a_demand_whose_scenario_was_left_out_is_not_excused() -> None:
     assert (unmeasured.measure, unmeasured.reason.options) == (Measure.NOT_MEASURED, ("--scenario",))
 
 
-def test_a_demand_of_which_nothing_was_seen_says_what_its_check_says() -> None:
+def test_an_unobserved_demand_has_the_reason_of_its_check() -> None:
     judged = run(cell(checked(IDS, SKIPPED, Reason(ReasonKind.NOT_OBSERVED, "nothing was answered"))))
     unmeasured = find_unmeasured(judged, suite_named("marketplace"))
     assert scored(judged, IDS, unmeasured).reason == "nothing was answered"
 
 
-def test_evidence_decides_where_no_trace_does() -> None:
+def test_other_evidence_decides_demands_without_traces() -> None:
     name = "CONF-EVD-06.sbom"
     scores = score(run(), PROFILE, {name: Evidence(FAILURE, "it lacks a package")}, {})
     judged = next(entry for entry in scores if entry.id == name)
     assert (judged.status, judged.reason) == (FAILURE, "it lacks a package")
 
 
-def test_what_comes_later_is_never_measured_whatever_is_said() -> None:
+def test_unsupported_demands_are_never_measured() -> None:
     scores = score(run(), PROFILE, {"BENCH-SSE-01": Evidence(SUCCESS)}, {})
     judged = next(entry for entry in scores if entry.id == "BENCH-SSE-01")
     assert (judged.status, judged.measure) == (SKIPPED, Measure.NOT_MEASURED)
 
 
-def test_all_that_is_scored_and_measured_is_met() -> None:
+def test_the_profile_is_met_if_all_measured_demands_are() -> None:
     scores = score(healthy(), PROFILE, {}, {})
     assert conclude(scores, ["stdio"], PROFILE) is Conclusion.MET
 
@@ -152,7 +150,7 @@ def test_one_scored_failure_is_enough() -> None:
     assert conclude(scores, ["stdio"], PROFILE) is Conclusion.NOT_MET
 
 
-def test_a_failure_that_is_not_scored_does_not_decide() -> None:
+def test_an_unscored_failure_does_not_count() -> None:
     scores = score(healthy(), PROFILE, {}, {})
     unscored = next(entry for entry in scores if not entry.scored and entry.measure is Measure.MEASURED)
     broken = msgspec.structs.replace(unscored, status=FAILURE)
@@ -166,7 +164,7 @@ def test_without_the_core_too_little_is_measured(judged: list[str]) -> None:
     assert conclude(scores, judged, PROFILE) is Conclusion.TOO_LITTLE
 
 
-def test_a_line_of_megabytes_that_repeats_a_finding_stays_in_the_trace() -> None:
+def test_a_very_long_reproduction_is_left_out() -> None:
     short, long = checked(IDS, Verdict.FAILURE), checked(IDS, Verdict.FAILURE)
     short.findings[0] = msgspec.structs.replace(short.findings[0], reproduce="printf x")
     long.findings[0] = msgspec.structs.replace(long.findings[0], reproduce="x" * 20_000)
@@ -175,7 +173,7 @@ def test_a_line_of_megabytes_that_repeats_a_finding_stays_in_the_trace() -> None
     assert [entry.reproduce for entry in broken] == ["printf x", ""]
 
 
-def test_a_scenario_that_shows_nothing_of_a_demand_says_what_was_missing() -> None:
+def test_an_unobserved_demand_may_have_its_own_reason() -> None:
     disk = "CONF-CAP-03.tools.disk"
     nothing = cell(*(checked(name, Verdict.SKIPPED, UNOBSERVED) for name in (IDS, disk)))
     judged = {entry.id: entry for entry in score(run(nothing), PROFILE, {}, {})}
@@ -183,5 +181,5 @@ def test_a_scenario_that_shows_nothing_of_a_demand_says_what_was_missing() -> No
     assert judged[disk].typed_reason == REASONS[disk]
 
 
-def test_every_reason_is_of_a_demand() -> None:
+def test_every_reason_belongs_to_a_demand() -> None:
     assert REASONS.keys() <= {entry.id for entry in PROFILE.demands}

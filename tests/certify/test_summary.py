@@ -1,4 +1,4 @@
-"""`summary.json`: what stored files show, the same bytes each time."""
+"""`summary.json`: a function of the stored files, with the same bytes each time."""
 
 import json
 from typing import Any
@@ -23,13 +23,13 @@ JUDGED = {
 
 
 def stored(stored_run: Run, **more: Any) -> dict[str, bytes]:
-    """The files of a bundle, the summary among them."""
+    """The files of a bundle, including the summary."""
     content = {**files(stored_run), **{name: json.dumps(value).encode() for name, value in more.items()}}
     document = summarise(content, CONTEXT, JUDGED, {})
     return {**content, SUMMARY: encode(document)}
 
 
-def test_it_keeps_what_other_readers_know() -> None:
+def test_it_has_the_fields_that_other_tools_read() -> None:
     document = json.loads(
         stored(run(cell(checked(IDS, Verdict.SUCCESS), checked(FRAMING, Verdict.FAILURE))))["summary.json"]
     )
@@ -38,7 +38,7 @@ def test_it_keeps_what_other_readers_know() -> None:
     assert (by_name[IDS], by_name[FRAMING], by_name["BENCH-SSE-01"]) == (True, False, None)
 
 
-def test_what_was_not_measured_is_counted_apart() -> None:
+def test_unmeasured_demands_are_counted_separately() -> None:
     summary = read(stored(healthy())["summary.json"])
     counts = summary.summary
     assert counts.failed == 0
@@ -53,7 +53,7 @@ def test_nothing_measured_has_no_rate() -> None:
     assert summarise(there, CONTEXT, unsigned, {}).summary.pass_rate is None
 
 
-def test_categories_say_when_a_part_is_missing() -> None:
+def test_categories_show_that_a_part_was_not_measured() -> None:
     categories = read(stored(healthy())["summary.json"]).categories
     assert categories["performance"] == categories["isolation"] == categories["auth"] == "not measured"
     assert categories["protocol"] == "partly measured"  # nothing was judged over HTTP
@@ -75,19 +75,19 @@ def test_the_same_files_give_the_same_bytes() -> None:
         (b'"performance": "not measured"', b'"performance": "pass"'),
     ],
 )
-def test_a_summary_that_says_more_than_its_files_is_not_made_again(was: bytes, becomes: bytes) -> None:
+def test_a_changed_summary_differs_from_the_rebuilt_one(was: bytes, becomes: bytes) -> None:
     there = stored(healthy())
     there["summary.json"] = there["summary.json"].replace(was, becomes, 1)
     assert rebuild(there) != there["summary.json"]
 
 
-def test_a_run_that_was_exchanged_gives_another_summary() -> None:
+def test_another_run_gives_another_summary() -> None:
     there = stored(healthy())
     there[RUN] = files(run(cell(checked(IDS, Verdict.FAILURE))))[RUN]
     assert rebuild(there) != there["summary.json"]
 
 
-def test_evidence_without_its_file_is_not_measured_again() -> None:
+def test_evidence_without_its_file_counts_as_not_measured() -> None:
     there = files(healthy())
     boasting = {**JUDGED, evidence.SBOM: Evidence(Verdict.SUCCESS, "all there")}
     there["summary.json"] = encode(summarise(there, CONTEXT, boasting, {}))
@@ -95,7 +95,7 @@ def test_evidence_without_its_file_is_not_measured_again() -> None:
     assert sbom.pass_ is None
 
 
-def test_metrics_are_shown_as_what_they_are() -> None:
+def test_unsigned_metrics_are_self_reported() -> None:
     summary = read(stored(healthy(), **{METRICS: RESULTS})["summary.json"])
     assert summary.metrics is not None and summary.metrics.source is Source.SELF_REPORTED
     assert summary.latency.sse_ms is not None and summary.latency.sse_ms.p95 == 12.5
@@ -103,14 +103,14 @@ def test_metrics_are_shown_as_what_they_are() -> None:
     assert summary.categories["performance"] == "not measured"
 
 
-def test_metrics_of_another_server_are_not_this_ones() -> None:
+def test_metrics_of_another_server_are_ignored() -> None:
     other = {"runs": [{**RESULTS["runs"][0], "server": "other"}]}
     assert read(stored(healthy(), **{METRICS: other})["summary.json"]).latency.sse_ms is None
 
 
 @pytest.mark.parametrize("name", [RUN, "profile.toml", "summary.json"])
 @pytest.mark.parametrize("data", [None, b"", b"{}", b"\xff", b"[" * 100_000])
-def test_files_that_are_none_are_refused(name: str, data: bytes | None) -> None:
+def test_missing_and_invalid_files_are_refused(name: str, data: bytes | None) -> None:
     there = stored(healthy())
     if data is None:
         del there[name]
@@ -121,6 +121,6 @@ def test_files_that_are_none_are_refused(name: str, data: bytes | None) -> None:
 
 
 @pytest.mark.parametrize("name", [METRICS, VULNERABILITIES])
-def test_further_evidence_that_is_none_is_refused(name: str) -> None:
+def test_other_invalid_evidence_is_refused(name: str) -> None:
     with pytest.raises(BadSummary, match=name):
         stored(healthy(), **{name: {"no": "such thing"}})

@@ -1,4 +1,4 @@
-"""Doctored bundles: refused for their reason, by both verifiers wherever integrity is broken."""
+"""Modified bundles are refused with a reason; both verifiers detect broken integrity."""
 
 import shutil
 from collections.abc import Iterator
@@ -15,9 +15,9 @@ from assay.certify.verification.procedure import verify
 from contrib import verify_bundle as second
 from tests.certify import bundles
 from tests.certify.bundles import DEVELOPER, NOW
-from tests.certify.tamperings import LIES_OF_THE_HOLDER, OTHER_WORDS, WITH_KEY, WITHOUT_KEY, rows
+from tests.certify.tamperings import FORGED, OTHER_REASONS, WITH_KEY, WITHOUT_KEY, rows
 
-ANYBODY, BROKEN, LIED = rows(WITHOUT_KEY), rows(WITH_KEY), rows(LIES_OF_THE_HOLDER)
+ANYBODY, BROKEN, LIED = rows(WITHOUT_KEY), rows(WITH_KEY), rows(FORGED)
 BOTH = ANYBODY | BROKEN
 FLIPPED = ("malformed", "bad-signature", "wrong-type", "unknown-key")
 NAMES = (
@@ -108,28 +108,28 @@ def test_two_files_are_swapped(bundle: Path, left: str, right: str) -> None:
 
 
 @pytest.mark.parametrize("name", BOTH)
-def test_broken_integrity_is_refused_by_both_with_its_reason(bundle: Path, name: str) -> None:
+def test_both_verifiers_refuse_broken_integrity_with_a_reason(bundle: Path, name: str) -> None:
     row = BOTH[name]
-    row.doctor(bundle)
+    row.change_files(bundle)
     assert ours(bundle, **row.options) == row.reason
-    assert theirs(bundle, **row.options) == OTHER_WORDS.get(name, row.reason)
+    assert theirs(bundle, **row.options) == OTHER_REASONS.get(name, row.reason)
 
 
 @pytest.mark.parametrize("name", LIED)
-def test_a_lie_of_the_keys_holder_takes_the_first_verifier(bundle: Path, name: str) -> None:
-    """The second one says that these are the files that were signed, and no more."""
+def test_a_forgery_by_the_key_owner_is_detected_only_by_assay_verify(bundle: Path, name: str) -> None:
+    """The independent verifier checks only that the files are the signed ones."""
     row = LIED[name]
-    row.doctor(bundle)
+    row.change_files(bundle)
     assert ours(bundle, **row.options) == row.reason
     assert theirs(bundle, **row.options) is None
 
 
-def test_there_are_enough_of_them() -> None:
+def test_the_number_of_tamperings() -> None:
     flipped, dropped, linked, swapped = 3 * len(NAMES), len(NAMES), len(NAMES) - 1, len(NAMES) - 2
     in_any_file = flipped + dropped + linked + swapped
     assert (len(ANYBODY), len(BROKEN), len(LIED), in_any_file) == (50, 45, 47, 81)
-    assert len(OTHER_WORDS.keys() & ANYBODY.keys()) == 4
-    assert OTHER_WORDS.keys() <= BOTH.keys()
+    assert len(OTHER_REASONS.keys() & ANYBODY.keys()) == 4
+    assert OTHER_REASONS.keys() <= BOTH.keys()
 
 
 def artifacts(tmp_path: Path) -> Iterator[Path]:

@@ -1,4 +1,4 @@
-"""The second verifier stands alone, and agrees. What both refuse is in tests/certify/test_tampering.py."""
+"""The independent verifier agrees with ours. tests/certify/test_tampering.py compares what both refuse."""
 
 import ast
 import subprocess
@@ -27,7 +27,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(place: Path, *arguments: str) -> tuple[int, str]:
-    """In an interpreter that knows neither this directory nor the environment's variables."""
+    """In isolated mode: without this directory and the environment variables."""
     command = [sys.executable, "-I", str(SCRIPT), *arguments]
     done = subprocess.run(command, check=False, cwd=place, capture_output=True, text=True, timeout=30)
     return done.returncode, done.stdout
@@ -45,13 +45,13 @@ def test_it_refuses(place: Path) -> None:
     assert another == (1, "refused: ('wrong-artifact', 'MANIFEST.json')\n")
 
 
-def test_what_cannot_be_read_is_told_in_a_line(place: Path) -> None:
+def test_unreadable_files_are_reported_in_one_line(place: Path) -> None:
     for directory, key in (("nothing", "dev.pub"), ("evidence", "nothing"), ("evidence", "server.whl")):
         code, output = run(place, directory, key)
         assert (code, output.count("\n"), output[:9]) == (1, 1, "refused: ")
 
 
-def test_it_says_how_to_use_it(place: Path) -> None:
+def test_it_prints_its_usage(place: Path) -> None:
     assert run(place) == (1, "")
 
 

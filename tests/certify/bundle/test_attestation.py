@@ -61,7 +61,7 @@ def test_the_result_of_a_summary(statuses: list[str], conclusion: str, expected:
     assert result(*checks, conclusion=conclusion)["result"] == expected
 
 
-def test_what_is_not_scored_is_not_stated() -> None:
+def test_unscored_demands_are_not_attested() -> None:
     predicate = result(
         check("a", "SUCCESS"), check("b", "FAILURE", scored=False), check("c", "SUCCESS", scored=False)
     )
@@ -83,7 +83,7 @@ def test_vulnerabilities_name_the_export_and_each_finding() -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"checks":[{}]}', b"\xff", b"[" * 100_000])
-def test_evidence_of_another_form_is_refused(data: bytes) -> None:
+def test_invalid_evidence_is_refused(data: bytes) -> None:
     with pytest.raises(BadManifest, match=r"summary\.json does not have the expected format"):
         claims({"summary.json": data, "profile.toml": b""}, CONTEXT)
 

@@ -43,7 +43,7 @@ def test_on_http_they_are_what_the_server_publishes(options: list[str]) -> None:
     assert all("scopes" in entry for data in manifests.values() for entry in json.loads(data))
 
 
-def test_on_stdio_they_are_made_of_the_newest_lists() -> None:
+def test_on_stdio_they_are_generated_from_the_newest_lists() -> None:
     tool = {"name": "echo", "description": "Echo.", "inputSchema": {}}
     run = spoken(Facts("1", tools=[]), Facts("2", tools=[tool]))
     manifests = capability_files(run, nothing)
@@ -55,6 +55,6 @@ def test_on_stdio_they_are_made_of_the_newest_lists() -> None:
     assert manifests["registry/mcp-prompts.json"] == b"[]"
 
 
-def test_without_a_server_that_spoke_there_are_none() -> None:
+def test_without_facts_there_are_no_manifests() -> None:
     assert capability_files(spoken(), nothing) == {}
     assert capability_files(runs.run(transports=("http",)), nothing) == {}

@@ -39,12 +39,12 @@ def test_the_manifest_names_server_profile_time_signers_and_files(tmp_path: Path
     assert names(tmp_path) == [f"b/{name}" for name in names(tmp_path / "b")], "no temporary files are left"
 
 
-def test_a_key_with_both_roles_is_named_as_the_developers(tmp_path: Path) -> None:
+def test_a_key_with_both_roles_is_listed_as_the_developers(tmp_path: Path) -> None:
     write(tmp_path / "b", EMPTY, DEVELOPER, harness=DEVELOPER.public.id)
     assert opened(tmp_path / "b").roles == {DEVELOPER.public.id: Role.DEVELOPER}
 
 
-def test_without_a_key_there_is_no_signature_and_nothing_attested(tmp_path: Path) -> None:
+def test_without_a_key_there_are_no_signatures_and_attestations(tmp_path: Path) -> None:
     write(tmp_path / "b", replace(EMPTY, files={"summary.json": b'{"checks":[]}'}), None)
     assert json.loads((tmp_path / "b" / MANIFEST).read_bytes())["signatures"] == []
     assert listed(tmp_path / "b")["roles"] == {}
@@ -57,7 +57,7 @@ def test_an_empty_directory_is_filled(tmp_path: Path) -> None:
     assert MANIFEST in names(tmp_path / "b")
 
 
-def test_an_older_bundle_gives_way_only_by_force(tmp_path: Path) -> None:
+def test_an_existing_bundle_is_replaced_only_with_force(tmp_path: Path) -> None:
     write(tmp_path / "b", replace(EMPTY, files={"old": b""}), DEVELOPER)
     with pytest.raises(CannotWrite, match="contains a bundle: name another directory, or use --force"):
         write(tmp_path / "b", EMPTY, DEVELOPER)
@@ -67,7 +67,7 @@ def test_an_older_bundle_gives_way_only_by_force(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stranger", ["notes.txt", "a/b.txt"])
-def test_nothing_else_gives_way_even_by_force(tmp_path: Path, stranger: str) -> None:
+def test_other_files_are_never_replaced(tmp_path: Path, stranger: str) -> None:
     write(tmp_path / "b", EMPTY, DEVELOPER)
     (tmp_path / "b" / stranger).parent.mkdir(exist_ok=True)
     (tmp_path / "b" / stranger).write_text("mine")
@@ -77,13 +77,13 @@ def test_nothing_else_gives_way_even_by_force(tmp_path: Path, stranger: str) -> 
     assert names(tmp_path) == before
 
 
-def test_a_directory_with_a_manifest_of_something_else_does_not_give_way(tmp_path: Path) -> None:
+def test_a_directory_with_a_foreign_manifest_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / MANIFEST).write_text('{"payload":"e30="}')
     with pytest.raises(CannotWrite, match=f"not part of a bundle, such as {MANIFEST}"):
         write(tmp_path, EMPTY, DEVELOPER, force=True)
 
 
-def test_a_file_or_a_link_in_the_way(tmp_path: Path) -> None:
+def test_a_file_or_link_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     (tmp_path / "link").symlink_to(tmp_path)
     for name in ("file", "link"):
@@ -91,7 +91,7 @@ def test_a_file_or_a_link_in_the_way(tmp_path: Path) -> None:
             write(tmp_path / name, EMPTY, DEVELOPER, force=True)
 
 
-def test_a_place_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_parent_directory_is_created(tmp_path: Path) -> None:
     write(tmp_path / "deep" / "er" / "b", EMPTY, DEVELOPER)
     assert MANIFEST in names(tmp_path / "deep" / "er" / "b")
     (tmp_path / "file").write_text("")
@@ -102,13 +102,13 @@ def test_a_place_that_is_not_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["MANIFEST.json", "profile.toml", "attestations/x.dsse.json", "../x", "a//b", "A\\b"]
 )
-def test_names_that_cannot_be_given(tmp_path: Path, name: str) -> None:
+def test_invalid_and_reserved_names(tmp_path: Path, name: str) -> None:
     with pytest.raises(CannotWrite, match="cannot create a bundle: "):
         write(tmp_path / "b", replace(EMPTY, files={name: b""}), DEVELOPER)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_bundle_without_a_life_is_not_written(tmp_path: Path) -> None:
+def test_a_bundle_without_a_lifetime_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(CannotWrite, match="expires before it was created"):
         write(tmp_path / "b", replace(EMPTY, lifetime=timedelta(0)), DEVELOPER)
 
@@ -118,12 +118,12 @@ def test_evidence_that_cannot_be_attested_is_not_written(tmp_path: Path) -> None
         write(tmp_path / "b", replace(EMPTY, files={"summary.json": b"[]"}), DEVELOPER)
 
 
-def test_an_artifact_is_known_by_its_bytes(tmp_path: Path) -> None:
+def test_an_artifact_is_identified_by_its_digest(tmp_path: Path) -> None:
     (tmp_path / "x.whl").write_bytes(b"")
     assert Artifact.of(tmp_path / "x.whl").sha256.startswith("e3b0c442")
 
 
-def test_what_was_written_is_read(tmp_path: Path) -> None:
+def test_a_manifest_survives_encoding_and_decoding(tmp_path: Path) -> None:
     write(tmp_path / "b", EMPTY, DEVELOPER)
     manifest = opened(tmp_path / "b")
     assert read(encode(manifest)) == manifest

@@ -8,7 +8,7 @@ from assay.certify.bundle.environment import BadEnvironment, dependencies, inspe
 from tests.certify.environments import MARKERS, environment, installed, virtual
 
 
-def test_another_environment_is_asked_by_its_own_interpreter(tmp_path: Path) -> None:
+def test_another_environment_is_queried_with_its_own_interpreter(tmp_path: Path) -> None:
     python = virtual(tmp_path, {"Some.Package": "1.0", "other": "2.0"})
     # A package may print at start-up.
     next(tmp_path.rglob("site-packages")).joinpath("greeting.pth").write_text("import sys; print('hello')\n")
@@ -26,7 +26,7 @@ def test_a_package_without_a_version(tmp_path: Path) -> None:
         inspect(python)
 
 
-def test_what_is_no_interpreter(tmp_path: Path) -> None:
+def test_a_program_that_is_not_python(tmp_path: Path) -> None:
     with pytest.raises(BadEnvironment, match=r"cannot start .*No such file"):
         inspect(tmp_path / "python")
     with pytest.raises(BadEnvironment, match="does not report its packages"):
@@ -42,13 +42,13 @@ def test_dependencies_are_those_that_are_installed() -> None:
     assert dependencies(packages) == {"a": ("b",), "b": (), "c": ()}
 
 
-def test_an_extra_counts_where_something_asks_for_it() -> None:
+def test_an_extra_counts_if_a_package_requires_it() -> None:
     of_extra = ('d; extra == "x"', 'b[x]; extra == "all"')
     assert dependencies(environment(installed("b", *of_extra), installed("d")))["b"] == ()
     requiring = environment(installed("a", "b[all]"), installed("b", *of_extra), installed("d"))
     assert dependencies(requiring) == {"a": ("b",), "b": ("d",), "d": ()}
 
 
-def test_a_requirement_that_cannot_be_read() -> None:
+def test_an_invalid_requirement() -> None:
     with pytest.raises(BadEnvironment, match="a in /site has an invalid requirement"):
         dependencies(environment(installed("a", "b === ?? [")))

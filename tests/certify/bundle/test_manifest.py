@@ -20,7 +20,7 @@ EMPTY = sha256(b"").hexdigest()
 
 
 def write(directory: Path, files: dict[str, bytes]) -> dict[str, bytes]:
-    """Write what can be written: a name may not be both a file and a directory."""
+    """Write the files, without those whose name is also a directory."""
     written = {name: data for name, data in files.items() if not any(n.startswith(f"{name}/") for n in files)}
     for name, data in written.items():
         (directory / name).parent.mkdir(parents=True, exist_ok=True)
@@ -30,7 +30,7 @@ def write(directory: Path, files: dict[str, bytes]) -> dict[str, bytes]:
 
 @given(TREES, TREES)
 @settings(max_examples=25)
-def test_a_directory_differs_from_a_manifest_just_where_its_files_do(
+def test_a_comparison_lists_exactly_the_changed_files(
     left: dict[str, bytes], right: dict[str, bytes]
 ) -> None:
     with TemporaryDirectory() as first, TemporaryDirectory() as second:
@@ -48,7 +48,7 @@ def test_a_directory_differs_from_a_manifest_just_where_its_files_do(
     assert bool(difference) is (before != after)
 
 
-def test_the_form(tmp_path: Path) -> None:
+def test_the_encoding(tmp_path: Path) -> None:
     write(tmp_path, {"b/c.txt": b"hi", "a": b""})
     digest = sha256(b"hi").hexdigest()
     assert encode(take(tmp_path)) == canonical.encode(
@@ -95,7 +95,7 @@ def piped(directory: Path) -> None:
 
 
 @pytest.mark.parametrize("spoil", [linked, linked_within, linked_directory, piped])
-def test_only_plain_files_are_described(tmp_path: Path, spoil: Any) -> None:
+def test_only_regular_files_are_described(tmp_path: Path, spoil: Any) -> None:
     spoil(tmp_path)
     for act in (take, lambda directory: compare(manifest.Manifest(()), directory)):
         with pytest.raises(BadManifest, match="only regular files are allowed"):
@@ -103,14 +103,14 @@ def test_only_plain_files_are_described(tmp_path: Path, spoil: Any) -> None:
 
 
 @pytest.mark.parametrize("name", [b"a\\b", b"a\nb", b"\xff"])
-def test_a_name_that_not_every_system_has(tmp_path: Path, name: bytes) -> None:
+def test_a_name_that_is_not_portable(tmp_path: Path, name: bytes) -> None:
     (tmp_path / os.fsdecode(name)).touch()
     with pytest.raises(BadManifest, match="not a portable file name"):
         take(tmp_path)
 
 
 @pytest.mark.parametrize("names", [("A", "a"), ("\u00e9", "e\u0301")])
-def test_names_that_are_one_elsewhere(tmp_path: Path, names: tuple[str, str]) -> None:
+def test_names_that_are_equal_on_other_systems(tmp_path: Path, names: tuple[str, str]) -> None:
     for name in names:
         (tmp_path / name).touch()
     with pytest.raises(BadManifest, match="equal on other systems"):
@@ -124,12 +124,12 @@ def test_names_are_normalised(tmp_path: Path) -> None:
     assert not compare(listed, tmp_path)
 
 
-def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_directory_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(BadManifest, match=r"cannot read .*nowhere: No such file"):
         take(tmp_path / "nowhere")
 
 
-def test_files_are_bounded(tmp_path: Path) -> None:
+def test_the_number_of_files_is_limited(tmp_path: Path) -> None:
     write(tmp_path, {"a": b"", "b": b""})
     with pytest.raises(BadManifest, match="more than 1 files"):
         take(tmp_path, limit=1)
@@ -156,7 +156,7 @@ def entry(path: str = "a", **members: Any) -> dict[str, Any]:
         {},
     ],
 )
-def test_what_is_no_manifest(files: object) -> None:
+def test_an_invalid_manifest(files: object) -> None:
     with pytest.raises(BadManifest):
         read(canonical.encode({"files": files}))
 

@@ -41,7 +41,7 @@ def test_the_same_environment_gives_the_same_bytes() -> None:
     assert described(SMALL) == described(backwards) == described(SMALL)
 
 
-def test_a_real_environment_makes_a_valid_document() -> None:
+def test_a_real_environment_has_a_valid_sbom() -> None:
     packages = inspect(Path(sys.executable))
     bom: dict[str, Any] = json.loads(described(packages))
     assert len(bom["components"]) == len(packages.distributions) + 1
@@ -65,6 +65,6 @@ def test_a_real_environment_makes_a_valid_document() -> None:
     ],
     ids=["bytes", "cut", "deep", "no version", "more", "no type"],
 )
-def test_what_is_no_sbom(data: bytes, cause: str) -> None:
+def test_an_invalid_sbom(data: bytes, cause: str) -> None:
     with pytest.raises(BadSbom, match=cause):
         validate(data)

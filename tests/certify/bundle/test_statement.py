@@ -20,7 +20,7 @@ PLAIN: dict[str, Any] = {
 }
 
 
-def test_it_has_the_shape_of_the_specification() -> None:
+def test_it_has_the_format_of_the_specification() -> None:
     claimed = statement({"server.whl": DIGEST}, KIND, {"result": "PASSED"})
     assert encode(claimed) == canonical.encode(PLAIN)
     assert read(encode(claimed)) == claimed
@@ -72,7 +72,7 @@ GOOD = PLAIN["subject"][0]
     ],
     ids=range(19),
 )
-def test_what_is_no_statement(value: object) -> None:
+def test_an_invalid_statement(value: object) -> None:
     with pytest.raises(BadStatement):
         read(canonical.encode(value))
 
@@ -83,11 +83,11 @@ def test_other_forms_are_refused() -> None:
 
 
 @pytest.mark.parametrize("value", [math.nan, (1, 2), {1: "one"}, b"bytes", object()])
-def test_a_predicate_that_would_change_on_the_way(value: object) -> None:
+def test_a_predicate_that_json_cannot_represent(value: object) -> None:
     with pytest.raises(BadStatement):
         encode(statement({"server.whl": DIGEST}, KIND, {"value": value}))
 
 
-def test_nothing_unreadable_is_written() -> None:
+def test_an_invalid_statement_is_not_encoded() -> None:
     with pytest.raises(BadStatement):
         encode(statement({"server.whl": "short"}, KIND, {}))

@@ -41,18 +41,18 @@ def test_lists_are_those_of_the_newest_revision() -> None:
     assert (profile["capabilities"]["tools"]["n"], profile["protocolVersions"]) == (1, [OLD.date, NEW.date])
 
 
-def test_transports_that_do_not_offer_the_same_are_told() -> None:
+def test_differences_between_transports_are_reported() -> None:
     stdio, http = observed(tools=[{"name": "a"}]), observed(Transport.HTTP, tools=[{"name": "b"}])
     assert [issue.path for issue in transport_differences([stdio, http])] == ["tools"]
     assert transport_differences([stdio, observed(Transport.HTTP, tools=[{"name": "a"}])]) == []
 
 
-def test_a_token_counts_only_if_it_took_one() -> None:
+def test_a_token_counts_only_if_the_server_requires_one() -> None:
     assert block(observed(Transport.HTTP, protected=True), token="opaque")["auth"]["modes"] == ["bearer"]
     assert "auth" not in block(observed(Transport.HTTP), token="opaque")
 
 
-def test_scopes_come_from_wherever_they_are_told() -> None:
+def test_scopes_are_collected_from_all_sources() -> None:
     published = PublishedDocuments(
         {"tools": [{"name": "a", "scopes": ["write"]}, {"name": "b"}]}, [], ["read"]
     )
@@ -64,7 +64,7 @@ def test_scopes_come_from_wherever_they_are_told() -> None:
     ]
 
 
-def test_remotes_and_packages_are_what_the_publisher_says() -> None:
+def test_remotes_and_packages_come_from_the_publisher() -> None:
     claims = PublisherClaims(
         "com.example/x", "0.1.0", "Some server", remotes=["https://example.com/mcp"], title="X"
     )
@@ -73,7 +73,7 @@ def test_remotes_and_packages_are_what_the_publisher_says() -> None:
     assert (entry["title"], "packages" in entry) == ("X", False)
 
 
-def test_manifests_are_made_of_lists_where_none_are_published() -> None:
+def test_missing_manifests_are_generated_from_the_lists() -> None:
     entries = manifests(
         observed(tools=[{"name": "a"}], prompts=[{"name": "p"}]),
         PublishedDocuments({"tools": [{"name": "x"}]}),
@@ -85,7 +85,7 @@ def test_manifests_are_made_of_lists_where_none_are_published() -> None:
     ]
 
 
-async def test_batches_that_a_server_takes_are_seen() -> None:
+async def test_batch_support_is_observed() -> None:
     subject = served("reference", Transport.HTTP)
     await subject.start()
     try:
@@ -95,7 +95,7 @@ async def test_batches_that_a_server_takes_are_seen() -> None:
     assert (server.batch, server.streams, [*server.known]) == (True, True, [*REVISIONS])
 
 
-def test_a_prompt_without_a_version_is_told_by_name() -> None:
+def test_a_prompt_without_a_version_is_reported_by_name() -> None:
     good = {"name": "good", "_meta": {"dev.assay/version": {"semver": "1.0.0", "digest": "sha256:00"}}}
     issues = unversioned([observed(prompts=[{"name": "bad"}, good])])
     assert [issue.path for issue in issues] == ["prompts.bad"]

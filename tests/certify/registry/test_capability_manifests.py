@@ -1,4 +1,4 @@
-"""The manifests of a server: what is wrong fails, what is new is warned of, what drifted is found."""
+"""Capability manifests: errors, warnings about unknown members, and drift from the live lists."""
 
 import json
 from typing import Any
@@ -47,14 +47,14 @@ def severities(kind: str, value: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_good_manifest_has_no_issues(kind: str) -> None:
+def test_a_valid_manifest_has_no_issues(kind: str) -> None:
     assert read(kind, json.dumps([GOOD[kind]]).encode()) == ([GOOD[kind]], [])
     assert severities(kind, [BARE[kind]]) == []
     assert severities(kind, []) == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_not_known_is_warned_of(kind: str) -> None:
+def test_an_unknown_member_is_a_warning(kind: str) -> None:
     assert severities(kind, [{**BARE[kind], "novelty": 1}]) == ["warning"]
 
 
@@ -80,29 +80,29 @@ def test_a_wrong_type_is_an_error(kind: str, edit: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_missing_is_an_error(kind: str) -> None:
+def test_a_missing_member_is_an_error(kind: str) -> None:
     assert set(severities(kind, [{}])) == {"error"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_name_that_comes_twice_is_an_error(kind: str) -> None:
+def test_a_duplicate_name_is_an_error(kind: str) -> None:
     assert severities(kind, [BARE[kind], BARE[kind]]) == ["error"]
 
 
-def test_resources_of_one_name_have_different_addresses() -> None:
+def test_resources_may_share_a_name_but_not_a_uri() -> None:
     first, second = {"name": "a", "uri": "x:1"}, {"name": "a", "uri": "x:2"}
     assert severities("resources", [first, second]) == []
     assert severities("resources", [first, first]) == ["error"]
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"\xff", b"[" * 100_000, b" " * (MAX_BYTES + 1)])
-def test_what_is_no_json_is_told(data: bytes) -> None:
+def test_a_manifest_must_be_json(data: bytes) -> None:
     entries, (issue,) = read("tools", data)
     assert (entries, issue.type, issue.severity) == ([], "json", "error")
 
 
 @pytest.mark.parametrize("value", [{}, None, "x", {"tools": []}])
-def test_what_is_no_array_is_told(value: Any) -> None:
+def test_a_manifest_must_be_an_array(value: Any) -> None:
     assert severities("tools", value) == ["error"]
 
 
@@ -114,11 +114,11 @@ json_values = st.recursive(
 
 
 @given(st.sampled_from(KINDS), json_values)
-def test_nothing_is_too_odd_to_be_read(kind: str, value: Any) -> None:
+def test_any_json_value_can_be_read(kind: str, value: Any) -> None:
     read(kind, json.dumps(value).encode())
 
 
-def test_entries_made_of_lists_agree_with_them() -> None:
+def test_generated_manifest_entries_agree_with_the_lists() -> None:
     live: dict[str, list[dict[str, Any]]] = {
         "tools": [{"name": "a", "inputSchema": {"type": "object"}, "annotations": {}}, {"name": "b"}],
         "resources": [{"name": "r", "uri": "x:1"}],

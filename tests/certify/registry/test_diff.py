@@ -50,7 +50,7 @@ def test_a_lower_version_may_not() -> None:
         {"_meta": GONE},
     ],
 )
-def test_a_change_takes_a_higher_version(edit: dict[str, Any]) -> None:
+def test_a_change_requires_a_higher_version(edit: dict[str, Any]) -> None:
     assert refusals(edit) == ["version"]
     assert refusals({**edit, **HIGHER}) == []
 
@@ -67,7 +67,7 @@ def test_another_name_is_another_server() -> None:
 
 
 @pytest.mark.parametrize("version", ["1.2.0", "1.1.0", "1.2.0-beta"])
-def test_a_prompt_whose_text_changed_takes_a_higher_version_of_its_own(version: str) -> None:
+def test_a_prompt_whose_text_changed_requires_a_higher_version(version: str) -> None:
     edit = {f"{PROMPTS}|digests|review": OTHER, f"{PROMPTS}|versions|review": version, **HIGHER}
     assert refusals(edit) == ["prompts.review"]
 
@@ -86,11 +86,11 @@ def test_a_prompt_with_a_higher_version_may_change() -> None:
     assert refusals(edit) == []
 
 
-def test_a_version_of_a_prompt_does_not_go_back() -> None:
+def test_the_version_of_a_prompt_must_not_decrease() -> None:
     assert refusals({f"{PROMPTS}|versions|review": "1.1.0", **HIGHER}) == ["prompts.review"]
 
 
-def test_a_new_prompt_is_told() -> None:
+def test_a_new_prompt_is_reported() -> None:
     edit = {
         f"{PROMPTS}|versions|other": "1.0.0",
         f"{PROMPTS}|digests|other": OTHER,
@@ -100,13 +100,13 @@ def test_a_new_prompt_is_told() -> None:
     assert Change("prompts.other", "was added") in changes(edit)
 
 
-def test_fewer_tools_take_a_major_version() -> None:
+def test_removing_tools_requires_a_major_version() -> None:
     edit = {f"{BLOCK}|capabilities|tools|n": 2}
     assert [change.path for change in changes({**edit, **HIGHER}, "warning")] == ["tools"]
     assert changes({**edit, **MAJOR}, "warning") == []
 
 
-def test_below_one_a_minor_version_may_take_away() -> None:
+def test_below_1_0_a_minor_version_may_remove_features() -> None:
     old = edited({"version": "0.1.0"})
     fewer = {f"{BLOCK}|capabilities|tools|n": 2}
     assert not [
@@ -121,7 +121,7 @@ def test_below_one_a_minor_version_may_take_away() -> None:
     ]
 
 
-def test_with_manifests_tools_are_told_by_name() -> None:
+def test_with_manifests_tools_are_compared_by_name() -> None:
     old, new = {"tools": [{"name": "a"}, {"name": "b"}]}, {"tools": [{"name": "b"}, {"name": "c"}]}
     reported = changes(HIGHER, old_manifests=old, new_manifests=new)
     assert Change("tools.a", "was removed: that requires a major version", "warning") in reported
@@ -136,11 +136,11 @@ def test_with_manifests_tools_are_told_by_name() -> None:
         ({"_meta": GONE}, "dev.assay/profile"),
     ],
 )
-def test_what_clients_would_miss_is_a_warning(edit: dict[str, Any], path: str) -> None:
+def test_removing_what_clients_rely_on_is_a_warning(edit: dict[str, Any], path: str) -> None:
     assert path in [change.path for change in changes({**edit, **HIGHER}, "warning")]
 
 
-def test_batches_that_are_no_more_taken_are_a_warning() -> None:
+def test_removed_batch_support_is_a_warning() -> None:
     old = edited({f"{BLOCK}|jsonrpc|batch": True})
     reported = difference(old, edited(HIGHER)).changes
     assert [change.path for change in reported if change.severity == "warning"] == ["jsonrpc"]

@@ -94,18 +94,18 @@ def errors(entry: Any) -> list[Issue]:
     return [issue for issue in check(entry).issues if issue.severity == "error"]
 
 
-def test_a_good_entry_has_no_issues() -> None:
+def test_a_valid_entry_has_no_issues() -> None:
     assert check(ENTRY).issues == []
     assert check(ENTRY).valid
 
 
 @pytest.mark.parametrize(("way", "value", "path", "message"), WRONG)
-def test_what_is_wrong_is_told_where_it_is(way: str, value: Any, path: str, message: str) -> None:
+def test_an_issue_has_the_path_of_its_cause(way: str, value: Any, path: str, message: str) -> None:
     (issue,) = errors(edited({way: value}))
     assert (issue.path, message in issue.message) == (path, True)
 
 
-def test_all_issues_are_told_at_once() -> None:
+def test_all_issues_are_reported() -> None:
     entry = edited({"name": 1, "version": "1.x", "packages|0|identifier": GONE})
     assert {issue.path for issue in errors(entry)} == {"name", "version", "packages[0].identifier"}
 
@@ -115,7 +115,7 @@ def test_an_mcpb_package_has_the_digest_of_its_file() -> None:
     assert [issue.path for issue in errors(entry)] == ["packages[0].fileSha256"]
 
 
-def test_what_a_publisher_adds_has_a_bound() -> None:
+def test_the_size_of_publisher_data_is_limited() -> None:
     assert errors(edited({f"_meta|{PUBLISHER}|com.example": "x" * 4000}))[0].message.endswith(
         "accepts at most 4096"
     )
@@ -123,7 +123,7 @@ def test_what_a_publisher_adds_has_a_bound() -> None:
 
 
 @pytest.mark.parametrize("entry", [None, [], "x", 7])
-def test_what_is_no_object_is_no_entry(entry: Any) -> None:
+def test_an_entry_must_be_an_object(entry: Any) -> None:
     assert [issue.path for issue in errors(entry)] == [""]
 
 
@@ -135,22 +135,22 @@ def test_what_is_no_object_is_no_entry(entry: Any) -> None:
         ("$schema", "$schema"),
     ],
 )
-def test_what_is_not_known_is_a_warning(way: str, path: str) -> None:
+def test_an_unknown_member_is_a_warning(way: str, path: str) -> None:
     report = check(edited({way: "x"}))
     assert [(issue.path, issue.severity) for issue in report.issues] == [(path, "warning")]
     assert report.valid
 
 
-def test_without_a_profile_or_a_place_it_is_valid_and_told() -> None:
+def test_without_a_profile_or_location_an_entry_is_valid_with_remarks() -> None:
     report = check(edited({"_meta": GONE, "packages": GONE, "remotes": GONE}))
     assert (report.valid, [issue.severity for issue in report.issues]) == (True, ["info", "warning"])
 
 
-def test_what_is_read_is_checked() -> None:
+def test_reading_checks_the_entry() -> None:
     assert read(json.dumps(ENTRY).encode()) == (ENTRY, check(ENTRY))
 
 
 @pytest.mark.parametrize("data", [b"{", b"\xff", b"[" * 100_000, b" " * (MAX_BYTES + 1)])
-def test_what_is_no_json(data: bytes) -> None:
+def test_an_entry_must_be_json(data: bytes) -> None:
     entry, report = read(data)
     assert (entry, report.valid, report.issues[0].type) == (None, False, "json")

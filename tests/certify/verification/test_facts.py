@@ -26,7 +26,7 @@ def reworded(summary: dict[str, Any]) -> None:
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """As an older version, with other words, would have written it."""
+    """A bundle as an older version with other wording would have written it."""
     bundle = bundles.make(tmp_path_factory.mktemp("older") / "evidence")
     edit(bundle / "run" / "run.json", lambda run: run.update(assay=OLDER))
     bundles.finish_again(bundle)
@@ -47,7 +47,7 @@ def causes(report: VerificationReport) -> list[tuple[str, str]]:
     return [(entry.reason, entry.where) for entry in report.refusals]
 
 
-def test_other_words_of_another_version_are_good(written: Path) -> None:
+def test_other_wording_of_another_version_is_accepted(written: Path) -> None:
     report = verify(written, TRUST, now=NOW, rejudge=True)
     assert causes(report) == []
     notes = {step.name: step.note for step in report.steps}
@@ -55,7 +55,7 @@ def test_other_words_of_another_version_are_good(written: Path) -> None:
     assert FACTS in notes["badge"]
 
 
-def test_other_words_of_the_same_version_are_not(tmp_path: Path) -> None:
+def test_other_wording_of_the_same_version_is_refused(tmp_path: Path) -> None:
     bundle = bundles.make(tmp_path / "evidence")
     notes = {step.name: step.note for step in verify(bundle, TRUST, now=NOW).steps}
     assert "compared byte by byte" in notes["summary"]
@@ -97,7 +97,7 @@ SUMMARIES: dict[str, Change] = {
 
 
 @pytest.mark.parametrize("name", SUMMARIES)
-def test_a_summary_that_says_something_else(older: Path, name: str) -> None:
+def test_a_summary_with_other_facts_is_refused(older: Path, name: str) -> None:
     edit(older / "summary.json", SUMMARIES[name])
     bundles.attest_again(older)
     assert set(causes(verify(older, TRUST, now=NOW))) == {("wrong-summary", "summary.json")}
@@ -119,7 +119,7 @@ BADGES: dict[str, tuple[str, Change]] = {
 
 
 @pytest.mark.parametrize("name", BADGES)
-def test_a_badge_that_says_something_else(older: Path, name: str) -> None:
+def test_a_badge_with_other_facts_is_refused(older: Path, name: str) -> None:
     file, change = BADGES[name]
     edit(older / file, change)
     bundles.sign_again(older)
@@ -134,7 +134,7 @@ def excused(summary: dict[str, Any], demand: str) -> None:
 @pytest.mark.parametrize(
     ("demand", "status"), [("CONF-SEC-04.host", "good"), ("CONF-CAP-03.prompts.version", "refused")]
 )
-def test_judging_again_asks_whether_a_demand_applies_and_not_in_which_words(
+def test_rejudging_compares_whether_a_demand_applies_and_not_its_wording(
     older: Path, demand: str, status: str
 ) -> None:
     edit(older / "summary.json", lambda summary: excused(summary, demand))

@@ -45,7 +45,7 @@ def reasons(report: VerificationReport) -> list[str]:
     return sorted({refusal.reason for refusal in report.refusals})
 
 
-def test_a_good_bundle_is_verified_in_every_step(good: Path) -> None:
+def test_a_valid_bundle_passes_every_step(good: Path) -> None:
     report = verify(good, TRUST, now=NOW, rejudge=True)
     assert report.refusals == ()
     again = ["rejudge", "lists", "report"]
@@ -67,13 +67,13 @@ def test_a_good_bundle_is_verified_in_every_step(good: Path) -> None:
         (CREATED + timedelta(hours=1, seconds=1), timedelta(hours=1), ["too-old"]),
     ],
 )
-def test_it_holds_from_when_it_was_made_until_it_expires(
+def test_a_bundle_is_valid_from_creation_to_expiry(
     good: Path, now: Any, max_age: timedelta | None, expected: list[str]
 ) -> None:
     assert reasons(verify(good, TRUST, now=now, max_age=max_age)) == expected
 
 
-def test_without_a_good_signature_nothing_else_is_looked_at(bundle: Path) -> None:
+def test_without_a_valid_signature_nothing_else_is_read(bundle: Path) -> None:
     (bundle / "run" / "run.json").unlink()
     report = verify(bundle, Trust([(STRANGER.public, Role.DEVELOPER)]), now=NOW)
     assert reasons(report) == ["unknown-key"]
@@ -81,11 +81,11 @@ def test_without_a_good_signature_nothing_else_is_looked_at(bundle: Path) -> Non
     assert {step.status for step in report.steps[1:]} == {Status.NOT_REACHED}
 
 
-def test_whoever_trusts_nobody_verifies_nothing(good: Path) -> None:
+def test_without_trusted_keys_no_bundle_is_accepted(good: Path) -> None:
     assert reasons(verify(good, Trust(), now=NOW)) == ["no-pinned-key"]
 
 
-def test_every_changed_file_is_named_and_none_is_understood(bundle: Path) -> None:
+def test_every_changed_file_is_named_and_none_is_parsed(bundle: Path) -> None:
     (bundle / "badge.json").write_bytes(b"{")
     (bundle / "summary.json").unlink()
     report = verify(bundle, TRUST, now=NOW)
@@ -94,7 +94,7 @@ def test_every_changed_file_is_named_and_none_is_understood(bundle: Path) -> Non
     assert next(step.name for step in report.steps if step.status is Status.NOT_REACHED) == "profile"
 
 
-def test_what_is_no_directory_cannot_be_read(tmp_path: Path) -> None:
+def test_a_bundle_must_be_a_directory(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for name in ("file", "nothing"):
         with pytest.raises(CannotRead):
@@ -102,7 +102,7 @@ def test_what_is_no_directory_cannot_be_read(tmp_path: Path) -> None:
     assert reasons(verify(tmp_path, TRUST, now=NOW)) == ["missing-file"], "a directory without a manifest"
 
 
-def test_an_artifact_where_none_is_named(tmp_path: Path) -> None:
+def test_a_bundle_without_an_artifact(tmp_path: Path) -> None:
     report = verify(bundles.make(tmp_path / "b", artifact=None), TRUST, now=NOW, artifact=tmp_path / "no")
     assert reasons(report) == ["no-artifact", "wrong-summary"]
     with pytest.raises(CannotRead, match="No such file"):
@@ -114,7 +114,7 @@ def with_metrics(bundle: Path, data: bytes) -> None:
     finish_again(bundle)
 
 
-def test_who_pins_no_harness_takes_metrics_for_the_developers_own(good: Path) -> None:
+def test_without_a_trusted_harness_metrics_are_self_reported(good: Path) -> None:
     report = verify(good, DEVELOPER_ONLY, now=NOW)
     assert report.ok
     assert report.self_attested
@@ -135,12 +135,12 @@ def test_metrics_that_are_not_signed_are_self_reported(bundle: Path) -> None:
         (RESULTS, "malformed"),
     ],
 )
-def test_metrics_that_pretend_to_be_a_harness_are_refused(bundle: Path, data: bytes, reason: str) -> None:
+def test_metrics_that_falsely_claim_a_harness_are_refused(bundle: Path, data: bytes, reason: str) -> None:
     with_metrics(bundle, data)
     assert reasons(verify(bundle, TRUST, now=NOW)) == [reason]
 
 
-def test_metrics_changed_under_the_name_of_a_harness_are_refused(bundle: Path) -> None:
+def test_metrics_modified_after_signing_are_refused(bundle: Path) -> None:
     envelope = json.loads(metrics.sign(RESULTS, HARNESS))
     envelope["payload"] = json.loads(metrics.sign(b'{"runs":[]}', STRANGER))["payload"]
     with_metrics(bundle, json.dumps(envelope, sort_keys=True, separators=(",", ":")).encode())
@@ -172,11 +172,11 @@ def a_trace(bundle: Path) -> Path:
     return min((bundle / "run" / "traces").glob("tpt-stdio-framing*"))
 
 
-def test_a_trace_that_was_made_up_shows_other_verdicts(bundle: Path) -> None:
+def test_a_forged_trace_has_other_verdicts(bundle: Path) -> None:
     path = a_trace(bundle)
     path.write_bytes(retold(read_trace(path), banner))
     finish_again(bundle)
-    assert verify(bundle, TRUST, now=NOW).ok, "hashes and signatures alone cannot tell"
+    assert verify(bundle, TRUST, now=NOW).ok, "hashes and signatures alone do not show it"
     report = verify(bundle, TRUST, now=NOW, rejudge=True)
     assert reasons(report) == ["other-verdict"]
     assert report.refusals[0].where == f"run/traces/{path.name}"
@@ -193,7 +193,7 @@ def test_a_trace_that_was_edited_has_a_broken_chain(bundle: Path) -> None:
 
 
 def lied(bundle: Path, change: Callable[[dict[str, Any]], object]) -> VerificationReport:
-    """The run is edited, and summary, badges, statements and signature are made to fit."""
+    """Edit the run; rebuild and sign summary, badges and statements."""
     bundles.edit(bundle / "run" / "run.json", change)
     finish_again(bundle)
     assert verify(bundle, TRUST, now=NOW).ok
@@ -223,14 +223,12 @@ def promoted(run: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("change", [worse, better, exchanged, emptied, promoted])
-def test_a_run_that_says_something_else_than_its_traces(
-    bundle: Path, change: Callable[[dict[str, Any]], None]
-) -> None:
+def test_a_run_that_contradicts_its_traces(bundle: Path, change: Callable[[dict[str, Any]], None]) -> None:
     assert reasons(lied(bundle, change)) == ["other-verdict"]
 
 
 @pytest.mark.parametrize("name", ["report.html", "report.md"])
-def test_a_report_that_shows_something_else(bundle: Path, name: str) -> None:
+def test_a_report_that_differs_from_the_summary(bundle: Path, name: str) -> None:
     with (bundle / name).open("ab") as file:
         file.write(b"all is well")
     bundles.sign_again(bundle)
@@ -239,7 +237,7 @@ def test_a_report_that_shows_something_else(bundle: Path, name: str) -> None:
     assert [(refusal.reason, refusal.where) for refusal in report.refusals] == [("wrong-report", name)]
 
 
-def test_a_list_that_the_server_did_not_tell(bundle: Path) -> None:
+def test_a_capability_manifest_that_the_server_did_not_publish(bundle: Path) -> None:
     stored = parse_run((bundle / "run" / "run.json").read_bytes(), "run.json")
     manifests = capability_files(stored, lambda name: (bundle / name).read_bytes())
     name = "registry/mcp-tools.json"
@@ -253,7 +251,7 @@ def test_a_list_that_the_server_did_not_tell(bundle: Path) -> None:
     assert [(refusal.reason, refusal.where) for refusal in report.refusals] == [("wrong-list", name)]
 
 
-def test_a_demand_that_is_said_not_to_apply(bundle: Path) -> None:
+def test_a_demand_wrongly_called_not_applicable(bundle: Path) -> None:
     def excuse(summary: dict[str, Any]) -> None:
         score = next(entry for entry in summary["checks"] if entry["measure"] == "not measured")
         score.update(measure="not applicable", reason="no tools")
@@ -267,7 +265,7 @@ def test_a_demand_that_is_said_not_to_apply(bundle: Path) -> None:
     assert "is called not applicable (no tools)" in report.refusals[0].detail
 
 
-def test_a_summary_that_is_none_is_refused_in_each_step_that_reads_it(bundle: Path) -> None:
+def test_an_invalid_summary_is_refused_in_each_step_that_reads_it(bundle: Path) -> None:
     (bundle / "summary.json").write_text('{"checks":[]}')
     bundles.sign_again(bundle)
     report = verify(bundle, TRUST, now=NOW, rejudge=True)
@@ -276,13 +274,13 @@ def test_a_summary_that_is_none_is_refused_in_each_step_that_reads_it(bundle: Pa
 
 
 @pytest.mark.parametrize("name", ["run/run.json", "summary.json", "metrics.json", "sbom.cdx.json"])
-def test_a_document_without_a_bottom_is_refused(bundle: Path, name: str) -> None:
+def test_a_deeply_nested_document_is_refused(bundle: Path, name: str) -> None:
     (bundle / name).write_bytes(b'{"checks":' + b"[" * 100_000)
     bundles.sign_again(bundle)
     assert "bad-evidence" in reasons(verify(bundle, TRUST, now=NOW, rejudge=True))
 
 
-def test_a_run_of_a_suite_that_nobody_knows(bundle: Path) -> None:
+def test_a_run_of_an_unknown_suite(bundle: Path) -> None:
     assert reasons(lied(bundle, lambda run: run.update(suite="easy"))) == ["bad-evidence"]
 
 

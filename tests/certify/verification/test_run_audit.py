@@ -39,7 +39,7 @@ def bundle(good: Path, tmp_path: Path) -> Path:
 
 
 def lied(bundle: Path, change: Callable[[dict[str, Any]], object]) -> list[str]:
-    """The run is edited, all that stands on it is made to fit, and signed; why it is refused then."""
+    """Edit the run, rebuild and sign everything that depends on it; return the causes of refusal."""
     run = json.loads((bundle / RUN).read_bytes())
     change(run)
     (bundle / RUN).write_text(json.dumps(run))
@@ -48,7 +48,7 @@ def lied(bundle: Path, change: Callable[[dict[str, Any]], object]) -> list[str]:
         if f"traces/{path.name}" not in named:
             path.unlink()
     finish_again(bundle)
-    assert verify(bundle, TRUST, now=NOW).ok, "hashes and signatures alone cannot tell"
+    assert verify(bundle, TRUST, now=NOW).ok, "hashes and signatures alone do not show it"
     return refusals(bundle)
 
 
@@ -65,13 +65,13 @@ def excused(cell: dict[str, Any], reason: str) -> None:
     cell.update(outcome="not applicable", checks=[], reason=reason, reason_kind="not-applicable", trace="")
 
 
-def test_a_scenario_that_was_played_is_there_wherever_it_makes_sense(bundle: Path) -> None:
+def test_a_chosen_scenario_has_results_wherever_it_applies(bundle: Path) -> None:
     [line] = lied(bundle, dropped)
     assert line.startswith("wrong-run: ")
     assert line.endswith("is missing, although the scenario ran elsewhere")
 
 
-def test_what_does_not_apply_has_the_reason_that_the_facts_give(bundle: Path) -> None:
+def test_the_facts_must_support_a_reason_for_not_applicable(bundle: Path) -> None:
     [line] = lied(bundle, lambda run: excused(run["cells"][0], "the server lists no tools"))
     assert "is called not applicable (the server lists no tools), but applies" in line
 
@@ -93,7 +93,7 @@ def moved(run: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("change", [twice, elsewhere, unheard, moved])
-def test_what_nobody_can_have_played(bundle: Path, change: Callable[[dict[str, Any]], None]) -> None:
+def test_impossible_results(bundle: Path, change: Callable[[dict[str, Any]], None]) -> None:
     assert {line.partition(":")[0] for line in lied(bundle, change)} == {"wrong-run"}
 
 
@@ -110,7 +110,7 @@ def another_time(run: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("change", [many, broken_off, another_time])
-def test_what_a_trace_does_not_show(bundle: Path, change: Callable[[dict[str, Any]], None]) -> None:
+def test_claims_that_the_trace_does_not_show(bundle: Path, change: Callable[[dict[str, Any]], None]) -> None:
     assert {line.partition(":")[0] for line in lied(bundle, change)} == {"other-verdict"}
 
 
@@ -145,19 +145,19 @@ def test_all_traces_are_of_one_server(bundle: Path) -> None:
     ]
 
 
-def test_a_server_gives_one_name(bundle: Path) -> None:
+def test_all_traces_show_the_same_server_name(bundle: Path) -> None:
     lines = retold(bundle, frames=renamed)
     assert lines
     assert all(line.startswith("wrong-run: a trace of another server") for line in lines)
 
 
-def test_a_registry_entry_is_the_one_in_the_bundle(bundle: Path) -> None:
+def test_traces_use_the_registry_entry_of_the_bundle(bundle: Path) -> None:
     [line] = retold(bundle, frames=noted)
     assert line == "wrong-run: judged with another registry entry than registry/server.json"
 
 
-def test_facts_are_refuted_by_what_the_server_said(bundle: Path) -> None:
-    """The scenarios of this bundle need nothing of a server, so one that does is put into its run."""
+def test_traces_refute_false_facts(bundle: Path) -> None:
+    """The scenarios of this bundle have no needs, so one with a need is added to its run."""
     run, suite = parse_run((bundle / RUN).read_bytes()), suite_named("marketplace")
     scenario = next(candidate for candidate in suite.scenarios.values() if "resources" in candidate.id)
     facts = run.subjects[0].facts[0]
@@ -180,12 +180,12 @@ def test_facts_are_refuted_by_what_the_server_said(bundle: Path) -> None:
 
 
 @pytest.mark.parametrize("role", ["client", "x"])
-def test_a_trace_of_a_client_is_none_of_a_server(bundle: Path, role: str) -> None:
+def test_a_trace_of_a_client_is_refused(bundle: Path, role: str) -> None:
     [line] = retold(bundle, lambda header: replace(header, role=role))
     assert line.startswith("broken-trace: ")
 
 
-def test_a_trace_that_is_longer_than_any_is_not_judged(bundle: Path) -> None:
+def test_a_trace_longer_than_the_limit_is_refused(bundle: Path) -> None:
     def lengthened(frames: list[Frame]) -> list[Frame]:
         return frames + [replace(frames[-1], n=n) for n in range(len(frames), 2 * MAX_FRAMES + 1)]
 

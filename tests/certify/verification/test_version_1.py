@@ -26,13 +26,13 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("rejudge", [False, True])
-def test_it_is_good_to_us(home: Path, rejudge: bool) -> None:
+def test_assay_verify_accepts_it(home: Path, rejudge: bool) -> None:
     trust = Trust([(read_public_key(home / "dev.pub"), Role.DEVELOPER)])
     report = verify(home / "bundle", trust, now=NOW, rejudge=rejudge)
     assert (report.refusals, report.ok) == ((), True)
 
 
-def test_it_is_good_to_the_other_verifier(home: Path) -> None:
+def test_the_independent_verifier_accepts_it(home: Path) -> None:
     assert second.verify(home / "bundle", (home / "dev.pub").read_bytes(), NOW)["v"] == 1
 
 

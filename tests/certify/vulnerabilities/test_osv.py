@@ -1,4 +1,4 @@
-"""Components against vulnerability records."""
+"""Components matched with vulnerability records."""
 
 import json
 from pathlib import Path
@@ -65,7 +65,7 @@ def test_without_an_export_nothing_is_scanned() -> None:
     assert scan(sbom("pkg:pypi/mcp@1.0"), None) is None
 
 
-def test_an_export_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+def test_a_missing_export_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(BadExport):
         scan(sbom(), tmp_path / "nowhere")
 
@@ -113,7 +113,7 @@ def test_a_finding_is_rated_by_its_record(tmp_path: Path) -> None:
     assert result.findings[0].rating == Rating(SeverityLevel.CRITICAL, "CVSS_V3", "9.8")
 
 
-def test_findings_are_in_order(tmp_path: Path) -> None:
+def test_matches_are_sorted(tmp_path: Path) -> None:
     bom = sbom("pkg:pypi/b@1.0", "pkg:pypi/a@1.0")
     result = scanned(tmp_path, bom, record("b", id="X-2"), record("a", id="X-3"), record("a", id="X-1"))
     assert [(match.package, match.id) for match in result.findings] == [
@@ -123,7 +123,7 @@ def test_findings_are_in_order(tmp_path: Path) -> None:
     ]
 
 
-def test_components_that_cannot_be_matched_are_named() -> None:
+def test_components_that_cannot_be_looked_up_are_named() -> None:
     within = [{"type": "library", "name": "inner", "purl": "pkg:npm/inner@1.0.0"}]
     parts = [
         {"type": "platform", "name": "cpython"},

@@ -1,4 +1,4 @@
-"""OSV exports in their three shapes, and within bounds."""
+"""OSV exports in three formats, within bounds."""
 
 import json
 import os
@@ -53,24 +53,24 @@ def test_records_are_read(tmp_path: Path, shape: Shape) -> None:
 
 
 @SHAPES
-def test_one_record_that_cannot_be_read_spoils_all(tmp_path: Path, shape: Shape) -> None:
+def test_one_invalid_record_makes_the_export_invalid(tmp_path: Path, shape: Shape) -> None:
     assert "contains no OSV record: Object missing required field `id`" in refusal(shape(tmp_path, FIRST, {}))
 
 
 @SHAPES
-def test_records_are_counted(tmp_path: Path, shape: Shape) -> None:
+def test_the_number_of_records_is_limited(tmp_path: Path, shape: Shape) -> None:
     path = shape(tmp_path, FIRST, SECOND)
     assert "more than 1 " in refusal(path, Bounds(records=1))
 
 
 @SHAPES
-def test_bytes_are_counted(tmp_path: Path, shape: Shape) -> None:
+def test_bytes_are_limited(tmp_path: Path, shape: Shape) -> None:
     path = shape(tmp_path, FIRST, SECOND)
     assert re.search("more than (the limit of )?60", refusal(path, Bounds(file_bytes=60, total_bytes=60)))
 
 
 @pytest.mark.parametrize("shape", [a_directory, a_zip])
-def test_a_record_is_bounded(tmp_path: Path, shape: Shape) -> None:
+def test_the_size_of_a_record_is_limited(tmp_path: Path, shape: Shape) -> None:
     assert "more than 50 bytes" in refusal(shape(tmp_path, FIRST), Bounds(record_bytes=50))
 
 
@@ -98,13 +98,13 @@ def test_a_broken_zip(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"7", b"\xff", b"[]", b'{"vulns":[]}', b"[" * 100_000])
-def test_what_is_no_export(tmp_path: Path, content: bytes) -> None:
+def test_an_invalid_export(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "export.json"
     path.write_bytes(content)
     assert "contains no OSV record" in refusal(path)
 
 
-def test_what_is_neither_file_nor_directory(tmp_path: Path) -> None:
+def test_an_export_must_be_a_file_or_directory(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert "neither a file nor a directory" in refusal(tmp_path / "pipe")
     assert "neither a file nor a directory" in refusal(tmp_path / "nowhere")
@@ -118,7 +118,7 @@ def test_a_directory_with_a_pipe_or_a_link_is_refused(tmp_path: Path) -> None:
         digest(path)
 
 
-def test_an_empty_directory_is_no_export(tmp_path: Path) -> None:
+def test_an_empty_directory_is_not_an_export(tmp_path: Path) -> None:
     assert "contains no OSV record: use an export" in refusal(tmp_path)
 
 
@@ -136,6 +136,6 @@ def test_the_digest_changes_with_the_content(tmp_path: Path, shape: Shape) -> No
         assert first == same
 
 
-def test_the_digest_of_nothing(tmp_path: Path) -> None:
+def test_the_digest_of_a_missing_export(tmp_path: Path) -> None:
     with pytest.raises(BadExport, match="cannot read"):
         digest(tmp_path / "nowhere")

@@ -1,4 +1,4 @@
-"""Ranges and lists of versions, as the OSV schema has them evaluated."""
+"""Ranges and lists of versions, evaluated as the OSV schema defines."""
 
 import pytest
 
@@ -38,7 +38,7 @@ NPM_LIKE = ranged(("introduced", "1.0.0-beta.2"), ("fixed", "1.0.0"), kind="SEMV
         (NPM_LIKE, "1.0.0-beta.2 1.0.0-beta.11 1.0.0-rc.1", "1.0.0-beta.1 1.0.0 1.0.0-alpha"),
     ],
 )
-def test_what_is_affected(affected: Affected, inside: str, outside: str) -> None:
+def test_which_versions_are_affected(affected: Affected, inside: str, outside: str) -> None:
     assert [version for version in inside.split() if not is_affected(affected, version, ORDER)] == []
     assert [version for version in outside.split() if is_affected(affected, version, ORDER)] == []
 
@@ -58,7 +58,7 @@ def test_the_first_fix(affected: Affected, version: str, fix: str | None) -> Non
     assert first_fix(affected, version, ORDER) == fix
 
 
-def test_a_fix_that_another_range_affects_is_none() -> None:
+def test_a_fix_that_another_range_affects_does_not_count() -> None:
     wide, narrow = (
         ranged(("introduced", "0"), ("fixed", "3.0")),
         ranged(("introduced", "1.0"), ("fixed", "1.5")),
@@ -76,6 +76,6 @@ def test_a_fix_that_another_range_affects_is_none() -> None:
         (Affected(), "1.0"),
     ],
 )
-def test_what_cannot_be_told(affected: Affected, version: str) -> None:
+def test_versions_and_ranges_that_cannot_be_compared(affected: Affected, version: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
         is_affected(affected, version, ORDER)

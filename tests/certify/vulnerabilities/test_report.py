@@ -58,11 +58,11 @@ def report(
         ),
     ],
 )
-def test_what_fails(findings: tuple[Match, ...], waived: tuple[str, ...], verdict: Verdict) -> None:
+def test_which_findings_fail(findings: tuple[Match, ...], waived: tuple[str, ...], verdict: Verdict) -> None:
     assert judge(report(*findings, waived=waived), NOW).status is verdict
 
 
-def test_a_record_that_cannot_be_decided_fails_until_it_is_waived() -> None:
+def test_an_undecided_record_fails_until_it_is_waived() -> None:
     doubt = (UndecidedMatch("A", "mcp", "1.0", "versions that do not compare"),)
     assert "--waive" in judge(report(undecided=doubt), NOW).reason
     assert judge(report(undecided=doubt), NOW).status is Verdict.FAILURE
@@ -70,16 +70,16 @@ def test_a_record_that_cannot_be_decided_fails_until_it_is_waived() -> None:
 
 
 @pytest.mark.parametrize("newest", ["2029-12-31T23:59:59Z", "no date", "2029-01-01"])
-def test_an_old_export_is_warned_of(newest: str) -> None:
+def test_an_outdated_export_is_a_warning(newest: str) -> None:
     assert judge(report(newest=newest), NOW).status is Verdict.WARNING
 
 
-def test_an_export_of_a_week_is_fresh() -> None:
+def test_an_export_up_to_a_week_old_is_fresh() -> None:
     newest = (NOW - timedelta(days=7)).isoformat()
     assert judge(report(newest=newest), NOW).status is Verdict.SUCCESS
 
 
-def test_each_vulnerability_counts_once_by_whatever_name() -> None:
+def test_aliases_of_a_vulnerability_count_once() -> None:
     written = report(
         match("A", L.UNSCORED, "CVE-1"),
         match("B", L.HIGH, "CVE-1"),
@@ -88,16 +88,16 @@ def test_each_vulnerability_counts_once_by_whatever_name() -> None:
     assert written.counts == {"critical": 0, "high": 1, "medium": 0, "low": 1, "unscored": 0}
 
 
-def test_waivers_for_nothing_are_told() -> None:
+def test_useless_waivers_are_reported() -> None:
     assert useless_waivers(report(match("A", L.UNSCORED), waived=("A", "Z"))) == ["Z"]
 
 
-def test_it_is_read_as_it_was_written() -> None:
+def test_a_report_survives_encoding_and_decoding() -> None:
     written = report(match("A", L.HIGH, "CVE-1"), waived=("Z",))
     assert read(encode(written)) == written
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[" * 100_000])
-def test_what_is_no_report_is_refused(data: bytes) -> None:
+def test_an_invalid_report_is_refused(data: bytes) -> None:
     with pytest.raises(BadReport, match="not a vulnerability report"):
         read(data)

@@ -1,4 +1,4 @@
-"""How bad a record says that it is."""
+"""The severity of a record."""
 
 import pytest
 
@@ -30,7 +30,7 @@ NONSENSE = Severity("CVSS_V3", "CVSS:3.1/nonsense")
         ([], None, Rating(SeverityLevel.UNSCORED)),
     ],
 )
-def test_the_highest_version_or_the_word_whichever_is_worse(
+def test_the_worse_of_cvss_score_and_database_rating_counts(
     severities: list[Severity], word: str | None, rating: Rating
 ) -> None:
     assert rate(severities, {"severity": word}) == rating
@@ -41,5 +41,5 @@ def test_the_fourth_version_comes_before_the_third() -> None:
 
 
 @pytest.mark.parametrize("database", [None, {}, {"severity": 9}, {"severity": ["CRITICAL"]}])
-def test_a_database_that_says_nothing_readable(database: dict[str, object] | None) -> None:
+def test_an_invalid_database_rating_is_ignored(database: dict[str, object] | None) -> None:
     assert rate(None, database).level is SeverityLevel.UNSCORED

@@ -1,4 +1,4 @@
-"""Versions in their order."""
+"""The order of versions."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def test_the_order(ecosystem: str, versions: str) -> None:
     assert sorted(reversed(in_order), key=ORDERS[ecosystem]) == in_order
 
 
-def test_what_does_not_count() -> None:
+def test_build_metadata_and_prefixes_are_ignored() -> None:
     semver = ORDERS["npm"]
     assert semver("1.2.3+build.7") == semver("v1.2.3") == semver("1.2.3")
     assert semver("1") == semver("1.0.0")
@@ -28,6 +28,6 @@ def test_what_does_not_count() -> None:
 
 @pytest.mark.parametrize("ecosystem", ORDERS)
 @pytest.mark.parametrize("text", ["", "latest", "1.x", "9" * 5000 + ".1", "\u0661.0.0-x y"])
-def test_what_is_no_version(ecosystem: str, text: str) -> None:
+def test_an_invalid_version(ecosystem: str, text: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
         ORDERS[ecosystem](text)

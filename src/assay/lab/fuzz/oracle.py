@@ -167,7 +167,7 @@ def _is_close(frame: Frame) -> bool:
 
 def _is_end(frame: Frame) -> bool:
     """Whether the connection to the subject ends with the frame, and not just a POST of HTTP+SSE."""
-    ends = frame.kind in (Kind.EXIT, Kind.END) and "/post-" not in frame.channel
+    ends = frame.kind in (Kind.EXIT, Kind.END) and frame.stream != "post"
     return ends and frame.sender is Sender.SUBJECT and frame.connection == MINE
 
 

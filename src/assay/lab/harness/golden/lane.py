@@ -39,7 +39,7 @@ def client_side(trace: Trace) -> Sender:
 def lane_of(frame: Frame, messages: Sequence[Message], steady: Sender | None = Sender.DRIVER) -> str:
     """The lane within a channel and direction. All messages of the `steady` side have one order."""
     if frame.sender is steady or frame.kind not in SHARED:
-        return "closing" if frame.kind in CLOSING and frame.channel.endswith(("/ws", "/lines")) else ""
+        return "closing" if frame.kind in CLOSING and frame.stream in ("ws", "lines") else ""
     for message in messages:
         if message.is_response and message.id is not None:
             return f"answer to {message.id!r}"
@@ -73,7 +73,7 @@ def canonical_channels(trace: Trace, messages: MessagesByFrame) -> dict[str, str
     """
     opened: dict[str, Frame] = {}
     for frame in trace.frames:
-        if frame.kind is Kind.REQUEST and not frame.channel.endswith("/ws"):
+        if frame.kind is Kind.REQUEST and frame.stream != "ws":
             opened.setdefault(frame.channel, frame)
     answers = {
         channel: messages[frame.n][0].id
