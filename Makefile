@@ -1,5 +1,5 @@
-# Every target makes the environment it needs; a stamp file keeps the second run quick.
-# Needs Python 3.11 or later, pip and make. `official` adds Node, taken from a wheel.
+# Every target creates the environment it needs; stamp files make later runs fast.
+# Needs Python 3.11 or later, pip and make. `official` adds Node from a wheel.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -32,7 +32,7 @@ BENCH_VENVS := .venv-bench
 BENCH_NODE_READY := bench/peers/typescript/node_modules/.ready
 BENCH_READY := $(patsubst %,$(BENCH_VENVS)/%/.ready,bare assay minimcp mcp fastmcp) $(BENCH_NODE_READY)
 
-# $(call make-venv,directory): Debian ships Python without `ensurepip`, so pip may have to come from outside.
+# $(call make-venv,directory): Debian's Python lacks `ensurepip`, so pip may have to be installed from outside.
 define make-venv
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 		echo "error: Python 3.11 or later is needed: '$(PYTHON)' is $$($(PYTHON) --version 2>&1 || true)" >&2; \
@@ -47,14 +47,14 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: $(READY) ## Judge the bundled servers on each transport and revision, and talk to them
+demo: $(READY) ## Judge the bundled servers and hold a checked conversation with them
 	@$(BIN)/python scripts/demo.py $(ARGS)
 
 .PHONY: test
-test: $(READY) ## Run all tests (ARGS="-k name" narrows them)
-	@# A file stays in one process: to hand out ten thousand tests one by one costs more than most of them.
-	@# And bytecode is kept even where the environment says otherwise: hundreds of processes are started.
-	@# One process more than cores: many tests wait for others that they started.
+test: $(READY) ## Run all tests (ARGS="-k name" selects some)
+	@# A file stays in one process: scheduling thousands of tests one by one costs more than running them.
+	@# Bytecode is written even if the environment disables it, because tests start hundreds of processes.
+	@# One worker more than cores: many tests wait for processes that they started.
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 .PHONY: check
@@ -72,7 +72,7 @@ system: $(READY) | chromium ## Run the tests that need Debian packages: the HTML
 screenshots: $(READY) | chromium ## Show the HTML report in docs/img (RUN=results/run-… with findings)
 	@$(BIN)/python -m scripts.screenshots $(RUN)
 
-# Installed where that is allowed; anyone else is told what to type.
+# Installed if possible; otherwise the command is printed.
 .PHONY: chromium
 chromium: | $(READY)
 	@$(BIN)/python -m tests.system.chromium 2>/dev/null || { \
@@ -84,7 +84,7 @@ chromium: | $(READY)
 			echo "error: apt-get could not install Chromium (above is why): is a package mirror within reach?" >&2; exit 1; }; }
 
 .PHONY: format
-format: $(READY) ## Rewrite the sources as `check` wants them
+format: $(READY) ## Format the sources
 	@$(BIN)/ruff check --fix-only --quiet $(LINTED)
 	@$(BIN)/ruff format $(LINTED)
 
@@ -102,43 +102,43 @@ official: $(READY) $(SUITE_READY) ## Run the official conformance suite against 
 	@$(BIN)/python -m interop.official_authority --node $(NODE_VENV)/bin/node
 
 .PHONY: interop
-interop: ## Run every proof that involves other people's software, and write its table to docs/evidence/interop.md
+interop: ## Run the official suite and clients of other SDKs, and write docs/evidence/interop.md
 	@$(MAKE) --silent --no-print-directory -j4 $(READY) $(SUITE_READY) $(PEERS_READY)
 	@$(MAKE) --no-print-directory official
 	@$(BIN)/python -m interop.clients --node $(NODE_VENV)/bin/node --docs docs/evidence/interop.md
 	@$(BIN)/python -m interop.oauth --node $(NODE_VENV)/bin/node --docs docs/evidence/interop.md
 
 .PHONY: interop-quick
-interop-quick: ## Let the clients that install fast use our servers (ARGS=fastmcp narrows them)
+interop-quick: ## Run only the clients that install fast (ARGS=fastmcp selects one)
 	@$(MAKE) --silent --no-print-directory -j4 $(READY) $(PEERS_READY_QUICK)
 	@$(BIN)/python -m interop.clients --quick --node $(NODE_VENV)/bin/node $(ARGS)
 	@$(BIN)/python -m interop.oauth --quick
 
 .PHONY: agreement
-agreement: ## Judge fixture servers on other SDKs beside the official suite, and write docs/evidence/agreement.md
+agreement: ## Compare our suite with the official one on fixture servers; writes docs/evidence/agreement.md
 	@$(MAKE) --silent --no-print-directory -j4 $(READY) $(SUITE_READY) $(AGREEMENT_READY)
 	@$(BIN)/python -m interop.agreement --node $(NODE_VENV)/bin/node $(ARGS)
 
 .PHONY: client-agreement
-client-agreement: ## The same with fixture clients on the official SDKs, and write docs/evidence/client-agreement.md
+client-agreement: ## The same on fixture clients; writes docs/evidence/client-agreement.md
 	@$(MAKE) --silent --no-print-directory -j4 $(READY) $(SUITE_READY) $(CLIENT_AGREEMENT_READY)
 	@$(BIN)/python -m interop.agreement --clients --node $(NODE_VENV)/bin/node $(ARGS)
 
 .PHONY: kill-rate
-kill-rate: $(READY) $(SUITE_READY) ## The official suite on our saboteurs: its kill rate beside ours (ARGS="'tools.*'" narrows)
+kill-rate: $(READY) $(SUITE_READY) ## Run the official suite on our saboteurs; writes docs/evidence/kill-rate.md (ARGS="'tools.*'" selects some)
 	@$(BIN)/python -m interop.kill_rate --node $(NODE_VENV)/bin/node $(ARGS)
 
 .PHONY: public
-public: $(READY) $(NODE_READY) ## Judge public servers that nobody here wrote, and write docs/evidence/public-servers.md
+public: $(READY) $(NODE_READY) ## Judge public servers; writes docs/evidence/public-servers.md
 	@$(BIN)/python -m interop.public --node $(NODE_VENV)/bin/node $(ARGS)
 
 .PHONY: certified
-certified: $(READY) ## Certify the reference server on stdio and protected HTTP, verify without a network (ARGS=--public: others)
-	@# As for tests: dozens of processes are started, and bytecode saves each a quarter of its time.
+certified: $(READY) ## Certify the reference server and verify the bundles offline (ARGS=--public: public servers)
+	@# As for tests: bytecode saves each of dozens of processes a quarter of its time.
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m interop.certified $(ARGS)
 
 .PHONY: fuzz
-fuzz: $(READY) ## Prove the fuzzer: planted faults, then our own servers (ARGS=600: seconds for each)
+fuzz: $(READY) ## Prove the fuzzer on planted faults, then fuzz our servers (ARGS=600: seconds for each)
 	@$(BIN)/python -m scripts.fuzz_proof $(ARGS)
 
 .PHONY: bench
@@ -146,7 +146,7 @@ bench: $(READY) $(BENCH_READY) | wrk ## Measure speed against every peer (ARGS=-
 	@$(BIN)/python -m bench $(ARGS)
 
 .PHONY: bench-quick
-bench-quick: $(READY) $(BENCH_READY) | wrk ## The same in less than a minute, and noisier
+bench-quick: $(READY) $(BENCH_READY) | wrk ## The same in less than a minute, with more noise
 	@$(BIN)/python -m bench --quick $(ARGS)
 
 .PHONY: wrk
@@ -156,7 +156,7 @@ wrk:
 		echo "error: the load generator is missing: sudo apt-get install wrk" >&2; exit 1; }
 
 .PHONY: clean
-clean: ## Remove environments, caches and products
+clean: ## Remove environments, caches and build products
 	@rm -rf $(VENV) $(NODE_VENV) $(PEER_VENVS) $(PUBLIC_VENVS) interop/peers/*/node_modules $(BENCH_VENVS) interop/node_modules bench/peers/typescript/node_modules results build dist .coverage* htmlcov
 	@rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -165,7 +165,7 @@ $(READY): pyproject.toml constraints.txt
 	$(call make-venv,$(VENV))
 	@echo "installing the development environment into $(VENV)"
 	@$(BIN)/python -m pip install $(PIP_QUIET) --constraint constraints.txt --editable '.[dev,http]'
-	@# Tests start hundreds of servers: where nothing may write bytecode, each would compile Assay again.
+	@# Tests start hundreds of servers; without bytecode each would compile Assay again.
 	@$(BIN)/python -m compileall -q src
 	@touch $@
 
@@ -178,8 +178,7 @@ $(NODE_READY): interop/requirements.txt
 		ln -sf "$$home/lib/node_modules/npm/bin/npm-cli.js" $(NODE_VENV)/bin/npm-from-wheel
 	@touch $@
 
-# $(call npm-ci,directory): the system's npm knows this machine's settings; the one in the wheel serves
-# where there is none.
+# $(call npm-ci,directory): prefer the system's npm, which has this machine's settings, to the one in the wheel.
 define npm-ci
 	@export PATH="$(CURDIR)/$(NODE_VENV)/bin:$$PATH"; \
 		npm=$$(command -v npm || echo npm-from-wheel); \
@@ -215,7 +214,7 @@ $(PUBLIC_VENVS)/%/.ready: interop/public/servers/%/package.json interop/public/s
 	$(call npm-ci,$(@D))
 	@touch $@
 
-# As users install it, compiled like its peers: an editable tree may never be compiled, and starts slower.
+# Installed and compiled like its peers: an editable tree may not be compiled, and starts slower.
 $(BENCH_VENVS)/assay/.ready: pyproject.toml constraints.txt $(shell find src -name '*.py')
 	$(call make-venv,$(@D))
 	@echo "installing Assay alone into $(@D)"

@@ -1,6 +1,6 @@
 """Every Python sample in the documents is a complete program that runs, or says why it does not.
 
-A sample that must not run begins with `# not run: reason`; it is compiled all the same.
+A sample that must not run begins with `# not run: reason`; it is still compiled.
 """
 
 import re
@@ -40,7 +40,7 @@ SAMPLES = [sample for path in PAGES for sample in samples_in(path.read_text("utf
 
 
 def run(text: str, directory: Path) -> subprocess.CompletedProcess[str]:
-    # An empty pipe for input: a server on stdio ends at once, as it does when its client leaves.
+    # Empty input ends a stdio server immediately.
     command = [sys.executable, "-W", "error", "-c", text]
     return subprocess.run(
         command, input="", capture_output=True, text=True, cwd=directory, check=False, timeout=25
@@ -56,18 +56,18 @@ def test_a_sample_runs(sample: Sample, tmp_path: Path) -> None:
 
 
 def test_every_page_that_teaches_has_samples() -> None:
-    found = {sample.place.partition(":")[0] for sample in SAMPLES}
-    assert {"README.md", "quickstart.md", "write.md", "serve.md", "protect.md", "test.md"} <= found
+    pages = {sample.place.partition(":")[0] for sample in SAMPLES}
+    assert {"README.md", "quickstart.md", "write.md", "serve.md", "protect.md", "test.md"} <= pages
 
 
 def test_samples_are_found_with_their_line() -> None:
     page = "# Page\n\n```python\nx = 1\n```\n\n```console\nmake\n```\n\n```python\n# not run: slow\ny\n```\n"
-    found = samples_in(page, "page.md")
-    assert found == [
+    samples = samples_in(page, "page.md")
+    assert samples == [
         Sample("page.md:3", "x = 1\n"),
         Sample("page.md:11", "# not run: slow\ny\n"),
     ]
-    assert [sample.runs for sample in found] == [True, False]
+    assert [sample.runs for sample in samples] == [True, False]
 
 
 def test_a_sample_that_fails_is_noticed(tmp_path: Path) -> None:
