@@ -121,7 +121,7 @@ def test_an_answer_of_another_wire_is_a_wrong_one() -> None:
     expect_answer(old, HANDSHAKE_WIRE)
     expect_answer(new, PER_REQUEST_WIRE)
     for answer, wire in ((new, HANDSHAKE_WIRE), (old, PER_REQUEST_WIRE)):
-        with pytest.raises(WrongAnswer, match="another wire"):
+        with pytest.raises(WrongAnswer, match="wrong result type"):
             expect_answer(answer, wire)
 
 

@@ -1,4 +1,4 @@
-"""One HTTP request and what comes back for it, whoever carries it: status, headers, chunks as they come."""
+"""The response to one HTTP request, over any transport: status, headers, and chunks as they arrive."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 from assay.protocol.framing.sse import SseEvent, SseParser
 
 PATIENCE = 5.0
-"""Seconds after which a fact that was waited for counts as absent."""
+"""Timeout in seconds for anything that a test waits for."""
 
 
 class Answer:
-    """A producer fills it from its own task; a test reads it while it grows."""
+    """A task fills it, and a test reads it at the same time."""
 
     def __init__(self) -> None:
         self.status = 0
@@ -54,7 +54,7 @@ class Answer:
         return self
 
     async def more(self) -> bool:
-        """Take one more chunk; false when the answer has ended."""
+        """Read one more chunk; false at the end of the response."""
         if self._ended:
             return False
         async with asyncio.timeout(PATIENCE):
@@ -77,21 +77,21 @@ class Answer:
         return self
 
     async def event(self) -> SseEvent | None:
-        """The next event of a stream; none when it has ended."""
+        """The next event of a stream; none at its end."""
         await self.started()
         while not self._events and await self.more():
             pass
         return self._events.popleft() if self._events else None
 
     async def message(self) -> Any:
-        """The next JSON-RPC message of a stream, past priming events."""
+        """The next JSON-RPC message of a stream, without priming events."""
         while (event := await self.event()) is not None:
             if event.data:
                 return json.loads(event.data)
         return None
 
     async def messages(self) -> list[Any]:
-        """All that is left, of a stream or as one object."""
+        """All remaining messages, of a stream or as one JSON object."""
         await self.complete()
         if not self.is_stream:
             return [self.json] if self.body else []

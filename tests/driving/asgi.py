@@ -1,4 +1,4 @@
-"""A browser's end of an ASGI application in this process: full duplex, without sockets."""
+"""An HTTP client for an ASGI application in this process: full duplex, without sockets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BOTH = "application/json, text/event-stream"
 
 
 class AsgiAnswer(Answer):
-    """Runs the application for one request. After `leave`, sending fails as the ASGI specification says."""
+    """Runs the application for one request. After `leave`, `send` raises an OSError, as ASGI requires."""
 
     def __init__(
         self, app: Any, scope: dict[str, Any], parts: Sequence[bytes], *, stalls: bool = False
@@ -57,12 +57,12 @@ class AsgiAnswer(Answer):
                 self.end()
 
     def leave(self) -> None:
-        """Hang up."""
+        """Disconnect."""
         self._left.set()
 
 
 class AsgiPeer:
-    """Sends requests as one client would. `session` and `version` are sent once they are set."""
+    """Sends requests as one client; `session` and `version` are sent as headers once they are set."""
 
     def __init__(self, app: Any, *, path: str = "/mcp", principal: Any = None, **scope: Any) -> None:
         self.app = app
@@ -97,7 +97,8 @@ class AsgiPeer:
         doubled: Iterable[tuple[str, str]] = (),
         stalls: bool = False,
     ) -> AsgiAnswer:
-        """Send a request and return at once. A list of bytes is a body in chunks; the rest becomes JSON."""
+        """Send a request and return at once. A list of bytes is sent in chunks; other values are sent as
+        JSON."""
         chunked = isinstance(body, list) and bool(body) and isinstance(body[0], bytes)
         parts = body if chunked else [body if isinstance(body, bytes) else json.dumps(body).encode()]
         pairs = [*self._headers(method, headers or {}).items(), *doubled]
@@ -124,14 +125,14 @@ class AsgiPeer:
         usual = {"POST": {"content-type": "application/json", "accept": BOTH}}.get(method, {})
         if method == "GET":
             usual = {"accept": "text/event-stream"}
-        given: dict[str, str | None] = {
+        headers: dict[str, str | None] = {
             "host": "localhost:3000",
             **usual,
             "mcp-session-id": self.session,
             "mcp-protocol-version": self.version,
             **changed,
         }
-        return {name: value for name, value in given.items() if value is not None}
+        return {name: value for name, value in headers.items() if value is not None}
 
     async def post(self, body: Any, **options: Any) -> Answer:
         return await self.begin("POST", body, **options).complete()

@@ -1,4 +1,4 @@
-"""Certificates made for a test, with authorities of its own."""
+"""Test certificates, signed by test authorities."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Authority:
         )
 
     def issue(self, name: str, subject: x509.Name | None = None, ends: datetime.timedelta = DAY) -> Pair:
-        """A certificate for this machine, or for a client of this name."""
+        """Issue a certificate for localhost, or for a client of this name."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = named((NameOID.COMMON_NAME, name)) if subject is None else subject
         here = x509.SubjectAlternativeName(
@@ -62,9 +62,9 @@ class Authority:
         pair.key.write_bytes(key.private_bytes(PEM, PKCS8, serialization.NoEncryption()))
         return pair
 
-    def client_context(self, shown: Pair | None = None) -> ssl.SSLContext:
-        """For a client that trusts this authority, and shows a certificate of its own if it has one."""
+    def client_context(self, certificate: Pair | None = None) -> ssl.SSLContext:
+        """The context of a client that trusts this authority and presents a certificate, if given."""
         context = ssl.create_default_context(cafile=self.file)
-        if shown is not None:
-            context.load_cert_chain(*shown)
+        if certificate is not None:
+            context.load_cert_chain(*certificate)
         return context

@@ -1,4 +1,4 @@
-"""A small client for tests: any transport, any handshake revision, and the official types as its judge."""
+"""A test client for any transport and handshake revision. It validates all messages by the official types."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ from tests.driving.messages import initialize, notification, request
 
 TRANSPORTS = ("memory", "stdio", "http", "http-plain", "websocket")
 SESSIONED = ("memory", "stdio", "http", "websocket")
-"""Transports on which a server can speak without being asked."""
+"""Transports on which a server can send messages outside of requests."""
 
 
 class Client:
     def __init__(self, revision: Revision) -> None:
         self.revision = revision
-        self.seen: list[dict[str, Any]] = []
-        """Everything that came from the server, in order of arrival."""
+        self.messages: list[dict[str, Any]] = []
+        """Everything that the server sent, in order of arrival."""
         self.own_methods: set[str] = set()
-        """Methods that the server adds to the protocol's: the official types do not know their results."""
+        """Custom methods of the server, whose results the official types do not cover."""
         self.link: Link
         self._methods: dict[Any, str] = {}
         self._changed = asyncio.Event()
         self._read = 0
 
     def take(self, message: Any) -> None:
-        self.seen.extend(message if isinstance(message, list) else [message])
+        self.messages.extend(message if isinstance(message, list) else [message])
         self._changed.set()
 
     async def until(self, find: Callable[[], Any]) -> Any:
         """Wait for the first value that is not None."""
         async with asyncio.timeout(PATIENCE):
-            while (found := find()) is None:
+            while (value := find()) is None:
                 self._changed.clear()
                 await self._changed.wait()
-        return found
+        return value
 
     async def begin(self, method: str, params: Any = None, request_id: Any = None) -> Any:
         """Send a request without waiting for its answer; returns its id."""
@@ -53,11 +53,11 @@ class Client:
         return request_id
 
     async def answer(self, request_id: Any) -> dict[str, Any]:
-        found: dict[str, Any] = await self.until(lambda: next(iter(self.answers(request_id)), None))
-        return found
+        answer: dict[str, Any] = await self.until(lambda: next(iter(self.answers(request_id)), None))
+        return answer
 
     def answers(self, request_id: Any) -> list[dict[str, Any]]:
-        return [seen for seen in self.seen if seen.get("id") == request_id and "method" not in seen]
+        return [each for each in self.messages if each.get("id") == request_id and "method" not in each]
 
     async def result(self, method: str, params: Any = None) -> Any:
         answer = await self.answer(await self.begin(method, params))
@@ -76,19 +76,19 @@ class Client:
     async def notify(self, method: str, params: Any = None) -> None:
         await self.link.send(notification(method, params))
 
-    async def respond(self, asked: dict[str, Any], **body: Any) -> None:
-        await self.link.send({"jsonrpc": "2.0", "id": asked["id"], **body})
+    async def respond(self, question: dict[str, Any], **body: Any) -> None:
+        await self.link.send({"jsonrpc": "2.0", "id": question["id"], **body})
 
     def of(self, method: str) -> list[dict[str, Any]]:
-        """What has come of this method so far."""
-        return [seen for seen in self.seen if seen.get("method") == method]
+        """The messages of this method so far."""
+        return [each for each in self.messages if each.get("method") == method]
 
     async def received(self, method: str, count: int = 1) -> dict[str, Any]:
-        """Wait until so many messages of a method have come; the last of these."""
-        found: list[dict[str, Any]] = await self.until(
-            lambda: found if len(found := self.of(method)) >= count else None
+        """Wait for so many messages of a method, and return the last of them."""
+        messages: list[dict[str, Any]] = await self.until(
+            lambda: messages if len(messages := self.of(method)) >= count else None
         )
-        return found[count - 1]
+        return messages[count - 1]
 
     async def shake_hands(self, capabilities: dict[str, Any] | None = None) -> dict[str, Any]:
         opening = initialize(self.revision, capabilities)
@@ -102,20 +102,20 @@ class Client:
         return result
 
     def judge(self) -> None:
-        """Check every message that came against the official types of this revision."""
-        for seen in self.seen:
-            assert seen["jsonrpc"] == "2.0"
-            if "result" in seen and self._methods[seen["id"]] in self.own_methods:
+        """Validate every received message against the official types of this revision."""
+        for message in self.messages:
+            assert message["jsonrpc"] == "2.0"
+            if "result" in message and self._methods[message["id"]] in self.own_methods:
                 continue
-            if "result" in seen:
-                validate_server_result(self._methods[seen["id"]], self.revision.date, seen["result"])
-            elif "error" in seen:
-                assert isinstance(seen["error"]["code"], int)
-                assert isinstance(seen["error"]["message"], str)
-            elif "id" in seen:
-                parse_server_request(seen["method"], self.revision.date, seen.get("params"))
+            if "result" in message:
+                validate_server_result(self._methods[message["id"]], self.revision.date, message["result"])
+            elif "error" in message:
+                assert isinstance(message["error"]["code"], int)
+                assert isinstance(message["error"]["message"], str)
+            elif "id" in message:
+                parse_server_request(message["method"], self.revision.date, message.get("params"))
             else:
-                parse_server_notification(seen["method"], self.revision.date, seen.get("params"))
+                parse_server_notification(message["method"], self.revision.date, message.get("params"))
 
 
 @contextlib.asynccontextmanager
@@ -128,7 +128,7 @@ async def connect(
     handshake: bool = True,
     listen: bool = False,
 ) -> AsyncIterator[Client]:
-    """A client of this server in this process; in the end everything it received is judged."""
+    """Connect a client to a server in this process. All messages are validated in the end."""
     client = Client(revision)
     client.link = await open_link(server, transport, client)
     try:

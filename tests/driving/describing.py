@@ -1,5 +1,5 @@
-"""Requests that describe themselves, and a client in this process that sends them; the official types judge
-everything that it gets."""
+"""Self-describing requests, and a client in this process that sends them and validates all messages by the
+official types."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def describe(
     capabilities: Mapping[str, Any] | None = None,
     meta: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """A request of the revision without a handshake; `meta` is added to what it says of itself."""
-    own = {VERSION: REVISION.date, CAPABILITIES: capabilities or {}, **(meta or {})}
-    return request(method, {**(params or {}), "_meta": own}, request_id)
+    """A request of the revision without a handshake; `meta` is added to its declaration."""
+    declaration = {VERSION: REVISION.date, CAPABILITIES: capabilities or {}, **(meta or {})}
+    return request(method, {**(params or {}), "_meta": declaration}, request_id)
 
 
 def mirrors(message: Mapping[str, Any]) -> dict[str, str | None]:
-    """The headers that repeat what a request says."""
+    """The headers that mirror a request."""
     params = message.get("params", {})
     headers: dict[str, str | None] = {
         "mcp-protocol-version": params.get("_meta", {}).get(VERSION, REVISION.date),
@@ -56,7 +56,7 @@ def encoded(text: str) -> str:
 
 
 class DescribingClient:
-    """`heard` is what came besides answers, in order. Each request is served on its own."""
+    """Sends requests without a session; `heard` holds the notifications, in order."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class DescribingClient:
         return answer["error"]
 
     async def call(self, name: str, /, answering: Mapping[str, Any] | None = None, **arguments: Any) -> Any:
-        """Call a tool, with the answers and the state of a round before if there was one."""
+        """Call a tool, or retry a call with answers and state."""
         return await self.result("tools/call", {"name": name, "arguments": arguments, **(answering or {})})
 
     async def next(self) -> dict[str, Any]:
@@ -111,10 +111,10 @@ class DescribingClient:
             return await self.heard.get()
 
 
-def answering(asked: Mapping[str, Any], **responses: Any) -> dict[str, Any]:
-    """What a client adds to a request that it sends again; underscores of names become hyphens."""
+def answering(questions: Mapping[str, Any], **responses: Any) -> dict[str, Any]:
+    """The parameters that a client adds to a retried request; underscores in names become hyphens."""
     return {
-        "requestState": asked["requestState"],
+        "requestState": questions["requestState"],
         "inputResponses": {name.replace("_", "-"): response for name, response in responses.items()},
     }
 

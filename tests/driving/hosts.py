@@ -1,4 +1,4 @@
-"""Servers that an ASGI application can live in: our own and others; in this process, on a free port."""
+"""ASGI servers, our own and others, in this process and on a free port."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ async def on_uvicorn(app: Any) -> AsyncIterator[int]:
 async def on_hypercorn(app: Any) -> AsyncIterator[int]:
     bound, stop, config = listen("127.0.0.1", 0), asyncio.Event(), HypercornConfig()
     port = bound.getsockname()[1]
-    # The descriptor is Hypercorn's from here on, to close it as well.
+    # Hypercorn takes over the descriptor and closes it.
     config.bind, config.errorlog, config.graceful_timeout = [f"fd://{bound.detach()}"], None, 1.0
     serving = asyncio.create_task(hypercorn.asyncio.serve(app, config, shutdown_trigger=stop.wait))
     async with _stopped(serving, stop.set):

@@ -1,4 +1,4 @@
-"""How a client's messages travel: one class per transport, all with `send`, `settled` and `close`."""
+"""The client's side of each transport, with the same interface."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ Take = Callable[[Any], None]
 
 class Link(Protocol):
     async def send(self, message: Any) -> None:
-        """Hand over a message. One that is answered is answered later, through `Take`."""
+        """Send a message. Its answer, if any, is passed to `Take` later."""
 
     async def listen(self) -> None:
-        """Be ready for what the server sends on its own."""
+        """Receive messages outside of requests."""
 
     async def settled(self) -> None:
-        """Wait until nothing that was sent can still be answered; only where the transport shows that."""
+        """Wait until all requests are answered, on transports that know."""
 
     async def close(self) -> None: ...
 
@@ -44,7 +44,7 @@ def is_request(message: Any) -> bool:
 
 
 class Deliveries:
-    """Requests under way, each in a task."""
+    """Requests in progress, each in a task."""
 
     def __init__(self) -> None:
         self._tasks: list[asyncio.Task[None]] = []
@@ -149,15 +149,15 @@ async def take_lines(lines: asyncio.StreamReader, take: Take) -> None:
 
 
 class ProcessLink:
-    """A server in a process of its own. It must exit with 0 when its input ends."""
+    """A server in a separate process, which must exit with 0 when its input ends."""
 
-    def __init__(self, driven: StdioProcess, take: Take) -> None:
-        self._driven = driven
-        assert driven.process.stdout is not None
-        self._receiving = asyncio.get_running_loop().create_task(take_lines(driven.process.stdout, take))
+    def __init__(self, process: StdioProcess, take: Take) -> None:
+        self._process = process
+        assert process.process.stdout is not None
+        self._receiving = asyncio.get_running_loop().create_task(take_lines(process.process.stdout, take))
 
     async def send(self, message: Any) -> None:
-        await self._driven.send(message)
+        await self._process.send(message)
 
     async def listen(self) -> None:
         pass
@@ -166,8 +166,8 @@ class ProcessLink:
         pass
 
     async def close(self) -> None:
-        self._driven.end_input()
-        assert await self._driven.exit_code() == 0
+        self._process.end_input()
+        assert await self._process.exit_code() == 0
         await self._receiving
 
 
@@ -203,7 +203,7 @@ class SocketLink:
 
 
 class HttpLink:
-    """Each message is a POST of its own; what the server sends on its own comes by GET."""
+    """Sends each message by POST; messages outside of requests arrive by GET."""
 
     def __init__(self, peer: AsgiPeer | SocketPeer, take: Take) -> None:
         self.peer = peer
@@ -222,8 +222,8 @@ class HttpLink:
         if not is_request(message):
             assert ((await answer.complete()).status, answer.body) == (202, b"")
         elif answer.is_stream:
-            while (found := await answer.message()) is not None:
-                self._take(found)
+            while (reply := await answer.message()) is not None:
+                self._take(reply)
         else:
             self._take((await answer.complete()).json)
 

@@ -8,8 +8,8 @@ from assay.revisions.revision import Revision
 
 
 def request(method: str, params: Any = None, request_id: int | str = 1) -> dict[str, Any]:
-    given = {} if params is None else {"params": params}
-    return {"jsonrpc": "2.0", "id": request_id, "method": method, **given}
+    optional = {} if params is None else {"params": params}
+    return {"jsonrpc": "2.0", "id": request_id, "method": method, **optional}
 
 
 def notification(method: str, params: Any = None) -> dict[str, Any]:

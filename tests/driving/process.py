@@ -1,4 +1,4 @@
-"""A server in a process of its own, on its pipes or on a socket."""
+"""A server in a separate process, on pipes or on a socket."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class StdioProcess:
-    """Lines in, lines out; what the server writes to standard error is kept."""
+    """Writes and reads lines, and collects standard error."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
@@ -38,7 +38,7 @@ class StdioProcess:
         await self.write(json.dumps(message).encode() + b"\n")
 
     async def line(self) -> bytes:
-        """The next line, or nothing at the end of output."""
+        """The next line; empty at the end of the output."""
         assert self.process.stdout is not None
         async with asyncio.timeout(PATIENCE):
             return await self.process.stdout.readline()
@@ -63,34 +63,34 @@ class StdioProcess:
         return code
 
     async def rest(self) -> list[Any]:
-        """All messages that are still to come."""
-        found = []
+        """All remaining messages."""
+        messages = []
         while line := await self.line():
-            found.append(json.loads(line))
-        return found
+            messages.append(json.loads(line))
+        return messages
 
 
 @contextlib.asynccontextmanager
 async def stdio_process(*command: str, **options: Any) -> AsyncIterator[StdioProcess]:
-    """Start Python with these arguments. Whatever is still running in the end is killed."""
+    """Start Python with these arguments, and kill it in the end."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, *command, cwd=ROOT, env=environment(), limit=1 << 23,
         **{"stdin": asyncio.subprocess.PIPE, "stdout": asyncio.subprocess.PIPE,
            "stderr": asyncio.subprocess.PIPE, **options},
     )  # fmt: skip
-    driven = StdioProcess(process)
+    server = StdioProcess(process)
     try:
-        yield driven
+        yield server
     finally:
         await _stop(process)
-        await driven._draining
+        await server._draining
 
 
 @contextlib.asynccontextmanager
 async def http_process(*command: str) -> AsyncIterator[str]:
     """Start Python with these arguments and yield the URL that it announces on standard output.
 
-    The server must end by itself, without failure, when it is told to stop.
+    The server must exit without an error after SIGTERM.
     """
     process = await asyncio.create_subprocess_exec(
         sys.executable, *command, cwd=ROOT, env=environment(), stdout=asyncio.subprocess.PIPE
@@ -110,7 +110,7 @@ async def http_process(*command: str) -> AsyncIterator[str]:
 
 
 def environment() -> dict[str, str]:
-    # The source beside these tests, whatever is installed; with output buffered, as it is for most people.
+    # Test the source of this repository, not an installed package; output is buffered, as it is by default.
     path = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
     return {**os.environ, "PYTHONPATH": path, "PYTHONWARNINGS": "error", "PYTHONUNBUFFERED": ""}
 

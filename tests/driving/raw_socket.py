@@ -1,4 +1,4 @@
-"""A WebSocket client on a bare socket, which writes any bytes and leaves in any way."""
+"""A WebSocket client on a raw socket, which can send any bytes and disconnect in any way."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RawSocket:
 
     @classmethod
     async def open(cls, port: int, window: int | None = None) -> Self:
-        """`window` is how many bytes the system may hold that were not read."""
+        """`window` is the size of the receive buffer in the kernel."""
         bare = socket.socket()
         bare.setblocking(False)
         if window is not None:
@@ -69,11 +69,11 @@ class RawSocket:
 
     async def gone(self) -> None:
         self.writer.close()
-        # However that ends: the server may have reset the connection.
+        # Ignore errors: the server may have reset the connection.
         await asyncio.wait([asyncio.ensure_future(self.writer.wait_closed())])
 
     async def reset(self) -> None:
-        """Pull the plug: closing with this option set says no goodbye."""
+        """Reset the connection, which is what closing with this option does."""
         sock = self.writer.get_extra_info("socket")
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         await self.gone()

@@ -1,4 +1,4 @@
-"""An HTTP client on real sockets, with the same face as `AsgiPeer`."""
+"""An HTTP client on real sockets, with the same interface as `AsgiPeer`."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ class SocketPeer:
 
     def begin(self, method: str, body: Any = b"", *, headers: dict[str, str] | None = None) -> SocketAnswer:
         usual = {"content-type": "application/json", "accept": BOTH} if method == "POST" else {"accept": BOTH}
-        given = {
+        values = {
             **usual,
             "mcp-session-id": self.session,
             "mcp-protocol-version": self.version,
             **(headers or {}),
         }
-        sent = {name: value for name, value in given.items() if value is not None}
+        sent = {name: value for name, value in values.items() if value is not None}
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         answer = SocketAnswer(self._client, method, self.url, headers=sent, content=content)
         self._answers.append(answer)

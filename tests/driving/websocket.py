@@ -1,4 +1,4 @@
-"""A client's end of an ASGI application's WebSocket side, in this process, without sockets."""
+"""A WebSocket client for an ASGI application in this process, without sockets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.driving.answer import PATIENCE
 
 
 class Closed(Exception):
-    """The server closed the connection, or never opened it."""
+    """The server closed or refused the connection."""
 
     def __init__(self, code: int, reason: str) -> None:
         super().__init__(code, reason)
@@ -34,24 +34,24 @@ class AsgiSocket:
         principal: Any = None,
         **scope: Any,
     ) -> None:
-        given = {"host": "localhost:3000", **(headers or {})}
+        sent = {"host": "localhost:3000", **(headers or {})}
         self.scope: dict[str, Any] = {
             "type": "websocket",
             "asgi": {"version": "3.0", "spec_version": "2.4"},
             "path": path,
             "root_path": "",
-            "headers": [(name.encode(), value.encode()) for name, value in given.items()],
+            "headers": [(name.encode(), value.encode()) for name, value in sent.items()],
             "subprotocols": list(subprotocols),
             "extensions": {"websocket.http.response": {}},
             **({} if principal is None else {"assay": Scope(principal=principal)}),
             **scope,
         }
         self.reads = asyncio.Event()
-        """While it is not set, the client reads nothing, and the server's writes do not return."""
+        """While this is not set, the client reads nothing, and the server's writes block."""
         self.reads.set()
         self.subprotocol: str | None = None
         self.status = 0
-        """Of the HTTP response that refused the connection."""
+        """The status of the HTTP response that refused the connection."""
         self.body = b""
         self._left = False
         self._to_server: asyncio.Queue[Message] = asyncio.Queue()
@@ -62,7 +62,7 @@ class AsgiSocket:
     async def __aenter__(self) -> Self:
         """
         Raises:
-            Closed: it was refused; `status` and `body` say how.
+            Closed: it was refused; see `status` and `body`.
         """
         first = await self._next()
         if first["type"] == "websocket.http.response.start":
@@ -103,7 +103,7 @@ class AsgiSocket:
         self._to_server.put_nowait({"type": "websocket.receive", "bytes": data})
 
     def leave(self) -> None:
-        """Hang up."""
+        """Disconnect."""
         if not self._left:
             self._left = True
             self.reads.set()
@@ -124,7 +124,7 @@ class AsgiSocket:
         return await self.receive()
 
     async def closed(self) -> Closed:
-        """Read to the end; how it ended."""
+        """Read to the end, and return how the connection was closed."""
         while True:
             try:
                 await self.receive()
@@ -133,5 +133,5 @@ class AsgiSocket:
 
     @property
     def unread(self) -> int:
-        """Messages that have come and were not looked at."""
+        """Number of messages that were not read yet."""
         return self._from_server.qsize()

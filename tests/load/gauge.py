@@ -1,4 +1,4 @@
-"""What a process holds: tasks, descriptors and memory; and the server under load, in this process."""
+"""Measure the tasks, descriptors and memory of this process, and serve an application under load in it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.driving.answer import PATIENCE
 
 
 async def turn() -> None:
-    """One turn of the event loop; sockets that are ready get theirs."""
+    """Run one iteration of the event loop."""
     gone = asyncio.Event()
     asyncio.get_running_loop().call_soon(gone.set)
     await gone.wait()
@@ -31,7 +31,7 @@ async def until(fact: Callable[[], bool]) -> None:
 
 
 async def until_still(count: Callable[[], int], turns: int = 300) -> int:
-    """Wait until a count has not moved for so many turns."""
+    """Wait until a count has not changed for so many iterations."""
     last, quiet = count(), 0
     async with asyncio.timeout(2 * PATIENCE):
         while quiet < turns:
@@ -55,8 +55,8 @@ class Held:
 
 
 async def returned_to(before: Held, *, slack: int) -> None:
-    """Everything is let go of; memory may differ by `slack` bytes, for caches and counters."""
-    # uvicorn takes a turn or two to see that a client has gone.
+    """Assert that everything is released; memory may differ by `slack` bytes, for caches and counters."""
+    # uvicorn needs an iteration or two to notice a disconnect.
     with contextlib.suppress(TimeoutError):
         await until(
             lambda: (
@@ -82,7 +82,7 @@ def tracing() -> Iterator[None]:
 async def on_uvicorn(app: Any) -> AsyncIterator[int]:
     """The port on which the application is served."""
     bound = listen("127.0.0.1", 0)
-    # Connections are used once here, and one that waits for its next request would count as held.
+    # Connections are used once, and idle ones would count as leaked.
     config = uvicorn.Config(app, log_level="critical", lifespan="off", timeout_keep_alive=0)
     server = uvicorn.Server(config)
     serving = asyncio.get_running_loop().create_task(server.serve(sockets=[bound]))

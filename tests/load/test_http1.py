@@ -1,4 +1,4 @@
-"""What HTTP clients leave behind on our own server: nothing, however they behave and leave."""
+"""HTTP clients leave nothing behind on our own server, however they behave and disconnect."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.driving.messages import call
 from tests.load.gauge import Held, returned_to, tracing, until
 from tests.transport.http1.memory_client import get, post
 
-# Much work: on a busy machine it takes its time, and each wait has a guard of its own.
+# Slow on a busy machine. Each wait inside has its own, shorter timeout.
 pytestmark = [pytest.mark.long, pytest.mark.timeout(120)]
 CONNECTIONS = 250
 CONCURRENT = 25
@@ -35,7 +35,7 @@ def traced() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the house look often: patience is short here."""
+    """Sweep often, because the timeouts are short here."""
     monkeypatch.setattr("assay.transport.http1.server_state.SWEEP_INTERVAL", 0.05)
     monkeypatch.setattr("assay.transport.http1.channel.LINGER", 0.05)
 
@@ -49,7 +49,7 @@ class Subject:
         self.app = self.server.asgi()
         self.waiting = 0
         self.poured = 0
-        self.door = asyncio.Event()
+        self.release = asyncio.Event()
         for tool in (self.echo, self.hold, self.pour):
             self.server.tool(tool)
 
@@ -57,15 +57,15 @@ class Subject:
         return text
 
     async def hold(self, ctx: Context) -> str:
-        """Goes on when nobody hears it any more."""
+        """Runs on after the client has disconnected."""
         self.waiting += 1
         await ctx.log("info", "begun")
-        await self.door.wait()
+        await self.release.wait()
         self.waiting -= 1
         return "done"
 
     async def pour(self, ctx: Context) -> str:
-        """Send much more than anybody buffers."""
+        """Send much more than any buffer holds."""
         for _ in range(200):
             await ctx.log("info", "x" * 50_000)
         self.poured += 1
@@ -81,7 +81,7 @@ class Client:
         body = json.dumps(call(tool, **arguments)).encode()
         self.write(post(body, *TYPES, target=b"/mcp"))
 
-    async def asked(self, tool: str, **arguments: Any) -> None:
+    async def ask_and_drain(self, tool: str, **arguments: Any) -> None:
         self.ask(tool, **arguments)
         await self._writer.drain()
 
@@ -99,7 +99,7 @@ class Client:
         async with asyncio.timeout(2 * PATIENCE):
             return await self._reader.read()
 
-    async def part(self) -> None:
+    async def close(self) -> None:
         self._writer.close()
         with contextlib.suppress(OSError):
             await self._writer.wait_closed()
@@ -107,96 +107,98 @@ class Client:
     async def reset(self) -> None:
         sock = self._writer.get_extra_info("socket")
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        await self.part()
+        await self.close()
 
 
-# Ways to behave
+# How clients behave
 
 
-async def be_polite(client: Client) -> None:
+async def behave_well(client: Client) -> None:
     for _ in range(3):
         client.ask("echo", text="hello")
         await client.until(b"hello")
-    await client.part()
+    await client.close()
 
 
-async def say_nothing(client: Client) -> None:
+async def stay_silent(client: Client) -> None:
     assert await client.to_the_end() == b""
-    await client.part()
+    await client.close()
 
 
 async def stop_in_the_head(client: Client) -> None:
     client.write(get()[:-1])
     assert b" 408 " in await client.to_the_end()
-    await client.part()
+    await client.close()
 
 
-async def vanish_in_the_head(client: Client) -> None:
+async def reset_in_the_head(client: Client) -> None:
     client.write(get()[:-1])
     await client.reset()
 
 
-async def vanish_in_the_body(client: Client) -> None:
+async def reset_in_the_body(client: Client) -> None:
     client.write(post(b"x" * 100_000, *TYPES, target=b"/mcp")[:-1])
     await client.reset()
 
 
-async def say_too_much(client: Client) -> None:
+async def send_too_much(client: Client) -> None:
     client.write(post(b"x" * (2 * MESSAGE_BYTES), *TYPES, target=b"/mcp")[:-1])
     assert b" 413 " in await client.to_the_end()
-    await client.part()
+    await client.close()
 
 
-async def talk_nonsense(client: Client) -> None:
+async def send_garbage(client: Client) -> None:
     client.ask("echo", text="hello")
     client.write(b"hello\r\n\r\n")
     assert b" 400 " in await client.to_the_end()
-    await client.part()
+    await client.close()
 
 
-async def go_on_without_end(client: Client) -> None:
+async def send_endless_head(client: Client) -> None:
     client.write(get()[:-2] + b"x: " + b"y" * 70_000)
     assert b" 431 " in await client.to_the_end()
-    await client.part()
+    await client.close()
 
 
-async def vanish_in_line(client: Client) -> None:
+async def reset_while_pipelining(client: Client) -> None:
     for _ in range(100):
         client.ask("echo", text="hello")
     await client.reset()
 
 
-async def vanish_in_a_call(client: Client) -> None:
+async def reset_in_a_call(client: Client) -> None:
     client.ask("hold")
     await client.until(b"begun")
     await client.reset()
 
 
-WAYS: tuple[Callable[[Client], Any], ...] = (
-    be_polite,
-    say_nothing,
+BEHAVIOURS: tuple[Callable[[Client], Any], ...] = (
+    behave_well,
+    stay_silent,
     stop_in_the_head,
-    vanish_in_the_head,
-    vanish_in_the_body,
-    say_too_much,
-    talk_nonsense,
-    go_on_without_end,
-    vanish_in_line,
-    vanish_in_a_call,
+    reset_in_the_head,
+    reset_in_the_body,
+    send_too_much,
+    send_garbage,
+    send_endless_head,
+    reset_while_pipelining,
+    reset_in_a_call,
 )
 
 
 async def come_and_go(subject: Subject, port: int, count: int) -> None:
     places = asyncio.Semaphore(CONCURRENT)
-    subject.door.clear()
+    subject.release.clear()
 
-    async def client(number: int) -> None:
+    async def connect_once(number: int) -> None:
         async with places:
-            await WAYS[number % len(WAYS)](Client(*await asyncio.open_connection("127.0.0.1", port)))
+            await BEHAVIOURS[number % len(BEHAVIOURS)](
+                Client(*await asyncio.open_connection("127.0.0.1", port))
+            )
 
-    await asyncio.gather(*(client(number) for number in range(count)))
-    assert subject.waiting == count // len(WAYS)
-    subject.door.set()
+    await asyncio.gather(*(connect_once(number) for number in range(count)))
+    assert subject.waiting == count // len(BEHAVIOURS)
+    subject.release.set()
     await until(lambda: subject.waiting == 0)
 
 
@@ -210,21 +212,23 @@ async def test_connections_that_come_and_go() -> None:
 
 
 async def never_read(subject: Subject, port: int) -> None:
-    """Ask for far more than fits anywhere; the server keeps little of it, and gives up."""
+    """Request more than fits into any buffer. The server buffers little, and gives up."""
     before, poured = Held.now(), subject.poured
-    one, other = [Client(*await asyncio.open_connection("127.0.0.1", port, limit=1024)) for _ in range(2)]
-    one.read_nothing()
-    other.read_nothing()
-    one.ask("pour")
+    streaming, pipelining = [
+        Client(*await asyncio.open_connection("127.0.0.1", port, limit=1024)) for _ in range(2)
+    ]
+    streaming.read_nothing()
+    pipelining.read_nothing()
+    streaming.ask("pour")
     async with asyncio.timeout(2 * PATIENCE):
         with contextlib.suppress(OSError):
-            # Answers at once, and each one small. Whoever does not read hears of the end when it writes.
+            # Small answers, sent at once. A client that does not read notices the reset when it writes.
             while True:
-                await other.asked("echo", text="x" * 5000)
+                await pipelining.ask_and_drain("echo", text="x" * 5000)
     await until(lambda: subject.poured == poured + 1)
     assert Held.now().memory - before.memory < 5_000_000
-    await one.reset()
-    await other.part()
+    await streaming.reset()
+    await pipelining.close()
 
 
 async def test_clients_that_never_read_are_cut_off() -> None:

@@ -1,4 +1,4 @@
-"""What clients leave behind: nothing. Each test does the same twice, and compares what is held in between."""
+"""Clients leave nothing behind. Each test does the same twice, and compares the resources held in between."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.driving.hosts import Host, on_assay
 from tests.driving.messages import call, initialize, notification
 from tests.load.gauge import Held, on_uvicorn, returned_to, tracing, turn, until, until_still
 
-# Much work: on a busy machine it takes its time, and each wait has a guard of its own.
+# Slow on a busy machine. Each wait inside has its own, shorter timeout.
 pytestmark = [pytest.mark.long, pytest.mark.timeout(120)]
 NEWEST = HANDSHAKE[-1]
 SESSIONS = 500
@@ -29,7 +29,7 @@ STREAMS = 250
 CONCURRENT = 25
 CHUNK = "x" * 50_000
 EMPTY_TABLES = 150_000
-"""What dictionaries and sets keep that have held 500 entries; the entries come to twenty times that."""
+"""Memory of empty dictionaries and sets that once had 500 entries; the entries take twenty times that."""
 each_host = pytest.mark.parametrize("host", [on_assay, on_uvicorn])
 
 
@@ -40,7 +40,7 @@ def traced() -> Iterator[None]:
 
 
 class Subject:
-    """A server whose sessions and events can be counted, on a clock that the test moves."""
+    """A server with countable sessions and events, and a manual clock."""
 
     def __init__(self, **sessions: Any) -> None:
         self.time = 0.0
@@ -59,7 +59,7 @@ class Subject:
         return "done"
 
     async def pour(self, ctx: Context, chunks: int) -> str:
-        """Send much more than anybody buffers."""
+        """Send much more than any buffer holds."""
         try:
             for _ in range(chunks):
                 await ctx.log("info", CHUNK)
@@ -76,13 +76,13 @@ class Subject:
 
     @property
     def held(self) -> tuple[int, int, int, int]:
-        """Sessions in the store, in the transport and in the server, and those with kept events."""
+        """Sessions in the store, in the transport and in the server, and sessions with stored events."""
         live, audience = len(self.app._sessions), len(self.server.notifier)
         return len(self.sessions), live, audience, len(self.events)
 
 
 async def abandon(subject: Subject, count: int) -> None:
-    """Open sessions, use each a little, and never come back."""
+    """Open sessions, use each once, and abandon them."""
     for _ in range(count):
         peer = await AsgiPeer(subject.app).shake_hands(NEWEST)
         answer = await peer.call("chatty")
@@ -123,14 +123,14 @@ async def test_abandoned_sessions_make_room_for_new_ones() -> None:
 
 
 async def test_sessions_that_end_in_the_middle_keep_no_events() -> None:
-    """Regression: what was sent while a session ended was kept for ever."""
+    """Regression: events sent while a session ended were never deleted."""
     subject = Subject()
     for _ in range(3):
         async with AsgiPeer(subject.app) as peer:
             await peer.shake_hands(NEWEST, sampling={})
             asking = peer.begin("POST", call("ask"))
             assert (await asking.message())["method"] == "sampling/createMessage"
-            subject.server.notifier.list_changed("tools")  # goes out when the session is gone
+            subject.server.notifier.list_changed("tools")  # sent when the session is gone
             assert (await peer.send("DELETE")).status == 204
             assert await asking.messages() == []
     await turn()
@@ -170,12 +170,12 @@ async def exchange(port: int, data: bytes, status: bytes) -> None:
 
 
 async def cut(port: int, data: bytes, places: asyncio.Semaphore) -> None:
-    """Ask for a stream, read the beginning of its first event, and pull the plug."""
+    """Request a stream, read the beginning of its first event, and reset the connection."""
     async with places:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(data)
         await reader.readuntil(b"data: ")
-        # No farewell: closing with this option set resets the connection.
+        # Closing with this option resets the connection.
         sock = writer.get_extra_info("socket")
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         writer.close()
@@ -185,13 +185,13 @@ async def cut(port: int, data: bytes, places: asyncio.Semaphore) -> None:
 async def cut_streams(subject: Subject, port: int, count: int) -> None:
     places = asyncio.Semaphore(CONCURRENT)
     sessions = [await open_session(port) for _ in range(10)]
-    asked = [
+    requests = [
         http("POST", session, call("pour", number, chunks=2)) if number % 2 else http("GET", session)
         for number, session in zip(range(count), sessions * count, strict=False)
     ]
     finished = subject.finished
-    await asyncio.gather(*(cut(port, data, places) for data in asked))
-    # A broken connection ends no request: each one runs to its end.
+    await asyncio.gather(*(cut(port, data, places) for data in requests))
+    # A broken connection does not cancel a request: each one runs to its end.
     await until(lambda: subject.finished == finished + count // 2)
     for session in sessions:
         await exchange(port, http("DELETE", session), b"204")
@@ -209,7 +209,8 @@ async def test_streams_cut_in_the_middle_of_an_event(host: Host) -> None:
 
 
 async def never_read(subject: Subject, port: int) -> None:
-    """Ask for far more than fits anywhere, read nothing, and hang up when the server has stopped sending."""
+    """Request more than fits into any buffer, read nothing, and disconnect once the server has stopped
+    sending."""
     session = await open_session(port)
     chunks, clients = 400, []
     subject.sent = subject.finished = 0
@@ -240,7 +241,7 @@ async def test_http_client_that_never_reads(host: Host) -> None:
 
 
 class Pipes:
-    """A stdio connection whose client writes and does not read."""
+    """A stdio connection whose client writes but does not read."""
 
     @classmethod
     async def open(cls, server: Server) -> Pipes:
@@ -281,7 +282,7 @@ async def flood_and_leave(subject: Subject, announcements: int) -> None:
 
 
 async def flood(subject: Subject, pipes: Pipes, announcements: int) -> None:
-    """Ask until nothing more is taken, then announce a lot, and never read a byte."""
+    """Send requests until the server stops reading, then notify a lot, and never read a byte."""
     await pipes.write(initialize(NEWEST))
     await pipes.write(notification("notifications/initialized"))
     refused = number = 0
@@ -306,8 +307,8 @@ async def test_stdio_client_that_never_reads() -> None:
     await returned_to(before, slack=300_000)
 
 
-async def test_heads_beyond_all_bounds_are_not_remembered() -> None:
-    """A head is remembered by its values; a stranger decides how long they are, and how many there are."""
+async def test_oversized_heads_are_not_cached() -> None:
+    """Verdicts are cached by header values, whose number and size the client chooses."""
     subject = Subject()
     async with AsgiPeer(subject.app) as peer:
         assert (await peer.post(b"{}", headers={"accept": "a" * 70_000})).status == 431

@@ -1,4 +1,4 @@
-"""What WebSocket clients leave behind on our own server: nothing, however they behave and leave."""
+"""WebSocket clients leave nothing behind on our own server, however they behave and disconnect."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from tests.driving.messages import call, initialize, notification, request
 from tests.driving.raw_socket import MASK, RawSocket
 from tests.load.gauge import Held, returned_to, tracing, until, until_still
 
-# Much work: on a busy machine it takes its time, and each wait has a guard of its own.
+# Slow on a busy machine. Each wait inside has its own, shorter timeout.
 pytestmark = [pytest.mark.long, pytest.mark.timeout(120)]
 CONNECTIONS = 250
 CONCURRENT = 25
 MESSAGE_BYTES = 200_000
 CHUNK = "x" * 50_000
 SMALL = 16_384
-"""Bytes that the system holds for a client that does not read; left to itself, it takes megabytes."""
+"""Receive buffer of a client that does not read; by default, the kernel would buffer megabytes."""
 PINGS = frame(PING, b"x" * 100, mask=MASK) * 1000
 
 
@@ -56,7 +56,7 @@ class Subject:
         return "never"
 
     async def pour(self, ctx: Context, chunks: int) -> str:
-        """Send much more than anybody buffers."""
+        """Send much more than any buffer holds."""
         try:
             for _ in range(chunks):
                 await ctx.log("info", CHUNK)
@@ -67,7 +67,7 @@ class Subject:
 
     @property
     def held(self) -> tuple[int, int]:
-        """Connections of the application, sessions of the server."""
+        """The number of connections and of sessions."""
         return len(self.app._websockets), len(self.server.notifier)
 
 
@@ -78,55 +78,55 @@ async def connect(port: int, window: int | None = None) -> RawSocket:
     return client
 
 
-# Ways to leave
+# Ways to disconnect
 
 
-async def part(client: RawSocket) -> None:
+async def close(client: RawSocket) -> None:
     client.write(close_frame(1000, "", MASK))
     while not isinstance(await client.receive(), Close):
         pass
     await client.gone()
 
 
-async def vanish(client: RawSocket) -> None:
+async def reset(client: RawSocket) -> None:
     await client.reset()
 
 
-async def vanish_in_a_call(client: RawSocket) -> None:
+async def reset_in_a_call(client: RawSocket) -> None:
     client.send(call("hold"))
     assert "begun" in str(await client.receive())
     await client.reset()
 
 
-async def vanish_in_a_frame(client: RawSocket) -> None:
+async def reset_in_a_frame(client: RawSocket) -> None:
     client.write(frame(TEXT, b"x" * 100_000, mask=MASK)[:50_000])
     client.send(request("ping"))
     await client.reset()
 
 
-async def vanish_in_a_message(client: RawSocket) -> None:
+async def reset_in_a_message(client: RawSocket) -> None:
     client.write(frame(TEXT, b"x" * 100_000, fin=False, mask=MASK))
     await client.writer.drain()
     await client.gone()
 
 
-LEAVING: tuple[Callable[[RawSocket], Any], ...] = (
-    part,
-    vanish,
-    vanish_in_a_call,
-    vanish_in_a_frame,
-    vanish_in_a_message,
+DISCONNECTS: tuple[Callable[[RawSocket], Any], ...] = (
+    close,
+    reset,
+    reset_in_a_call,
+    reset_in_a_frame,
+    reset_in_a_message,
 )
 
 
 async def come_and_go(subject: Subject, port: int, count: int) -> None:
     places = asyncio.Semaphore(CONCURRENT)
 
-    async def client(number: int) -> None:
+    async def connect_once(number: int) -> None:
         async with places:
-            await LEAVING[number % len(LEAVING)](await connect(port))
+            await DISCONNECTS[number % len(DISCONNECTS)](await connect(port))
 
-    await asyncio.gather(*(client(number) for number in range(count)))
+    await asyncio.gather(*(connect_once(number) for number in range(count)))
     await until(lambda: subject.held == (0, 0))
 
 
@@ -136,12 +136,12 @@ async def test_connections_that_come_and_go() -> None:
         await come_and_go(subject, port, 50)
         before = Held.now()
         await come_and_go(subject, port, CONNECTIONS)
-        assert subject.finished == (50 + CONNECTIONS) // len(LEAVING)
+        assert subject.finished == (50 + CONNECTIONS) // len(DISCONNECTS)
         await returned_to(before, slack=75_000)
 
 
-async def talk_in_pieces(client: RawSocket) -> None:
-    """One message in many fragments, a ping between each two."""
+async def send_in_fragments(client: RawSocket) -> None:
+    """Send one message in many fragments, with pings between them."""
     message = json.dumps(call("echo", text="x" * 10_000)).encode()
     parts = [message[start : start + 500] for start in range(0, len(message), 500)]
     for place, piece in enumerate(parts):
@@ -156,7 +156,7 @@ async def talk_in_pieces(client: RawSocket) -> None:
     assert answered == 1
 
 
-async def say_too_much(port: int, data: bytes) -> None:
+async def send_too_much(port: int, data: bytes) -> None:
     client = await connect(port)
     client.write(data)
     assert (await client.closed()).code == 1009
@@ -168,12 +168,12 @@ async def abuse(port: int, count: int) -> None:
     too_big = frame(TEXT, b"x" * (MESSAGE_BYTES + 1), mask=MASK)
     half = frame(TEXT, b"x" * MESSAGE_BYTES, fin=False, mask=MASK)
     for _ in range(count):
-        await talk_in_pieces(client)
-        await say_too_much(port, too_big)
-        await say_too_much(port, half + frame(CONTINUATION, b"x", mask=MASK))
-        # Announced, never sent: the head is enough.
-        await say_too_much(port, b"\x81\xff" + (1 << 40).to_bytes(8, "big") + MASK)
-    await part(client)
+        await send_in_fragments(client)
+        await send_too_much(port, too_big)
+        await send_too_much(port, half + frame(CONTINUATION, b"x", mask=MASK))
+        # The head alone is enough: the payload is never sent.
+        await send_too_much(port, b"\x81\xff" + (1 << 40).to_bytes(8, "big") + MASK)
+    await close(client)
 
 
 async def test_fragments_pings_and_oversized_messages() -> None:
@@ -188,7 +188,7 @@ async def test_fragments_pings_and_oversized_messages() -> None:
 
 
 async def never_read(subject: Subject, port: int) -> None:
-    """Ask for far more than fits anywhere, and read nothing; the server keeps little, and gives up."""
+    """Request more than fits into any buffer, and read nothing. The server buffers little, and gives up."""
     chunks, clients = 400, []
     subject.sent = subject.finished = 0
     before = Held.now()

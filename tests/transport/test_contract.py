@@ -169,7 +169,9 @@ async def test_null_id_is_refused(transport: str, revision: Revision) -> None:
     """BASE: an id is a string or an integer; the refusal carries none (K4)."""
     async with connect(Subject().server, transport, revision) as client:
         await client.link.send({"jsonrpc": "2.0", "id": None, "method": "ping"})
-        refused = await client.until(lambda: next((seen for seen in client.seen if "error" in seen), None))
+        refused = await client.until(
+            lambda: next((each for each in client.messages if "error" in each), None)
+        )
         assert refused["error"]["code"] == -32600
         assert "id" not in refused
 
@@ -199,7 +201,7 @@ async def test_batch_is_served_only_where_the_revision_has_batches(
             assert (await client.answer("two"))["result"] == {}
         else:
             refused = await client.until(
-                lambda: next((seen for seen in client.seen if "error" in seen), None)
+                lambda: next((each for each in client.messages if "error" in each), None)
             )
             assert (refused["error"]["code"], "id" in refused) == (-32600, False)
 
@@ -211,7 +213,7 @@ async def test_unknown_notifications_are_ignored(transport: str, revision: Revis
         await client.notify("notifications/cancelled", {"requestId": "never sent"})
         await client.notify("notifications/cancelled", {"nonsense": True})
         assert await client.result("ping") == {}
-        assert [seen for seen in client.seen if "error" in seen] == []
+        assert [each for each in client.messages if "error" in each] == []
 
 
 @IN_SESSION
@@ -229,7 +231,7 @@ async def test_progress_is_reported_only_to_those_who_gave_a_token(
             for step in (1, 2, 3)
         ]
         # All of it before the answer, which is the last thing that came.
-        assert "result" in client.seen[-1]
+        assert "result" in client.messages[-1]
 
 
 @IN_SESSION
@@ -242,7 +244,7 @@ async def test_nothing_is_reported_after_the_result(transport: str, revision: Re
         await subject.kept.progress(1)
         await subject.kept.log("error", "too late")
         await client.result("ping")
-        assert [seen for seen in client.seen if "method" in seen] == []
+        assert [each for each in client.messages if "method" in each] == []
 
 
 @IN_SESSION
@@ -426,4 +428,4 @@ async def test_nothing_is_asked_before_the_client_is_initialized(transport: str,
         subject.server.tools.remove("add")
         result = await client.call("roots")
         assert result["isError"] is True
-        assert [seen for seen in client.seen if "method" in seen] == []
+        assert [each for each in client.messages if "method" in each] == []

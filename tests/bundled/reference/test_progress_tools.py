@@ -127,7 +127,7 @@ async def test_hanging_up_is_no_cancellation_in_a_session() -> None:
 async def test_one_message_comes_at_each_level_that_was_asked_for(transport: str, revision: Revision) -> None:
     async with client_of(make_server(), revision, transport) as client:
         for number, level in enumerate(LEVELS):
-            client.seen.clear()
+            client.messages.clear()
             await client.result("logging/setLevel", {"level": level})
             await client.call("log_each_level")
             logged = [notice["params"]["level"] for notice in client.of("notifications/message")]
