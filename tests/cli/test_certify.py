@@ -134,7 +134,7 @@ def test_a_server_that_shows_nothing_of_itself_is_told_as_that(tmp_path: Path, c
         (["--stdio", "x", "--osv", "none"], "none is neither a file nor a directory"),
         (["--stdio", "x", "--osv", "pyproject.toml"], "pyproject.toml contains no OSV record"),
         (["--stdio", "x", "--python", "none"], "cannot start none"),
-        (["--stdio", "x", "--observe", "none"], "there is no directory none"),
+        (["--stdio", "x", "--observe", "none"], "--observe: none is not a directory"),
         (["--stdio", "x", "--out", "/proc/evidence"], "cannot write /proc/evidence"),
         (["--stdio", "x", "--badge-out", "none/badge.json"], "cannot write none/badge.json"),
         (["--stdio", "x", "--stdio", "y"], "--stdio is given twice"),

@@ -136,7 +136,7 @@ def test_healthy_server_conforms_and_leaves_results(
         (["everything", "--seconds", "9"], "--seconds is for --suite fuzz"),
         (["everything", "--seed", "0"], "--seed is for --suite fuzz"),
         (["everything", "--observe", "."], "--observe is for --suite marketplace"),
-        (["everything", "--suite", "marketplace", "--observe", "none"], "there is no directory none"),
+        (["everything", "--suite", "marketplace", "--observe", "none"], "--observe: none is not a directory"),
         (["everything", "--suite", "marketplace", "--registry", "none"], "cannot read none"),
         (["everything", "--suite", "marketplace", "--otlp", "4318"], "not an address: '4318'"),
         (["everything", "--watch", ".", "--case", "word"], "--case is for --suite fuzz"),

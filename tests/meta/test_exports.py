@@ -1,11 +1,15 @@
-"""Public means listed in `assay.__all__` and documented under a heading of its own in docs/api.md."""
+"""Public means listed in `__all__` of assay, assay.lab or assay.certify, and documented in docs/api.md."""
 
 import ast
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from types import ModuleType
 
-import assay
+import pytest
+
+import assay.certify
+import assay.lab
 from tests.meta.tree import PACKAGE, ROOT, expect_none
 
 HEADING = re.compile(r"^### `([A-Za-z_]\w*)[^`]*`\s*$", re.MULTILINE)
@@ -25,6 +29,15 @@ def export_breaches(exported: Iterable[str], page: str) -> Iterator[str]:
 def test_the_public_names_are_the_documented_ones() -> None:
     page = (ROOT / "docs" / "api.md").read_text("utf-8")
     expect_none(export_breaches(assay.__all__, page))
+
+
+@pytest.mark.parametrize(
+    ("package", "section"), [(assay.lab, "Judge from code"), (assay.certify, "Certify from code")]
+)
+def test_the_names_of_the_libraries_are_documented(package: ModuleType, section: str) -> None:
+    page = (ROOT / "docs" / "api.md").read_text("utf-8")
+    text = page.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    expect_none(name for name in package.__all__ if not re.search(rf"`{name}\b", text))
 
 
 def test_every_public_name_can_be_imported() -> None:

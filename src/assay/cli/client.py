@@ -96,7 +96,7 @@ def execute(options: argparse.Namespace) -> int:
 def command(options: argparse.Namespace) -> tuple[str, ...]:
     """
     Raises:
-        CommandFailed: there is no client, or two that do not go together.
+        CommandFailed: the client is missing, or given twice.
     """
     from assay.lab.target import parse_command
 

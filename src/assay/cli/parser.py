@@ -29,7 +29,7 @@ class Command(Protocol):
 
 
 class Action(NamedTuple):
-    """A part of a command with options of its own, as `check` in `assay registry check`."""
+    """A part of a command with separate options, as `check` in `assay registry check`."""
 
     usage: str
     summary: str

@@ -43,8 +43,8 @@ BY_HAND: Final = 600.0
 """Seconds for one scenario: of a program, and of a person."""
 
 Invite = Callable[[Invitation, float], Awaitable[None]]
-"""Tells a person where the server is and what to do, and returns when they are done. The second argument is
-the time limit in seconds."""
+"""Shows a person the address and the steps, and returns when they are done. The second argument is the time
+limit in seconds."""
 
 
 async def judge_client(client: str | Sequence[str] | Invite, options: ClientOptions = DEFAULTS) -> Run:
@@ -137,12 +137,12 @@ def _client(client: str | Sequence[str] | Invite, transport: str | None) -> Clie
     if starts_server and any(URL in word for word in words):
         problem = f"the command has both {URL} and {SERVER}"
         raise InvalidOptions(problem, "a client is judged on one transport at a time")
-    wanted = _transport(transport) or (Transport.STDIO if starts_server else Transport.HTTP)
-    if starts_server is not (wanted is Transport.STDIO):
-        problem = f"on {wanted} the command {'has no place for' if starts_server else 'needs'} {SERVER}"
+    chosen = _transport(transport) or (Transport.STDIO if starts_server else Transport.HTTP)
+    if starts_server is not (chosen is Transport.STDIO):
+        problem = f"on {chosen} the command {'has no place for' if starts_server else 'needs'} {SERVER}"
         fix = f"{SERVER} becomes the command of a stdio server; a URL goes to {URL}, or to the end"
         raise InvalidOptions(problem, fix)
-    return CommandClient(words, wanted)
+    return CommandClient(words, chosen)
 
 
 def _transport(name: str | None) -> Transport | None:

@@ -55,7 +55,7 @@ class Live(Generic[Event, Result]):
         return event
 
     def interrupt(self) -> None:
-        """Stop the work, as Ctrl-C does. Iteration goes on until it has ended."""
+        """Stop the work, as Ctrl-C does. Iteration continues until it has ended."""
         if self._task is not None:
             self._task.cancel()
 

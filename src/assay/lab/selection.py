@@ -27,7 +27,7 @@ def server_suite(name: str, scenarios: Sequence[str] = ()) -> Suite:
     """The suite of that name. Without a name, the first that has every scenario, else the protocol suite.
 
     Raises:
-        InvalidOptions: there is no such suite for servers, or it has no such scenario.
+        InvalidOptions: the suite is unknown, judges clients, or lacks a scenario.
     """
     if not name:
         name = next(
@@ -43,7 +43,7 @@ def server_suite(name: str, scenarios: Sequence[str] = ()) -> Suite:
 def any_suite(name: str) -> Suite:
     """
     Raises:
-        InvalidOptions: there is no such suite.
+        InvalidOptions: the suite is unknown.
     """
     if name not in SHIPPED:
         raise InvalidOptions(f"no such suite: {name}", f"one of {', '.join(SHIPPED)}")
@@ -54,7 +54,7 @@ def client_suite(group: str, scenarios: Sequence[str] = ()) -> Suite:
     """The scenarios of a group of the client suite.
 
     Raises:
-        InvalidOptions: there is no such group, or it has no such scenario.
+        InvalidOptions: the group is unknown, or lacks a scenario.
     """
     suite = suite_named(CLIENT)
     try:
@@ -123,7 +123,7 @@ def revisions_of(dates: Iterable[str]) -> tuple[Revision, ...]:
 def revision_of(date: str) -> Revision:
     """
     Raises:
-        InvalidOptions: there is no such revision.
+        InvalidOptions: the revision is unknown.
     """
     if date not in BY_DATE:
         raise InvalidOptions(f"unknown revision: {date}", f"one of {', '.join(BY_DATE)}")

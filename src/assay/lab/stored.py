@@ -64,7 +64,7 @@ def rejudge(paths: Sequence[Path], *, strict: bool = False) -> Run:
     """Judge stored traces again. A path is a trace, a stored run, or a directory with traces.
 
     Raises:
-        InvalidOptions: there is no trace, or one was changed after it was recorded.
+        InvalidOptions: no trace is found, or one was changed after it was recorded.
     """
     return harness.rejudged(list(every_suite()), _traces(paths), strict=strict)
 

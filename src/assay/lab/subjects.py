@@ -1,4 +1,4 @@
-"""The subjects that a target stands for, one for each transport."""
+"""The subjects of a target, one for each transport."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def subjects_of(target: Target, transports: Iterable[str], credentials: Credenti
     Raises:
         InvalidOptions: the target does not serve that transport.
     """
-    wanted = [_transport(name) for name in dict.fromkeys(transports)]
+    chosen = [_transport(name) for name in dict.fromkeys(transports)]
     match target:
         case Served(name, options):
-            return [_served(name, transport, options) for transport in wanted or [Transport.STDIO]]
+            return [_served(name, transport, options) for transport in chosen or [Transport.STDIO]]
         case Command(words):
-            return [_commanded(words, wanted)]
+            return [_commanded(words, chosen)]
         case Url():
-            return list(_url_subjects(target, wanted, credentials))
+            return list(_url_subjects(target, chosen, credentials))
 
 
 def _transport(name: str) -> Transport:

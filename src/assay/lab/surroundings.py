@@ -37,7 +37,7 @@ def check_directories(directories: Sequence[Path]) -> None:
     for directory in directories:
         if not directory.is_dir():
             fix = "create it, or name the directory that the server writes to"
-            raise InvalidOptions(f"--observe: there is no directory {directory}", fix)
+            raise InvalidOptions(f"--observe: {directory} is not a directory", fix)
     try:
         Directories(directories).state()
     except Unobservable as error:

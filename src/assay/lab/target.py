@@ -47,7 +47,7 @@ class Command(Struct, frozen=True):
 
 
 class Served(Struct, frozen=True):
-    """A Python server or a bundled one, served by `assay serve` in a process of its own."""
+    """A Python server or a bundled one, which `assay serve` serves in a separate process."""
 
     name: str
     options: tuple[str, ...] = ()
@@ -120,7 +120,7 @@ def _module(word: str) -> Served:
         raise InvalidOptions(f"{word} is not a Python file, nor executable", fix)
     if not _MODULE.fullmatch(word):
         fix = f"write http://{word} for a server on the network" if _HOST_AND_PATH.fullmatch(word) else _FORMS
-        raise InvalidOptions(f"{word} is not a URL, and there is no such file or program", fix)
+        raise InvalidOptions(f"{word} is not a URL, a file or a program", fix)
     _check_module(word)
     return Served(word)
 
@@ -133,4 +133,4 @@ def _check_module(name: str) -> None:
     ):
         alike = get_close_matches(name, BUNDLED, n=1)
         fix = f"did you mean {alike[0]}?" if alike else _FORMS
-        raise InvalidOptions(f"there is no module or program named {package}", fix)
+        raise InvalidOptions(f"no module or program is named {package}", fix)

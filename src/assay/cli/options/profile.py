@@ -32,7 +32,7 @@ def add_profile(group: argparse._ArgumentGroup) -> None:
 def use_profile(server: Server, options: argparse.Namespace) -> None:
     """
     Raises:
-        CommandFailed: there is no such profile, or the server cannot follow it.
+        CommandFailed: the profile is unknown, or the server cannot follow it.
     """
     if options.profile is None:
         return refuse_without_profile(options)

@@ -26,7 +26,7 @@ def load_server(target: str, **options: Any) -> Server:
     """Import the target and find the server in it; `options` are for the reference server.
 
     Raises:
-        CommandFailed: there is no such file, module or server, or importing it failed.
+        CommandFailed: the file, module or server does not exist, or importing it failed.
     """
     if target == REFERENCE:
         return make_reference(**options)

@@ -14,7 +14,7 @@ from .access import add_headers
 if TYPE_CHECKING:
     from assay.lab.target import Target
 
-_ONE = "a command after `--` goes with a URL, or stands alone"
+_COMBINATION = "a command after `--` goes with a URL, or stands alone"
 TARGET = "a URL, server.py[:name], module:name, everything, reference, or a quoted command"
 
 
@@ -51,7 +51,7 @@ def _add_target(parser: Parser) -> argparse._ArgumentGroup:
 def target_from(options: argparse.Namespace) -> Target:
     """
     Raises:
-        CommandFailed: there is no target, or several that do not go together.
+        CommandFailed: the target is missing, or several do not go together.
         InvalidOptions: the target is not a URL, a server or a command.
     """
     from assay.lab.target import Command, Url, parse_target
@@ -67,7 +67,7 @@ def target_from(options: argparse.Namespace) -> Target:
         raise CommandFailed(ExitCode.USAGE, "no server to judge", hint)
     target = parse_target(text)
     if options.url is not None or (words and not isinstance(target, Url)):
-        raise CommandFailed(ExitCode.USAGE, "give TARGET, or --url and --command, not both", _ONE)
+        raise CommandFailed(ExitCode.USAGE, "give TARGET, or --url and --command, not both", _COMBINATION)
     return Url(target.url, words) if words and isinstance(target, Url) else target
 
 
@@ -75,7 +75,7 @@ def targets_from(options: argparse.Namespace) -> list[Target]:
     """The same server, by its command and at its URL.
 
     Raises:
-        CommandFailed: there is none, or too many.
+        CommandFailed: the target is missing, or several do not go together.
         InvalidOptions: the target is not a URL, a server or a command.
     """
     from assay.lab.target import Command, Url, parse_target
@@ -84,7 +84,7 @@ def targets_from(options: argparse.Namespace) -> list[Target]:
     text = single_word(options)
     if text is not None:
         if options.url is not None or words:
-            raise CommandFailed(ExitCode.USAGE, "give TARGET, or -e and --stdio, not both", _ONE)
+            raise CommandFailed(ExitCode.USAGE, "give TARGET, or -e and --stdio, not both", _COMBINATION)
         return [parse_target(text)]
     targets: list[Target] = [Command(words)] if words else []
     targets += [Url(options.url)] if options.url is not None else []

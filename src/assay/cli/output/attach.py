@@ -1,4 +1,4 @@
-"""`--attach`: tells a person where the server is, and waits until they have operated their client."""
+"""`--attach`: prints the address of the server, and waits until a person has operated their client."""
 
 from __future__ import annotations
 

@@ -64,8 +64,8 @@ def _write_badge(bundle: Bundle, path: Path) -> None:
 def _unused(bundle: Bundle) -> Iterator[str]:
     """Waivers that waive nothing."""
     if layout.VULNERABILITIES in bundle.files:
-        found = vulnerabilities.read(bundle.files[layout.VULNERABILITIES])
-        names = vulnerabilities.useless_waivers(found)
+        report = vulnerabilities.read(bundle.files[layout.VULNERABILITIES])
+        names = vulnerabilities.useless_waivers(report)
         yield from (f"--waive {name}: no vulnerability of that name was found" for name in names)
 
 
