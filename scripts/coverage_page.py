@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from assay.lab.harness.catalogue import Suite
-from assay.lab.harness.coverage import Cover, cover, spoken_rows, tally
+from assay.lab.harness.coverage import Cover, cover, explicit_requirements, tally
 from assay.lab.harness.requirement import Requirement
 from assay.lab.suites import protocol_suite, suite_named
 from assay.revisions.registry import REVISIONS
@@ -78,10 +78,10 @@ def by_revision(suite: Suite) -> Iterator[str]:
 
 
 def revision_row(suite: Suite, revision: Revision) -> Sequence[object]:
-    counted = tally(spoken_rows(suite, revision), revision, suite)
+    shares = tally(explicit_requirements(suite, revision), revision, suite)
     kinds = (Cover.COVERED, Cover.UNPROVED, Cover.UNCOVERED, Cover.EXCLUDED)
-    numbers = [counted.counts.get(kind, 0) for kind in kinds]
-    return (revision, counted.testable, *numbers, f"{counted.share:.0%}")
+    numbers = [shares.counts.get(kind, 0) for kind in kinds]
+    return (revision, shares.testable, *numbers, f"{shares.share:.0%}")
 
 
 def by_area(suite: Suite) -> Iterator[str]:
@@ -94,9 +94,9 @@ def by_area(suite: Suite) -> Iterator[str]:
 
 
 def share(suite: Suite, area: str, revision: Revision) -> str:
-    rows = [row for row in spoken_rows(suite, revision) if row.area == area]
-    counted = tally(rows, revision, suite)
-    return f"{counted.counts.get(Cover.COVERED, 0)} of {counted.testable}" if counted.testable else "-"
+    rows = [row for row in explicit_requirements(suite, revision) if row.area == area]
+    shares = tally(rows, revision, suite)
+    return f"{shares.counts.get(Cover.COVERED, 0)} of {shares.testable}" if shares.testable else "-"
 
 
 def saboteurs(suite: Suite) -> Iterator[str]:

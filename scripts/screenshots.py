@@ -14,7 +14,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from assay.lab.harness.run.archive import located, place_of, read_run
+from assay.lab.harness.run.archive import located, read_run, run_file
 from assay.lab.harness.run.run import Run
 from assay.lab.harness.verdict import Verdict
 from assay.lab.report.html.summary import broken
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str]) -> int:
     if len(arguments) != 1:
         print("name a stored run: make screenshots RUN=results/run-…", file=sys.stderr)
         return 2
-    place = place_of(Path(arguments[0]))
+    place = run_file(Path(arguments[0]))
     run = located(read_run(place), place.parent)
     if not broken(run):
         print(f"{place}: nothing is broken in this run, and a finding is to be shown", file=sys.stderr)

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import msgspec
 
-from assay.lab.harness.run.archive import Archive, CannotKeep
+from assay.lab.harness.run.archive import Archive, StorageError
 from assay.lab.harness.run.conclusion import headline
 from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.recording import Conditions
 from assay.lab.harness.run.run import Run
-from assay.lab.harness.run.runner import Runner, RunOrder, SubjectDown
+from assay.lab.harness.run.runner import Runner, RunSettings, SubjectDown
 from assay.lab.harness.trace.redaction import Redaction
 from assay.lab.suites import protocol_suite
 from interop.exit_code import check_names, exit_code, stop_on_request
@@ -53,14 +53,14 @@ async def judge(server: PublicServer, options: argparse.Namespace) -> JudgedServ
     archive = Archive(results)
     print(f"{server.name} {server.version()} on {server.transport} …", flush=True)
     runner = Runner(
-        order(server, options.jobs), [server.subject(options.node)], lambda event: None, archive.keep
+        order(server, options.jobs), [server.subject(options.node)], lambda event: None, archive.store
     )
     try:
         run = await runner.run()
         home = archive.finish(run).parent
     except SubjectDown as down:
         raise Aborted(Exit.SERVER_DID_NOT_START, str(down)) from down
-    except CannotKeep as error:
+    except StorageError as error:
         raise Aborted(Exit.COULD_NOT_RUN, str(error)) from error
     if run.interrupted:
         raise asyncio.CancelledError
@@ -68,10 +68,10 @@ async def judge(server: PublicServer, options: argparse.Namespace) -> JudgedServ
     return store_traces(server, run, home)
 
 
-def order(server: PublicServer, jobs: int) -> RunOrder:
+def order(server: PublicServer, jobs: int) -> RunSettings:
     # Paths of this machine are redacted too. With the slash, because `/root` occurs in other words.
     private = Redaction([str(ROOT), f"{Path.home()}/", sys.base_prefix])
-    return RunOrder(
+    return RunSettings(
         protocol_suite(), Selection(effects=server.effects), Conditions(redaction=private), jobs=jobs
     )
 

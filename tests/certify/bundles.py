@@ -28,7 +28,7 @@ from assay.certify.vulnerabilities import report as vulnerabilities
 from assay.certify.vulnerabilities.osv import ScanResult
 from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.run import dump_run, parse_run
-from assay.lab.harness.run.runner import Runner, RunOrder
+from assay.lab.harness.run.runner import Runner, RunSettings
 from assay.lab.harness.subject.subject import served
 from assay.lab.harness.trace.redaction import Redaction
 from assay.lab.harness.transport import Transport
@@ -76,7 +76,7 @@ def run_files(created: datetime = CREATED) -> dict[str, bytes]:
 def _recorded() -> dict[str, bytes]:
     collector = RunCollector()
     chosen = Selection(scenarios=SCENARIOS, revisions=(HANDSHAKE[-1], PER_REQUEST[-1]))
-    order = RunOrder(suite_named("marketplace"), chosen, jobs=2)
+    order = RunSettings(suite_named("marketplace"), chosen, jobs=2)
     runner = Runner(order, [served("reference", Transport.STDIO)], lambda event: None, collector.keep)
     collector.add(asyncio.run(runner.run()), Redaction())
     return collector.files

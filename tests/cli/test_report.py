@@ -17,7 +17,7 @@ from tests.lab.traces import request, result, stdio_trace
 def stored(tmp_path: Path) -> Path:
     archive = Archive(tmp_path / "results")
     made = cell("lifecycle.ping", ("lifecycle.ping", Verdict.SUCCESS))
-    kept = archive.keep(made, stdio_trace((">", request(1, "ping")), ("<", result(1))))
+    kept = archive.store(made, stdio_trace((">", request(1, "ping")), ("<", result(1))))
     return archive.finish(run_of(kept)).parent
 
 

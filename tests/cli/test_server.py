@@ -84,7 +84,7 @@ def test_server_that_denies_everything_proves_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["server", "--command", command(tmp_path, DENIES)]) == 3
-    assert "incomplete: the server speaks none of the revisions" in capsys.readouterr().out
+    assert "incomplete: the server supports none of the selected revisions" in capsys.readouterr().out
     assert stored(tmp_path).cells == []
 
 
@@ -196,10 +196,12 @@ def test_nothing_that_is_played_there_is_wrong_use(capsys: pytest.CaptureFixture
     assert (
         main(["server", "everything", "--suite", "everything", "--scenario", "sse-polling", *on_stdio]) == 2
     )
-    assert "no scenario was selected for what this server speaks" in capsys.readouterr().out
+    assert (
+        "no selected scenario applies to the revisions that this server supports" in capsys.readouterr().out
+    )
 
 
 def test_results_that_cannot_be_kept_end_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     hostile = f"sh -c 'rm -rf results; touch results; exec {sys.executable} -m assay serve everything'"
     assert main(["server", "--command", hostile, "--scenario", "ping"]) == 3
-    assert "cannot keep results in results" in capsys.readouterr().err
+    assert "cannot store results in results" in capsys.readouterr().err

@@ -20,9 +20,9 @@ EARNED = {
 }
 # Name → exit code, and words that show how far it got.
 SERVERS = {
-    hollow.deny: (3, "the server speaks none of the revisions asked for"),
+    hollow.deny: (3, "the server supports none of the selected revisions"),
     hollow.answer_nothing: (1, "observed"),
-    hollow.echo: (3, "the server speaks none of the revisions asked for"),
+    hollow.echo: (3, "the server supports none of the selected revisions"),
     hollow.greet_and_deny: (1, "does not conform"),
     hollow.greet_and_answer_nothing: (1, "does not conform"),
 }

@@ -1,4 +1,4 @@
-"""Healthy servers on every transport that the lab speaks."""
+"""Healthy servers on every transport of the lab."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from assay.revisions.registry import REVISIONS
 
 
 def healthy(server: str, transport: Transport) -> Subject:
-    """A bundled server on any transport; HTTP+SSE, which they do not speak, is put before them."""
+    """A bundled server on any transport. For HTTP+SSE, which it lacks, a proxy is put in front."""
     return OverTwoEndpoints(server) if transport is Transport.HTTP_SSE else served(server, transport)
 
 
 class OverTwoEndpoints(UrlSubject):
-    """A bundled server, reached over HTTP+SSE, without a fault."""
+    """A bundled server behind an HTTP+SSE proxy without fault."""
 
     def __init__(self, server: str) -> None:
         super().__init__(server, transport=Transport.HTTP_SSE)

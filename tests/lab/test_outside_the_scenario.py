@@ -1,5 +1,4 @@
-"""Saboteurs meet more than their own scenario, as when somebody else's suite is tried on them: what they do
-not understand, they leave alone."""
+"""Saboteurs ignore messages from outside their scenario, such as those of another suite."""
 
 import copy
 from collections.abc import Callable, Iterator
@@ -50,41 +49,42 @@ def requests() -> Iterator[Json]:
 
 
 def replies() -> Iterator[tuple[Json, Json | None]]:
-    """What a healthy server may say, and what it was asked before that."""
-    for asked in requests():
-        if "id" in asked and "method" in asked:
-            yield {"jsonrpc": "2.0", "id": 1, "error": ERROR}, asked
-    for said in (
+    """Messages of a healthy server, with the request they answer."""
+    for request in requests():
+        if "id" in request and "method" in request:
+            yield {"jsonrpc": "2.0", "id": 1, "error": ERROR}, request
+    for message in (
         {"id": None, "error": ERROR},
         {"method": "notifications/tools/list_changed"},
         {"id": 7, "method": "ping"},
         {"id": 7, "method": "roots/list"},
     ):
-        yield {"jsonrpc": "2.0", **said}, None
+        yield {"jsonrpc": "2.0", **message}, None
 
 
-def saboteurs() -> list[Saboteur]:
-    return [one for name in ("protocol", "everything") for one in suite_named(name).saboteurs.values()]
+SABOTEURS = [
+    saboteur for name in ("protocol", "everything") for saboteur in suite_named(name).saboteurs.values()
+]
 
 
-def turns(saboteur: Saboteur) -> Callable[[Any], FaultContext]:
-    """Turns at one place, by what was asked: a fault may remember the others."""
-    revision = next(one for one in reversed(REVISIONS) if saboteur.window(one))
+def contexts(saboteur: Saboteur) -> Callable[[Any], FaultContext]:
+    """Contexts by request, with a common memory."""
+    revision = next(revision for revision in reversed(REVISIONS) if saboteur.window(revision))
     memory: dict[str, Any] = {}
-    return lambda asked: FaultContext(min(saboteur.transports), revision, asked=asked, memory=memory)
+    return lambda request: FaultContext(min(saboteur.transports), revision, asked=request, memory=memory)
 
 
-@pytest.mark.parametrize("saboteur", [one for one in saboteurs() if one.request], ids=lambda one: one.id)
-def test_requests_that_say_nothing_are_survived(saboteur: Saboteur) -> None:
+@pytest.mark.parametrize("saboteur", [each for each in SABOTEURS if each.request], ids=lambda each: each.id)
+def test_saboteur_survives_odd_requests(saboteur: Saboteur) -> None:
     assert saboteur.request is not None
-    turn_of = turns(saboteur)
+    context_of = contexts(saboteur)
     for message in requests():
-        saboteur.request(copy.deepcopy(message), turn_of(None))
+        saboteur.request(copy.deepcopy(message), context_of(None))
 
 
-@pytest.mark.parametrize("saboteur", [one for one in saboteurs() if one.reply], ids=lambda one: one.id)
-def test_replies_without_a_result_are_survived(saboteur: Saboteur) -> None:
+@pytest.mark.parametrize("saboteur", [each for each in SABOTEURS if each.reply], ids=lambda each: each.id)
+def test_saboteur_survives_replies_without_a_result(saboteur: Saboteur) -> None:
     assert saboteur.reply is not None
-    turn_of = turns(saboteur)
-    for reply, asked in replies():
-        saboteur.reply(copy.deepcopy(reply), turn_of(asked))
+    context_of = contexts(saboteur)
+    for reply, request in replies():
+        saboteur.reply(copy.deepcopy(reply), context_of(request))

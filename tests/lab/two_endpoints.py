@@ -1,4 +1,4 @@
-"""A server of the first revision with HTTP+SSE alone: answers on a stream, questions where that says."""
+"""A server of the first revision with HTTP+SSE only: answers on a stream, requests to a second URL."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RESULTS: dict[str, dict[str, Any]] = {
 
 
 class TwoEndpoints:
-    """`first` is what a stream begins with; a stream is named by the number of those before it."""
+    """`first` is the beginning of each stream; `%d` in it becomes the number of the stream."""
 
     def __init__(self, first: bytes = b"event: endpoint\ndata: /messages?session=%d\n\n") -> None:
         self._first = first
@@ -71,7 +71,7 @@ class TwoEndpoints:
 
 @asynccontextmanager
 async def serving(server: TwoEndpoints) -> AsyncIterator[str]:
-    """The URL of its stream."""
+    """Yields the URL of the stream."""
     listening = await asyncio.start_server(server.serve, "127.0.0.1", 0)
     port = listening.sockets[0].getsockname()[1]
     try:

@@ -24,7 +24,7 @@ from assay.lab.harness.run.event import RunEvent, Watch
 from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.recording import Conditions
 from assay.lab.harness.run.run import Run, SubjectRecord
-from assay.lab.harness.run.runner import Runner, RunOrder, SubjectDown
+from assay.lab.harness.run.runner import Runner, RunSettings, SubjectDown
 from assay.lab.harness.transport import Transport
 from assay.lab.live import Live
 from assay.lab.selection import check_scenarios, revisions_of
@@ -130,9 +130,10 @@ class Certification:
             wallet=self._credentials.wallet,
             surroundings=observed.surroundings,
         )
-        order = RunOrder(self._suite, self._selection, conditions, self._options.jobs or os.cpu_count() or 1)
+        jobs = self._options.jobs or os.cpu_count() or 1
+        settings = RunSettings(self._suite, self._selection, conditions, jobs)
         try:
-            run = await Runner(order, [observed.subject], watch, collector.keep).run()
+            run = await Runner(settings, [observed.subject], watch, collector.keep).run()
         except SubjectDown as down:
             raise not_there(down, observed.target) from down
         collector.add(run, redaction)

@@ -16,7 +16,7 @@ from msgspec import Struct
 from assay.certify.bundle.layout import RUN_FOLDER
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.reason import Reason, ReasonKind, restored, stored
-from assay.lab.harness.run.plan import makes_sense
+from assay.lab.harness.run.plan import is_defined
 from assay.lab.harness.run.recording import INTERRUPTED
 from assay.lab.harness.run.run import CellResult, Run
 from assay.lab.harness.transport import Transport
@@ -158,7 +158,7 @@ def _reason_unplanned(run: Run, suite: Suite, name: str) -> Unmeasured:
     seeking = [scenario for scenario in suite.scenarios.values() if name in suite.sought(scenario)]
     if not seeking:
         return Unmeasured(Measure.NOT_MEASURED, NOT_TESTED)
-    if any(makes_sense(suite, scenario, *place) for scenario in seeking for place in _judged_places(run)):
+    if any(is_defined(suite, scenario, *place) for scenario in seeking for place in _judged_places(run)):
         return Unmeasured(Measure.NOT_MEASURED, NOT_SELECTED)
     return Unmeasured(Measure.NOT_APPLICABLE, OTHER_REVISIONS)
 

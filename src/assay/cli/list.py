@@ -87,13 +87,13 @@ def scenario_lines(suite: Suite) -> Iterator[str]:
 
 def dates(suite: Suite, scenario: Scenario) -> str:
     """The revisions that it runs at, unless those are all."""
-    from assay.lab.harness.run.plan import makes_sense
+    from assay.lab.harness.run.plan import is_defined
     from assay.revisions.registry import REVISIONS
 
     at = [
         revision.date
         for revision in REVISIONS
-        if any(makes_sense(suite, scenario, transport, revision) for transport in scenario.transports)
+        if any(is_defined(suite, scenario, transport, revision) for transport in scenario.transports)
     ]
     return "" if len(at) == len(REVISIONS) else f" at {', '.join(at)}"
 
@@ -130,7 +130,7 @@ def _count(faults: Iterable[Fault]) -> str:
 
 
 def coverage_lines(suite: Suite, *, missing: bool) -> Iterator[str]:
-    from assay.lab.harness.coverage import Cover, cover, spoken_rows, tally
+    from assay.lab.harness.coverage import Cover, cover, explicit_requirements, tally
     from assay.revisions.registry import REVISIONS
 
     if suite.name not in ("protocol", "client"):
@@ -138,7 +138,7 @@ def coverage_lines(suite: Suite, *, missing: bool) -> Iterator[str]:
         raise CommandFailed(ExitCode.USAGE, problem, "--coverage is of the protocol suite, or with --client")
     yield f"MUST and MUST NOT rows that the {suite.role.value} side has to keep, by revision:"
     for revision in REVISIONS:
-        rows = spoken_rows(suite, revision)
+        rows = explicit_requirements(suite, revision)
         total = tally(rows, revision, suite)
         parts = ", ".join(f"{total.counts.get(kind, 0)} {kind}" for kind in Cover)
         yield f"{revision}  {total.share:4.0%} of {total.testable} testable rows: {parts}"

@@ -36,13 +36,13 @@ def execute(options: argparse.Namespace) -> int:
 
     require_lab()
     from assay.cli.output.run import for_reading
-    from assay.lab.harness.run.archive import place_of
+    from assay.lab.harness.run.archive import run_file
     from assay.lab.report.registry import renderer
     from assay.lab.stored import find_run, stored_run
 
     render = renderer(options.format)
     path = find_run(options.run)
-    home = place_of(path).parent
+    home = run_file(path).parent
     text = render(for_reading(stored_run(path), home, options.format))
     deliver(text, options.format, output=options.output, beside=home)
     return ExitCode.OK

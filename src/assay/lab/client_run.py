@@ -120,8 +120,8 @@ class ClientConduct:
         def keep(finished: ClientRun) -> CellResult:
             if archive is None:
                 return finished.result
-            archive.keep_output(finished.result, Output(finished.ended.stdout, finished.ended.stderr))
-            return archive.keep(finished.result, finished.trace)
+            archive.add_output(finished.result, Output(finished.ended.stdout, finished.ended.stderr))
+            return archive.store(finished.result, finished.trace)
 
         return await ClientRunner(self._order, [self._client], watch, keep).run()
 

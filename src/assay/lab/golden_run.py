@@ -13,7 +13,7 @@ from assay.lab.harness.golden import golden as harness
 from assay.lab.harness.golden.comparison import Comparison, compare_with_golden
 from assay.lab.harness.golden.rules import BadGolden, Rules, read_rules
 from assay.lab.harness.naming import matches
-from assay.lab.harness.run.archive import CannotKeep
+from assay.lab.harness.run.archive import StorageError
 from assay.lab.harness.run.plan import is_named
 from assay.lab.harness.run.run import Run
 from assay.lab.harness.verdict import Outcome
@@ -93,7 +93,7 @@ class GoldenStep:
             raise CannotJudge(problem, "run it again until it comes to a verdict")
         try:
             count = harness.record_golden(directory, run, home, self._suite.name, self._rules)
-        except CannotKeep as error:
+        except StorageError as error:
             raise CannotStore(str(error), "name another directory") from error
         golden = msgspec.structs.replace(harness.read_golden(directory), rules=self._rules)
         return GoldenResult(golden, compare_with_golden(golden, run, home), count)

@@ -8,10 +8,10 @@ from typing import Protocol
 import msgspec
 
 from assay.lab.harness.catalogue import Suite
-from assay.lab.harness.run.archive import Archive, CannotKeep
-from assay.lab.harness.run.baseline import BadBaseline, Entry, compare, concerning, read_baseline
+from assay.lab.harness.run.archive import Archive, StorageError
+from assay.lab.harness.run.baseline import BadBaseline, Entry, compare, read_baseline, relevant
 from assay.lab.harness.run.event import RunEvent, Watch
-from assay.lab.harness.run.plan import Selection, chosen
+from assay.lab.harness.run.plan import Selection, selected
 from assay.lab.harness.run.run import Run
 from assay.lab.harness.run.runner import SubjectDown
 from assay.lab.harness.scenario import Role
@@ -89,7 +89,7 @@ class LiveRun(Live[RunEvent, Run]):
                 self.path = self._archive.finish(run)
         except SubjectDown as down:
             raise self._conduct.not_there(down) from down
-        except CannotKeep as error:
+        except StorageError as error:
             raise CannotStore(str(error), "name another directory with --output") from error
         if self._step is not None and self.path is not None:
             try:
@@ -109,7 +109,7 @@ def _baseline(path: Path | None, conduct: Conduct) -> list[Entry]:
     except BadBaseline as error:
         raise InvalidOptions(str(error), f"`{role}:` holds a list of scenarios, or scenario:check") from error
     every = suite_named(conduct.suite.name).scenarios.values()
-    return concerning(entries, chosen(conduct.suite.scenarios.values(), conduct.selection), every)
+    return relevant(entries, selected(conduct.suite.scenarios.values(), conduct.selection), every)
 
 
 def open_archive(output: Path, role: Role) -> Archive:

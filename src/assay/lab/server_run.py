@@ -9,7 +9,7 @@ from assay.lab.harness.run.archive import Archive
 from assay.lab.harness.run.event import Watch
 from assay.lab.harness.run.recording import Conditions
 from assay.lab.harness.run.run import CellResult, Run, redacted
-from assay.lab.harness.run.runner import Runner, RunOrder, SubjectDown
+from assay.lab.harness.run.runner import Runner, RunSettings, SubjectDown
 from assay.lab.harness.trace.trace import Trace
 
 from .access import Credentials
@@ -76,16 +76,16 @@ class ServerConduct:
                     surroundings=observed,
                 )
             )
-            keep = dropped if archive is None else archive.keep
+            keep = dropped if archive is None else archive.store
             run = await Runner(order, self._subjects, watch, keep).run()
         return redacted(run, redaction)
 
-    def _order(self, conditions: Conditions) -> RunOrder:
+    def _order(self, conditions: Conditions) -> RunSettings:
         options = self._options
         # Golden traces must not depend on what else runs: one scenario after another, each in a process of
         # its own on stdio.
         alone = options.golden != Golden()
-        return RunOrder(
+        return RunSettings(
             self.suite,
             self.selection,
             conditions,

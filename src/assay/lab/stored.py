@@ -9,7 +9,7 @@ from typing import Final
 from assay.lab.harness.golden.canonical import canonical
 from assay.lab.harness.golden.frame_difference import FrameDifference, frame_differences
 from assay.lab.harness.run import rejudge as harness
-from assay.lab.harness.run.archive import RUN_FILE, place_of, read_run
+from assay.lab.harness.run.archive import RUN_FILE, read_run, run_file
 from assay.lab.harness.run.difference import Difference, difference
 from assay.lab.harness.run.run import BadRun, CellResult, Run
 from assay.lab.harness.trace.file import BadTrace, read_trace
@@ -98,7 +98,7 @@ def compare(before: Path, after: Path) -> Difference:
     Raises:
         InvalidOptions: a run or a trace cannot be read.
     """
-    homes = place_of(before).parent, place_of(after).parent
+    homes = run_file(before).parent, run_file(after).parent
 
     def explain(old: CellResult, new: CellResult) -> FrameDifference | None:
         files = homes[0] / old.trace, homes[1] / new.trace

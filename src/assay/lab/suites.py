@@ -1,4 +1,4 @@
-"""The suites that are shipped, each loaded when somebody needs it."""
+"""The built-in suites, loaded on demand."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from assay.lab.harness.scenario import Role
 class Shipped(Struct, frozen=True):
     package: str
     server: str
-    """The bundled server that its saboteurs stand before; none where clients are judged."""
+    """The bundled server that saboteurs alter; empty in a suite for clients."""
     plain: str
-    """The scenario for faults that show in any conversation."""
+    """The scenario for faults that any conversation shows."""
     about: str
     role: Role = Role.SERVER
 
@@ -26,25 +26,25 @@ class Shipped(Struct, frozen=True):
 SHIPPED: Final[Mapping[str, Shipped]] = MappingProxyType(
     {
         "protocol": Shipped(
-            "assay.lab.suite", "reference", "jsonrpc.unknown-method", "the specification, on any server"
+            "assay.lab.suite", "reference", "jsonrpc.unknown-method", "the specification, for any server"
         ),
         "everything": Shipped(
             "assay.lab.everything",
             "everything",
             "ping",
-            "the official scenarios, on a server with their fixtures",
+            "the official scenarios, for a server with their fixtures",
         ),
         "marketplace": Shipped(
             "assay.lab.marketplace",
             "reference --profile intelgraph --root {folder} --ledger {ledger} --heartbeat 0.2",
             "jrpc.ids",
-            "the marketplace's profile, on a server that claims it",
+            "the marketplace profile, for a server that claims it",
         ),
         "client": Shipped(
             "assay.lab.client",
             "",
             "tools_call",
-            "the official scenarios and the specification, on any client",
+            "the official scenarios and the specification, for any client",
             Role.CLIENT,
         ),
     }
@@ -55,14 +55,14 @@ SHIPPED: Final[Mapping[str, Shipped]] = MappingProxyType(
 def suite_named(name: str) -> Suite:
     """
     Raises:
-        KeyError: there is no such suite.
+        KeyError: unknown suite.
     """
     shipped = SHIPPED[name]
     return load_suite(name, shipped.package, server=shipped.server, plain=shipped.plain, role=shipped.role)
 
 
 def protocol_suite() -> Suite:
-    """What a server is judged by unless its user wants something else."""
+    """The default suite for servers."""
     return suite_named("protocol")
 
 

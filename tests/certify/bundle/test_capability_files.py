@@ -9,7 +9,7 @@ from assay.certify.bundle.capability_files import capability_files
 from assay.certify.bundle.run_collector import RunCollector
 from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.run import Run, SubjectRecord
-from assay.lab.harness.run.runner import Runner, RunOrder
+from assay.lab.harness.run.runner import Runner, RunSettings
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.subject import served
 from assay.lab.harness.trace.redaction import Redaction
@@ -35,7 +35,7 @@ def test_on_http_they_are_what_the_server_publishes(options: list[str]) -> None:
     chosen = Selection(scenarios=("cap.manifests",), revisions=(PER_REQUEST[-1],))
     subject = served("reference", Transport.HTTP, *options)
     runner = Runner(
-        RunOrder(suite_named("marketplace"), chosen), [subject], lambda event: None, collector.keep
+        RunSettings(suite_named("marketplace"), chosen), [subject], lambda event: None, collector.keep
     )
     collector.add(asyncio.run(runner.run()), Redaction())
     manifests = capability_files(collector.run, collector.files.__getitem__)

@@ -127,7 +127,7 @@ def test_output_that_cannot_be_written_is_refused_before_anything_starts(
 ) -> None:
     (tmp_path / "taken").write_text("a file", "utf-8")
     assert judge("none", "--output", "taken") == 2
-    assert "cannot keep results in taken: File exists" in (err := capsys.readouterr().err)
+    assert "cannot store results in taken: File exists" in (err := capsys.readouterr().err)
     assert "--output" in err.splitlines()[-1]
 
 

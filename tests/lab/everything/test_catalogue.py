@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.run.plan import Selection, chosen
+from assay.lab.harness.run.plan import Selection, selected
 from assay.lab.suites import suite_named
 from tests.meta.tree import expect_none
 
@@ -74,6 +74,6 @@ def test_scenarios_are_played_at_the_official_revisions() -> None:
     ],
 )
 def test_shorter_names_and_globs_choose_scenarios(pattern: str, some: str, count: int) -> None:
-    found = [one.id for one in chosen(SUITE.scenarios.values(), Selection(scenarios=(pattern,)))]
+    found = [one.id for one in selected(SUITE.scenarios.values(), Selection(scenarios=(pattern,)))]
     assert some in found
     assert len(found) == count

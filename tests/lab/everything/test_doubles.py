@@ -5,7 +5,7 @@ import pytest
 from assay.lab.everything.double import skills, tasks
 from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.run import CellResult, Run
-from assay.lab.harness.run.runner import Runner, RunOrder
+from assay.lab.harness.run.runner import Runner, RunSettings
 from assay.lab.harness.sabotage.saboteur import Double, FaultContext, Json, Saboteur
 from assay.lab.harness.sabotage.subject import HEALTHY
 from assay.lab.harness.sabotage.testbed import Testbed
@@ -45,7 +45,7 @@ EMPTY_PROMISES = {
 
 async def run_of(ground: Testbed, area: str, transport: Transport, fault: Saboteur = HEALTHY) -> Run:
     names = tuple(one.id for one in SUITE.scenarios.values() if one.area == area)
-    order = RunOrder(SUITE, Selection(scenarios=names, revisions=(REVISION,)), jobs=4)
+    order = RunSettings(SUITE, Selection(scenarios=names, revisions=(REVISION,)), jobs=4)
     subject = ground.subject_for(fault, transport, REVISION)
     return await Runner(order, [subject], lambda event: None, keep).run()
 

@@ -4,7 +4,7 @@ import pytest
 
 from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.run import CellResult, Run
-from assay.lab.harness.run.runner import Runner, RunOrder
+from assay.lab.harness.run.runner import Runner, RunSettings
 from assay.lab.harness.subject.subject import served
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
@@ -29,7 +29,7 @@ async def run_on(transport: Transport) -> Run:
         return result
 
     if transport not in ran:
-        order = RunOrder(SUITE, Selection(revisions=TRIED.get(transport, ())), jobs=4)
+        order = RunSettings(SUITE, Selection(revisions=TRIED.get(transport, ())), jobs=4)
         runner = Runner(order, [served("everything", transport)], lambda event: None, keep)
         ran[transport] = await runner.run()
     return ran[transport]

@@ -9,7 +9,7 @@ import pytest
 from assay.lab.harness.run.conclusion import Conclusion, conclude
 from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.run import CellResult, Run
-from assay.lab.harness.run.runner import Runner, RunOrder, SubjectDown
+from assay.lab.harness.run.runner import Runner, RunSettings, SubjectDown
 from assay.lab.harness.subject.subject import CommandSubject, Subject, UrlSubject
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
@@ -55,7 +55,7 @@ async def judged(subject: Subject) -> Run:
     def keep(result: CellResult, trace: Trace) -> CellResult:
         return result
 
-    order = RunOrder(SUITE, Selection(revisions=HANDSHAKE[-1:]), jobs=2)
+    order = RunSettings(SUITE, Selection(revisions=HANDSHAKE[-1:]), jobs=2)
     return await Runner(order, [subject], lambda event: None, keep).run()
 
 

@@ -9,9 +9,9 @@ from fnmatch import fnmatch
 import msgspec
 
 from assay.lab.harness.run.plan import Selection
-from assay.lab.harness.run.recording import Conditions, play
+from assay.lab.harness.run.recording import Conditions, record
 from assay.lab.harness.run.run import CellResult, Run
-from assay.lab.harness.run.runner import Runner, RunOrder
+from assay.lab.harness.run.runner import Runner, RunSettings
 from assay.lab.harness.sabotage.certificate_server import TestCA
 from assay.lab.harness.sabotage.environment import Environment
 from assay.lab.harness.sabotage.protected_server import ProtectedServer
@@ -51,7 +51,7 @@ async def run_of(subject: Subject, conditions: Conditions, *scenarios: str) -> R
 
 
 async def _run(subject: Subject, conditions: Conditions, selection: Selection) -> Run:
-    order = RunOrder(SUITE, selection, conditions, jobs=JOBS[subject.transport])
+    order = RunSettings(SUITE, selection, conditions, jobs=JOBS[subject.transport])
     return await Runner(order, [subject], lambda event: None, keep).run()
 
 
@@ -117,7 +117,7 @@ async def _entry(subject: Subject, conditions: Conditions) -> dict[str, object]:
     """A true entry of it in a registry."""
     newest = REVISIONS[-1]
     async with _started(subject):
-        played = await play(DISCOVERY, subject, newest, discover, Facts(newest.date), conditions)
+        played = await record(DISCOVERY, subject, newest, discover, Facts(newest.date), conditions)
     assert isinstance(played.value, Facts)
     lists = {kind: getattr(played.value, kind) for kind in KINDS}
     return entry_of(lists, [one.date for one in REVISIONS])

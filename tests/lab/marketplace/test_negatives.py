@@ -9,7 +9,7 @@ import pytest
 from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.recording import Conditions
 from assay.lab.harness.run.run import CellResult, Run
-from assay.lab.harness.run.runner import Runner, RunOrder
+from assay.lab.harness.run.runner import Runner, RunSettings
 from assay.lab.harness.subject.out_of_band import OutOfBand
 from assay.lab.harness.subject.registry_entry import PROFILE, PUBLISHER
 from assay.lab.harness.subject.subject import CommandSubject, Subject, served
@@ -162,7 +162,7 @@ def keep(result: CellResult, trace: Trace) -> CellResult:
 
 
 async def played(subject: Subject, conditions: Conditions, revision: Revision, scenario: str) -> Run:
-    order = RunOrder(SUITE, Selection((scenario,), (revision,)), conditions)
+    order = RunSettings(SUITE, Selection((scenario,), (revision,)), conditions)
     return await Runner(order, [subject], lambda event: None, keep).run()
 
 

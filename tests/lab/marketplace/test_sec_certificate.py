@@ -7,7 +7,7 @@ import pytest
 from assay.lab.harness.links.identity import CERTIFICATE, REFUSED
 from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.recording import Conditions
-from assay.lab.harness.run.runner import Runner, RunOrder
+from assay.lab.harness.run.runner import Runner, RunSettings
 from assay.lab.harness.sabotage.certificate_server import TestCA
 from assay.lab.harness.subject.bearer import NONE, STRANGER, USUAL
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
@@ -25,7 +25,7 @@ async def test_a_server_that_refuses_whom_it_does_not_know_passes() -> None:
     office = TestCA("reference")
     try:
         selection = Selection(scenarios=("sec.certificate",), revisions=(HANDSHAKE[-1], PER_REQUEST[-1]))
-        order = RunOrder(SUITE, selection, Conditions())
+        order = RunSettings(SUITE, selection, Conditions())
         run = await Runner(order, [office.served()], lambda event: None, lambda cell, _: cell).run()
     finally:
         office.close()

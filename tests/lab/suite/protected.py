@@ -7,7 +7,7 @@ from pathlib import Path
 from assay.lab.harness.run.archive import Archive
 from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.run import Run, redacted
-from assay.lab.harness.run.runner import Runner, RunOrder
+from assay.lab.harness.run.runner import Runner, RunSettings
 from assay.lab.harness.sabotage.protected_server import ProtectedServer
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import protocol_suite
@@ -19,9 +19,9 @@ async def judge_protected(transport: Transport, results: Path) -> tuple[Run, lis
     """The run, stored below `results`, and every token that there was."""
     lock = ProtectedServer()
     try:
-        order = RunOrder(protocol_suite(), Selection(scenarios=AREAS), lock.conditions, jobs=4)
+        order = RunSettings(protocol_suite(), Selection(scenarios=AREAS), lock.conditions, jobs=4)
         archive = Archive(results)
-        run = await Runner(order, [lock.served(transport)], lambda event: None, archive.keep).run()
+        run = await Runner(order, [lock.served(transport)], lambda event: None, archive.store).run()
         archive.finish(redacted(run, lock.conditions.redaction))
         return run, [token for kind in lock.wallet.kinds if (token := lock.wallet.get(kind)) is not None]
     finally:

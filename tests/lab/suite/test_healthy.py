@@ -6,7 +6,7 @@ import pytest
 
 from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.run import CellResult, Run
-from assay.lab.harness.run.runner import Runner, RunOrder
+from assay.lab.harness.run.runner import Runner, RunSettings
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Outcome, Verdict
@@ -33,7 +33,7 @@ async def run_of(server: str, transport: Transport) -> Run:
 
     if (server, transport) not in ran:
         chosen = Selection(effects=True, revisions=TRIED.get(transport, ()))
-        order = RunOrder(SUITE, chosen, jobs=JOBS.get(transport, 12))
+        order = RunSettings(SUITE, chosen, jobs=JOBS.get(transport, 12))
         runner = Runner(order, [healthy(server, transport)], lambda event: None, keep)
         ran[server, transport] = await runner.run()
     return ran[server, transport]

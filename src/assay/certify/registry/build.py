@@ -13,7 +13,7 @@ from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.links.http_call import Address
 from assay.lab.harness.links.http_request import ask
 from assay.lab.harness.links.identity import ANYBODY, Identity
-from assay.lab.harness.run.recording import Conditions, Recording, play
+from assay.lab.harness.run.recording import Conditions, Recording
 from assay.lab.harness.subject.bearer import claims_of
 from assay.lab.harness.subject.discovery import DISCOVERY, discover
 from assay.lab.harness.subject.facts import Facts, Refusal
@@ -98,16 +98,16 @@ async def observe(subject: Subject, conditions: Conditions) -> ObservedServer:
     server = ObservedServer(subject.transport)
     concurrency = asyncio.Semaphore(AT_ONCE)
 
-    async def record(revision: Revision) -> tuple[Recording, Recording | None]:
+    async def try_revision(revision: Revision) -> tuple[Recording, Recording | None]:
         async with concurrency:
             unknown = Facts(revision.date)
-            recording = await play(DISCOVERY, subject, revision, _discover, unknown, conditions)
+            recording = await record(DISCOVERY, subject, revision, _discover, unknown, conditions)
             if revision.batching is not Batching.ACCEPTED or not isinstance(recording.value, _Discovery):
                 return recording, None
             facts = recording.value.facts
-            return recording, await play(BATCHING, subject, revision, _send_batch, facts, conditions)
+            return recording, await record(BATCHING, subject, revision, _send_batch, facts, conditions)
 
-    recordings = await asyncio.gather(*map(record, REVISIONS))
+    recordings = await asyncio.gather(*map(try_revision, REVISIONS))
     for revision, (discovery, batch) in zip(REVISIONS, recordings, strict=True):
         _add(server, revision, discovery)
         server.batch |= batch is not None and _accepted_batch(batch)

@@ -18,7 +18,7 @@ from assay.certify.bundle.layout import REGISTRY_ENTRY, RUN
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.driver.message_meta import SERVER_KEY
 from assay.lab.harness.need import unmet
-from assay.lab.harness.run.plan import EFFECTS, makes_sense
+from assay.lab.harness.run.plan import EFFECTS, is_defined
 from assay.lab.harness.run.run import CellResult, Place, Run
 from assay.lab.harness.scenario import Scenario
 from assay.lab.harness.subject.discovery import DISCOVERY, LISTS
@@ -74,7 +74,7 @@ class RunAudit:
             (name, *spoken)
             for name in names & self._suite.scenarios.keys()
             for spoken in self._known
-            if makes_sense(self._suite, self._suite.scenarios[name], Transport(spoken[0]), BY_DATE[spoken[1]])
+            if is_defined(self._suite, self._suite.scenarios[name], Transport(spoken[0]), BY_DATE[spoken[1]])
         }
 
     def _is_discovery(self, place: Place) -> bool:

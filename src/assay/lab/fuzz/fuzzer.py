@@ -15,7 +15,7 @@ from assay.lab.harness.links.broken_off import BrokenOff
 from assay.lab.harness.reason import Reason, ReasonKind, stored
 from assay.lab.harness.run.recording import INTERRUPTED, Conditions, now
 from assay.lab.harness.run.run import FORMAT, CellResult, Run, SubjectRecord
-from assay.lab.harness.run.runner import Keep
+from assay.lab.harness.run.runner import StoreTrace
 from assay.lab.harness.subject.subject import Subject
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import CheckResult, Outcome
@@ -66,7 +66,7 @@ class Fuzzer:
         judge: TraceJudge,
         subjects: Sequence[Subject],
         *,
-        keep: Keep,
+        keep: StoreTrace,
         reproduce: Reproduce,
         watch: Callable[[FuzzCounts], None] = lambda counts: None,
     ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from assay.lab.harness.run.archive import told
+from assay.lab.harness.run.archive import error_message
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.subject import CommandSubject, Subject, UrlSubject, served
 from assay.lab.harness.transport import Transport
@@ -56,4 +56,4 @@ async def _run(case: Case, subject: Subject, revision: str, timeout: float) -> l
         await subject.stop()
     broken = judge.verdict(trace)
     results = [] if broken is None else judge.results(trace, broken)
-    return [told(finding) for result in results for finding in result.findings]
+    return [error_message(finding) for result in results for finding in result.findings]

@@ -15,7 +15,7 @@ from msgspec import Struct
 from assay.lab.access import Credentials
 from assay.lab.error import CannotStore, InvalidOptions
 from assay.lab.extra import require_lab
-from assay.lab.harness.run.archive import CannotKeep
+from assay.lab.harness.run.archive import StorageError
 from assay.lab.harness.run.recording import Conditions
 from assay.lab.harness.run.run import Run, redacted
 from assay.lab.harness.run.runner import SubjectDown
@@ -86,7 +86,7 @@ class FuzzSession:
         # Keep the cache of hypothesis out of the user's directory.
         set_hypothesis_home_dir(Path(gettempdir()) / "assay-hypothesis")
         archive = self._archive
-        keep = dropped if archive is None else archive.keep
+        keep = dropped if archive is None else archive.store
         judge = TraceJudge(protocol_suite())
         fuzzer = Fuzzer(self._order, judge, self._subjects, keep=keep, reproduce=self.command, watch=watch)
         try:
@@ -94,7 +94,7 @@ class FuzzSession:
             path = None if archive is None else archive.finish(run)
         except SubjectDown as down:
             raise not_there(down, self._target) from down
-        except CannotKeep as error:
+        except StorageError as error:
             raise CannotStore(str(error), "name another directory with --output") from error
         skipped = sorted({name for target in fuzzer.targets for name in target.context.left_alone})
         unconfirmed = [self._unconfirmed(*item) for item in fuzzer.unconfirmed]

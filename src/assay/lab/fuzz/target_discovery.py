@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from assay.lab.harness.links.broken_off import BrokenOff, Unreachable
-from assay.lab.harness.run.recording import Conditions, Recording, play
+from assay.lab.harness.run.recording import Conditions, Recording, record
 from assay.lab.harness.run.run import SubjectRecord
 from assay.lab.harness.run.runner import SubjectDown
 from assay.lab.harness.subject.discovery import DISCOVERY, discover
@@ -59,7 +59,7 @@ def _is_supported(revision: Revision, transport: Transport) -> bool:
 
 
 async def _discover(subject: Subject, revision: Revision, conditions: Conditions) -> Recording:
-    return await play(DISCOVERY, subject, revision, discover, Facts(revision.date), conditions)
+    return await record(DISCOVERY, subject, revision, discover, Facts(revision.date), conditions)
 
 
 def _refusal(revision: Revision, recording: Recording) -> Refusal:

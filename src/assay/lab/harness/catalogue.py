@@ -25,21 +25,21 @@ T = TypeVar("T", Check, Scenario, Saboteur, ClientSaboteur)
 
 
 class BadSuite(ValueError):
-    """The parts of a suite do not fit together; the text says where."""
+    """The parts of a suite do not fit together."""
 
 
 class Suite(Struct, frozen=True):
     name: str
     package: str
     server: str
-    """The bundled server that its saboteurs stand before, unless they name another; none judges clients."""
+    """The bundled server that saboteurs alter by default; empty in a suite for clients."""
     requirements: Mapping[str, Requirement]
     scenarios: Mapping[str, Scenario]
     checks: Mapping[str, Check]
     role: Role = Role.SERVER
-    """Which part the subjects play that it judges."""
+    """Role of the subjects."""
     plain: str = ""
-    """The scenario for faults that show in any conversation: it runs everywhere and needs nothing."""
+    """The scenario for faults that any conversation shows: it runs everywhere and has no needs."""
 
     saboteurs: Mapping[str, Saboteur] = {}
     """Servers with one fault each; empty in a suite that judges clients."""
@@ -50,31 +50,32 @@ class Suite(Struct, frozen=True):
         """All saboteurs, of either kind."""
         return {**self.saboteurs, **self.client_saboteurs}
 
-    def is_worth_playing(self, scenario: Scenario, transport: Transport, revision: Revision) -> bool:
-        """Whether anything that the scenario looks for is in force there."""
+    def has_requirement(self, scenario: Scenario, transport: Transport, revision: Revision) -> bool:
+        """Whether a requirement of the scenario's checks is in force on this transport and revision."""
         return any(
-            transport in one.transports
-            and any(self.requirements[row].level(revision) for row in one.requirements)
-            for one in (self.checks[name] for name in scenario.exercises)
+            transport in check.transports
+            and any(self.requirements[name].level(revision) for name in check.requirements)
+            for check in (self.checks[name] for name in scenario.exercises)
         )
 
     def sought(self, scenario: Scenario) -> list[str]:
-        """The ids of results that a scenario is played for."""
+        """The ids of the results that a scenario is meant to produce."""
         return [name for check in scenario.exercises for name in self.checks[check].results]
 
     def judging(self, scenario: Scenario) -> list[Check]:
         """The checks that read a scenario's trace: those that it exercises, then those that read all."""
-        named = [self.checks[name] for name in scenario.exercises]
+        exercised = [self.checks[name] for name in scenario.exercises]
         if scenario.also is not None:
-            return named + [self.checks[name] for name in scenario.also]
-        return named + [one for one in self.checks.values() if one.everywhere and one not in named]
+            return exercised + [self.checks[name] for name in scenario.also]
+        others = (check for check in self.checks.values() if check.everywhere)
+        return exercised + [check for check in others if check not in exercised]
 
 
 def load_suite(name: str, package_name: str, *, server: str, plain: str, role: Role = Role.SERVER) -> Suite:
     """Load the suite in a package.
 
     Raises:
-        BadSuite: two parts have the same id, or one names what does not exist.
+        BadSuite: two parts have the same id, or a reference is unknown.
     """
     package = import_module(package_name)
     (home,) = package.__path__
@@ -97,7 +98,7 @@ def load_suite(name: str, package_name: str, *, server: str, plain: str, role: R
 
 
 def _requirements(home: Path, role: Role) -> dict[str, Requirement]:
-    """The rows of a suite; one about clients has those too that hold for both sides."""
+    """The requirements of a suite; for clients, with the shared ones that bind both sides."""
     own = home / "requirements"
     if role is Role.SERVER:
         return read_requirements(own)
@@ -110,7 +111,7 @@ def _modules(package: ModuleType) -> list[ModuleType]:
 
 
 def _declared(modules: Iterable[ModuleType], kind: type[T]) -> dict[str, T]:
-    """What modules declare by name or in tuples. One module may import another's: it is the same object."""
+    """The parts of a kind in the modules, by id. A part that another module imports is the same object."""
     declared: dict[str, T] = {}
     for part in (part for module in modules for part in _parts(module) if isinstance(part, kind)):
         if declared.setdefault(part.id, part) is not part:
@@ -127,13 +128,13 @@ def complaints(suite: Suite) -> Iterator[str]:
     for scenario in suite.scenarios.values():
         for name in (*scenario.exercises, *(scenario.also or ())):
             if name not in suite.checks:
-                yield f"scenario {scenario.id} exercises {name}, which is no check"
-    for one in suite.checks.values():
-        for row in one.requirements:
-            if row not in suite.requirements:
-                yield f"check {one.id} cites {row}, which is no requirement"
-            elif suite.requirements[row].reason:
-                yield f"check {one.id} cites {row}, which has a reason to have no check"
+                yield f"scenario {scenario.id} exercises {name}, which is not a check"
+    for check in suite.checks.values():
+        for name in check.requirements:
+            if name not in suite.requirements:
+                yield f"check {check.id} cites {name}, which is not a requirement"
+            elif suite.requirements[name].reason:
+                yield f"check {check.id} cites {name}, which is excluded from checks"
     for saboteur in suite.faults.values():
         if saboteur.breaks not in suite.requirements:
-            yield f"saboteur {saboteur.id} breaks {saboteur.breaks}, which is no requirement"
+            yield f"saboteur {saboteur.id} breaks {saboteur.breaks}, which is not a requirement"

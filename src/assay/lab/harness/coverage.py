@@ -1,18 +1,18 @@
-"""Coverage: which requirements are proved to be checked.
+"""Coverage: the requirements that are proved to be checked.
 
-A row is covered at a revision if a check cites it, and a scenario there meets a saboteur that breaks it.
-That the check catches the saboteur is not claimed here but shown: `tests/lab/suite/test_saboteurs.py` holds
-every trial and fails if one saboteur gets away.
+A requirement is covered at a revision if a check cites it and a scenario there tries a saboteur that breaks
+it. `tests/lab/suite/test_saboteurs.py` proves that the check catches the saboteur: it runs all trials.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from enum import StrEnum
 
 from msgspec import Struct
 
-from assay.lab.harness.run.plan import makes_sense
+from assay.lab.harness.run.plan import is_defined
 from assay.lab.harness.sabotage.fault import Fault
 from assay.lab.harness.sabotage.trial import scenarios_for
 from assay.revisions.revision import Revision
@@ -24,14 +24,14 @@ from .requirement import Requirement
 class Cover(StrEnum):
     COVERED = "covered"
     UNPROVED = "cited"
-    """A check cites it, and no saboteur shows that the check can fail."""
+    """A check cites it, but no saboteur proves that the check can fail."""
     EXCLUDED = "excluded"
-    """It carries the reason why no check can cite it."""
+    """No check can cite it, for the reason given."""
     UNCOVERED = "uncovered"
 
 
 class Tally(Struct, frozen=True):
-    """How many rows of one kind there are, by how they are covered."""
+    """Number of requirements by coverage."""
 
     counts: dict[Cover, int]
 
@@ -41,37 +41,34 @@ class Tally(Struct, frozen=True):
 
     @property
     def share(self) -> float:
-        """Covered rows among those that can be tested; 1 where there is none."""
+        """Covered requirements among the testable ones; 1 if there are none."""
         return self.counts.get(Cover.COVERED, 0) / self.testable if self.testable else 1.0
 
 
-def cover(row: Requirement, revision: Revision, suite: Suite) -> Cover:
-    if row.reason is not None:
+def cover(requirement: Requirement, revision: Revision, suite: Suite) -> Cover:
+    if requirement.reason is not None:
         return Cover.EXCLUDED
-    if not any(row.id in check.requirements for check in suite.checks.values()):
+    if not any(requirement.id in check.requirements for check in suite.checks.values()):
         return Cover.UNCOVERED
-    breaking = (one for one in suite.faults.values() if one.breaks == row.id)
-    return Cover.COVERED if any(_is_tried(one, revision, suite) for one in breaking) else Cover.UNPROVED
+    saboteurs = (saboteur for saboteur in suite.faults.values() if saboteur.breaks == requirement.id)
+    is_tried = any(_is_tried(saboteur, revision, suite) for saboteur in saboteurs)
+    return Cover.COVERED if is_tried else Cover.UNPROVED
 
 
 def _is_tried(saboteur: Fault, revision: Revision, suite: Suite) -> bool:
-    """Whether a scenario meets the saboteur there."""
+    """Whether a scenario at this revision tries the saboteur."""
     return saboteur.window(revision) and any(
-        makes_sense(suite, scenario, transport, revision)
+        is_defined(suite, scenario, transport, revision)
         for scenario in scenarios_for(saboteur, suite)
         for transport in saboteur.transports
     )
 
 
-def spoken_rows(suite: Suite, revision: Revision) -> list[Requirement]:
-    """The rows that the revision states with MUST or MUST NOT."""
-    rows = ((row, row.level(revision)) for row in suite.requirements.values())
-    return [row for row, level in rows if level is not None and level.spoken]
+def explicit_requirements(suite: Suite, revision: Revision) -> list[Requirement]:
+    """The requirements that the revision states with MUST or MUST NOT."""
+    levels = ((requirement, requirement.level(revision)) for requirement in suite.requirements.values())
+    return [requirement for requirement, level in levels if level is not None and level.explicit]
 
 
-def tally(rows: Iterable[Requirement], revision: Revision, suite: Suite) -> Tally:
-    counts: dict[Cover, int] = {}
-    for row in rows:
-        kind = cover(row, revision, suite)
-        counts[kind] = counts.get(kind, 0) + 1
-    return Tally(counts)
+def tally(requirements: Iterable[Requirement], revision: Revision, suite: Suite) -> Tally:
+    return Tally(dict(Counter(cover(requirement, revision, suite) for requirement in requirements)))

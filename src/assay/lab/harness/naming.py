@@ -16,7 +16,7 @@ def area_of(name: str) -> str:
 
 
 def area_of_module(module: str) -> str:
-    """The area of a topic module: the first name below its suite, unless `AREA` there says otherwise."""
+    """The area of a topic module: the first name below its suite, or `AREA` in that package."""
     suite, _, topic = module.removeprefix("assay.lab.").partition(".")
     area = topic.partition(".")[0]
     name: str = getattr(sys.modules.get(f"assay.lab.{suite}.{area}"), "AREA", area)
@@ -30,11 +30,11 @@ def id_of(function: Any, verb: str = "") -> str:
 
 
 def dashed(name: str) -> str:
-    """As names of files and of the official suite are written: one row of words."""
+    """The id with dashes only, as in file names and in the official suite."""
     return name.replace(".", "-").replace("/", "-")
 
 
 def matches(pattern: str, *names: str | None) -> bool:
-    """Whether a name fits a glob, in whichever of its spellings."""
+    """Whether a glob matches a name, with dots or dashes."""
     spellings = {spelling for name in names if name for spelling in (name, dashed(name))}
     return any(fnmatchcase(spelling, pattern) for spelling in spellings)

@@ -1,4 +1,4 @@
-"""What a scenario needs of its subject. An unmet need makes it *not applicable*, for the reason it gives."""
+"""Needs of a scenario. An unmet need makes the scenario *not applicable*, with a reason."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Need(Struct, frozen=True):
     lacking: str
     """Completes "not applicable: the server …"."""
     options: tuple[str, ...] = ()
-    """Options of the command line that would meet it."""
+    """Command-line options that would meet the need."""
 
     @property
     def reason(self) -> Reason:
@@ -44,42 +44,44 @@ def lacks(*path: str) -> Need:
     return Need(lambda facts: not facts.declares(*path), f"declares `{'.'.join(path)}`")
 
 
-def either(one: Need, other: Need) -> Need:
+def either(first: Need, second: Need) -> Need:
     return Need(
-        lambda facts: one.met(facts) or other.met(facts),
-        f"{one.lacking} and {other.lacking}",
-        (*one.options, *other.options),
+        lambda facts: first.met(facts) or second.met(facts),
+        f"{first.lacking} and {second.lacking}",
+        (*first.options, *second.options),
     )
 
 
 A_TOOL = Need(lambda facts: bool(facts.tools), "lists no tools")
-A_READ_ONLY_TOOL = Need(lambda facts: bool(facts.read_only_tools), "has no tool that says it only reads")
+A_READ_ONLY_TOOL = Need(lambda facts: bool(facts.read_only_tools), "has no tool with `readOnlyHint`")
 A_RESOURCE = Need(lambda facts: bool(facts.resources), "lists no resources")
 A_TEMPLATE = Need(lambda facts: bool(facts.templates), "lists no resource templates")
 A_PROMPT = Need(lambda facts: bool(facts.prompts), "lists no prompts")
-A_SESSION = Need(lambda facts: facts.session, "gives out no session id")
-LOCAL = Need(lambda facts: facts.local, "is on another machine, whose friends the lab does not know")
+A_SESSION = Need(lambda facts: facts.session, "assigns no session id")
+LOCAL = Need(lambda facts: facts.local, "is on another machine, and its allowed origins are unknown")
 PROTECTED = Need(
     lambda facts: facts.protected,
-    "was not seen to ask for a token; one is given with --bearer or --authority",
+    "did not ask for a token; provide one with --bearer or --authority",
     ("--bearer", "--authority"),
 )
 
 CERTIFIED = Need(
     lambda facts: bool(facts.certificates),
-    "is not said to ask for certificates; one is given with --client-cert, for an https:// URL",
+    "was judged without a client certificate; provide one with --client-cert, for an https:// URL",
     ("--client-cert",),
 )
 
 
 def bears(kind: str, *options: str, spelled: str = "") -> Need:
-    """A token of that kind can be shown: the user gives it with one of the options, or as `spelled` says."""
-    lacking = f"can be shown no such token ({kind}) without {spelled or ' or '.join(options)}"
+    """The driver has a token of this kind, from one of the options or as `spelled` describes."""
+    lacking = (
+        f"was judged without a token of the kind `{kind}`; provide one with {spelled or ' or '.join(options)}"
+    )
     return Need(lambda facts: kind in facts.bearers, lacking, options)
 
 
 def beside(kind: str, option: str) -> Need:
-    """Something can be seen beside the messages. `option` is how the user shows it to us."""
+    """A kind of evidence besides the messages is available through `option`."""
     return Need(lambda facts: kind in facts.beside, f"was judged without {option}", (option,))
 
 
@@ -106,5 +108,5 @@ TOKENS_AT_WILL = bears(STEPPED, "--authority")
 
 
 def unmet(needs: tuple[Need, ...], facts: Facts) -> Reason | None:
-    """The first reason why a scenario does not apply; none when it does."""
+    """The first reason why a scenario does not apply; None if it applies."""
     return next((need.reason for need in needs if not need.met(facts)), None)

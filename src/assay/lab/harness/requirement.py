@@ -1,13 +1,13 @@
-"""Requirements as data: one table per sentence of the specification, in `<suite>/requirements/<area>.toml`.
+"""Requirements as data: one table per rule of the specification, in `<suite>/requirements/<area>.toml`.
 
 [TL-19]
 actor = "server"                  # server, both, receiver or requestor (of tasks); client or host
 seen = "wire"                     # wire, process, inside or policy: where the rule can be observed
 levels = { <revision> = "MUST" }  # MUST, MUST NOT, SHOULD, SHOULD NOT, implied MUST, implied SHOULD
 statement = "…"
-page = "server/tools#error-handling"   # below each revision's specification; a table where it moved; or a URL
-reason = "…"                      # why no check can cite it; absent where one can
-client_reason = "…"               # the same of a row that binds both sides, where clients are judged
+page = "server/tools#error-handling"   # below the revision's specification; a table by revision; or a URL
+reason = "…"                      # why no check can cite it, if so
+client_reason = "…"               # the same for checks of clients, if the rule binds both sides
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ class Level(Enum):
     SHOULD = "SHOULD"
     SHOULD_NOT = "SHOULD NOT"
     IMPLIED_MUST = "implied MUST"
-    """Fixed by the schema or by the flow of messages, not by a capital word."""
+    """Follows from the schema or the message flow, without a capitalized keyword."""
     IMPLIED_SHOULD = "implied SHOULD"
 
     @property
     def binding(self) -> bool:
-        """Whether breaking it is a failure; otherwise it is a warning."""
+        """Whether a violation is a failure; otherwise it is a warning."""
         return self in (Level.MUST, Level.MUST_NOT, Level.IMPLIED_MUST)
 
     @property
-    def spoken(self) -> bool:
-        """Whether the specification says MUST or MUST NOT: these rows make up the coverage figure."""
+    def explicit(self) -> bool:
+        """Whether the specification says MUST or MUST NOT: the coverage figure counts these."""
         return self in (Level.MUST, Level.MUST_NOT)
 
 
@@ -66,10 +66,10 @@ class Requirement(Struct, frozen=True):
     page: str | dict[str, str]
     reason: str | None = None
     client_reason: str | None = None
-    """Why no check of the client's side can cite it."""
+    """Why no check of clients can cite it."""
 
     def level(self, revision: Revision) -> Level | None:
-        """How strong it is in that revision; none where it is not in force."""
+        """The level in a revision; None if the requirement is not in force."""
         return self.levels.get(revision.date)
 
     def link(self, revision: Revision) -> str:
@@ -84,54 +84,54 @@ class Requirement(Struct, frozen=True):
 
 
 class BadRequirement(ValueError):
-    """A table in a requirement file cannot be used; the text says which and why."""
+    """A table in a requirement file is invalid."""
 
 
 def read_requirements(directory: Path) -> dict[str, Requirement]:
-    """Every row of every file, by id."""
+    """The requirements in all files of a directory, by id."""
     return dict(_read(directory))
 
 
 @cache
 def _read(directory: Path) -> Mapping[str, Requirement]:
-    rows: dict[str, Requirement] = {}
+    requirements: dict[str, Requirement] = {}
     for path in sorted(directory.glob("*.toml")):
-        for row in _rows(path):
-            if row.id in rows:
-                raise BadRequirement(f"{path.name}: {row.id} is in two places")
-            rows[row.id] = row
-    return rows
+        for requirement in _parse(path):
+            if requirement.id in requirements:
+                raise BadRequirement(f"{path.name}: {requirement.id} is defined twice")
+            requirements[requirement.id] = requirement
+    return requirements
 
 
 def client_requirements(shared: Path, own: Path) -> dict[str, Requirement]:
-    """The rows that hold for clients: their own, and the shared ones that are not the server's alone.
+    """The requirements for clients: their own, and the shared ones that do not bind only servers.
 
-    An own row with the id of a shared one says it anew, where it is otherwise on the client's side.
+    An own requirement replaces a shared one with the same id.
 
     Raises:
-        BadRequirement: an own row has the id of a server's.
+        BadRequirement: an own requirement has the id of one for servers.
     """
-    rows, anew = read_requirements(shared), read_requirements(own)
-    for name in anew.keys() & rows.keys():
-        if rows[name].actor == "server":
-            raise BadRequirement(f"{anew[name].area}.toml: {name} is a row of servers")
-    binding = (row for row in rows.values() if row.actor != "server")
-    return {row.id: replace(row, reason=row.client_reason) for row in binding} | anew
+    requirements, replacements = read_requirements(shared), read_requirements(own)
+    for name in replacements.keys() & requirements.keys():
+        if requirements[name].actor == "server":
+            raise BadRequirement(f"{replacements[name].area}.toml: {name} is a requirement for servers")
+    binding = (requirement for requirement in requirements.values() if requirement.actor != "server")
+    return {each.id: replace(each, reason=each.client_reason) for each in binding} | replacements
 
 
-def _rows(path: Path) -> Iterator[Requirement]:
+def _parse(path: Path) -> Iterator[Requirement]:
     for name, table in tomllib.loads(path.read_text("utf-8")).items():
-        yield _row(name, path.stem, table)
+        yield _requirement(name, path.stem, table)
 
 
-def _row(name: str, area: str, table: Mapping[str, Any]) -> Requirement:
+def _requirement(name: str, area: str, table: Mapping[str, Any]) -> Requirement:
     try:
-        row = msgspec.convert({**table, "id": name, "area": area}, Requirement)
+        requirement = msgspec.convert({**table, "id": name, "area": area}, Requirement)
     except msgspec.ValidationError as error:
         raise BadRequirement(f"{area}.toml: {name}: {error}") from error
-    pages = row.levels if isinstance(row.page, str) else row.page
-    if unknown := {*row.levels, *pages} - BY_DATE.keys():
+    pages = requirement.levels if isinstance(requirement.page, str) else requirement.page
+    if unknown := {*requirement.levels, *pages} - BY_DATE.keys():
         raise BadRequirement(f"{area}.toml: {name}: unknown revisions: {', '.join(sorted(unknown))}")
-    if row.levels.keys() - pages.keys():
+    if requirement.levels.keys() - pages.keys():
         raise BadRequirement(f"{area}.toml: {name}: a revision has no page")
-    return row
+    return requirement

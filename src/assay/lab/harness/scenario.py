@@ -1,12 +1,12 @@
-"""Scenarios: short conversations that make a subject show what checks want to see.
+"""Scenarios: short conversations that make a subject show the behaviour that checks judge.
 
     @scenario("A tool that does not exist", exercises=("tools.unknown-name",), needs=(declares("tools"),))
     async def drive_unknown_name(stage: Stage) -> None:
         peer = await stage.open()
         await peer.request("tools/call", {"name": "no-such-tool", "arguments": {}})
 
-They stand first in the topic modules of a suite. The same scenario runs on every transport and revision that
-it does not exclude. It judges nothing.
+They come first in the topic modules of a suite. A scenario runs on every transport and revision that it does
+not exclude, and judges nothing.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from .need import Need
 from .transport import ANY, Transport
 
 Drive = Callable[[Any], Awaitable[None]]
-"""Is given a `Stage` to drive a server on, or a `Hosting` to set up for a client."""
+"""Takes the stage of a server, or the scripted server of a client."""
 Window = Callable[[Revision], bool]
 
 
 class Role(Enum):
-    """Which part the subject plays."""
+    """Role of the subject."""
 
     SERVER = "server"
     CLIENT = "client"
@@ -45,18 +45,18 @@ class Scenario(Struct, frozen=True):
     transports: frozenset[Transport] = ANY
     window: Window = lambda revision: True
     effects: bool = False
-    """It may change something in the subject's world: runs only with `--allow-effects`."""
+    """Whether it may have side effects; then it only runs with `--allow-effects`."""
     official: str | None = None
     """Its name in the official suite."""
     role: Role = Role.SERVER
     area: str = ""
     aliases: tuple[str, ...] = ()
-    """Other names that it can be chosen by."""
+    """Other names for selection."""
     brief: Brief | None = None
-    """What a client is asked to do."""
+    """The task of a client."""
     also: tuple[str, ...] | None = None
-    """The checks that read it besides; none for all that read every trace. To be told where the conversation
-    is not of the revision that is judged."""
+    """Further checks that read its trace; None for all that read every trace. For scenarios whose
+    conversation is not of the judged revision."""
 
 
 def scenario(
@@ -70,9 +70,9 @@ def scenario(
     official: str | None = None,
     role: Role = Role.SERVER,
 ) -> Callable[[Drive], Scenario]:
-    """Turn a function `drive_<name>` into a scenario; `window` says at which revisions it makes sense."""
+    """Turn a function `drive_<name>` into a scenario; `window` selects its revisions."""
 
-    def made(drive: Drive) -> Scenario:
+    def decorate(drive: Drive) -> Scenario:
         name = id_of(drive, "drive_")
         return Scenario(
             name,
@@ -88,4 +88,4 @@ def scenario(
             area=area_of(name),
         )
 
-    return made
+    return decorate

@@ -1,4 +1,4 @@
-"""The transports that the lab speaks."""
+"""The transports of the lab."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ HTTP_ONLY: Final = frozenset({Transport.HTTP})
 WEBSOCKET_ONLY: Final = frozenset({Transport.WEBSOCKET})
 HTTP_SSE_ONLY: Final = frozenset({Transport.HTTP_SSE})
 ONE_CHANNEL: Final = frozenset({Transport.STDIO, Transport.WEBSOCKET})
-"""Where all messages of a conversation share one ordered channel."""
+"""All messages of a conversation share one ordered channel."""
 GUARDED: Final = frozenset({Transport.HTTP, Transport.WEBSOCKET})
-"""Where a token has a place."""
+"""Transports that carry a bearer token."""

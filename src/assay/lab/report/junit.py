@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as tree
 
-from assay.lab.harness.run.archive import told
+from assay.lab.harness.run.archive import error_message
 from assay.lab.harness.run.baseline import is_expected
 from assay.lab.harness.run.conclusion import conclude, counts, headline
 from assay.lab.harness.run.run import CellResult, Run
@@ -65,14 +65,20 @@ def _case(run: Run, cell: CellResult, check: CheckResult, classname: str) -> tre
     case = tree.Element("testcase", name=check.id, classname=classname, time="0")
     if check.findings and counts(run, check.verdict) and not is_expected(run, cell, check):
         first = check.findings[0]
-        failure = tree.SubElement(case, "failure", type=first.requirement, message=_clean(told(first)))
-        lines = [line for found in check.findings for line in (told(found), found.link, *found.excerpt)]
+        failure = tree.SubElement(
+            case, "failure", type=first.requirement, message=_clean(error_message(first))
+        )
+        lines = [
+            line
+            for finding in check.findings
+            for line in (error_message(finding), finding.link, *finding.excerpt)
+        ]
         failure.text = _clean("\n".join(lines))
     elif check.verdict is Verdict.SKIPPED:
         tree.SubElement(case, "skipped", message=_clean(check.reason))
     elif check.findings:
         out = tree.SubElement(case, "system-out")
-        out.text = _clean("\n".join(told(found) for found in check.findings))
+        out.text = _clean("\n".join(error_message(finding) for finding in check.findings))
     return case
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.lab.harness.driver.server_stream import open_ears
 from assay.lab.harness.driver.stage import Stage
-from assay.lab.harness.run.recording import Conditions, Recording, play
+from assay.lab.harness.run.recording import Conditions, Recording, record
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.subject import UrlSubject
 from assay.lab.harness.trace.trace import NOT_HEARD
@@ -77,7 +77,7 @@ async def listening(server: Server) -> AsyncIterator[UrlSubject]:
 async def recording_of(server: Server, drive: Wait) -> Recording:
     """With a patience far beyond the time limit of the tests, so that a wait for it would fail."""
     async with listening(server) as subject:
-        return await play(
+        return await record(
             "by hand", subject, REVISION, drive, Facts(REVISION.date), Conditions(patience=3600)
         )
 

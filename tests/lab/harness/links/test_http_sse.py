@@ -4,7 +4,7 @@ import pytest
 
 from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.links.broken_off import Unreachable
-from assay.lab.harness.run.recording import Conditions, Recording, play
+from assay.lab.harness.run.recording import Conditions, Recording, record
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.subject import UrlSubject
 from assay.lab.harness.transport import Transport
@@ -20,7 +20,7 @@ async def ping(stage: Stage) -> int:
 async def recording_of(server: TwoEndpoints) -> Recording:
     async with serving(server) as url:
         subject = UrlSubject(url, transport=Transport.HTTP_SSE)
-        return await play("ping", subject, OLDEST, ping, Facts(OLDEST.date), Conditions(patience=5.0))
+        return await record("ping", subject, OLDEST, ping, Facts(OLDEST.date), Conditions(patience=5.0))
 
 
 async def test_conversation_runs_over_both_endpoints() -> None:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from assay.lab.harness.driver.stage import Stage
-from assay.lab.harness.run.recording import Conditions, Recording, play
+from assay.lab.harness.run.recording import Conditions, Recording, record
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.subject import UrlSubject
 from assay.revisions.registry import HANDSHAKE
@@ -41,7 +41,7 @@ async def recording_of(blocks: bytes, *, ends: bool, patience: float) -> Recordi
 
     async with streaming(blocks, ends=ends) as subject:
         date = HANDSHAKE[-1]
-        return await play("listen", subject, date, listen, Facts(date.date), Conditions(patience=patience))
+        return await record("listen", subject, date, listen, Facts(date.date), Conditions(patience=patience))
 
 
 async def test_stream_has_event_ids_and_an_end() -> None:

@@ -4,7 +4,7 @@ import sys
 
 from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.links.stdio import TERMINATED
-from assay.lab.harness.run.recording import Conditions, Recording, play
+from assay.lab.harness.run.recording import Conditions, Recording, record
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.subject import CommandSubject
 from assay.lab.harness.trace.frame import Kind
@@ -22,7 +22,7 @@ async def terminated(program: str, patience: float) -> Recording:
         return await peer.stdio.terminate(patience)
 
     subject, revision = CommandSubject((sys.executable, "-c", program)), HANDSHAKE[-1]
-    return await play("end", subject, revision, ask, Facts(revision.date), Conditions())
+    return await record("end", subject, revision, ask, Facts(revision.date), Conditions())
 
 
 async def test_exit_status_of_a_terminated_process_is_recorded() -> None:

@@ -1,4 +1,4 @@
-"""Baselines excuse what they name, and complain about what no longer fails."""
+"""Baselines accept listed failures, and report entries that no longer fail."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ FAILING = cell(
 @pytest.mark.parametrize(
     "entry", ["tools.unknown-name", "tools-unknown-name", "tools-*", "tools-*:tools.unknown-name"]
 )
-def test_expected_failure_is_excused(tmp_path: Path, entry: str) -> None:
+def test_expected_failure_is_accepted(tmp_path: Path, entry: str) -> None:
     run = judged(FAILING, text=f"server:\n  - {entry}\n", tmp_path=tmp_path)
     assert run.expected == [entry]
     assert conclude(run) is Conclusion.CONFORMS
@@ -46,7 +46,7 @@ def test_entry_that_does_not_fail_is_stale_and_fails_the_run(tmp_path: Path, ent
     assert conclude(run) is Conclusion.DOES_NOT_CONFORM
 
 
-def test_entries_of_the_other_role_are_nobodys_business(tmp_path: Path) -> None:
+def test_entries_of_the_other_role_are_ignored(tmp_path: Path) -> None:
     assert read_baseline(baseline(tmp_path, "client: [auth]\n")) == []
     assert read_baseline(baseline(tmp_path, "# nothing\n")) == []
 
@@ -56,13 +56,13 @@ def test_entries_of_the_other_role_are_nobodys_business(tmp_path: Path) -> None:
     [
         ("server: {a: 1}", "must be a list"),
         ("server: [1]", "must be a list"),
-        ("servers: []", "has `server` and `client`"),
-        ("- a", "has `server` and `client`"),
+        ("servers: []", "has the keys `server` and `client`"),
+        ("- a", "has the keys `server` and `client`"),
         ("a: [", "not YAML"),
         ("!!python/object:os.system {}", "not YAML"),
     ],
 )
-def test_what_is_no_baseline_is_refused(tmp_path: Path, text: str, words: str) -> None:
+def test_other_content_is_refused(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(BadBaseline, match=words):
         read_baseline(baseline(tmp_path, text))
 
@@ -99,15 +99,15 @@ def test_conclusion_of_a_run(cells: list[CellResult], conclusion: Conclusion) ->
     assert headline(run).startswith(conclusion.value)
 
 
-def test_strict_holds_warnings_against_the_subject() -> None:
+def test_warnings_count_in_a_strict_run() -> None:
     assert conclude(run_of(WARNED, strict=True)) is Conclusion.DOES_NOT_CONFORM
 
 
-def test_interrupted_run_says_so() -> None:
+def test_interrupted_run_concludes_as_interrupted() -> None:
     assert conclude(run_of(PASSED, interrupted=True)) is Conclusion.INTERRUPTED
 
 
-def test_cells_that_came_out_differently_are_flaky() -> None:
+def test_cells_with_different_outcomes_are_flaky() -> None:
     run = run_of(
         PASSED, cell("a.b", ("c.d", Verdict.FAILURE), attempt=2), cell("e.f", ("c.d", Verdict.SUCCESS))
     )

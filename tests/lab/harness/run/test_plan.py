@@ -1,4 +1,4 @@
-"""The order in which cells are played."""
+"""The order in which cells run."""
 
 from assay.lab.harness.run.plan import Selection, plan
 from assay.lab.harness.subject.facts import Facts
@@ -11,12 +11,12 @@ KNOWN = {Transport.HTTP: {REVISION: Facts(REVISION.date)}}
 
 
 def order(*first: str) -> list[str]:
-    """The scenarios as they are planned, if these come first."""
+    """The planned scenarios, with these selected to come first."""
     places = frozenset((name, Transport.HTTP, REVISION.date) for name in first)
     return [cell.scenario.id for cell in plan(protocol_suite(), KNOWN, Selection(first=places))]
 
 
-def test_what_is_to_come_first_does_and_the_rest_keeps_its_order() -> None:
+def test_preferred_scenarios_come_first_and_the_rest_keeps_its_order() -> None:
     usual = order()
     assert usual[0] != "lifecycle.ping"
     assert order("lifecycle.ping") == [
@@ -25,5 +25,5 @@ def test_what_is_to_come_first_does_and_the_rest_keeps_its_order() -> None:
     ]
 
 
-def test_what_is_not_planned_cannot_come_first() -> None:
+def test_unplanned_scenario_cannot_come_first() -> None:
     assert order("no.such-scenario") == order()

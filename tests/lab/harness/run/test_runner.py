@@ -1,4 +1,4 @@
-"""A run: in order, in parallel, interrupted, repeated; on subjects that are scripts."""
+"""Runs against scripted subjects: in order, in parallel, interrupted, repeated."""
 
 import asyncio
 import sys
@@ -19,7 +19,7 @@ from assay.lab.harness.run.event import (
 from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.recording import Conditions
 from assay.lab.harness.run.run import CellResult
-from assay.lab.harness.run.runner import Runner, RunOrder, SubjectDown
+from assay.lab.harness.run.runner import Runner, RunSettings, SubjectDown
 from assay.lab.harness.scenario import Scenario
 from assay.lab.harness.subject.subject import CommandSubject, UrlSubject, served
 from assay.lab.harness.trace.trace import Trace
@@ -40,36 +40,35 @@ for line in sys.stdin:
 """
 
 
-def keep(result: CellResult, trace: Trace) -> CellResult:
+def store(result: CellResult, trace: Trace) -> CellResult:
     return result
 
 
-def order(*scenarios: str, **options: Any) -> RunOrder:
-    return RunOrder(protocol_suite(), Selection(scenarios=scenarios), **options)
+def settings(*scenarios: str, **options: Any) -> RunSettings:
+    return RunSettings(protocol_suite(), Selection(scenarios=scenarios), **options)
 
 
-async def test_results_come_in_the_order_of_the_plan_however_many_run_at_once() -> None:
+async def test_parallel_results_come_in_the_order_of_the_plan() -> None:
     events: list[RunEvent] = []
-    runner = Runner(
-        order("lifecycle-*", "tools-*", jobs=6), [served("everything", Transport.HTTP)], events.append, keep
-    )
+    subject = served("everything", Transport.HTTP)
+    runner = Runner(settings("lifecycle-*", "tools-*", jobs=6), [subject], events.append, store)
     run = await runner.run()
-    told = [event.result for event in events if isinstance(event, CellFinished)]
-    assert told == run.cells
-    assert [cell.scenario for cell in told] == sorted(cell.scenario for cell in told)
+    results = [event.result for event in events if isinstance(event, CellFinished)]
+    assert results == run.cells
+    assert [cell.scenario for cell in results] == sorted(cell.scenario for cell in results)
     kinds = [type(event) for event in events]
     assert kinds.index(SubjectKnown) < kinds.index(CellsPlanned) < kinds.index(CellStarted)
     assert kinds[-1] is RunFinished
 
 
-async def test_every_attempt_of_a_repeated_scenario_is_kept() -> None:
-    runner = Runner(order("ping", repeat=3), [served("everything", Transport.HTTP)], lambda event: None, keep)
-    run = await runner.run()
+async def test_every_attempt_of_a_repeated_scenario_is_stored() -> None:
+    subject = served("everything", Transport.HTTP)
+    run = await Runner(settings("ping", repeat=3), [subject], lambda event: None, store).run()
     assert [cell.attempt for cell in run.cells] == [1, 2, 3] * len(HANDSHAKE)
     assert run.flaky == []
 
 
-async def test_interrupted_run_keeps_what_is_known(tmp_path: Path) -> None:
+async def test_interrupted_run_keeps_its_results(tmp_path: Path) -> None:
     path = tmp_path / "slow.py"
     path.write_text(SLOW, "utf-8")
     waiting = asyncio.Event()
@@ -80,13 +79,9 @@ async def test_interrupted_run_keeps_what_is_known(tmp_path: Path) -> None:
 
     conditions = Conditions(patience=60.0)
     subject = CommandSubject([sys.executable, str(path)])
-    order_ = RunOrder(
-        protocol_suite(),
-        Selection(("jsonrpc-unknown-method",), revisions=(HANDSHAKE[-1],)),
-        conditions,
-        jobs=2,
-    )
-    task = asyncio.create_task(Runner(order_, [subject], watch, keep).run())
+    selection = Selection(("jsonrpc-unknown-method",), revisions=(HANDSHAKE[-1],))
+    runner = Runner(RunSettings(protocol_suite(), selection, conditions, jobs=2), [subject], watch, store)
+    task = asyncio.create_task(runner.run())
     async with asyncio.timeout(20):
         await waiting.wait()
         task.cancel()
@@ -95,39 +90,38 @@ async def test_interrupted_run_keeps_what_is_known(tmp_path: Path) -> None:
     assert [(cell.outcome, cell.reason) for cell in run.cells] == [("incomplete", "interrupted")]
 
 
-async def test_subject_that_is_not_there_is_down() -> None:
+async def test_unreachable_subject_is_down() -> None:
     subject = UrlSubject("http://127.0.0.1:9/mcp")
     with pytest.raises(SubjectDown, match="Connection refused"):
-        await Runner(order(), [subject], lambda event: None, keep).run()
+        await Runner(settings(), [subject], lambda event: None, store).run()
 
 
-async def test_command_that_never_listens_is_down_with_its_last_words() -> None:
+async def test_command_that_never_listens_is_down_with_its_standard_error() -> None:
     command = [sys.executable, "-c", "import sys; sys.exit('no port for me')"]
     subject = UrlSubject("http://127.0.0.1:9/mcp", command=command)
     with pytest.raises(SubjectDown, match=r"exited with status 1\n  stderr: no port for me"):
-        await Runner(order(), [subject], lambda event: None, keep).run()
+        await Runner(settings(), [subject], lambda event: None, store).run()
 
 
-async def test_scenario_that_may_change_a_shared_server_is_played_alone() -> None:
-    suite, running, beside = protocol_suite(), set(), []
+async def test_scenario_with_effects_on_a_shared_server_runs_exclusively() -> None:
+    suite, running, concurrent = protocol_suite(), set(), []
 
-    def noted(one: Scenario) -> Scenario:
+    def counting(scenario: Scenario) -> Scenario:
         async def drive(stage: Any) -> None:
-            running.add(one.id)
-            beside.append((one.effects, len(running)))
+            running.add(scenario.id)
+            concurrent.append((scenario.effects, len(running)))
             try:
-                await one.drive(stage)
+                await scenario.drive(stage)
             finally:
-                running.discard(one.id)
+                running.discard(scenario.id)
 
-        return msgspec.structs.replace(one, drive=drive)
+        return msgspec.structs.replace(scenario, drive=drive)
 
-    scenarios = {name: noted(one) for name, one in suite.scenarios.items()}
+    scenarios = {name: counting(scenario) for name, scenario in suite.scenarios.items()}
     watched = msgspec.structs.replace(suite, scenarios=scenarios)
     selection = Selection(scenarios=("tools.*",), revisions=(HANDSHAKE[-1],), effects=True)
     subject = served("reference", Transport.HTTP)
-    await Runner(RunOrder(watched, selection, jobs=6), [subject], lambda event: None, keep).run()
+    await Runner(RunSettings(watched, selection, jobs=6), [subject], lambda event: None, store).run()
 
-    changing = [count for effects, count in beside if effects]
-    assert set(changing) == {1}
-    assert max(count for effects, count in beside if not effects) > 1
+    assert {count for effects, count in concurrent if effects} == {1}
+    assert max(count for effects, count in concurrent if not effects) > 1

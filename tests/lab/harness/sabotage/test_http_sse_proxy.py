@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from assay.lab.harness.driver.stage import Stage
-from assay.lab.harness.run.recording import Conditions, play
+from assay.lab.harness.run.recording import Conditions, record
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.subject import Subject
 from assay.lab.harness.transport import Transport
@@ -24,7 +24,7 @@ async def subject() -> AsyncIterator[Subject]:
 
 
 async def statuses(subject: Subject, drive: object) -> list[int]:
-    played = await play("by hand", subject, OLDEST, drive, Facts(OLDEST.date), Conditions(patience=5.0))  # type: ignore[arg-type]
+    played = await record("by hand", subject, OLDEST, drive, Facts(OLDEST.date), Conditions(patience=5.0))  # type: ignore[arg-type]
     assert played.broken is None
     return [call.status for call in played.trace.calls]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.run import CellResult, Run
-from assay.lab.harness.run.runner import Runner, RunOrder
+from assay.lab.harness.run.runner import Runner, RunSettings
 from assay.lab.harness.subject.subject import CommandSubject
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.suites import protocol_suite
@@ -36,7 +36,7 @@ async def run_on(tmp_path: Path, versions: list[str]) -> Run:
     path = tmp_path / "informant.py"
     path.write_text(INFORMANT.format(versions=versions), "utf-8")
     subject = CommandSubject([sys.executable, str(path)])
-    order = RunOrder(protocol_suite(), Selection(scenarios=("ping",), revisions=(ALONE,)))
+    order = RunSettings(protocol_suite(), Selection(scenarios=("ping",), revisions=(ALONE,)))
     return await Runner(order, [subject], lambda event: None, keep).run()
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.run import CellResult, Run
-from assay.lab.harness.run.runner import Runner, RunOrder
+from assay.lab.harness.run.runner import Runner, RunSettings
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.process_pool import CONTINUED, MOST, left_as_found
 from assay.lab.harness.subject.subject import CommandSubject
@@ -68,7 +68,7 @@ class Lab:
         path = self._home / "server.py"
         path.write_text(SERVER, "utf-8")
         subject = CommandSubject([sys.executable, str(path), fault, str(self._home / "starts")])
-        order = RunOrder(
+        order = RunSettings(
             protocol_suite(), Selection(tuple(scenarios), revisions=(NEWEST,)), jobs=1, **options
         )
         return await Runner(order, [subject], lambda event: None, self._keep).run()

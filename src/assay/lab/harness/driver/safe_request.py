@@ -69,5 +69,5 @@ def _prompts(facts: Facts) -> Iterator[SafeRequest]:
 
 AN_ERRAND: Final = Need(
     lambda facts: bool(errands(facts)),
-    "has neither a tool that only reads nor a resource nor a prompt to get",
+    "has no tool with `readOnlyHint`, no resource and no prompt without required arguments",
 )

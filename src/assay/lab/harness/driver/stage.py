@@ -37,7 +37,7 @@ class Stage:
         patience: float,
         wallet: Wallet | None = None,
         surroundings: OutOfBand | None = None,
-        spares: ProcessPool | None = None,
+        pool: ProcessPool | None = None,
     ) -> None:
         self.revision = revision
         self.transport = transport
@@ -48,7 +48,7 @@ class Stage:
         self._recorder = recorder
         self._connect = connect
         self._peers: list[Peer] = []
-        self._spares = spares
+        self._pool = pool
         self._openings: dict[Peer, Opening] = {}
         """Openings of conversations that another scenario might continue."""
 
@@ -85,9 +85,9 @@ class Stage:
         return await self._continue(capabilities) or await self._begin(capabilities)
 
     async def _continue(self, capabilities: dict[str, Any]) -> Peer | None:
-        if self._spares is None:
+        if self._pool is None:
             return None
-        idle = await self._spares.take(self.revision, capabilities, self._recorder, self._next_name())
+        idle = await self._pool.take(self.revision, capabilities, self._recorder, self._next_name())
         if idle is None:
             return None
         peer, self._openings[peer] = idle
@@ -125,15 +125,15 @@ class Stage:
     async def close(self, *, finished: bool = False) -> None:
         """Close all connections. If the scenario finished, unchanged processes are kept for other
         scenarios."""
-        reusable = await self._keep() if finished and self._spares is not None else set()
+        reusable = await self._keep() if finished and self._pool is not None else set()
         await asyncio.gather(*(peer.close() for peer in self._peers if peer not in reusable))
 
     async def _keep(self) -> set[Peer]:
-        assert self._spares is not None
+        assert self._pool is not None
         trace = self._recorder.trace(closed=True)
         reusable = {
             peer for peer in self._openings if peer.is_idle and left_as_found(trace, peer, self.facts)
         }
         for peer in reusable:
-            await self._spares.keep(peer, self._openings[peer], trace)
+            await self._pool.keep(peer, self._openings[peer], trace)
         return reusable

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from assay.lab.harness.naming import dashed
-from assay.lab.harness.run.archive import CannotKeep
+from assay.lab.harness.run.archive import StorageError
 from assay.lab.harness.run.run import CellResult, Run
 from assay.lab.harness.scenario import Role
 from assay.lab.harness.trace.file import BadTrace, dump_trace, read_trace
@@ -129,7 +129,7 @@ def record_golden(directory: Path, run: Run, home: Path, suite: str, rules: Rule
         names = [rule.name for rule in (*VALUES, *for_clients, *OMITTED, *BUILT_IN)]
         _write(directory / MANIFEST, Manifest(FORMAT, run.assay, suite, names))
     except OSError as error:
-        raise CannotKeep(f"cannot write the golden run to {directory}: {error.strerror}") from error
+        raise StorageError(f"cannot write the golden run to {directory}: {error.strerror}") from error
     return sum(cell.attempt == 1 for cell in run.cells)
 
 

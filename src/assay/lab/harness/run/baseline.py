@@ -1,11 +1,11 @@
-"""Baselines: failures that are known and expected, in the YAML that the official suite reads too.
+"""Baselines: expected failures, in the YAML format of the official suite.
 
     server:
-      - tools-call-error          # every failure of a scenario
-      - ping:lifecycle.ping       # one check of it
+      - tools-call-error          # all failures of a scenario
+      - ping:lifecycle.ping       # failures of one check
 
-Scenarios go by their ids or by their names in the official suite. An entry that no longer fails is stale, and
-fails the run: a baseline only ever gets shorter.
+Scenarios are named by their ids or by their names in the official suite. An entry that no longer fails is
+stale and fails the run, so a baseline can only get shorter.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LARGEST = 1024 * 1024
 
 
 class BadBaseline(ValueError):
-    """A baseline cannot be read; the text says why."""
+    """A baseline cannot be read."""
 
 
 class Entry(Struct, frozen=True):
@@ -40,7 +40,7 @@ class Entry(Struct, frozen=True):
         return self.check is None or matches(self.check, check.id)
 
     def names(self, scenarios: Iterable[Scenario]) -> bool:
-        return any(matches(self.scenario, one.id, one.official) for one in scenarios)
+        return any(matches(self.scenario, scenario.id, scenario.official) for scenario in scenarios)
 
 
 def parse_entry(text: str) -> Entry:
@@ -51,7 +51,7 @@ def parse_entry(text: str) -> Entry:
 def read_baseline(path: Path, role: str = "server") -> list[Entry]:
     """
     Raises:
-        BadBaseline: it cannot be read, or is no baseline.
+        BadBaseline: the file cannot be read, or is not a baseline.
     """
     import yaml
 
@@ -70,24 +70,26 @@ def _entries(value: Any, role: str, path: Path) -> list[str]:
     if value is None:
         return []
     if not isinstance(value, dict) or value.keys() - {"server", "client"}:
-        raise BadBaseline(f"{path}: a baseline has `server` and `client`, each a list of scenarios")
+        raise BadBaseline(
+            f"{path}: a baseline has the keys `server` and `client`, each with a list of scenarios"
+        )
     entries = value.get(role) or []
-    if not isinstance(entries, list) or not all(isinstance(one, str) for one in entries):
+    if not isinstance(entries, list) or not all(isinstance(entry, str) for entry in entries):
         raise BadBaseline(f"{path}: `{role}` must be a list of `scenario` or `scenario:check`")
     return entries
 
 
-def concerning(
-    entries: Iterable[Entry], played: Iterable[Scenario], existing: Iterable[Scenario]
+def relevant(
+    entries: Iterable[Entry], selected: Iterable[Scenario], existing: Iterable[Scenario]
 ) -> list[Entry]:
-    """The entries about scenarios that are played. What names no scenario at all stays: it is stale."""
-    played, existing = list(played), list(existing)
-    return [one for one in entries if one.names(played) or not one.names(existing)]
+    """The entries for selected scenarios. Entries that name no existing scenario remain: they are stale."""
+    selected, existing = list(selected), list(existing)
+    return [entry for entry in entries if entry.names(selected) or not entry.names(existing)]
 
 
 class BaselineComparison(Struct, frozen=True):
     expected: list[str]
-    """Entries that failed, as they should."""
+    """Entries that failed."""
     stale: list[str]
 
 

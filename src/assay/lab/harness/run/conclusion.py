@@ -1,4 +1,4 @@
-"""What a whole run comes to: one rule, for every command and report."""
+"""The conclusion of a run: one rule for all commands and reports."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Conclusion(Enum):
 
 
 def conclude(run: Run) -> Conclusion:
-    """A failure decides; without one, whatever was not carried to its end keeps the run from being green."""
+    """Failures decide; without any, an unfinished scenario makes the run incomplete."""
     if run.interrupted:
         return Conclusion.INTERRUPTED
     if run.stale or any(counts(run, check.verdict) for cell, check in unexpected(run)):
@@ -32,24 +32,24 @@ def conclude(run: Run) -> Conclusion:
 
 
 def _is_unfinished(run: Run, cell: CellResult) -> bool:
-    """A server need not have what a scenario looks for; a client was asked to do it."""
+    """A server may lack what a scenario looks for; a client was asked to do it."""
     return cell.broke_off or (run.role == Role.CLIENT.value and cell.outcome is Outcome.INCOMPLETE)
 
 
 def counts(run: Run, verdict: Verdict) -> bool:
-    """Whether a verdict is held against the subject in this run."""
+    """Whether a verdict counts against the subject in this run."""
     return verdict is Verdict.FAILURE or (run.strict and verdict is Verdict.WARNING)
 
 
 def unexpected(run: Run) -> Iterator[tuple[CellResult, CheckResult]]:
-    """Every check that the baseline does not excuse."""
+    """All checks that the baseline does not list."""
     return ((cell, check) for cell in run.cells for check in cell.checks if not is_expected(run, cell, check))
 
 
 def outcomes(run: Run) -> dict[Outcome, int]:
-    """How many cells ended how, in the order of the enumeration."""
-    found = Counter(cell.outcome for cell in run.cells)
-    return {outcome: found[outcome] for outcome in Outcome if found[outcome]}
+    """Number of cells by outcome, in the order of the enumeration."""
+    counter = Counter(cell.outcome for cell in run.cells)
+    return {outcome: counter[outcome] for outcome in Outcome if counter[outcome]}
 
 
 def headline(run: Run) -> str:

@@ -1,4 +1,4 @@
-"""What changed from one stored run to another: by scenario and place, and by check."""
+"""The difference between two stored runs, by place and by check."""
 
 from __future__ import annotations
 
@@ -12,28 +12,26 @@ from msgspec import Struct
 from assay.lab.harness.golden.frame_difference import FrameDifference
 from assay.lab.harness.verdict import CheckResult, Finding, Outcome, Verdict
 
-from .run import CellResult, Run
+from .run import CellResult, Place, Run
 
-Place = tuple[str, str, str]
-"""Scenario, transport and revision."""
 Explain = Callable[[CellResult, CellResult], FrameDifference | None]
-"""Finds the first frame in which two recordings of a scenario part."""
+"""Finds the first frame in which two recordings of a scenario differ."""
 
 NONE: Final = "none"
 
 
 class Trend(StrEnum):
-    """In the order in which people want to read them."""
+    """In the order of display."""
 
     WORSE = "worse"
     FLAKY = "flaky"
-    """It came out differently among the attempts of one run: that is no change between two."""
+    """The attempts of one run have different outcomes, so the two runs cannot be compared."""
     BETTER = "better"
     NEW = "new"
     GONE = "gone"
 
 
-# The higher, the better. What does not apply proves less than what passed, and is no fault.
+# The higher, the better. A scenario that does not apply proves less than one that passed, and is not a fault.
 OUTCOMES: Final[Mapping[Outcome, int]] = {
     Outcome.FAILED: 0,
     Outcome.INCOMPLETE: 1,
@@ -41,7 +39,7 @@ OUTCOMES: Final[Mapping[Outcome, int]] = {
     Outcome.WARNED: 3,
     Outcome.PASSED: 4,
 }
-# A check that saw nothing is no worse than one that saw all well: the outcome tells if none saw anything.
+# A check without observations is not worse than a success: the outcome shows whether anything was observed.
 VERDICTS: Final[Mapping[Verdict, int]] = {Verdict.FAILURE: 0, Verdict.WARNING: 1}
 FINE: Final = 2
 
@@ -52,7 +50,7 @@ class CheckChange(Struct, frozen=True, omit_defaults=True):
     before: str
     after: str
     finding: Finding | None = None
-    """What is found now; where nothing is, what was found before."""
+    """A finding of the new run, else of the old one."""
 
 
 class CellChange(Struct, frozen=True, omit_defaults=True):
@@ -61,7 +59,7 @@ class CellChange(Struct, frozen=True, omit_defaults=True):
     transport: str
     revision: str
     before: str
-    """Outcomes: of all attempts, where they differ."""
+    """Outcome; several if the attempts differ."""
     after: str
     reason: str = ""
     checks: list[CheckChange] = []
@@ -71,7 +69,7 @@ class CellChange(Struct, frozen=True, omit_defaults=True):
 class Difference(Struct, frozen=True):
     cells: list[CellChange]
     same: int
-    """Cells that came out alike in both runs."""
+    """Number of cells with the same result in both runs."""
 
     @property
     def counts(self) -> dict[Trend, int]:
@@ -85,17 +83,18 @@ class Difference(Struct, frozen=True):
 def difference(before: Run, after: Run, explain: Explain | None = None) -> Difference:
     olds, news = _attempts(before), _attempts(after)
     places = list(dict.fromkeys((*olds, *news)))
-    changes = [_change(place, olds.get(place, []), news.get(place, []), explain) for place in places]
-    found = [change for change in changes if change is not None]
+    compared = [_change(place, olds.get(place, []), news.get(place, []), explain) for place in places]
+    changes = [change for change in compared if change is not None]
     order = list(Trend)
-    return Difference(sorted(found, key=lambda one: order.index(one.trend)), len(places) - len(found))
+    changes.sort(key=lambda change: order.index(change.trend))
+    return Difference(changes, len(places) - len(changes))
 
 
 def _attempts(run: Run) -> dict[Place, list[CellResult]]:
-    found: dict[Place, list[CellResult]] = defaultdict(list)
+    by_place: dict[Place, list[CellResult]] = defaultdict(list)
     for cell in run.cells:
-        found[cell.scenario, cell.transport, cell.revision].append(cell)
-    return found
+        by_place[cell.place].append(cell)
+    return by_place
 
 
 def _change(
@@ -132,7 +131,7 @@ def _kind(olds: list[CellResult], news: list[CellResult]) -> Trend | None:
 
 
 def _differ(attempts: list[CellResult]) -> bool:
-    return len({(one.outcome, tuple(_verdicts(one).items())) for one in attempts}) > 1
+    return len({(cell.outcome, tuple(_verdicts(cell).items())) for cell in attempts}) > 1
 
 
 def _verdicts(cell: CellResult) -> dict[str, int]:
@@ -144,17 +143,17 @@ def rank(check: CheckResult | None) -> int:
 
 
 def _steps(old: CellResult, new: CellResult) -> Iterator[int]:
-    """How the outcome and each check moved: down, up or not."""
+    """The changes of the outcome and of each check: negative for worse, positive for better."""
     yield OUTCOMES[new.outcome] - OUTCOMES[old.outcome]
     yield from (step(before, after) for before, after in _pairs(old, new))
 
 
 def step(before: CheckResult | None, after: CheckResult | None) -> int:
     """With the same verdict, a check that finds another requirement broken is worse."""
-    moved = rank(after) - rank(before)
-    if moved:
-        return moved
-    old, new = _rows(before), _rows(after)
+    change = rank(after) - rank(before)
+    if change:
+        return change
+    old, new = _broken(before), _broken(after)
     return -1 if new - old else len(old - new)
 
 
@@ -164,20 +163,20 @@ def _pairs(old: CellResult, new: CellResult) -> Iterator[tuple[CheckResult | Non
     return ((before.get(name), after.get(name)) for name in dict.fromkeys((*before, *after)))
 
 
-def _rows(check: CheckResult | None) -> set[str]:
+def _broken(check: CheckResult | None) -> set[str]:
     return set() if check is None else {finding.requirement for finding in check.findings}
 
 
 def _checks(old: CellResult, new: CellResult) -> Iterator[CheckChange]:
     for before, after in _pairs(old, new):
-        shown = after or before
-        if shown is not None and step(before, after):
+        check = after or before
+        if check is not None and step(before, after):
             yield CheckChange(
-                check=shown.id,
-                title=shown.title,
+                check=check.id,
+                title=check.title,
                 before=_verdict(before),
                 after=_verdict(after),
-                finding=_telling(before, after),
+                finding=_explanation(before, after),
             )
 
 
@@ -185,10 +184,10 @@ def _verdict(check: CheckResult | None) -> str:
     return NONE if check is None else str(check.verdict)
 
 
-def _telling(before: CheckResult | None, after: CheckResult | None) -> Finding | None:
-    """The finding that explains a change: one that was not there before, else what there is."""
-    known = _rows(before)
-    found = [] if after is None else after.findings
-    fresh = [one for one in found if one.requirement not in known]
+def _explanation(before: CheckResult | None, after: CheckResult | None) -> Finding | None:
+    """The finding that explains a change: a new one if possible."""
+    known = _broken(before)
+    current = [] if after is None else after.findings
+    new = [finding for finding in current if finding.requirement not in known]
     earlier = [] if before is None else before.findings
-    return next(iter((*fresh, *found, *earlier)), None)
+    return next(iter((*new, *current, *earlier)), None)

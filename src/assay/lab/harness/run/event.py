@@ -1,4 +1,4 @@
-"""Run events: what happens during a run, for whoever watches it. Reports read the stored run instead."""
+"""Events of a run in progress, for displays. Reports read the stored run instead."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class RunStarted(Struct, frozen=True):
 
 
 class SubjectKnown(Struct, frozen=True):
-    """Discovery is over for one transport."""
+    """Discovery has finished on one transport."""
 
     record: SubjectRecord
 
@@ -30,7 +30,7 @@ class CellStarted(Struct, frozen=True):
 
 
 class CellFinished(Struct, frozen=True):
-    """In the order of the plan, whatever order they finished in."""
+    """Sent in the order of the plan, not of completion."""
 
     result: CellResult
 

@@ -1,4 +1,4 @@
-"""Which scenarios run where: every scenario on every transport and revision that it and the subject have."""
+"""The plan of a run: each scenario on every transport and revision that it and the subject support."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from .run import Place
 
 EFFECTS: Final = Reason(
     ReasonKind.NEEDS_OPTION,
-    "it may change something: allow it with --allow-effects",
+    "the scenario may have side effects: allow them with --allow-effects",
     ("--allow-effects",),
 )
 
 
 class Selection(Struct, frozen=True):
-    """What the user wants to run."""
+    """The scenarios and revisions to run."""
 
     scenarios: tuple[str, ...] = ()
-    """Globs; all where there is none."""
+    """Globs; empty for all."""
     revisions: tuple[Revision, ...] = ()
     effects: bool = False
     first: frozenset[Place] = frozenset()
-    """What comes before all else."""
+    """Places that run before all others."""
 
 
 class Cell(Struct, frozen=True):
@@ -42,8 +42,8 @@ class Cell(Struct, frozen=True):
     transport: Transport
     revision: Revision
     facts: Facts
-    hindrance: Reason | None = None
-    """Why it does not apply here."""
+    reason: Reason | None = None
+    """Why the scenario does not apply here."""
     attempt: int = 1
 
     @property
@@ -51,14 +51,18 @@ class Cell(Struct, frozen=True):
         return self.scenario.id, self.transport, self.revision.date
 
 
-def chosen(scenarios: Iterable[Scenario], selection: Selection) -> list[Scenario]:
+def selected(scenarios: Iterable[Scenario], selection: Selection) -> list[Scenario]:
     if not selection.scenarios:
         return list(scenarios)
-    return [one for one in scenarios if any(is_named(one, pattern) for pattern in selection.scenarios)]
+    return [
+        scenario
+        for scenario in scenarios
+        if any(is_named(scenario, pattern) for pattern in selection.scenarios)
+    ]
 
 
 def is_named(scenario: Scenario, pattern: str) -> bool:
-    """Whether a glob means it, by any of its names."""
+    """Whether a glob matches one of the scenario's names."""
     return matches(pattern, scenario.id, scenario.official, *scenario.aliases)
 
 
@@ -68,26 +72,27 @@ def plan(
     selection: Selection,
     repeat: int = 1,
 ) -> list[Cell]:
-    """Every cell in the order in which it is played and reported: by scenario, transport and revision."""
-    places = [
+    """The cells in the order in which they run and are reported: by scenario, transport and revision."""
+    cells = [
         Cell(scenario, transport, revision, facts)
-        for scenario in chosen(suite.scenarios.values(), selection)
-        for transport, spoken in known.items()
-        for revision, facts in spoken.items()
-        if makes_sense(suite, scenario, transport, revision)
+        for scenario in selected(suite.scenarios.values(), selection)
+        for transport, supported in known.items()
+        for revision, facts in supported.items()
+        if is_defined(suite, scenario, transport, revision)
     ]
-    places.sort(key=lambda cell: cell.place not in selection.first)
-    return [cell for place in places for cell in _attempts(place, selection, repeat)]
+    cells.sort(key=lambda cell: cell.place not in selection.first)
+    return [attempt for cell in cells for attempt in _attempts(cell, selection, repeat)]
 
 
-def makes_sense(suite: Suite, scenario: Scenario, transport: Transport, revision: Revision) -> bool:
-    meant = transport in scenario.transports and scenario.window(revision)
-    return meant and suite.is_worth_playing(scenario, transport, revision)
+def is_defined(suite: Suite, scenario: Scenario, transport: Transport, revision: Revision) -> bool:
+    """Whether the scenario exists on this transport and revision, with a requirement to check."""
+    in_window = transport in scenario.transports and scenario.window(revision)
+    return in_window and suite.has_requirement(scenario, transport, revision)
 
 
-def _attempts(place: Cell, selection: Selection, repeat: int) -> Iterator[Cell]:
-    hindrance = unmet(place.scenario.needs, place.facts)
-    if place.scenario.effects and not selection.effects:
-        hindrance = EFFECTS
-    for attempt in range(1, (1 if hindrance else repeat) + 1):
-        yield msgspec.structs.replace(place, hindrance=hindrance, attempt=attempt)
+def _attempts(cell: Cell, selection: Selection, repeat: int) -> Iterator[Cell]:
+    reason = unmet(cell.scenario.needs, cell.facts)
+    if cell.scenario.effects and not selection.effects:
+        reason = EFFECTS
+    for attempt in range(1, (1 if reason else repeat) + 1):
+        yield msgspec.structs.replace(cell, reason=reason, attempt=attempt)

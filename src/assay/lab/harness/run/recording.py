@@ -1,4 +1,4 @@
-"""One scenario against one subject: played, recorded, judged."""
+"""Runs one scenario against one subject, records it and judges the recording."""
 
 from __future__ import annotations
 
@@ -39,42 +39,40 @@ INTERRUPTED: Final = Reason(ReasonKind.INTERRUPTED, "interrupted")
 
 
 class Conditions(Struct, frozen=True):
-    """How patient and how discreet the driver is, and what it can show to be let in."""
+    """Time limits, redaction, tokens and other evidence of a run."""
 
     patience: float = 10.0
-    """Seconds to wait for any one answer."""
+    """Seconds to wait for one answer."""
     limit: float = 60.0
-    """Seconds for a whole scenario."""
+    """Seconds for a scenario."""
     redaction: Redaction = Redaction()
     wallet: Wallet = Wallet()
     surroundings: OutOfBand = OutOfBand()
 
 
 class Recording(Struct, frozen=True):
-    """What is left of a conversation."""
-
     trace: Trace
     value: Any
-    """What the conversation returned; none when it broke off."""
+    """Return value of the conversation; None if it broke off."""
     broken: BrokenOff | None
     started: str
     seconds: float
 
 
-async def play(
+async def record(
     name: str,
     subject: Subject,
     revision: Revision,
     conversation: Callable[[Stage], Awaitable[Any]],
     facts: Facts,
     conditions: Conditions,
-    spares: ProcessPool | None = None,
+    pool: ProcessPool | None = None,
 ) -> Recording:
-    """Hold a conversation on a stage of its own and keep what passed, however it ends."""
+    """Run a conversation on a new stage and return its recording, however it ends."""
     started = now()
     begin = time.monotonic()
-    shown = conditions.redaction.words(subject.name)
-    recorder = Recorder(Header(revision.date, subject.transport, shown, name, started), conditions.redaction)
+    target = conditions.redaction.words(subject.name)
+    recorder = Recorder(Header(revision.date, subject.transport, target, name, started), conditions.redaction)
 
     def connect(peer: Peer) -> Link:
         link = subject.link(peer, recorder, revision, name=peer.name, patience=conditions.patience)
@@ -83,7 +81,7 @@ async def play(
             link.bear(usual)
         return link
 
-    async def equipped(stage: Stage) -> Any:
+    async def with_fresh_tokens(stage: Stage) -> Any:
         await conditions.wallet.keep_fresh()
         return await conversation(stage)
 
@@ -96,13 +94,13 @@ async def play(
         patience=conditions.patience,
         wallet=conditions.wallet,
         surroundings=conditions.surroundings,
-        spares=spares if subject.transport is Transport.STDIO else None,
+        pool=pool if subject.transport is Transport.STDIO else None,
     )
-    value, broken = await _held(stage, equipped, conditions.limit)
+    value, broken = await _converse(stage, with_fresh_tokens, conditions.limit)
     return Recording(recorder.trace(closed=broken is None), value, broken, started, time.monotonic() - begin)
 
 
-async def _held(
+async def _converse(
     stage: Stage, conversation: Callable[[Stage], Awaitable[T]], limit: float
 ) -> tuple[T | None, BrokenOff | None]:
     finished = False
@@ -126,43 +124,45 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-async def play_cell(
-    cell: Cell, subject: Subject, suite: Suite, conditions: Conditions, spares: ProcessPool | None = None
+async def run_cell(
+    cell: Cell, subject: Subject, suite: Suite, conditions: Conditions, pool: ProcessPool | None = None
 ) -> tuple[CellResult, Trace | None]:
-    """Play a scenario and judge it. With spares, it may go on with a process that others have used: that
-    can show that all is well, and anything else is left to a process of its own."""
-    if cell.hindrance is not None:
+    """Run a scenario and judge it. With a pool, it may reuse a process: only a pass counts then, and any
+    other outcome is run again in a fresh process."""
+    if cell.reason is not None:
         return not_applicable(cell), None
     scenario = cell.scenario
-    played = await play(scenario.id, subject, cell.revision, scenario.drive, cell.facts, conditions, spares)
-    checks = judge(suite, suite.judging(scenario), played.trace)
-    result = _result(cell, played, checks, suite.sought(scenario))
-    if result.outcome is not Outcome.PASSED and any(played.trace.marks(CONTINUED)):
-        return await play_cell(cell, subject, suite, conditions)
-    return result, played.trace
+    recording = await record(
+        scenario.id, subject, cell.revision, scenario.drive, cell.facts, conditions, pool
+    )
+    checks = judge(suite, suite.judging(scenario), recording.trace)
+    result = _result(cell, recording, checks, suite.sought(scenario))
+    if result.outcome is not Outcome.PASSED and any(recording.trace.marks(CONTINUED)):
+        return await run_cell(cell, subject, suite, conditions)
+    return result, recording.trace
 
 
 def judge(suite: Suite, checks: Sequence[Check], trace: Trace) -> list[CheckResult]:
     """
     Raises:
-        CheckFailed: a check is broken.
+        CheckFailed: a check has a defect.
     """
-    applying = [one for one in checks if one.applies(trace, suite.requirements)]
-    return [result for one in applying for result in run_check(one, trace, suite.requirements)]
+    applicable = [check for check in checks if check.applies(trace, suite.requirements)]
+    return [result for check in applicable for result in run_check(check, trace, suite.requirements)]
 
 
 def not_applicable(cell: Cell) -> CellResult:
-    return _bare(cell, Outcome.NOT_APPLICABLE, cell.hindrance)
+    return _bare(cell, Outcome.NOT_APPLICABLE, cell.reason)
 
 
-async def all_of(works: Iterable[Coroutine[Any, Any, None]]) -> None:
-    """Do them at once; the first fault of ours ends them all."""
+async def run_all(coroutines: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Run coroutines concurrently; the first exception cancels the others and is raised."""
     try:
         async with asyncio.TaskGroup() as group:
-            for work in works:
-                group.create_task(work)
-    except ExceptionGroup as faults:
-        raise faults.exceptions[0] from faults
+            for coroutine in coroutines:
+                group.create_task(coroutine)
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from errors
 
 
 def interrupted(cell: Cell) -> CellResult:
@@ -184,21 +184,21 @@ def _bare(cell: Cell, outcome: Outcome, reason: Reason | None) -> CellResult:
     )
 
 
-def _result(cell: Cell, played: Recording, checks: list[CheckResult], sought: Sequence[str]) -> CellResult:
-    outcome = outcome_of(sought, checks, broke_off=played.broken is not None)
+def _result(cell: Cell, recording: Recording, checks: list[CheckResult], sought: Sequence[str]) -> CellResult:
+    outcome = outcome_of(sought, checks, broke_off=recording.broken is not None)
     reason = UNOBSERVED if outcome is Outcome.INCOMPLETE else None
-    if played.broken is not None:
-        reason = Reason(ReasonKind.BROKE_OFF, str(played.broken))
+    if recording.broken is not None:
+        reason = Reason(ReasonKind.BROKE_OFF, str(recording.broken))
     return CellResult(
         scenario=cell.scenario.id,
         title=cell.scenario.title,
         transport=cell.transport,
         revision=cell.revision.date,
         outcome=outcome,
-        started=played.started,
-        seconds=round(played.seconds, 4),
+        started=recording.started,
+        seconds=round(recording.seconds, 4),
         **stored(reason),
-        broke_off=played.broken is not None,
+        broke_off=recording.broken is not None,
         attempt=cell.attempt,
         checks=checks,
         official=cell.scenario.official or "",
@@ -207,11 +207,11 @@ def _result(cell: Cell, played: Recording, checks: list[CheckResult], sought: Se
 
 
 def outcome_of(sought: Sequence[str], checks: Sequence[CheckResult], *, broke_off: bool) -> Outcome:
-    """Failures count wherever they were found; success only where the scenario was looking for it."""
-    found = {check.verdict for check in checks}
-    hoped = {check.verdict for check in checks if check.id in sought}
-    if Verdict.FAILURE in found:
+    """A failure of any check counts; a success only of a check that the scenario exercises."""
+    verdicts = {check.verdict for check in checks}
+    exercised = {check.verdict for check in checks if check.id in sought}
+    if Verdict.FAILURE in verdicts:
         return Outcome.FAILED
-    if broke_off or not hoped & {Verdict.SUCCESS, Verdict.WARNING}:
+    if broke_off or not exercised & {Verdict.SUCCESS, Verdict.WARNING}:
         return Outcome.INCOMPLETE
-    return Outcome.WARNED if Verdict.WARNING in found else Outcome.PASSED
+    return Outcome.WARNED if Verdict.WARNING in verdicts else Outcome.PASSED

@@ -1,4 +1,4 @@
-"""Stored traces, judged as if they had just been recorded."""
+"""Judges stored traces as if they had just been recorded."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from assay.lab.harness.check import Check
 from assay.lab.harness.reason import Reason, ReasonKind, stored
 from assay.lab.harness.scenario import Role
 from assay.lab.harness.trace.trace import Trace
-from assay.lab.harness.verdict import CheckResult, Verdict
+from assay.lab.harness.verdict import Verdict
 from assay.model.version import VERSION
 
 from .recording import judge, now, outcome_of
@@ -17,11 +17,11 @@ from .run import FORMAT, CellResult, Run, SubjectRecord
 
 
 def rejudged(suites: Sequence[Suite], traces: Sequence[tuple[str, Trace]], *, strict: bool = False) -> Run:
-    """A run made of traces and their places. Each is judged by the suite that has its scenario; traffic of
-    unknown origin, by the first that judges such subjects.
+    """A run from paths and traces. The suite that has the scenario judges its trace; traces of an unknown
+    scenario are judged by the first suite for that role.
 
     Raises:
-        CheckFailed: a check is broken.
+        CheckFailed: a check has a defect.
     """
     subjects = {(trace.header.subject, trace.header.transport) for _, trace in traces}
     return Run(
@@ -38,8 +38,8 @@ def rejudged(suites: Sequence[Suite], traces: Sequence[tuple[str, Trace]], *, st
 
 
 def _suite_of(trace: Trace, suites: Sequence[Suite]) -> Suite:
-    fit = [suite for suite in suites if suite.role.value == trace.header.role]
-    return next((suite for suite in fit if trace.header.scenario in suite.scenarios), fit[0])
+    candidates = [suite for suite in suites if suite.role.value == trace.header.role]
+    return next((suite for suite in candidates if trace.header.scenario in suite.scenarios), candidates[0])
 
 
 def _cell(suite: Suite, place: str, trace: Trace) -> CellResult:
@@ -47,7 +47,7 @@ def _cell(suite: Suite, place: str, trace: Trace) -> CellResult:
     scenario = suite.scenarios.get(header.scenario)
     checks = judge(suite, _checks(suite, header.scenario), trace)
     if scenario is None:
-        checks = _seen(checks)
+        checks = [check for check in checks if check.verdict is not Verdict.SKIPPED]
     sought = suite.sought(scenario) if scenario else [check.id for check in checks]
     reason = _broke_off(trace)
     return CellResult(
@@ -74,13 +74,9 @@ def _broke_off(trace: Trace) -> str:
 
 
 def _checks(suite: Suite, name: str) -> list[Check]:
-    """Those of the scenario; for traffic of unknown origin, all there are. Of those for clients, only what
-    reads every trace: the others ask whether a client did what its scenario wanted."""
+    """The checks of a scenario. For an unknown scenario, all checks of servers, but only those checks of
+    clients that read every trace: the others judge whether a client did what its scenario asked for."""
     scenario = suite.scenarios.get(name)
     if scenario is not None:
         return suite.judging(scenario)
-    return [one for one in suite.checks.values() if one.everywhere or suite.role is Role.SERVER]
-
-
-def _seen(checks: list[CheckResult]) -> list[CheckResult]:
-    return [check for check in checks if check.verdict is not Verdict.SKIPPED]
+    return [check for check in suite.checks.values() if check.everywhere or suite.role is Role.SERVER]

@@ -1,4 +1,4 @@
-"""The stored run: all that any report is made from. Its JSON Schema is in `docs/run.schema.json`."""
+"""The stored run, the only input of reports. Its JSON Schema is `docs/run.schema.json`."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ class CellResult(Struct, frozen=True, omit_defaults=True):
     revision: str
     outcome: Outcome
     started: str
-    """When, as ISO 8601 in UTC."""
+    """Start time, as ISO 8601 in UTC."""
     seconds: float = 0.0
     reason: str = ""
-    """Why it is incomplete or not applicable."""
+    """Why the scenario is incomplete or not applicable."""
     broke_off: bool = False
-    """It could not be carried to its end."""
+    """Whether the scenario did not reach its end."""
     attempt: int = 1
     checks: list[CheckResult] = []
     trace: str = ""
-    """The file with its frames, relative to the stored run."""
+    """Path of the trace, relative to the stored run."""
     official: str = ""
     """The scenario's name in the official suite."""
     area: str = ""
-    """The part of the protocol that the scenario is about."""
+    """The part of the protocol that the scenario covers."""
     reason_kind: ReasonKind | None = None
     reason_options: list[str] = []
-    """The options that would let it run, as `--allow-effects`."""
+    """Options that would make the scenario run, such as `--allow-effects`."""
 
     @property
     def place(self) -> Place:
@@ -59,7 +59,7 @@ class CellResult(Struct, frozen=True, omit_defaults=True):
 
 
 class SubjectRecord(Struct, frozen=True, omit_defaults=True):
-    """What was judged, on one transport."""
+    """A subject on one transport."""
 
     name: str
     transport: str
@@ -70,14 +70,14 @@ class SubjectRecord(Struct, frozen=True, omit_defaults=True):
 class Run(Struct, frozen=True, omit_defaults=True):
     format: int
     assay: str
-    """The version that judged."""
+    """The version of Assay that judged."""
     started: str
     seconds: float
     subjects: list[SubjectRecord]
     cells: list[CellResult]
     suite: str = "protocol"
     role: str = "server"
-    """Which part the subjects play."""
+    """Role of the subjects."""
     strict: bool = False
     interrupted: bool = False
     problem: str = ""
@@ -89,20 +89,20 @@ class Run(Struct, frozen=True, omit_defaults=True):
 
     @property
     def flaky(self) -> list[Place]:
-        """What came out differently when it was repeated."""
-        seen: dict[Place, set[Outcome]] = defaultdict(set)
+        """Places with different outcomes among their attempts."""
+        by_place: dict[Place, set[Outcome]] = defaultdict(set)
         for cell in self.cells:
-            seen[cell.place].add(cell.outcome)
-        return [place for place, outcomes in seen.items() if len(outcomes) > 1]
+            by_place[cell.place].add(cell.outcome)
+        return [place for place, outcomes in by_place.items() if len(outcomes) > 1]
 
 
 def redacted(run: Run, redaction: Redaction) -> Run:
-    """The run without credentials: a server may repeat them in anything that it says."""
+    """The run without credentials: a server may echo them in any text."""
     return msgspec.convert(redaction.value(msgspec.to_builtins(run)), Run)
 
 
 class BadRun(ValueError):
-    """A file is no stored run, or one of another format."""
+    """A file is not a stored run, or has an unknown format."""
 
 
 def dump_run(run: Run) -> bytes:
@@ -110,10 +110,10 @@ def dump_run(run: Run) -> bytes:
 
 
 def parse_run(data: bytes, place: str = "run.json") -> Run:
-    """Read a stored run; one of an older format is brought up to date.
+    """Read a stored run; older formats are upgraded.
 
     Raises:
-        BadRun: it is not a stored run that this version reads.
+        BadRun: not a stored run that this version can read.
     """
     if len(data) > LARGEST:
         raise BadRun(f"{place}: larger than {LARGEST} bytes")
@@ -124,7 +124,7 @@ def parse_run(data: bytes, place: str = "run.json") -> Run:
     if run.format == version_1.FORMAT:
         return msgspec.structs.replace(version_1.upgraded(run), format=FORMAT)
     if run.format != FORMAT:
-        raise BadRun(f"{place}: run format {run.format}, this version reads up to {FORMAT}")
+        raise BadRun(f"{place}: run format {run.format}: this version reads formats up to {FORMAT}")
     return run
 
 
@@ -134,7 +134,7 @@ class _Origin(Struct):
 
 
 def is_current(data: bytes) -> bool:
-    """Whether this version of Assay stored the run. Another one may word reasons and findings otherwise."""
+    """Whether this version of Assay stored the run. Others may word reasons and findings differently."""
     try:
         return msgspec.json.decode(data, type=_Origin) == _Origin(FORMAT, VERSION)
     except msgspec.DecodeError:

@@ -1,4 +1,4 @@
-"""A whole run: start the subjects, get to know them, play every scenario, judge, tell whoever watches."""
+"""A whole run: starts the subjects, discovers them, runs and judges every scenario, and reports progress."""
 
 from __future__ import annotations
 
@@ -26,16 +26,14 @@ from assay.revisions.revision import Revision
 
 from .event import CellFinished, CellsPlanned, CellStarted, RunFinished, RunStarted, SubjectKnown, Watch
 from .plan import Cell, Selection, plan
-from .recording import Conditions, Recording, all_of, interrupted, judge, now, play, play_cell
+from .recording import Conditions, Recording, interrupted, judge, now, record, run_all, run_cell
 from .run import FORMAT, CellResult, Run, SubjectRecord
 
-Keep = Callable[[CellResult, Trace], CellResult]
-"""Stores a trace; returns the result with the place of its trace filled in."""
+StoreTrace = Callable[[CellResult, Trace], CellResult]
+"""Stores a trace and returns the result with its path."""
 
 
-class RunOrder(Struct, frozen=True):
-    """All that a run needs to know besides its subjects."""
-
+class RunSettings(Struct, frozen=True):
     suite: Suite
     selection: Selection = Selection()
     conditions: Conditions = Conditions()
@@ -43,11 +41,11 @@ class RunOrder(Struct, frozen=True):
     repeat: int = 1
     strict: bool = False
     shared: bool = True
-    """Whether a process on stdio may serve several scenarios; see `spare.py`."""
+    """Whether a process on stdio may serve several scenarios; see `process_pool.py`."""
 
 
 class SubjectDown(Exception):
-    """A subject is not there, or does not start: nothing was judged."""
+    """A subject cannot be reached, or does not start: nothing was judged."""
 
     def __init__(self, subject: str, reason: BrokenOff) -> None:
         super().__init__(subject, reason)
@@ -59,44 +57,46 @@ class SubjectDown(Exception):
 
 
 class Runner:
-    """Traces are handed over as they come (`keep`), so that none has to be held until the end."""
+    """Stores each trace when its scenario ends, so that traces do not accumulate in memory."""
 
-    def __init__(self, order: RunOrder, subjects: Sequence[Subject], watch: Watch, keep: Keep) -> None:
-        self._order = order
-        self._given = tuple(subjects)
-        self._subjects: dict[Transport, Subject] = {}
-        """Those that have started: only then is it certain what each speaks over."""
+    def __init__(
+        self, settings: RunSettings, subjects: Sequence[Subject], watch: Watch, store: StoreTrace
+    ) -> None:
+        self._settings = settings
+        self._subjects = tuple(subjects)
+        self._started: dict[Transport, Subject] = {}
+        """By transport, which may only be known after the start."""
         self._watch = watch
-        self._keep = keep
+        self._store = store
         self._records: list[SubjectRecord] = []
         self._results: dict[int, CellResult] = {}
-        self._told = 0
+        self._reported = 0
         self._discovered: list[CellResult] = []
-        self._spares = ProcessPool() if order.shared else None
-        self._gate = asyncio.Semaphore(max(1, order.jobs))
+        self._pool = ProcessPool() if settings.shared else None
+        self._slots = asyncio.Semaphore(max(1, settings.jobs))
         self._access = Access()
 
     async def run(self) -> Run:
         """
         Raises:
             SubjectDown: nothing can be judged.
-            CheckFailed: a check is broken.
+            CheckFailed: a check has a defect.
         """
         started, begin = now(), time.monotonic()
-        self._watch(RunStarted([self._shown(subject) for subject in self._given]))
+        self._watch(RunStarted([self._name_of(subject) for subject in self._subjects]))
         cells: list[Cell] = []
         stopped = False
         try:
             await self._start()
             cells = await self._plan()
             self._watch(CellsPlanned(len(cells)))
-            await all_of(self._play(place, cell) for place, cell in enumerate(cells))
+            await run_all(self._run_cell(number, cell) for number, cell in enumerate(cells))
         except asyncio.CancelledError:
-            stopped = True  # Ctrl-C: what is known is kept and told
+            stopped = True  # Ctrl-C: the results so far are stored and reported
         finally:
-            await to_the_end(self._stop())
+            await uninterrupted(self._stop())
         results = self._discovered + [
-            self._results.get(place) or interrupted(cell) for place, cell in enumerate(cells)
+            self._results.get(number) or interrupted(cell) for number, cell in enumerate(cells)
         ]
         run = Run(
             format=FORMAT,
@@ -105,8 +105,8 @@ class Runner:
             seconds=round(time.monotonic() - begin, 3),
             subjects=self._records,
             cells=results,
-            suite=self._order.suite.name,
-            strict=self._order.strict,
+            suite=self._settings.suite.name,
+            strict=self._settings.strict,
             interrupted=stopped,
             problem="" if cells or stopped else self._problem(),
         )
@@ -114,111 +114,114 @@ class Runner:
         return run
 
     async def _start(self) -> None:
-        for subject in self._given:
+        for subject in self._subjects:
             try:
                 await subject.start()
             except Unreachable as reason:
-                raise SubjectDown(self._shown(subject), reason) from reason
-            self._subjects[subject.transport] = subject
+                raise SubjectDown(self._name_of(subject), reason) from reason
+            self._started[subject.transport] = subject
 
     async def _stop(self) -> None:
-        if self._spares is not None:
-            await self._spares.close()
-        await asyncio.gather(*(subject.stop() for subject in self._given))
+        if self._pool is not None:
+            await self._pool.close()
+        await asyncio.gather(*(subject.stop() for subject in self._subjects))
 
     async def _plan(self) -> list[Cell]:
         known: dict[Transport, Mapping[Revision, Facts]] = {}
-        for transport, subject in self._subjects.items():
-            known[transport] = await self._discover(subject, self._wanted(transport))
-        return plan(self._order.suite, known, self._order.selection, self._order.repeat)
+        for transport, subject in self._started.items():
+            known[transport] = await self._discover(subject, self._revisions_on(transport))
+        return plan(self._settings.suite, known, self._settings.selection, self._settings.repeat)
 
-    def _shown(self, subject: Subject) -> str:
-        """Its name: a URL may hold a key."""
-        return self._order.conditions.redaction.words(subject.name)
+    def _name_of(self, subject: Subject) -> str:
+        """The redacted name: a URL may contain a key."""
+        return self._settings.conditions.redaction.words(subject.name)
 
-    def _wanted(self, transport: Transport) -> Sequence[Revision]:
-        wanted = self._order.selection.revisions or REVISIONS
-        # HTTP+SSE is a transport of the first revision, and was replaced by the second.
-        return [one for one in wanted if transport is not Transport.HTTP_SSE or one is REVISIONS[0]]
+    def _revisions_on(self, transport: Transport) -> Sequence[Revision]:
+        revisions = self._settings.selection.revisions or REVISIONS
+        # HTTP+SSE is a transport of the first revision, and was replaced in the second.
+        if transport is Transport.HTTP_SSE:
+            return [revision for revision in revisions if revision is REVISIONS[0]]
+        return revisions
 
-    async def _discover(self, subject: Subject, wanted: Sequence[Revision]) -> dict[Revision, Facts]:
-        played = await asyncio.gather(*(self._meet(subject, revision) for revision in wanted))
-        record = SubjectRecord(self._shown(subject), subject.transport)
-        spoken: dict[Revision, Facts] = {}
-        for revision, one in zip(wanted, played, strict=True):
-            if isinstance(one.value, Facts):
-                spoken[revision] = one.value
-                record.facts.append(one.value)
+    async def _discover(self, subject: Subject, revisions: Sequence[Revision]) -> dict[Revision, Facts]:
+        recordings = await asyncio.gather(*(self._try(subject, revision) for revision in revisions))
+        subject_record = SubjectRecord(self._name_of(subject), subject.transport)
+        supported: dict[Revision, Facts] = {}
+        for revision, recording in zip(revisions, recordings, strict=True):
+            if isinstance(recording.value, Facts):
+                supported[revision] = recording.value
+                subject_record.facts.append(recording.value)
             else:
-                record.refused.append(_refusal(revision, one))
-        self._records.append(record)
-        if record.refused and all(refusal.unanswered for refusal in record.refused) and not spoken:
-            raise SubjectDown(self._shown(subject), _first_reason(played))
-        self._watch(SubjectKnown(record))
-        return spoken
+                subject_record.refused.append(_refusal(revision, recording))
+        self._records.append(subject_record)
+        refused = subject_record.refused
+        if refused and all(refusal.unanswered for refusal in refused) and not supported:
+            raise SubjectDown(self._name_of(subject), _first_reason(recordings))
+        self._watch(SubjectKnown(subject_record))
+        return supported
 
-    async def _meet(self, subject: Subject, revision: Revision) -> Recording:
-        async with self._gate:
-            nothing = Facts(revision.date)
-            conditions = self._order.conditions
-            played = await play(DISCOVERY, subject, revision, discover, nothing, conditions)
-        self._judge_meeting(subject, revision, played)
-        return played
+    async def _try(self, subject: Subject, revision: Revision) -> Recording:
+        async with self._slots:
+            facts, conditions = Facts(revision.date), self._settings.conditions
+            recording = await record(DISCOVERY, subject, revision, discover, facts, conditions)
+        self._judge_discovery(subject, revision, recording)
+        return recording
 
-    def _judge_meeting(self, subject: Subject, revision: Revision, played: Recording) -> None:
-        """Where the subject speaks the revision, or tried to, its first words are judged like all others."""
-        suite = self._order.suite
-        if not _opened(played):
+    def _judge_discovery(self, subject: Subject, revision: Revision, recording: Recording) -> None:
+        """Judge the recording if the subject supports the revision, or tried to."""
+        suite, trace, broken = self._settings.suite, recording.trace, recording.broken
+        if not _answers_opening(recording):
             return
-        checks = judge(suite, [one for one in suite.checks.values() if one.everywhere], played.trace)
-        broken = Verdict.FAILURE in {check.verdict for check in checks}
-        reason = Reason(ReasonKind.BROKE_OFF, str(played.broken)) if played.broken else None
-        if not broken and played.broken is None:
+        checks = judge(suite, [check for check in suite.checks.values() if check.everywhere], trace)
+        failed = Verdict.FAILURE in {check.verdict for check in checks}
+        if not failed and broken is None:
             return
         result = CellResult(
             scenario=DISCOVERY,
-            title="Getting to know the server",
+            title="Discovery of the server",
             transport=subject.transport,
             revision=revision.date,
-            outcome=Outcome.FAILED if broken else Outcome.INCOMPLETE,
-            started=played.started,
-            seconds=round(played.seconds, 4),
-            **stored(reason),
-            broke_off=played.broken is not None,
+            outcome=Outcome.FAILED if failed else Outcome.INCOMPLETE,
+            started=recording.started,
+            seconds=round(recording.seconds, 4),
+            **stored(Reason(ReasonKind.BROKE_OFF, str(broken)) if broken else None),
+            broke_off=broken is not None,
             checks=checks,
             area=DISCOVERY,
         )
-        self._discovered.append(self._keep(result, played.trace))
+        self._discovered.append(self._store(result, trace))
 
-    async def _play(self, place: int, cell: Cell) -> None:
-        async with self._gate, self._room(cell):
+    async def _run_cell(self, number: int, cell: Cell) -> None:
+        async with self._slots, self._access_for(cell):
             self._watch(CellStarted(cell.scenario.id, cell.transport, cell.revision.date))
-            subject = self._subjects[cell.transport]
-            result, trace = await play_cell(
-                cell, subject, self._order.suite, self._order.conditions, self._spares
+            subject = self._started[cell.transport]
+            result, trace = await run_cell(
+                cell, subject, self._settings.suite, self._settings.conditions, self._pool
             )
-        self._results[place] = result if trace is None else self._keep(result, trace)
-        while self._told in self._results:
-            self._watch(CellFinished(self._results[self._told]))
-            self._told += 1
+        self._results[number] = result if trace is None else self._store(result, trace)
+        while self._reported in self._results:
+            self._watch(CellFinished(self._results[self._reported]))
+            self._reported += 1
 
-    def _room(self, cell: Cell) -> AbstractAsyncContextManager[None]:
-        """What may change a server that other scenarios talk to as well, is played alone."""
+    def _access_for(self, cell: Cell) -> AbstractAsyncContextManager[None]:
+        """Scenarios with effects run exclusively, unless each scenario has a process of its own."""
         if cell.transport is Transport.STDIO:
             return nullcontext()
         return self._access.alone() if cell.scenario.effects else self._access.together()
 
     def _problem(self) -> str:
         refused = [
-            f"{refusal.revision}: {refusal.reason}" for record in self._records for refusal in record.refused
+            f"{refusal.revision}: {refusal.reason}"
+            for subject_record in self._records
+            for refusal in subject_record.refused
         ]
-        if refused and not any(record.facts for record in self._records):
-            return "the server speaks none of the revisions asked for; " + "; ".join(refused)
-        return "no scenario was selected for what this server speaks"
+        if refused and not any(subject_record.facts for subject_record in self._records):
+            return "the server supports none of the selected revisions; " + "; ".join(refused)
+        return "no selected scenario applies to the revisions that this server supports"
 
 
-async def to_the_end(work: Coroutine[None, None, None]) -> None:
-    """Whoever is cancelled meanwhile hears of it after the work is done: no subject is left behind."""
+async def uninterrupted(work: Coroutine[None, None, None]) -> None:
+    """Finish the work before a cancellation takes effect, so that no process is left behind."""
     task = asyncio.ensure_future(work)
     try:
         await asyncio.shield(task)
@@ -227,20 +230,21 @@ async def to_the_end(work: Coroutine[None, None, None]) -> None:
         raise
 
 
-def _opened(played: Recording) -> bool:
-    """Whether the subject took the opening for its own: it spoke the revision, or answered with a result."""
-    if isinstance(played.value, Facts):
+def _answers_opening(recording: Recording) -> bool:
+    """Whether the subject supports the revision, or at least answered its opening with a result."""
+    if isinstance(recording.value, Facts):
         return True
-    opening = next(played.trace.exchanges("initialize", "server/discover"), None)
+    opening = next(recording.trace.exchanges("initialize", "server/discover"), None)
     return opening is not None and opening.result is not None
 
 
-def _refusal(revision: Revision, played: Recording) -> Refusal:
-    if isinstance(played.value, Refusal):
-        return played.value
-    unanswered = not any(message.is_response for message in played.trace.received)
-    return Refusal(revision.date, str(played.broken), unanswered=unanswered)
+def _refusal(revision: Revision, recording: Recording) -> Refusal:
+    if isinstance(recording.value, Refusal):
+        return recording.value
+    unanswered = not any(message.is_response for message in recording.trace.received)
+    return Refusal(revision.date, str(recording.broken), unanswered=unanswered)
 
 
-def _first_reason(played: Sequence[Recording]) -> BrokenOff:
-    return next((one.broken for one in played if one.broken is not None), BrokenOff("no answer"))
+def _first_reason(recordings: Sequence[Recording]) -> BrokenOff:
+    reasons = (recording.broken for recording in recordings if recording.broken is not None)
+    return next(reasons, BrokenOff("no answer"))

@@ -41,7 +41,7 @@ def _reason_of_cell(cell: CellResult) -> Reason | None:
     if not cell.reason:
         return None
     if cell.outcome is Outcome.NOT_APPLICABLE:
-        return _hindrance(cell.reason.removeprefix(_NOT_APPLICABLE))
+        return _not_applicable(cell.reason.removeprefix(_NOT_APPLICABLE))
     if cell.broke_off:
         return Reason(ReasonKind.BROKE_OFF, cell.reason)
     if cell.reason == _INTERRUPTED:
@@ -50,7 +50,7 @@ def _reason_of_cell(cell: CellResult) -> Reason | None:
     return Reason(ReasonKind.NOT_OBSERVED if unseen else ReasonKind.SUBJECT_FAILED, cell.reason)
 
 
-def _hindrance(text: str) -> Reason:
+def _not_applicable(text: str) -> Reason:
     options = tuple(_OPTION.findall(text))
     return Reason(ReasonKind.NEEDS_OPTION if options else ReasonKind.NOT_APPLICABLE, text, options)
 

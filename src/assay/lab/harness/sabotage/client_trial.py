@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from assay.lab.harness.catalogue import Suite
-from assay.lab.harness.run.plan import Cell, makes_sense
+from assay.lab.harness.run.plan import Cell, is_defined
 from assay.lab.harness.scripted_client.in_process import InProcessClient
 from assay.lab.harness.scripted_server.client_run import run_client
 from assay.lab.harness.scripted_server.runner import USUAL
@@ -38,9 +38,7 @@ def _trial(
 ) -> Trial[ClientSaboteur]:
     in_force = saboteur.window(revision) and suite.requirements[saboteur.breaks].level(revision)
     candidates = scenarios_for(saboteur, suite) if in_force else ()
-    scenarios = tuple(
-        scenario for scenario in candidates if makes_sense(suite, scenario, transport, revision)
-    )
+    scenarios = tuple(scenario for scenario in candidates if is_defined(suite, scenario, transport, revision))
     return Trial(saboteur, transport, revision, scenarios)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from assay.lab.harness.run.recording import Conditions, play
+from assay.lab.harness.run.recording import Conditions, record
 from assay.lab.harness.subject.discovery import DISCOVERY, discover
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.registry_entry import KINDS, entry_of
@@ -111,7 +111,7 @@ class Testbed:
         known = {}
         for revision in REVISIONS:
             async with self._healthy(upstream, revision) as subject:
-                played = await play(
+                played = await record(
                     DISCOVERY, subject, revision, discover, Facts(revision.date), self.conditions
                 )
             if isinstance(played.value, Facts):

@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.need import unmet
-from assay.lab.harness.run.plan import Cell, makes_sense
-from assay.lab.harness.run.recording import Conditions, play_cell
+from assay.lab.harness.run.plan import Cell, is_defined
+from assay.lab.harness.run.recording import Conditions, run_cell
 from assay.lab.harness.run.run import CellResult
 from assay.lab.harness.scenario import Scenario
 from assay.lab.harness.transport import Transport
@@ -92,7 +92,7 @@ def server_trials(saboteur: Saboteur, suite: Suite, testbed: Testbed) -> Iterato
             scenarios = tuple(
                 scenario
                 for scenario in candidates
-                if makes_sense(suite, scenario, transport, revision) and unmet(scenario.needs, facts) is None
+                if is_defined(suite, scenario, transport, revision) and unmet(scenario.needs, facts) is None
             )
             if scenarios and requirement.level(revision):
                 yield Trial(saboteur, transport, revision, scenarios)
@@ -130,7 +130,7 @@ async def _run_scenario(
     cell = Cell(scenario, trial.transport, trial.revision, facts)
     await subject.start()
     try:
-        result, _ = await play_cell(cell, subject, suite, with_altered_spans(conditions, trial.saboteur))
+        result, _ = await run_cell(cell, subject, suite, with_altered_spans(conditions, trial.saboteur))
     finally:
         await subject.stop()
     return result

@@ -20,8 +20,8 @@ from assay.lab.harness.run.event import (
     RunStarted,
     Watch,
 )
-from assay.lab.harness.run.plan import Cell, Selection, chosen, makes_sense
-from assay.lab.harness.run.recording import all_of, interrupted, now
+from assay.lab.harness.run.plan import Cell, Selection, is_defined, selected
+from assay.lab.harness.run.recording import interrupted, now, run_all
 from assay.lab.harness.run.run import FORMAT, CellResult, Run, SubjectRecord
 from assay.lab.harness.run.runner import SubjectDown
 from assay.lab.harness.scenario import Role, Scenario
@@ -61,7 +61,7 @@ def planned(order: ClientOrder, transports: Sequence[Transport]) -> list[Cell]:
     """The cells in the order of the report: by scenario, transport and revision."""
     cells = [
         Cell(scenario, transport, revision, Facts(revision.date), attempt=attempt)
-        for scenario in chosen(order.suite.scenarios.values(), order.selection)
+        for scenario in selected(order.suite.scenarios.values(), order.selection)
         for transport in transports
         for revision in revisions_for(scenario, transport, order)
         for attempt in range(1, order.repeat + 1)
@@ -72,7 +72,7 @@ def planned(order: ClientOrder, transports: Sequence[Transport]) -> list[Cell]:
 
 def revisions_for(scenario: Scenario, transport: Transport, order: ClientOrder) -> list[Revision]:
     """The selected revisions; by default the newest of each kind, or the newest that has the scenario."""
-    possible = [revision for revision in REVISIONS if makes_sense(order.suite, scenario, transport, revision)]
+    possible = [revision for revision in REVISIONS if is_defined(order.suite, scenario, transport, revision)]
     wished = order.selection.revisions or USUAL
     revisions = [revision for revision in possible if revision in wished]
     if not revisions and not order.selection.revisions:
@@ -105,7 +105,7 @@ class ClientRunner:
         # Load what judging needs while the first clients start.
         ready = asyncio.create_task(asyncio.to_thread(prepare))
         try:
-            await all_of(self._play(place, cell, ready) for place, cell in enumerate(cells))
+            await run_all(self._play(place, cell, ready) for place, cell in enumerate(cells))
         except asyncio.CancelledError:
             stopped = True  # Ctrl-C: the results so far are still reported
         run = Run(

@@ -100,6 +100,6 @@ def _shares(rows: Iterable[Row]) -> list[Share]:
     for row in rows:
         for count, revision, mark in zip(counts, REVISIONS, row.marks, strict=True):
             level = row.requirement.level(revision)
-            if mark is not None and level is not None and level.spoken:
+            if mark is not None and level is not None and level.explicit:
                 count[mark.cover] += 1
     return [Share(dict(count)) for count in counts]
