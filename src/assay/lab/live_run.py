@@ -120,6 +120,6 @@ def open_archive(output: Path, role: Role) -> Archive:
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        problem = f"cannot keep results in {output}: {error.strerror}"
+        problem = f"cannot store results in {output}: {error.strerror}"
         raise InvalidOptions(problem, "name another directory with --output") from error
     return Archive(output, role)

@@ -13,7 +13,7 @@ from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.links.http_call import Address
 from assay.lab.harness.links.http_request import ask
 from assay.lab.harness.links.identity import ANYBODY, Identity
-from assay.lab.harness.run.recording import Conditions, Recording
+from assay.lab.harness.run.recording import Conditions, Recording, record
 from assay.lab.harness.subject.bearer import claims_of
 from assay.lab.harness.subject.discovery import DISCOVERY, discover
 from assay.lab.harness.subject.facts import Facts, Refusal

@@ -80,8 +80,11 @@ def test_recursive_schema_ends() -> None:
     assert isinstance(arguments_for({"inputSchema": schema}), dict)
 
 
-def test_ids_are_paths_in_any_spelling() -> None:
-    assert id_of("assay.lab.suite.checks.tools.unknown_name", "checks") == "tools.unknown-name"
+def test_ids_join_area_and_name_and_match_in_any_spelling() -> None:
+    def judge_unknown_name() -> None: ...
+
+    judge_unknown_name.__module__ = "assay.lab.suite.tools.arguments"
+    assert id_of(judge_unknown_name, "judge_") == "tools.unknown-name"
     assert dashed("auth/basic-dcr") == "auth-basic-dcr"
     assert matches("tools-*", "tools.unknown-name")
     assert matches("ping", "lifecycle.ping", "ping")
