@@ -38,6 +38,6 @@ async def test_every_saboteur_is_caught_for_the_right_reason(
 
 @pytest.mark.timeout(240)
 async def test_every_check_catches_a_saboteur() -> None:
-    catching = {check for area in AREAS for one in await trials_of(area) for check in one.by}
+    catching = {check for area in AREAS for trial in await trials_of(area) for check in trial.caught_by}
     every = dict.fromkeys(result for check in SUITE.checks.values() for result in check.results)
     expect_none(f"{result}: no saboteur shows that it can fail" for result in every if result not in catching)

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from assay.lab.client.core.headers import MANY
-from assay.lab.client.core.headers import MARKED_TOOLS_CALLS as CALLS
+from assay.lab.client.core.headers import ALL_VALUES, CUSTOM_CALLS
 from assay.lab.client.core.json_schema import ECHO, SCHEMA
-from assay.lab.client.core.sse_retry import BROKEN_AT, TOOL
+from assay.lab.client.core.sse_retry import LAST_EVENT, TOOL
 from assay.lab.harness.driver.mirrored_header import as_header
 from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.trace.trace import Trace
@@ -110,15 +109,15 @@ RETURN, TIMING, EVENT = "client-sse-graceful-reconnect", "client-sse-retry-timin
 
 def test_a_client_may_come_back_a_little_early_or_much_too_late() -> None:
     for at in (1.46, 1.5, 7.0):
-        assert held("sse-retry", ended_stream((at, BROKEN_AT))) == {RETURN, TIMING, EVENT}
+        assert held("sse-retry", ended_stream((at, LAST_EVENT))) == {RETURN, TIMING, EVENT}
 
 
 def test_a_client_may_not_come_back_at_once() -> None:
-    assert broken("sse-retry", ended_stream((1.44, BROKEN_AT))) == {TIMING}
+    assert broken("sse-retry", ended_stream((1.44, LAST_EVENT))) == {TIMING}
 
 
 def test_a_stream_for_other_things_is_not_taken_for_the_return() -> None:
-    assert not broken("sse-retry", ended_stream((1.01, None), (1.5, BROKEN_AT), (1.6, "answer-1")))
+    assert not broken("sse-retry", ended_stream((1.01, None), (1.5, LAST_EVENT), (1.6, "answer-1")))
 
 
 def test_a_client_that_returns_without_a_word_is_found_out() -> None:
@@ -133,7 +132,7 @@ def test_a_client_that_stays_away_is_judged_by_that_alone() -> None:
 
 
 def called(arguments: dict[str, Any], headers: dict[str, str]) -> Trace:
-    body = json.dumps(request(1, "tools/call", name=MANY, arguments=arguments)).encode()
+    body = json.dumps(request(1, "tools/call", name=ALL_VALUES, arguments=arguments)).encode()
     lines = "".join(f"Mcp-Param-{name}: {value}\r\n" for name, value in headers.items())
     sent = f"POST / HTTP/1.1\r\n{lines}\r\n".encode() + body
     frames = [("<", "1/post-1", Kind.REQUEST, sent), (">", "1/post-1", Kind.HEAD, ANSWERED)]
@@ -151,8 +150,8 @@ def test_numbers_in_headers_are_compared_as_numbers() -> None:
 
 
 def test_safe_values_may_be_in_base64_and_unsafe_ones_must() -> None:
-    coded = {"Region": "=?base64?dXMtd2VzdDE=?=", "Tab": as_header(CALLS[MANY]["tab_val"])}
-    given = {"region": "us-west1", "tab_val": CALLS[MANY]["tab_val"]}
+    coded = {"Region": "=?base64?dXMtd2VzdDE=?=", "Tab": as_header(CUSTOM_CALLS[ALL_VALUES]["tab_val"])}
+    given = {"region": "us-west1", "tab_val": CUSTOM_CALLS[ALL_VALUES]["tab_val"]}
     assert UNSAFE in held("http-custom-headers", called(given, coded))
     assert "sep-2243-client-mirrors-designated-params" in held("http-custom-headers", called(given, coded))
     assert UNSAFE in broken("http-custom-headers", called(given, {**coded, "Tab": "indented"}))

@@ -1,1 +1,1 @@
-"""One part a file."""
+"""The scenarios of the official suite for clients, authorization aside."""

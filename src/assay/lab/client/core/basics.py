@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from assay.lab.client.altered_message import is_call, within, without
+from assay.lab.client.altered_message import is_call, with_params, within, without
 from assay.lab.client.declaration import CLIENTS, client_scenario, official_scenario
-from assay.lab.client.evidence import fail_unobserved
+from assay.lab.client.evidence import calls_of, fail_unobserved
 from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Json, Observation, Trace, observe
 from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour, misbehaving, on_message
@@ -25,17 +25,16 @@ from assay.revisions.registry import BY_DATE, HANDSHAKE
 
 @official_scenario(
     "initialize",
-    "The client opens a conversation",
+    "Connect and list the tools of a server without tools",
     brief=Brief(steps=(LIST_TOOLS,), path=""),
     transports=CLIENTS,
 )
 async def drive_initialize(stage: ClientStage) -> None:
-    """The healthy host is all that it takes: it lists no tools, and answers with the revision in hand."""
     stage.host.streams = False
 
 
-NUMBER = {"type": "number"}
-ADD = {
+NUMBER: Final = {"type": "number"}
+ADD: Final = {
     "name": "add_numbers",
     "description": "Add two numbers together",
     "inputSchema": {"type": "object", "properties": {"a": NUMBER, "b": NUMBER}, "required": ["a", "b"]},
@@ -44,33 +43,33 @@ ADD = {
 
 @official_scenario(
     "tools_call",
-    "A tool is called with the arguments that it takes",
+    "Call a tool with two numbers",
     brief=Brief(steps=(LIST_TOOLS, call_tool("add_numbers", a=5, b=3))),
     transports=CLIENTS,
 )
 async def drive_tools_call(stage: ClientStage) -> None:
     async def add(cycle: RequestCycle) -> Answer:
-        given = [cycle.arguments.get(key) for key in ("a", "b")]
-        numbers = [one for one in given if isinstance(one, int | float)]
-        if len(numbers) != len(given):
-            raise Refused(INVALID_PARAMS, "two numbers are wanted: a and b")
+        values = [cycle.arguments.get(key) for key in ("a", "b")]
+        numbers = [value for value in values if isinstance(value, int | float)]
+        if len(numbers) != len(values):
+            raise Refused(INVALID_PARAMS, "`a` and `b` must be numbers")
         return {"content": [{"type": "text", "text": f"The sum is {sum(numbers)}"}]}
 
     stage.host.add_tool(ADD, add)
 
 
-NOTE = "assay://open-house/note"
-TEXT = {"type": "string"}
-GREET = {
+NOTE: Final = "assay://open-house/note"
+TEXT: Final = {"type": "string"}
+GREET: Final = {
     "name": "greet",
     "description": "Say hello to somebody",
     "inputSchema": {"type": "object", "properties": {"name": TEXT}, "required": ["name"]},
 }
-GUIDE = {"uriTemplate": "assay://open-house/{room}", "name": "rooms", "mimeType": "text/plain"}
+GUIDE: Final = {"uriTemplate": "assay://open-house/{room}", "name": "rooms", "mimeType": "text/plain"}
 
 
 @client_scenario(
-    "A server with tools, resources, prompts and completion, and nothing unusual",
+    "Use the tools, resources, prompts and completion of an ordinary server",
     brief=Brief(
         steps=(
             LIST_TOOLS,
@@ -94,7 +93,7 @@ async def drive_open_house(stage: ClientStage) -> None:
         return {"content": [{"type": "text", "text": f"Hello, {cycle.arguments.get('name')}!"}]}
 
     stage.host.add_tool(GREET, greet)
-    stage.host.add_resource(NOTE, "Nobody has to read this.", description="A note")
+    stage.host.add_resource(NOTE, "A note without any content.", description="A note")
     stage.host.items["resourceTemplates"].append(GUIDE)
     stage.host.add_prompt("letter", description="A letter", arguments=[{"name": "to", "required": True}])
     stage.host.capabilities["completions"] = {}
@@ -103,98 +102,102 @@ async def drive_open_house(stage: ClientStage) -> None:
 # --- how it is judged
 
 
-ROW = "mcp-client-initialization"
-DONE = "notifications/initialized"
+INITIALIZED: Final = "notifications/initialized"
 
 
-@official_check("initialize", "The client initializes", requirements=(ROW,))
+@official_check(
+    "initialize",
+    "The client completes the handshake",
+    requirements={"mcp-client-initialization": "The handshake is incomplete or invalid"},
+)
 def judge_initialize(trace: Trace) -> Iterator[Observation]:
-    yield from fail_unobserved(trace, _seen(trace), {ROW: "a request initialize"})
+    expected = {"mcp-client-initialization": "a request initialize"}
+    yield from fail_unobserved(trace, _handshakes(trace), expected)
 
 
-def _seen(trace: Trace) -> Iterator[Observation]:
-    for offer in trace.inquiries("initialize"):
-        wrong = _wrong(offer, trace)
+def _handshakes(trace: Trace) -> Iterator[Observation]:
+    for opening in trace.inquiries("initialize"):
+        problems = list(_handshake_problems(opening, trace))
         yield observe(
-            ROW,
-            not wrong,
-            offer,
-            expected="a name and a version of the client, its capabilities, a revision not older than the one"
-            f" asked for, then {DONE}",
-            observed="; ".join(wrong) or "all of it",
+            "mcp-client-initialization",
+            not problems,
+            opening,
+            expected="the client's name, version and capabilities, the requested revision or a later one,"
+            f" then {INITIALIZED}",
+            observed="; ".join(problems) or "all of it",
         )
 
 
-def _wrong(offer: Exchange, trace: Trace) -> list[str]:
-    params = offer.params
-    found = []
+def _handshake_problems(opening: Exchange, trace: Trace) -> Iterator[str]:
+    params = opening.params
     version = params.get("protocolVersion")
-    # The one asked for or a later one: the host then answers with the one asked for.
+    # A later revision is fine: the server then answers with the requested one.
     if not isinstance(version, str) or version not in BY_DATE or version < trace.revision.date:
-        found.append(f"protocolVersion {version!r}")
-    about = params.get("clientInfo")
-    about = about if isinstance(about, dict) else {}
+        yield f"protocolVersion {version!r}"
+    info = params.get("clientInfo")
+    info = info if isinstance(info, dict) else {}
     for key in ("name", "version"):
-        if not isinstance(about.get(key), str) or not about[key]:
-            found.append(f"clientInfo.{key} {about.get(key)!r}")
+        if not isinstance(info.get(key), str) or not info[key]:
+            yield f"clientInfo.{key} {info.get(key)!r}"
     if not isinstance(params.get("capabilities"), dict):
-        found.append(f"capabilities {params.get('capabilities')!r}")
-    if offer.result is not None and not _concluded(offer, trace):
-        found.append(f"no {DONE} after the answer")
-    return found
+        yield f"capabilities {params.get('capabilities')!r}"
+    if opening.result is not None and not _concluded(opening, trace):
+        yield f"no {INITIALIZED} after the answer"
 
 
-def _concluded(offer: Exchange, trace: Trace) -> bool:
-    assert offer.answer is not None
-    since = offer.answer.frame.n
-    return any(one.method == DONE and one.frame.n > since for one in trace.received)
+def _concluded(opening: Exchange, trace: Trace) -> bool:
+    assert opening.answer is not None
+    since = opening.answer.frame.n
+    return any(message.method == INITIALIZED and message.frame.n > since for message in trace.received)
 
 
-TOOLS_CALL_ROW = "tool-add-numbers"
-WANTED = "numbers for `a` and `b`"
-
-
-@official_check("tools_call", "The tool is called with two numbers", requirements=(TOOLS_CALL_ROW,))
+@official_check(
+    "tools_call",
+    "The tool is called with two numbers",
+    requirements={"tool-add-numbers": "add_numbers was not called with two numbers"},
+)
 def judge_tools_call(trace: Trace) -> Iterator[Observation]:
-    yield from fail_unobserved(
-        trace, _tools_call_seen(trace), {TOOLS_CALL_ROW: f"a call of add_numbers, with {WANTED}"}
-    )
+    expected = {"tool-add-numbers": "a call of add_numbers, with numbers for `a` and `b`"}
+    yield from fail_unobserved(trace, _additions(trace), expected)
 
 
-def _tools_call_seen(trace: Trace) -> Iterator[Observation]:
-    for exchange in trace.inquiries("tools/call"):
-        if exchange.params.get("name") != "add_numbers":
-            continue
-        given = exchange.params.get("arguments")
-        values = [given.get(key) for key in ("a", "b")] if isinstance(given, dict) else [None, None]
-        holds = all(isinstance(one, int | float) and not isinstance(one, bool) for one in values)
-        yield observe(TOOLS_CALL_ROW, holds, exchange, expected=WANTED, observed=f"arguments {given}")
+def _additions(trace: Trace) -> Iterator[Observation]:
+    for call in calls_of(trace, "add_numbers"):
+        arguments = call.params.get("arguments")
+        values = [arguments.get(key) for key in ("a", "b")] if isinstance(arguments, dict) else [None]
+        yield observe(
+            "tool-add-numbers",
+            all(isinstance(value, int | float) and not isinstance(value, bool) for value in values),
+            call,
+            expected="numbers for `a` and `b`",
+            observed=f"arguments {arguments}",
+        )
 
 
 # --- what the checks must catch
 
 
-@on_message("the handshake offers the oldest revision", breaks="mcp-client-initialization")
+@on_message("offers the oldest revision", breaks="mcp-client-initialization")
 def handshake_of_old(message: Json, client: ScriptedClient) -> Json:
     if message.get("method") != "initialize":
         return message
-    return within(message, ("params",), lambda params: {**params, "protocolVersion": HANDSHAKE[0].date})
+    return with_params(message, protocolVersion=HANDSHAKE[0].date)
 
 
-@on_message("the handshake does not name the client", breaks="mcp-client-initialization")
+@on_message("omits its name from the handshake", breaks="mcp-client-initialization")
 def handshake_without_name(message: Json, client: ScriptedClient) -> Json:
     return within(message, ("params",), lambda params: without(params, "clientInfo"))
 
 
-@on_message("numbers are given as text", breaks="tool-add-numbers")
+@on_message("sends numbers as text", breaks="tool-add-numbers")
 def numbers_as_text(message: Json, client: ScriptedClient) -> Json:
     if not is_call(message, "add_numbers"):
         return message
-    given = {key: str(value) for key, value in message["params"]["arguments"].items()}
-    return within(message, ("params",), lambda params: {**params, "arguments": given})
+    arguments = {key: str(value) for key, value in message["params"]["arguments"].items()}
+    return with_params(message, arguments=arguments)
 
 
-@misbehaving("no tool is ever called", breaks="tool-add-numbers")
+@misbehaving("never calls a tool", breaks="tool-add-numbers")
 async def only_lists(client: ScriptedClient) -> None:
     await client.open()
     await client.play([LIST_TOOLS])
@@ -203,7 +206,7 @@ async def only_lists(client: ScriptedClient) -> None:
 BEHAVIOURS: Final = (
     behaviour(
         "core.handshake-unfinished",
-        "that the handshake is done is never said",
+        "never sends notifications/initialized",
         breaks="mcp-client-initialization",
         transports=EVERY,
         announces=False,

@@ -1,4 +1,4 @@
-"""JSON Schema keywords are preserved, and references are not fetched."""
+"""JSON Schemas: clients preserve the keywords, and do not fetch references."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any, Final
 
 import msgspec
 
-from assay.lab.client.altered_message import is_call, with_schema, within, without
+from assay.lab.client.altered_message import is_call, with_params, with_schema, within, without
+from assay.lab.client.canary import CANARY
 from assay.lab.client.declaration import CLIENTS, official_scenario
-from assay.lab.client.evidence import fail_unobserved
+from assay.lab.client.evidence import calls_of, fail_unobserved
 from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Json, Observation, Trace, observe
-from assay.lab.harness.sabotage.client_saboteur import misbehaving, on_message
+from assay.lab.harness.sabotage.client_saboteur import ClientSaboteur, misbehaving, on_message
 from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_client.web import Web
 from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool, step
@@ -51,41 +52,40 @@ SCHEMA: Final[dict[str, Any]] = {
 # --- what is asked
 
 
-ECHOED = {"type": "object", "properties": {"schema": {"type": "object"}}, "required": ["schema"]}
+ECHO_SCHEMA: Final = {"type": "object", "properties": {"schema": {"type": "object"}}, "required": ["schema"]}
 
 
 @official_scenario(
     "json-schema-2020-12-preservation",
-    "A schema comes out of the client as it went in",
+    "Have the client send a tool's schema back",
     brief=Brief(steps=(LIST_TOOLS, step("echo_schema", **{"of": RICH, "with": ECHO}))),
     transports=CLIENTS,
 )
 async def drive_json_schema_2020_12_preservation(stage: ClientStage) -> None:
     stage.host.add_tool({"name": RICH, "description": "Has a rich schema", "inputSchema": SCHEMA})
-    stage.host.add_tool({"name": ECHO, "description": "Takes a schema back", "inputSchema": ECHOED})
+    stage.host.add_tool({"name": ECHO, "description": "Takes a schema back", "inputSchema": ECHO_SCHEMA})
 
 
-PATH = "/canary/profile-schema.json"
-JSON_SCHEMA_REF_NO_DEREF_DIALECT = "https://json-schema.org/draft/2020-12/schema"
-JSON = [("Content-Type", "application/json")]
+PATH: Final = "/canary/profile-schema.json"
+JSON: Final = [("Content-Type", "application/json")]
 
 
 @official_scenario(
     "json-schema-ref-no-deref",
-    "A reference to the network in a schema is left alone",
+    "List a tool whose schema refers to a URL",
     brief=Brief(steps=(LIST_TOOLS,)),
     transports=CLIENTS,
 )
 async def drive_json_schema_ref_no_deref(stage: ClientStage) -> None:
-    async def serve(asked: Asked, reply: HttpReply) -> None:
+    async def serve(request: Asked, reply: HttpReply) -> None:
         await reply.whole(200, b'{"type":"object"}', JSON)
 
-    canary = await stage.room("canary", serve)
+    origin = await stage.room(CANARY, serve)
     schema = {
-        "$schema": JSON_SCHEMA_REF_NO_DEREF_DIALECT,
+        "$schema": DIALECT,
         "type": "object",
         "$defs": {"userId": {"type": "string", "pattern": "^[a-z0-9-]+$"}},
-        "properties": {"id": {"$ref": "#/$defs/userId"}, "profile": {"$ref": f"{canary}{PATH}"}},
+        "properties": {"id": {"$ref": "#/$defs/userId"}, "profile": {"$ref": f"{origin}{PATH}"}},
         "required": ["id"],
     }
     stage.host.streams = True
@@ -97,162 +97,166 @@ async def drive_json_schema_ref_no_deref(stage: ClientStage) -> None:
 # --- how it is judged
 
 
-FOUND = "json-schema-2020-12-client-tool-found"
-JSON_SCHEMA_2020_12_PRESERVATION_ECHOED = "json-schema-2020-12-client-echo-completed"
-DEFINED = "json-schema-2020-12-client-$defs-preserved"
-ANCHORED = "sep-2106-client-anchor-keyword-preserved"
-
-
-# By row: the words of the schema that it is about.
-WORDS = {
+LISTED: Final = "json-schema-2020-12-client-tool-found"
+ECHOED: Final = "json-schema-2020-12-client-echo-completed"
+DEFINITIONS: Final = "json-schema-2020-12-client-$defs-preserved"
+ANCHORS: Final = "sep-2106-client-anchor-keyword-preserved"
+KEYWORDS: Final = {
     "json-schema-2020-12-client-$schema-preserved": ("$schema",),
     "json-schema-2020-12-client-additionalProperties-preserved": ("additionalProperties",),
     "sep-2106-client-composition-keywords-preserved": ("allOf",),
     "sep-2106-client-conditional-keywords-preserved": ("if", "then", "else"),
 }
-ANCHOR = "$anchor"
 
 
 @official_check(
     "json-schema-2020-12-preservation",
-    "Schemas are kept as they are",
-    requirements=(FOUND, JSON_SCHEMA_2020_12_PRESERVATION_ECHOED, DEFINED, ANCHORED, *WORDS),
+    "Schemas are preserved",
+    requirements={
+        LISTED: "The tools were not listed",
+        ECHOED: "The schema was not sent back as an object",
+        DEFINITIONS: "`$defs` was not preserved",
+        ANCHORS: "`$anchor` was not preserved",
+        "json-schema-2020-12-client-$schema-preserved": "`$schema` was not preserved",
+        "json-schema-2020-12-client-additionalProperties-preserved": "`additionalProperties` was changed",
+        "sep-2106-client-composition-keywords-preserved": "`allOf` was not preserved",
+        "sep-2106-client-conditional-keywords-preserved": "`if`, `then` or `else` was not preserved",
+    },
 )
 def judge_json_schema_2020_12_preservation(trace: Trace) -> Iterator[Observation]:
-    owed = {
-        FOUND: "a request tools/list",
-        JSON_SCHEMA_2020_12_PRESERVATION_ECHOED: f"a call of {ECHO} with the schema",
-    }
-    yield from fail_unobserved(trace, _seen(trace), owed)
+    expected = {LISTED: "a request tools/list", ECHOED: f"a call of {ECHO} with the schema"}
+    yield from fail_unobserved(trace, _schemas(trace), expected)
 
 
-def _seen(trace: Trace) -> Iterator[Observation]:
+def _schemas(trace: Trace) -> Iterator[Observation]:
     for listing in trace.inquiries("tools/list"):
-        yield observe(FOUND, True, listing, expected="", observed="")
-    for call in trace.inquiries("tools/call"):
-        if call.params.get("name") == ECHO:
-            yield from _compared(call)
+        yield observe(LISTED, True, listing, expected="", observed="")
+    for call in calls_of(trace, ECHO):
+        arguments = call.params.get("arguments")
+        schema = arguments.get("schema") if isinstance(arguments, dict) else None
+        echoed, observed = isinstance(schema, dict), type(schema).__name__
+        yield observe(ECHOED, echoed, call, expected="an object `schema`", observed=observed)
+        if isinstance(schema, dict):
+            yield from _compare(call, schema)
 
 
-def _compared(call: Exchange) -> Iterator[Observation]:
-    arguments = call.params.get("arguments")
-    schema = arguments.get("schema") if isinstance(arguments, dict) else None
-    told = type(schema).__name__
-    yield observe(
-        JSON_SCHEMA_2020_12_PRESERVATION_ECHOED,
-        isinstance(schema, dict),
-        call,
-        expected="an object `schema`",
-        observed=told,
-    )
-    if not isinstance(schema, dict):
-        return
-    for row, words in WORDS.items():
-        yield _same(row, call, _only(SCHEMA, words), _only(schema, words))
-    kept, given = _address(SCHEMA), _address(schema)
-    yield _same(ANCHORED, call, kept.get(ANCHOR), given.get(ANCHOR))
-    # The anchor has a row of its own, which is not in force wherever this one is.
-    yield _same(DEFINED, call, _without(kept, ANCHOR), _without(given, ANCHOR))
+def _compare(call: Exchange, schema: dict[str, Any]) -> Iterator[Observation]:
+    for requirement, keywords in KEYWORDS.items():
+        yield _same(requirement, call, _only(SCHEMA, keywords), _only(schema, keywords))
+    original, echoed = _address(SCHEMA), _address(schema)
+    yield _same(ANCHORS, call, original.get("$anchor"), echoed.get("$anchor"))
+    # `$anchor` has its own requirement, which is in force in fewer revisions than this one.
+    yield _same(DEFINITIONS, call, without(original, "$anchor"), without(echoed, "$anchor"))
 
 
-def _same(row: str, call: Exchange, kept: Any, given: Any) -> Observation:
-    return observe(row, _text(kept) == _text(given), call, expected=_text(kept), observed=_text(given))
+def _same(requirement: str, call: Exchange, original: Any, echoed: Any) -> Observation:
+    expected, observed = _text(original), _text(echoed)
+    return observe(requirement, expected == observed, call, expected=expected, observed=observed)
 
 
 def _text(value: Any) -> str:
-    """The same for values that are equal as JSON, where false is no 0."""
+    """A text that is the same for values that are equal as JSON, where `false` is not 0."""
     return msgspec.json.encode(value, order="deterministic").decode()
 
 
-def _only(schema: dict[str, Any], words: tuple[str, ...]) -> dict[str, Any]:
-    return {word: schema[word] for word in words if word in schema}
-
-
-def _without(fields: dict[str, Any], word: str) -> dict[str, Any]:
-    return {key: value for key, value in fields.items() if key != word}
+def _only(schema: dict[str, Any], keywords: tuple[str, ...]) -> dict[str, Any]:
+    return {keyword: schema[keyword] for keyword in keywords if keyword in schema}
 
 
 def _address(schema: dict[str, Any]) -> dict[str, Any]:
-    """The one definition that the schema holds."""
-    defined = schema.get("$defs")
-    address = defined.get("address") if isinstance(defined, dict) else None
+    definitions = schema.get("$defs")
+    address = definitions.get("address") if isinstance(definitions, dict) else None
     return address if isinstance(address, dict) else {}
 
 
-ROW = "sep-2106-no-network-ref-deref"
-CANARY = "canary"
+NO_FETCH: Final = "sep-2106-no-network-ref-deref"
 
 
-@official_check("json-schema-ref-no-deref", "The network is not asked for schemas", requirements=(ROW,))
+@official_check(
+    "json-schema-ref-no-deref",
+    "Schemas are not fetched from the network",
+    requirements={NO_FETCH: "A `$ref` to a URL was fetched"},
+)
 def judge_json_schema_ref_no_deref(trace: Trace) -> Iterator[Observation]:
-    yield from fail_unobserved(trace, _json_schema_ref_no_deref_seen(trace), {ROW: "a request tools/list"})
+    yield from fail_unobserved(trace, _references(trace), {NO_FETCH: "a request tools/list"})
 
 
-def _json_schema_ref_no_deref_seen(trace: Trace) -> Iterator[Observation]:
-    visits = [one for one in trace.frames if one.kind is Kind.REQUEST and one.connection == CANARY]
-    for visit in visits:
-        told = visit.raw.partition(b"\r\n")[0].decode("latin-1")
-        yield observe(ROW, False, visit, expected="no request to the address of a $ref", observed=told)
+def _references(trace: Trace) -> Iterator[Observation]:
+    fetches = [frame for frame in trace.frames if frame.kind is Kind.REQUEST and frame.connection == CANARY]
+    for fetch in fetches:
+        observed = fetch.raw.partition(b"\r\n")[0].decode("latin-1")
+        yield observe(NO_FETCH, False, fetch, expected="no request to the URL of a $ref", observed=observed)
     for listing in trace.inquiries("tools/list"):
-        if listing.result is not None and not visits:
-            yield observe(ROW, True, listing, expected="", observed="")
+        if listing.result is not None and not fetches:
+            yield observe(NO_FETCH, True, listing, expected="", observed="")
 
 
 # --- what the checks must catch
 
 
-@on_message(
-    "definitions in a schema lose what is in them", breaks="json-schema-2020-12-client-$defs-preserved"
-)
-def definitions_emptied(message: Json, client: ScriptedClient) -> Json:
-    return with_schema(message, lambda schema: {**schema, "$defs": {"address": {}}})
-
-
-@on_message("the dialect of a schema is dropped", breaks="json-schema-2020-12-client-$schema-preserved")
-def dialect_dropped(message: Json, client: ScriptedClient) -> Json:
-    return with_schema(message, lambda schema: without(schema, "$schema"))
-
-
-@on_message(
-    "a schema that is closed is opened", breaks="json-schema-2020-12-client-additionalProperties-preserved"
-)
-def closed_schema_opened(message: Json, client: ScriptedClient) -> Json:
-    return with_schema(message, lambda schema: {**schema, "additionalProperties": True})
-
-
-@on_message("a schema is given as text", breaks="json-schema-2020-12-client-echo-completed")
+@on_message("sends a schema as text", breaks=ECHOED)
 def schema_as_text(message: Json, client: ScriptedClient) -> Json:
     if not is_call(message, ECHO):
         return message
     text = json.dumps(message["params"]["arguments"]["schema"])
-    return within(message, ("params", "arguments"), lambda given: {"schema": text})
+    return with_params(message, arguments={"schema": text})
 
 
-@misbehaving("no tool is listed", breaks="json-schema-2020-12-client-tool-found")
+@misbehaving("calls a tool without listing any", breaks=LISTED)
 async def schema_unlisted(client: ScriptedClient) -> None:
     await client.open()
     await client.play([call_tool(ECHO, schema={"type": "object"})])
 
 
-@on_message("$anchor is dropped from a schema", breaks="sep-2106-client-anchor-keyword-preserved")
+@on_message("drops `$anchor` from a schema", breaks=ANCHORS)
 def anchor_dropped(message: Json, client: ScriptedClient) -> Json:
     path = ("params", "arguments", "schema", "$defs", "address")
     return within(message, path, lambda address: without(address, "$anchor"))
 
 
-@on_message("allOf is dropped from a schema", breaks="sep-2106-client-composition-keywords-preserved")
-def composition_dropped(message: Json, client: ScriptedClient) -> Json:
-    return with_schema(message, lambda schema: without(schema, "allOf"))
-
-
-@on_message("else is dropped from a schema", breaks="sep-2106-client-conditional-keywords-preserved")
-def condition_halved(message: Json, client: ScriptedClient) -> Json:
-    return with_schema(message, lambda schema: without(schema, "else"))
-
-
-@misbehaving("what a $ref points to is fetched", breaks="sep-2106-no-network-ref-deref")
+@misbehaving("fetches the URL of a `$ref`", breaks=NO_FETCH)
 async def reference_followed(client: ScriptedClient) -> None:
     await client.open()
     await client.play([LIST_TOOLS])
     schema = client.tools["lookup_user"]["inputSchema"]
     await Web(client).fetch("GET", schema["properties"]["profile"]["$ref"])
+
+
+def _changes_schema(name: str, fault: str, keyword: str, value: Any = None, *, of: str) -> ClientSaboteur:
+    """A client that sends a schema back with another value of a keyword; `None` drops the keyword."""
+    added = {} if value is None else {keyword: value}
+    return on_message(fault, breaks=of, id=f"core.{name}")(
+        lambda message, client: with_schema(message, lambda schema: without(schema, keyword) | added)
+    )
+
+
+SCHEMA_EDITS: Final = (
+    _changes_schema(
+        "definitions-emptied", "empties the definitions in a schema", "$defs", {"address": {}}, of=DEFINITIONS
+    ),
+    _changes_schema(
+        "closed-schema-opened",
+        "allows additional properties in a closed schema",
+        "additionalProperties",
+        True,
+        of="json-schema-2020-12-client-additionalProperties-preserved",
+    ),
+    _changes_schema(
+        "dialect-dropped",
+        "drops `$schema` from a schema",
+        "$schema",
+        of="json-schema-2020-12-client-$schema-preserved",
+    ),
+    _changes_schema(
+        "composition-dropped",
+        "drops `allOf` from a schema",
+        "allOf",
+        of="sep-2106-client-composition-keywords-preserved",
+    ),
+    _changes_schema(
+        "condition-halved",
+        "drops `else` from a schema",
+        "else",
+        of="sep-2106-client-conditional-keywords-preserved",
+    ),
+)

@@ -1,4 +1,4 @@
-"""What each request says about its client."""
+"""The metadata with which each request describes its client."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from assay.revisions.registry import HANDSHAKE
 
 @official_scenario(
     "request-metadata",
-    "Every request describes itself, and a refused version is not the end",
+    "Reject the version of the first request",
     brief=Brief(steps=(LIST_TOOLS, LIST_TOOLS), capabilities=("elicitation", "sampling", "roots"), path=""),
     transports=CLIENTS,
 )
 async def drive_request_metadata(stage: ClientStage) -> None:
-    unheard = [True]
+    first = [True]
 
-    def refusing(handler: Handler) -> Handler:
-        async def answered(cycle: RequestCycle) -> Answer:
-            if cycle.id is not None and unheard:
-                unheard.clear()
+    def reject_first(handler: Handler) -> Handler:
+        async def answer(cycle: RequestCycle) -> Answer:
+            if cycle.id is not None and first:
+                first.clear()
                 versions = {
                     "supported": [cycle.revision.date],
                     "requested": str(cycle.meta.get(VERSION_KEY, "")),
@@ -48,37 +48,44 @@ async def drive_request_metadata(stage: ClientStage) -> None:
                 raise Refused(UNSUPPORTED_VERSION, "Unsupported protocol version", versions)
             return await handler(cycle)
 
-        return answered
+        return answer
 
-    stage.host.handlers = {method: refusing(handler) for method, handler in stage.host.handlers.items()}
+    stage.host.handlers = {method: reject_first(handler) for method, handler in stage.host.handlers.items()}
 
 
 # --- how it is judged
 
 
-HEADER = "sep-2575-http-client-sends-version-header"
-META = "sep-2575-client-populates-meta"
-CLIENT = "sep-2575-client-sends-client-info"
-MATCH = "sep-2575-http-version-header-matches-meta"
-DECLARED = {
+HEADER: Final = "sep-2575-http-client-sends-version-header"
+META: Final = "sep-2575-client-populates-meta"
+CLIENT: Final = "sep-2575-client-sends-client-info"
+MATCH: Final = "sep-2575-http-version-header-matches-meta"
+RETRY: Final = "sep-2575-client-retry-supported-version"
+DECLARED: Final = {
     name: f"sep-2575-client-declares-{name}-capability" for name in ("roots", "sampling", "elicitation")
 }
-RETRY = "sep-2575-client-retry-supported-version"
 
 
 @official_check(
     "request-metadata",
-    "Requests describe themselves",
-    requirements=(HEADER, META, CLIENT, MATCH, *DECLARED.values(), RETRY),
+    "Requests describe their client",
+    requirements={
+        HEADER: f"A request has no {VERSION} header",
+        META: "A request has no version or capabilities in `_meta`",
+        CLIENT: "A request does not name its client in `_meta`",
+        MATCH: f"The {VERSION} header differs from `_meta`",
+        **{id: f"The capability `{name}` is not declared as an object" for name, id in DECLARED.items()},
+        RETRY: "The client did not retry with a supported version",
+    },
 )
 def judge_request_metadata(trace: Trace) -> Iterator[Observation]:
-    owed = dict.fromkeys((META, CLIENT), "a request")
+    expected = dict.fromkeys((META, CLIENT), "a request")
     if trace.transport == Transport.HTTP:
-        owed |= dict.fromkeys((HEADER, MATCH), f"a request with the header {VERSION}")
-    yield from fail_unobserved(trace, _seen(trace), owed)
+        expected |= dict.fromkeys((HEADER, MATCH), f"a request with the header {VERSION}")
+    yield from fail_unobserved(trace, _requests(trace), expected)
 
 
-def _seen(trace: Trace) -> Iterator[Observation]:
+def _requests(trace: Trace) -> Iterator[Observation]:
     for inquiry in trace.inquiries():
         yield from _described(inquiry.request)
     for call in trace.calls:
@@ -95,100 +102,102 @@ def _meta(message: Message) -> dict[str, Any]:
 def _described(request: Message) -> Iterator[Observation]:
     meta = _meta(request)
     version, capabilities, client = (meta.get(key) for key in (VERSION_KEY, CAPABILITIES_KEY, CLIENT_KEY))
-    told = f"{request.method} with _meta {meta}"
+    observed = f"{request.method} with _meta {meta}"
     yield observe(
         META,
         isinstance(version, str) and bool(version) and isinstance(capabilities, dict),
         request,
         expected="a version and capabilities in _meta",
-        observed=told,
+        observed=observed,
     )
     named = isinstance(client, dict) and all(isinstance(client.get(key), str) for key in ("name", "version"))
-    yield observe(CLIENT, named, request, expected="the client's name and version in _meta", observed=told)
-    for name, row in DECLARED.items():
+    yield observe(
+        CLIENT, named, request, expected="the client's name and version in _meta", observed=observed
+    )
+    for name, requirement in DECLARED.items():
         if isinstance(capabilities, dict) and name in capabilities:
             value = capabilities[name]
-            yield observe(
-                row, isinstance(value, dict), request, expected=f"an object for {name}", observed=repr(value)
-            )
+            declared, expected = isinstance(value, dict), f"an object for {name}"
+            yield observe(requirement, declared, request, expected=expected, observed=repr(value))
 
 
 def _headers(call: Call, request: Message) -> Iterator[Observation]:
     header, version = call.sent.get(VERSION), _meta(request).get(VERSION_KEY)
-    told = f"{VERSION} {header!r}, in _meta {version!r}"
-    yield observe(HEADER, header is not None, call, expected=f"the header {VERSION}", observed=told)
+    observed = f"{VERSION} {header!r}, in _meta {version!r}"
+    yield observe(HEADER, header is not None, call, expected=f"the header {VERSION}", observed=observed)
     if header is not None and version is not None:
-        yield observe(MATCH, header == version, call, expected="the same in both places", observed=told)
+        yield observe(MATCH, header == version, call, expected="the same version in both", observed=observed)
 
 
 def _retried(trace: Trace) -> Iterator[Observation]:
-    refused = next((one for one in trace.inquiries() if one.code == UNSUPPORTED_VERSION), None)
+    inquiries = list(trace.inquiries())
+    refused = next((inquiry for inquiry in inquiries if inquiry.code == UNSUPPORTED_VERSION), None)
     if refused is None:
         return
-    later = [one for one in trace.inquiries() if one.request.frame.n > refused.frames[-1].n]
-    versions = [_meta(one.request).get(VERSION_KEY) for one in later]
+    later = [inquiry for inquiry in inquiries if inquiry.request.frame.n > refused.frames[-1].n]
+    versions = [_meta(inquiry.request).get(VERSION_KEY) for inquiry in later]
     yield observe(
         RETRY,
         trace.revision.date in versions,
         refused,
         *later[:1],
         expected=f"another request, with {trace.revision.date}",
-        observed=f"versions {versions}" if later else "no request after the refusal",
+        observed=f"versions {versions}" if later else "no request after the rejection",
     )
 
 
 # --- what the checks must catch
 
 
-@on_message("requests declare no capabilities", breaks="sep-2575-client-populates-meta")
+@on_message("declares no capabilities in requests", breaks=META)
 def meta_without_capabilities(message: Json, client: ScriptedClient) -> Json:
     return with_meta(message, lambda meta: without(meta, CAPABILITIES_KEY))
 
 
-@on_hearing("nothing is tried after a version was refused", breaks="sep-2575-client-retry-supported-version")
+@on_hearing("does not retry after its version was rejected", breaks=RETRY)
 def version_refused_for_good(message: Json, client: ScriptedClient) -> Json:
     if message.get("error", {}).get("code") != UNSUPPORTED_VERSION:
         return message
     return {**message, "error": {"code": MISSING_CAPABILITY, "message": "not understood"}}
 
 
-@on_message("requests do not name the client", breaks="sep-2575-client-sends-client-info")
+@on_message("omits its name from requests", breaks=CLIENT)
 def meta_without_client(message: Json, client: ScriptedClient) -> Json:
     return with_meta(message, lambda meta: without(meta, CLIENT_KEY))
 
 
-@on_request("the version header names another revision", breaks="sep-2575-http-version-header-matches-meta")
+@on_request("names another revision in the version header", breaks=MATCH)
 def version_header_of_old(request: Request, client: ScriptedClient) -> Request:
-    request.set("MCP-Protocol-Version", HANDSHAKE[-1].date)
+    request.set(VERSION, HANDSHAKE[-1].date)
     return request
 
 
 BEHAVIOURS: Final = (
     behaviour(
         "core.elicitation-declared-oddly",
-        "elicitation is declared with text",
-        breaks="sep-2575-client-declares-elicitation-capability",
+        "declares elicitation as text",
+        breaks=DECLARED["elicitation"],
         transports=EVERY,
         declares={"elicitation": "form"},
     ),
     behaviour(
         "core.roots-declared-oddly",
-        "roots is declared with true",
-        breaks="sep-2575-client-declares-roots-capability",
+        "declares roots as `true`",
+        breaks=DECLARED["roots"],
         transports=EVERY,
         declares={"roots": True},
     ),
     behaviour(
         "core.sampling-declared-oddly",
-        "sampling is declared with a list",
-        breaks="sep-2575-client-declares-sampling-capability",
+        "declares sampling as a list",
+        breaks=DECLARED["sampling"],
         transports=EVERY,
         declares={"sampling": []},
     ),
     behaviour(
         "core.version-header-missing",
-        "requests have no version header",
-        breaks="sep-2575-http-client-sends-version-header",
+        "sends no version header",
+        breaks=HEADER,
         sends_version=False,
     ),
 )

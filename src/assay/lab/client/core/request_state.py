@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from assay.lab.client.altered_message import is_call, within
+from assay.lab.client.altered_message import is_call, with_params
 from assay.lab.client.declaration import CLIENTS, official_scenario
 from assay.lab.client.evidence import calls_of, fail_unobserved
 from assay.lab.everything.declaration import official_check
@@ -30,49 +30,47 @@ UNRELATED: Final = "test_mrtr_unrelated"
 UNTYPED: Final = "test_mrtr_no_result_type"
 
 
-# Unusual white space, escapes and numbers: who reads it and writes it anew changes it.
+# With unusual white space, escapes and numbers: a client that parses and serializes it again changes it.
 STATE: Final = '{"round" :1.0, "nonce":"%s",  "say":"\\u00e9\\/", "of":[ ]}'
-GIVEN: Final = "inputResponses"
-STATE_KEY: Final = "requestState"
 
 
 class Round(Struct, frozen=True):
-    """A question in a result, and the call that answered it."""
+    """A call whose result asks for input, and the call with the answers."""
 
     question: Exchange
     retry: Exchange
 
 
 def rounds(trace: Trace, tool: str) -> Iterator[Round]:
-    """Each call with answers, beside the question whose state it brings back; else the last before it."""
+    """Each call with answers, with the call whose state it returns, or else the last one before it."""
     questions: list[Exchange] = []
-    for one in calls_of(trace, tool):
-        if GIVEN in one.params and questions:
-            state = one.params.get(STATE_KEY)
-            mine = (past for past in questions if (past.result or {}).get(STATE_KEY) == state)
-            yield Round(next(mine, questions[-1]), one)
-        elif (one.result or {}).get("resultType") == "input_required":
-            questions.append(one)
+    for call in calls_of(trace, tool):
+        if "inputResponses" in call.params and questions:
+            state = call.params.get("requestState")
+            same = (past for past in questions if (past.result or {}).get("requestState") == state)
+            yield Round(next(same, questions[-1]), call)
+        elif (call.result or {}).get("resultType") == "input_required":
+            questions.append(call)
 
 
 # --- what is asked
 
 
-FORM = {
+FORM: Final = {
     "message": "Please confirm to continue",
     "requestedSchema": {
         "type": "object",
         "properties": {"confirmed": {"type": "boolean", "description": "Confirm?"}},
     },
 }
-DONE = {"content": [{"type": "text", "text": "done"}]}
+DONE: Final = {"content": [{"type": "text", "text": "done"}]}
 
 
 @official_scenario(
     "sep-2322-client-request-state",
-    "Questions in results are answered by another call, with what belongs to it and nothing else",
+    "Ask for input in results, with and without a state",
     brief=Brief(
-        # A client may hold a server of this revision to its own rules, and refuse the last result.
+        # The last result violates this revision, so a client may reject it.
         steps=(LIST_TOOLS, call_tool(ECHO), call_tool(NO_STATE), tried(call_tool(UNTYPED))),
         capabilities=("elicitation",),
         answers={"elicitation": "accept", "before_answering": [call_tool(UNRELATED)]},
@@ -100,7 +98,6 @@ async def _unrelated(cycle: RequestCycle) -> Answer:
 
 
 async def _untyped(cycle: RequestCycle) -> Answer:
-    """Without `resultType`, which then means that it is complete."""
     return Raw(encode({"jsonrpc": "2.0", "id": cycle.id, "result": DONE}))
 
 
@@ -110,12 +107,12 @@ _TOOLS: dict[str, Tool] = {ECHO: _echo, NO_STATE: _no_state, UNRELATED: _unrelat
 # --- how it is judged
 
 
-ECHOED = "sep-2322-client-request-state-echoed"
-NEW_ID = "sep-2322-client-jsonrpc-id-different"
-OMITTED = "sep-2322-client-no-state-omitted"
-ISOLATED = "sep-2322-client-parallel-isolation"
-COMPLETE = "sep-2322-default-result-type-complete"
-OWED = {
+ECHOED: Final = "sep-2322-client-request-state-echoed"
+NEW_ID: Final = "sep-2322-client-jsonrpc-id-different"
+OMITTED: Final = "sep-2322-client-no-state-omitted"
+ISOLATED: Final = "sep-2322-client-parallel-isolation"
+COMPLETE: Final = "sep-2322-default-result-type-complete"
+EXPECTED: Final = {
     ECHOED: f"a second call of {ECHO}, with the answer",
     NEW_ID: f"a second call of {ECHO}, with the answer",
     OMITTED: f"a second call of {NO_STATE}, with the answer",
@@ -126,52 +123,50 @@ OWED = {
 
 @official_check(
     "sep-2322-client-request-state",
-    "Questions in results are answered as they should be",
-    requirements=tuple(OWED),
+    "Requests for input are answered by a retry with the same state",
+    requirements={
+        ECHOED: "The retry does not return the state unchanged",
+        NEW_ID: "The retry has the id of the first call",
+        OMITTED: "The retry has a state, but the server sent none",
+        ISOLATED: "Another request carries answers or state",
+        COMPLETE: "A result without `resultType` was taken as a request for input",
+    },
 )
 def judge_sep_2322_client_request_state(trace: Trace) -> Iterator[Observation]:
-    yield from fail_unobserved(trace, _seen(trace), OWED)
+    yield from fail_unobserved(trace, _calls(trace), EXPECTED)
 
 
-def _seen(trace: Trace) -> Iterator[Observation]:
-    for one in rounds(trace, ECHO):
-        yield from _answered(one)
-    for one in rounds(trace, NO_STATE):
-        bare = STATE_KEY not in one.retry.params
-        told = f"{STATE_KEY} {one.retry.params.get(STATE_KEY)!r}"
-        yield observe(OMITTED, bare, one.question, one.retry, expected=f"no {STATE_KEY}", observed=told)
+def _calls(trace: Trace) -> Iterator[Observation]:
+    for round_ in rounds(trace, ECHO):
+        yield from _judge_retry(round_.question, round_.retry)
+    for round_ in rounds(trace, NO_STATE):
+        params = round_.retry.params
+        evidence, observed = (round_.question, round_.retry), f"requestState {params.get('requestState')!r}"
+        holds = "requestState" not in params
+        yield observe(OMITTED, holds, *evidence, expected="no requestState", observed=observed)
     for call in (*calls_of(trace, UNRELATED), *trace.inquiries("tools/list")):
-        strays = [key for key in (GIVEN, STATE_KEY) if key in call.params]
+        strays = [key for key in ("inputResponses", "requestState") if key in call.params]
         if strays or call.method == "tools/call":
-            expected = "nothing that belongs to another call"
+            expected = "no answers or state of another call"
             yield observe(ISOLATED, not strays, call, expected=expected, observed=", ".join(strays))
     for call in calls_of(trace, UNTYPED):
-        told = f"another call, with {GIVEN}"
-        yield observe(COMPLETE, GIVEN not in call.params, call, expected="no other call", observed=told)
+        holds, observed = "inputResponses" not in call.params, "a second call, with inputResponses"
+        yield observe(COMPLETE, holds, call, expected="no second call", observed=observed)
 
 
-def _answered(one: Round) -> Iterator[Observation]:
-    sent, back = (one.question.result or {}).get(STATE_KEY), one.retry.params.get(STATE_KEY)
-    yield observe(
-        ECHOED, back == sent, one.question, one.retry, expected=f"{STATE_KEY} {sent!r}", observed=repr(back)
-    )
-    first, second = one.question.request.id, one.retry.request.id
-    yield observe(
-        NEW_ID,
-        not same_id(first, second),
-        one.question,
-        one.retry,
-        expected="another id",
-        observed=f"id {second!r} again",
-    )
+def _judge_retry(question: Exchange, retry: Exchange) -> Iterator[Observation]:
+    sent, returned = (question.result or {}).get("requestState"), retry.params.get("requestState")
+    expected = f"requestState {sent!r}"
+    yield observe(ECHOED, returned == sent, question, retry, expected=expected, observed=repr(returned))
+    fresh = not same_id(question.request.id, retry.request.id)
+    observed = f"id {retry.request.id!r} again"
+    yield observe(NEW_ID, fresh, question, retry, expected="a new id", observed=observed)
 
 
 # --- what the checks must catch
 
 
-@on_message(
-    "the call with the answer has the id of the first call", breaks="sep-2322-client-jsonrpc-id-different"
-)
+@on_message("retries under the id of the first call", breaks=NEW_ID)
 def answer_under_old_id(message: Json, client: ScriptedClient) -> Json:
     if not is_call(message, ECHO):
         return message
@@ -179,32 +174,29 @@ def answer_under_old_id(message: Json, client: ScriptedClient) -> Json:
     return {**message, "id": first} if "inputResponses" in message["params"] else message
 
 
-@on_message("a state is sent where none was given", breaks="sep-2322-client-no-state-omitted")
+@on_message("sends a state although it received none", breaks=OMITTED)
 def state_made_up(message: Json, client: ScriptedClient) -> Json:
     if not is_call(message, NO_STATE) or "inputResponses" not in message["params"]:
         return message
-    return within(message, ("params",), lambda params: {**params, "requestState": "mine"})
+    return with_params(message, requestState="mine")
 
 
-@on_message("another call carries the answers", breaks="sep-2322-client-parallel-isolation")
+@on_message("sends the answers with another call", breaks=ISOLATED)
 def answers_strewn(message: Json, client: ScriptedClient) -> Json:
     if not is_call(message, UNRELATED):
         return message
-    return within(message, ("params",), lambda params: {**params, "inputResponses": {}})
+    return with_params(message, inputResponses={})
 
 
-@on_message("the state is parsed, and written anew", breaks="sep-2322-client-request-state-echoed")
+@on_message("parses the state and serializes it again", breaks=ECHOED)
 def state_written_anew(message: Json, client: ScriptedClient) -> Json:
     state = message.get("params", {}).get("requestState")
     if state is None:
         return message
-    anew = json.dumps(json.loads(state))
-    return within(message, ("params",), lambda params: {**params, "requestState": anew})
+    return with_params(message, requestState=json.dumps(json.loads(state)))
 
 
-@on_hearing(
-    "a result without resultType is taken as a question", breaks="sep-2322-default-result-type-complete"
-)
+@on_hearing("takes a result without resultType as a request for input", breaks=COMPLETE)
 def untyped_taken_as_question(message: Json, client: ScriptedClient) -> Json:
     result = message.get("result")
     if not isinstance(result, dict) or "resultType" in result:
@@ -219,8 +211,8 @@ def untyped_taken_as_question(message: Json, client: ScriptedClient) -> Json:
 BEHAVIOURS: Final = (
     behaviour(
         "core.state-forgotten",
-        "the state is not given back",
-        breaks="sep-2322-client-request-state-echoed",
+        "does not return the state",
+        breaks=ECHOED,
         transports=EVERY,
         echoes_state=False,
     ),

@@ -25,66 +25,66 @@ from assay.protocol.framing import sse
 
 TOOL: Final = "test_reconnection"
 RETRY: Final = 500
-"""Milliseconds that the client is told to wait."""
-BROKEN_AT: Final = "call-1"
-"""The last event of the stream of the call."""
+"""The `retry` interval in milliseconds."""
+LAST_EVENT: Final = "call-1"
+"""The last event on the stream of the call."""
 
 
 # --- what is asked
 
 
-OPEN_FOR = 0.05
+OPEN_FOR: Final = 0.05
 """Seconds that the stream of the call lasts."""
-ANYWHERE_AFTER = 1.0
-"""Seconds after which the answer goes to a client, too, that came back without saying what it missed."""
+FALLBACK_AFTER: Final = 1.0
+"""Seconds after which a GET without `Last-Event-ID` gets the answer, too."""
 
 
 @official_scenario(
     "sse-retry",
-    "A stream ends before the answer, and the client comes back for it",
+    "End the stream of a call before the answer",
     brief=Brief(steps=(LIST_TOOLS, call_tool(TOOL)), path=""),
 )
 async def drive_sse_retry(stage: ClientStage) -> None:
     stage.host.sessions = True
     stage.host.streams = False
-    stage.host.add_tool({"name": TOOL, "description": "Ends its stream early"}, _Broken(stage).call)
+    stage.host.add_tool({"name": TOOL, "description": "Ends its stream early"}, _InterruptedCall(stage).call)
 
 
-class _Broken:
-    """The call whose stream was ended, until its answer is fetched."""
+class _InterruptedCall:
+    """Ends the stream of a call, and sends its answer on a GET stream."""
 
     def __init__(self, stage: ClientStage) -> None:
-        self._owed: asyncio.Queue[Any] = asyncio.Queue()
+        self._pending: asyncio.Queue[Any] = asyncio.Queue()
         self._numbers = count(1)
         stage.host.on_http(self._get)
 
     async def call(self, cycle: RequestCycle) -> Answer:
-        await cycle.channel.raw(sse.priming(BROKEN_AT, RETRY))
+        await cycle.channel.raw(sse.priming(LAST_EVENT, RETRY))
         await asyncio.sleep(OPEN_FOR)
-        self._owed.put_nowait(cycle.id)
+        self._pending.put_nowait(cycle.id)
         await cycle.channel.finish()
         return DONE
 
-    async def _get(self, asked: Asked, reply: HttpReply) -> bool:
-        if asked.method != "GET" or asked.path != "/":
+    async def _get(self, request: Asked, reply: HttpReply) -> bool:
+        if request.method != "GET" or request.path != "/":
             return False
-        late = not self._owed.empty()
+        pending = not self._pending.empty()
         await reply.stream()
         await reply.block(sse.priming(f"get-{next(self._numbers)}", RETRY))
-        if asked.header("last-event-id") == BROKEN_AT:
+        if request.header("last-event-id") == LAST_EVENT:
             await self._answer(reply)
-        elif late:
+        elif pending:
             with suppress(TimeoutError):
-                await asyncio.wait_for(reply.left.wait(), ANYWHERE_AFTER)
+                await asyncio.wait_for(reply.left.wait(), FALLBACK_AFTER)
             await self._answer(reply)
         if not reply.over:
             await reply.left.wait()
         return True
 
     async def _answer(self, reply: HttpReply) -> None:
-        if not self._owed.empty() and not reply.left.is_set():
+        if not self._pending.empty() and not reply.left.is_set():
             result = {"content": [{"type": "text", "text": "Reconnection test completed"}]}
-            body = encode({"jsonrpc": "2.0", "id": self._owed.get_nowait(), "result": result})
+            body = encode({"jsonrpc": "2.0", "id": self._pending.get_nowait(), "result": result})
             await reply.block(sse.event(body, event_id="answer-1"))
             await reply.end()
 
@@ -92,56 +92,56 @@ class _Broken:
 # --- how it is judged
 
 
-COMES_BACK = "client-sse-graceful-reconnect"
-IN_TIME = "client-sse-retry-timing"
-SAYS_WHERE = "client-sse-last-event-id"
-EARLY = 50
-"""Milliseconds before its time that are forgiven: the two clocks begin at different moments."""
+RECONNECTS: Final = "client-sse-graceful-reconnect"
+WAITS: Final = "client-sse-retry-timing"
+RESUMES: Final = "client-sse-last-event-id"
+TOLERANCE: Final = 50
+"""Milliseconds: the two clocks start at different moments."""
 
 
 @official_check(
-    "sse-retry", "The client comes back for the answer", requirements=(COMES_BACK, IN_TIME, SAYS_WHERE)
+    "sse-retry",
+    "The client reconnects for the answer",
+    requirements={
+        RECONNECTS: "The client did not reconnect to a stream that had ended",
+        WAITS: "The client reconnected before the `retry` interval was over",
+        RESUMES: "The client reconnected without `Last-Event-ID`",
+    },
 )
 def judge_sse_retry(trace: Trace) -> Iterator[Observation]:
-    owed = {COMES_BACK: f"a call of {TOOL}, and a GET after its stream has ended"}
-    yield from fail_unobserved(trace, _seen(trace), owed)
+    expected = {RECONNECTS: f"a call of {TOOL}, and a GET after its stream has ended"}
+    yield from fail_unobserved(trace, _reconnections(trace), expected)
 
 
-def _seen(trace: Trace) -> Iterator[Observation]:
+def _reconnections(trace: Trace) -> Iterator[Observation]:
     for call in trace.calls:
         end = _end(call)
-        if end is None or not any(one.params.get("name") == TOOL for one in call.asked):
+        if end is None or not any(message.params.get("name") == TOOL for message in call.asked):
             continue
-        back = _return(trace, end)
-        if back is None:
-            yield observe(COMES_BACK, False, call, expected="a GET after the end", observed="none")
+        get = _reconnection(trace, end)
+        if get is None:
+            yield observe(RECONNECTS, False, call, expected="a GET after the end", observed="none")
             return
-        yield observe(COMES_BACK, True, call, back, expected="", observed="")
-        yield _timing(end, back)
-        told = f"Last-Event-ID {back.resumes!r}" if back.resumes else "no Last-Event-ID"
-        expected = f"Last-Event-ID {BROKEN_AT!r}"
-        yield observe(SAYS_WHERE, back.resumes == BROKEN_AT, back, expected=expected, observed=told)
+        yield observe(RECONNECTS, True, call, get, expected="", observed="")
+        waited = (get.request.t - end.t) * 1000
+        expected, observed = f"{RETRY} ms between the end of the stream and the GET", f"{waited:.0f} ms"
+        yield observe(WAITS, waited >= RETRY - TOLERANCE, end, get, expected=expected, observed=observed)
+        expected = f"Last-Event-ID {LAST_EVENT!r}"
+        observed = f"Last-Event-ID {get.resumes!r}" if get.resumes else "no Last-Event-ID"
+        yield observe(RESUMES, get.resumes == LAST_EVENT, get, expected=expected, observed=observed)
         return
 
 
 def _end(call: Call) -> Frame | None:
-    """Where the host ended the response; none where the client left before."""
-    ends = (one for one in call.received if one.kind is Kind.END and one.sender is Sender.DRIVER)
-    return next((one for one in ends if one.info.get("clean")), None)
+    """Where the server ended the response; `None` if the client left before."""
+    ends = (frame for frame in call.received if frame.kind is Kind.END and frame.sender is Sender.DRIVER)
+    return next((frame for frame in ends if frame.info.get("clean")), None)
 
 
-def _return(trace: Trace, end: Frame) -> Call | None:
-    """The GET that comes for the answer. A client may listen for other things, too, and open that late."""
-    later = [one for one in trace.calls if one.sent.method == "GET" and one.request.n > end.n]
-    return next((one for one in later if one.resumes == BROKEN_AT), later[-1] if later else None)
-
-
-def _timing(end: Frame, back: Call) -> Observation:
-    waited = (back.request.t - end.t) * 1000
-    expected = f"{RETRY} ms between the end of the stream and the GET"
-    return observe(
-        IN_TIME, waited >= RETRY - EARLY, end, back, expected=expected, observed=f"{waited:.0f} ms"
-    )
+def _reconnection(trace: Trace, end: Frame) -> Call | None:
+    """The GET for the answer. A client may open a GET stream for other messages, even late."""
+    later = [call for call in trace.calls if call.sent.method == "GET" and call.request.n > end.n]
+    return next((call for call in later if call.resumes == LAST_EVENT), later[-1] if later else None)
 
 
 # --- what the checks must catch
@@ -150,20 +150,20 @@ def _timing(end: Frame, back: Call) -> Observation:
 BEHAVIOURS: Final = (
     behaviour(
         "core.stays-away",
-        "nobody comes back for the answer",
-        breaks="client-sse-graceful-reconnect",
+        "does not reconnect",
+        breaks=RECONNECTS,
         resumes=False,
     ),
     behaviour(
         "core.last-event-unnamed",
-        "the client comes back without its last event",
-        breaks="client-sse-last-event-id",
+        "reconnects without `Last-Event-ID`",
+        breaks=RESUMES,
         names_last_event=False,
     ),
     behaviour(
         "core.comes-back-at-once",
-        "the client comes back without waiting",
-        breaks="client-sse-retry-timing",
+        "reconnects without waiting",
+        breaks=WAITS,
         honours_retry=False,
     ),
 )
