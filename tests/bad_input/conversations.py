@@ -1,4 +1,4 @@
-"""Rows about order and revision: what is bad only because of what came before."""
+"""Rows about order and revision: messages that are bad only in their context."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ORDER = [
         "a request before `initialize`",
         TOOLS,
         (NOT_YET,),
-        "lists what is supported, so any client can go on",
+        "the error lists the supported versions, so that any client can recover",
         setting=FRESH,
     ),
     on_stdio("`ping` before `initialize`", PING, (Served(1),), "lifecycle: pings are allowed", setting=FRESH),
@@ -51,14 +51,14 @@ ORDER = [
         "`notifications/initialized` before `initialize`",
         message(method="notifications/initialized"),
         (),
-        "ignored; the handshake is still to come",
+        "ignored; the handshake has not happened yet",
         setting=FRESH,
     ),
     on_stdio(
         "a result before `initialize`",
         message(id="assay-1", result={}),
         (),
-        "nothing was asked",
+        "it answers no request",
         setting=FRESH,
     ),
     on_http(
@@ -86,7 +86,7 @@ ORDER = [
         "a result without a session",
         message(id="assay-1", result={}),
         Failed(INVALID_REQUEST, text="never sent"),
-        "nothing was asked",
+        "it answers no request",
         setting=Setting.ALONE,
     ),
 ]
@@ -98,7 +98,7 @@ FIRST = [
             f"a second `initialize`, {revision.date}",
             opening(revision),
             Failed(INVALID_REQUEST, "initialize", "already initialized"),
-            "a session is agreed once",
+            "a session is initialized once",
             revision=revision,
         )
         for revision in HANDSHAKE
@@ -137,13 +137,13 @@ FIRST = [
         Answer(Served("initialize"), 200, header="mcp-session-id"),
         "the header counts after the handshake",
         setting=Setting.ALONE,
-        head=Head(given=(("mcp-protocol-version", "1999-01-01"),)),
+        head=Head(changed=(("mcp-protocol-version", "1999-01-01"),)),
     ),
     on_http(
         "`initialize` as a notification",
         message(method="initialize"),
         Answer(NOTHING, 202),
-        "without an id it opens nothing",
+        "without an id it opens no session",
         setting=Setting.ALONE,
     ),
 ]
@@ -197,7 +197,7 @@ GROUPED = [
         "no session and no version header",
         batch(PING),
         NO_BATCHES,
-        "absence of a header proves nothing",
+        "an absent header does not show that the client knows batches",
         setting=Setting.ALONE,
         head=Head(without=("mcp-protocol-version",)),
     ),
@@ -205,20 +205,20 @@ GROUPED = [
         "a bad member among good ones",
         batch(PING, b"7", message(id=2, method="no/such")),
         Listed((Served(1), NO_OBJECT, Failed(-32601, 2))),
-        "each member is answered by itself",
+        "each member is answered separately",
     ),
     in_batch(
         "`initialize` inside",
         batch(message(id=2, method="initialize"), PING),
         Listed((Failed(INVALID_REQUEST, 2, "must not be part of a batch"), Served(1))),
-        "lifecycle: it must not be part of one",
+        "lifecycle: it must not be part of a batch",
     ),
     in_batch("a batch inside", batch(batch(PING)), Listed((NO_OBJECT,)), "members are messages"),
     in_batch(
         "notifications only",
         batch(message(method="notifications/initialized")),
         NOTHING,
-        "there is nothing to answer",
+        "notifications are not answered",
     ),
     in_batch(
         "one member too many",
@@ -233,7 +233,10 @@ GROUPED = [
         "its revision has no batches",
     ),
     in_batch(
-        "bad JSON inside", b'[{"jsonrpc":"2.0"', Failed(-32700, text="parse error"), "the whole is no JSON"
+        "bad JSON inside",
+        b'[{"jsonrpc":"2.0"',
+        Failed(-32700, text="parse error"),
+        "the body as a whole is not JSON",
     ),
 ]
 

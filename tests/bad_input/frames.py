@@ -1,4 +1,4 @@
-"""Rows about WebSockets: how one is asked for, and frames that break RFC 6455."""
+"""Rows about WebSockets: upgrade requests, and frames that violate RFC 6455."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.bad_input.row import After, Answer, Ended, Head, Reply, Row, Served, 
 from tests.bad_input.subject import MESSAGE_BYTES
 
 MASK = b"\x0a\x0b\x0c\x0d"
-ASKING = {
+UPGRADE = {
     "upgrade": "websocket",
     "connection": "Upgrade",
     "sec-websocket-version": "13",
@@ -19,87 +19,87 @@ ASKING = {
 }
 
 
-def asking(
-    name: str, shown: str, answer: Reply | Answer, because: str, path: str = "/mcp/ws", **changed: Any
+def upgrade(
+    name: str, display: str, answer: Reply | Answer, because: str, path: str = "/mcp/ws", **changed: Any
 ) -> Row:
-    """A request for a WebSocket, proper but for what is changed; none takes a header out."""
+    """A valid upgrade request with these changes; None removes a header."""
     renamed = {key.replace("_", "-"): value for key, value in changed.items()}
-    given = {key: value for key, value in {**ASKING, **renamed}.items() if value is not None}
-    method = given.pop("method", "GET")
+    headers = {key: value for key, value in {**UPGRADE, **renamed}.items() if value is not None}
+    method = headers.pop("method", "GET")
     head = Head(
         method=method,
         path=path,
         without=("accept", "content-type"),
-        given=tuple(given.items()),
+        changed=tuple(headers.items()),
         framing=lambda body: ([], b""),
     )
-    return on_http(name, b"", answer, because, head=head, shown=shown, setting=ALONE)
+    return on_http(name, b"", answer, because, head=head, display=display, setting=ALONE)
 
 
 RULE = "RFC 6455, 4.2.1"
 
 
-def turned_away(status: int, text: str = "", header: str = "") -> Answer:
+def rejected(status: int, text: str = "", header: str = "") -> Answer:
     return refused(status, text, after=After.CLOSED, header=header)
 
 
 UPGRADES = [
-    asking(
+    upgrade(
         "another version",
         "Sec-WebSocket-Version: 8",
-        turned_away(426, "send 13", "sec-websocket-version"),
+        rejected(426, "send 13", "sec-websocket-version"),
         RULE,
         sec_websocket_version="8",
     ),
-    asking(
+    upgrade(
         "no version",
         "no Sec-WebSocket-Version",
-        turned_away(426, "send 13"),
+        rejected(426, "send 13"),
         RULE,
         sec_websocket_version=None,
     ),
-    asking("no key", "no Sec-WebSocket-Key", turned_away(400, "16 bytes"), RULE, sec_websocket_key=None),
-    asking(
+    upgrade("no key", "no Sec-WebSocket-Key", rejected(400, "16 bytes"), RULE, sec_websocket_key=None),
+    upgrade(
         "a key that is too short",
         "Sec-WebSocket-Key: c2hvcnQ=",
-        turned_away(400, "16 bytes"),
+        rejected(400, "16 bytes"),
         RULE,
         sec_websocket_key="c2hvcnQ=",
     ),
-    asking(
-        "a key that is no base64",
+    upgrade(
+        "a key that is not Base64",
         "Sec-WebSocket-Key: !!!",
-        turned_away(400, "16 bytes"),
+        rejected(400, "16 bytes"),
         RULE,
         sec_websocket_key="!!!",
     ),
-    asking("by POST", "POST, Upgrade: websocket", turned_away(400, "GET"), RULE, method="POST"),
-    asking(
+    upgrade("by POST", "POST, Upgrade: websocket", rejected(400, "GET"), RULE, method="POST"),
+    upgrade(
         "another path",
         "GET /mcp/socket",
-        turned_away(404, "no WebSocket endpoint at"),
-        "nothing is there",
+        rejected(404, "no WebSocket endpoint at"),
+        "not the path of a WebSocket",
         "/mcp/socket",
     ),
-    asking(
+    upgrade(
         "another host",
         "Host: evil.example",
-        turned_away(421, "allowed_hosts"),
+        rejected(421, "allowed_hosts"),
         "DNS rebinding",
         host="evil.example",
     ),
-    asking(
+    upgrade(
         "another origin",
         "Origin: http://evil.example",
-        turned_away(403, "allowed_origins"),
-        "any page may ask a browser for a WebSocket",
+        rejected(403, "allowed_origins"),
+        "browsers let any page open a WebSocket",
         origin="http://evil.example",
     ),
-    asking(
+    upgrade(
         "other subprotocols only",
         "Sec-WebSocket-Protocol: graphql-ws",
-        turned_away(400, "offer mcp"),
-        "it would not understand us",
+        rejected(400, "offer mcp"),
+        "the client does not speak MCP",
         sec_websocket_protocol="graphql-ws",
     ),
 ]
@@ -115,7 +115,9 @@ FRAMES = [
         "a binary frame", frame(BINARY, MESSAGE, mask=MASK), Ended(1003), "messages are text", "opcode 2"
     ),
     on_websocket("a frame without a mask", text(MESSAGE, mask=None), Ended(1002), f"{SECTION_5}.1", "MASK 0"),
-    on_websocket("a reserved bit", text(MESSAGE, rsv=4), Ended(1002), "no extension was agreed on", "RSV1 1"),
+    on_websocket(
+        "a reserved bit", text(MESSAGE, rsv=4), Ended(1002), "no extension was negotiated", "RSV1 1"
+    ),
     on_websocket(
         "an unknown opcode", frame(3, MESSAGE, mask=MASK), Ended(1002), f"{SECTION_5}.2", "opcode 3"
     ),
@@ -123,7 +125,7 @@ FRAMES = [
         "an unknown control opcode", frame(11, b"", mask=MASK), Ended(1002), f"{SECTION_5}.2", "opcode 11"
     ),
     on_websocket(
-        "a continuation of nothing",
+        "a continuation without a message",
         frame(CONTINUATION, MESSAGE, mask=MASK),
         Ended(1002),
         f"{SECTION_5}.4",
@@ -143,7 +145,7 @@ FRAMES = [
         + frame(CONTINUATION, b"", fin=False, mask=MASK)
         + frame(CONTINUATION, MESSAGE[9:], mask=MASK),
         (Served(1),),
-        "any cutting is allowed, with pings between",
+        "any fragmentation is allowed, with pings in between",
         "three fragments and a ping",
     ),
     on_websocket(
@@ -161,7 +163,7 @@ FRAMES = [
         "opcode 9, 126 bytes",
     ),
     on_websocket(
-        "an answer to no ping",
+        "a pong without a ping",
         frame(PONG, b"x", mask=MASK),
         (),
         "one-way heartbeats are allowed",
@@ -169,7 +171,7 @@ FRAMES = [
     ),
     on_websocket("text that is not UTF-8", text(b"\xff"), Ended(1007), f"{SECTION_5}.6", "opcode 1, byte ff"),
     on_websocket(
-        "a length in two bytes for one",
+        "a length in two bytes instead of one",
         b"\x81\xfe\x00\x7d" + MASK + b"x" * 125,
         Ended(1002),
         f"{SECTION_5}.2: the shortest form",
@@ -183,10 +185,10 @@ FRAMES = [
         "length 2^64 - 1",
     ),
     on_websocket(
-        "announced over the limit",
+        "declared over the limit",
         b"\x81\xff" + (1 << 40).to_bytes(8, "big") + MASK,
         Ended(1009),
-        "refused on its head alone",
+        "refused by its head, before the payload",
         "length 2^40",
     ),
     on_websocket(
@@ -232,7 +234,7 @@ FRAMES = [
         "opcode 8, 1000, byte ff",
     ),
     on_websocket(
-        "HTTP where frames should be",
+        "HTTP instead of frames",
         b"GET /mcp HTTP/1.1\r\n\r\n",
         Ended(1002),
         "its first byte has a reserved bit",
@@ -240,4 +242,4 @@ FRAMES = [
     ),
 ]
 
-SECTIONS = {"Asking for a WebSocket": UPGRADES, "Frames": FRAMES}
+SECTIONS = {"WebSocket upgrades": UPGRADES, "Frames": FRAMES}

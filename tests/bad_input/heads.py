@@ -1,4 +1,4 @@
-"""Rows about HTTP: heads and bodies around messages that are good in themselves."""
+"""Rows about HTTP heads, with valid messages as bodies."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def refused(status: int, text: str = "", **more: Any) -> Answer:
 def header(
     name: str, case: str, values: tuple[str, ...], answer: Reply | Answer, because: str, **more: Any
 ) -> Row:
-    """A good request in which one header has these values instead of its own."""
-    given = tuple((name.lower(), value) for value in values)
+    """A valid request in which one header has these values instead."""
+    changed = tuple((name.lower(), value) for value in values)
     method = more.pop("method", "POST")
-    head = Head(method=method, without=(name.lower(),), given=given)
+    head = Head(method=method, without=(name.lower(),), changed=changed)
     body = more.pop("sent", PING if method == "POST" else b"")
     sent = f"{name}: {shorten(values)}" if values else f"no {name}"
-    return on_http(f"`{name}` {case}", body, answer, because, head=head, shown=sent, **more)
+    return on_http(f"`{name}` {case}", body, answer, because, head=head, display=sent, **more)
 
 
 def shorten(values: tuple[str, ...]) -> str:
@@ -37,8 +37,8 @@ def shorten(values: tuple[str, ...]) -> str:
 TWICE = refused(400, "header given twice")
 NO_HTTP = refused(400, "not a valid HTTP request", after=After.CLOSED)
 TOO_LONG = refused(431, "headers too large", after=After.CLOSED)
-BOUNDED = "a head may have 64 KiB"
-DECIDES = "it decides something: two values would make that ambiguous"
+BOUNDED = "a head is limited to 64 KiB"
+DECIDES = "a decision depends on it: two values would be ambiguous"
 
 HOST = "protects local servers against DNS rebinding"
 HOSTS = [
@@ -49,17 +49,17 @@ HOSTS = [
     header("Host", "with a user in front", ("localhost@evil.example",), refused(421), HOST),
     header("Host", "twice", ("localhost", "evil.example"), TWICE, DECIDES),
     header("Host", "oversized", (LONG,), refused(421), HOST),
-    header("Host", "beyond all bounds", (HUGE,), TOO_LONG, BOUNDED),
-    header("Host", "with a port that is none", ("localhost:1@evil.example",), refused(421), HOST),
-    header("Host", "that goes on after its brackets", ("[::1].evil.example",), refused(421), HOST),
+    header("Host", "over the limit", (HUGE,), TOO_LONG, BOUNDED),
+    header("Host", "with an invalid port", ("localhost:1@evil.example",), refused(421), HOST),
+    header("Host", "with text after its brackets", ("[::1].evil.example",), refused(421), HOST),
     header("Origin", "missing", (), Served(1), "only browsers send it"),
     header("Origin", "wrong", ("https://evil.example",), refused(403, "origin not allowed"), HOST),
     header("Origin", "empty", ("",), refused(403), HOST),
-    header("Origin", "null", ("null",), refused(403), "what sandboxed pages and files send"),
+    header("Origin", "null", ("null",), refused(403), "sent by sandboxed pages and local files"),
     header("Origin", "of another scheme", ("file://localhost",), refused(403), HOST),
     header("Origin", "with a user in front", ("http://localhost:1@evil.example",), refused(403), HOST),
     header("Origin", "twice", ("http://localhost", "https://evil.example"), TWICE, DECIDES),
-    header("Origin", "beyond all bounds", (HUGE,), TOO_LONG, BOUNDED),
+    header("Origin", "over the limit", (HUGE,), TOO_LONG, BOUNDED),
     header("Origin", "oversized", (f"https://{LONG}.example",), refused(403), HOST),
 ]
 
@@ -72,7 +72,11 @@ NEGOTIATION = [
     header("Content-Type", "nearly right", ("application/jsonl",), refused(415), TYPE),
     header("Content-Type", "of a form", ("application/x-www-form-urlencoded",), refused(415), TYPE),
     header(
-        "Content-Type", "with UTF-8", ('Application/JSON; charset="UTF-8"',), Served(1), "names have no case"
+        "Content-Type",
+        "with UTF-8",
+        ('Application/JSON; charset="UTF-8"',),
+        Served(1),
+        "media types are case-insensitive",
     ),
     header(
         "Content-Type",
@@ -90,7 +94,7 @@ NEGOTIATION = [
         "gzip",
         ("gzip",),
         Failed(PARSE_ERROR, text="UTF-8"),
-        "not offered; the bytes are taken as they are",
+        "not supported: the body is not decompressed",
         sent=gzip.compress(PING, mtime=0),
     ),
     header("Accept", "missing", (), refused(406, "accept must list"), ACCEPT),
@@ -100,49 +104,47 @@ NEGOTIATION = [
     ),
     header("Accept", "without JSON", ("text/event-stream",), refused(406, "application/json"), ACCEPT),
     header(
-        "Accept", "with JSON ruled out", ("application/json;q=0, text/event-stream",), refused(406), ACCEPT
+        "Accept", "with JSON excluded", ("application/json;q=0, text/event-stream",), refused(406), ACCEPT
     ),
     header(
         "Accept", "with a bad quality", ("application/json;q=high, text/event-stream",), refused(406), ACCEPT
     ),
-    header("Accept", "of anything", ("*/*",), Served(1), "it admits both"),
+    header("Accept", "of anything", ("*/*",), Served(1), "it includes both"),
     header(
         "Accept",
         "twice",
         ("application/json", "text/event-stream"),
         Served(1),
-        "a list may come in parts (RFC 9110, 5.3)",
+        "a list may be split (RFC 9110, 5.3)",
     ),
     header(
         "Accept",
         "oversized",
         (f"application/json, text/event-stream, {LONG}",),
         Served(1),
-        "long, yet in order",
+        "long, but valid",
     ),
-    header(
-        "Accept", "beyond all bounds", (f"application/json, text/event-stream, {HUGE}",), TOO_LONG, BOUNDED
-    ),
-    header("Content-Type", "beyond all bounds", (f"application/json; a={HUGE}",), TOO_LONG, BOUNDED),
+    header("Accept", "over the limit", (f"application/json, text/event-stream, {HUGE}",), TOO_LONG, BOUNDED),
+    header("Content-Type", "over the limit", (f"application/json; a={HUGE}",), TOO_LONG, BOUNDED),
     header("Accept", "of garbage", (",;=,q;;\xff",), refused(406), ACCEPT),
 ]
 
-VERSION = "transports: a bad value is 400; absence is no error"
-UNDESCRIBED = "no handshake revision: then the request has to describe itself"
+VERSION = "transports: an unsupported value gets 400"
+UNDESCRIBED = "not a handshake revision, so the request must describe itself"
 UNKNOWN_VERSION = Answer(Failed(INVALID_PARAMS, 1, "_meta needs"), 400)
 GONE = Answer(Failed(INVALID_REQUEST, 1, "session not found"), 404)
-LOST = "transports: 404 makes a client start again"
+LOST = "transports: 404 makes the client initialize again"
 VERSION_NAME, SESSION_NAME = "MCP-Protocol-Version", "Mcp-Session-Id"
 STATE = [
-    header(VERSION_NAME, "missing", (), Served(1), "then the session knows it"),
-    header(VERSION_NAME, "missing, without a session", (), Served(1), "then it is 2025-03-26", setting=ALONE),
+    header(VERSION_NAME, "missing", (), Served(1), "the session has a version"),
+    header(VERSION_NAME, "missing, without a session", (), Served(1), "2025-03-26 is assumed", setting=ALONE),
     header(VERSION_NAME, "unknown", ("1999-01-01",), UNKNOWN_VERSION, UNDESCRIBED),
     header(VERSION_NAME, "empty", ("",), UNKNOWN_VERSION, UNDESCRIBED),
-    header(VERSION_NAME, "of two dates in one", ("2025-06-18, 2025-11-25",), UNKNOWN_VERSION, UNDESCRIBED),
-    header(VERSION_NAME, "in other bytes", ("2025\xa011\xa025",), UNKNOWN_VERSION, UNDESCRIBED),
+    header(VERSION_NAME, "with two dates", ("2025-06-18, 2025-11-25",), UNKNOWN_VERSION, UNDESCRIBED),
+    header(VERSION_NAME, "outside ASCII", ("2025\xa011\xa025",), UNKNOWN_VERSION, UNDESCRIBED),
     header(VERSION_NAME, "twice", ("2025-11-25", "2025-11-25"), TWICE, DECIDES),
     header(VERSION_NAME, "oversized", (LONG,), UNKNOWN_VERSION, UNDESCRIBED),
-    header(VERSION_NAME, "beyond all bounds", (HUGE,), TOO_LONG, BOUNDED),
+    header(VERSION_NAME, "over the limit", (HUGE,), TOO_LONG, BOUNDED),
     header(
         VERSION_NAME,
         "unknown, on GET",
@@ -151,13 +153,13 @@ STATE = [
         VERSION,
         method="GET",
     ),
-    header(SESSION_NAME, "missing", (), Served(1), "then the request is served alone"),
+    header(SESSION_NAME, "missing", (), Served(1), "the request is served without a session"),
     header(SESSION_NAME, "unknown", ("no-such-session",), GONE, LOST),
     header(SESSION_NAME, "empty", ("",), GONE, LOST),
-    header(SESSION_NAME, "in other bytes", ("\xff\xfe",), GONE, LOST),
+    header(SESSION_NAME, "outside ASCII", ("\xff\xfe",), GONE, LOST),
     header(SESSION_NAME, "twice", ("one", "two"), TWICE, DECIDES),
     header(SESSION_NAME, "oversized", (LONG,), GONE, LOST),
-    header(SESSION_NAME, "beyond all bounds", (HUGE,), TOO_LONG, BOUNDED),
+    header(SESSION_NAME, "over the limit", (HUGE,), TOO_LONG, BOUNDED),
     header(
         SESSION_NAME,
         "unknown, on a notification",
@@ -187,7 +189,7 @@ STATE = [
         "missing, on GET",
         (),
         refused(405, header="allow"),
-        "no stream is offered there",
+        "there is no stream without a session",
         method="GET",
     ),
     header(
@@ -195,7 +197,7 @@ STATE = [
         "missing, on DELETE",
         (),
         refused(405, header="allow"),
-        "there is nothing to end",
+        "there is no session to end",
         method="DELETE",
     ),
     header(
@@ -222,7 +224,7 @@ RESUMPTION = [
     resuming("of garbage", ("last tuesday",), NO_EVENT),
     resuming("empty", ("",), NO_EVENT),
     resuming("negative", ("0--1",), NO_EVENT),
-    resuming("in other digits", ("0-\xb2",), NO_EVENT),
+    resuming("with digits outside ASCII", ("0-\xb2",), NO_EVENT),
     resuming("of 5,000 digits", ("0-" + "9" * 5000,), NO_EVENT),
     resuming("oversized", (LONG,), NO_EVENT),
     resuming("twice", ("0-0", "0-1"), TWICE, DECIDES),
@@ -246,7 +248,7 @@ def to(method: str, path: str, answer: Reply | Answer, because: str) -> Row:
         answer,
         because,
         head=head,
-        shown=target,
+        display=target,
         setting=ALONE,
     )
 
@@ -256,19 +258,24 @@ NOWHERE = Answer(NOTHING, 404)
 TARGETS = [
     to("PUT", "/mcp", NOT_OFFERED, "not part of the transport"),
     to("PATCH", "/mcp", NOT_OFFERED, "not part of the transport"),
-    to("post", "/mcp", NO_HTTP, "methods have a case (RFC 9110, 9.1)"),
-    to("BREW", "/mcp", NO_HTTP, "no method"),
-    to("POST", "/", NOWHERE, "the endpoint is elsewhere"),
-    to("POST", "/mcp/../mcp", NOWHERE, "paths are compared as they come"),
-    to("POST", "/mcp/", Served(1), "a slash at the end is forgiven"),
-    to("POST", "/mcp?session=1", Served(1), "the query means nothing"),
-    to("POST", "/mcp?" + "q" * 10_000, Served(1), "the query means nothing"),
-    to("POST", "mcp", NO_HTTP, "no target (RFC 9112, 3.2)"),
-    to("POST", "http://localhost/mcp", Served(1), "as a proxy asks (RFC 9112, 3.2.2)"),
-    to("POST", "http://evil.example/mcp", refused(421), "the target counts, not the Host header"),
-    to("POST", "ftp://localhost/mcp", refused(400, "target", after=After.CLOSED), "no target of HTTP"),
-    to("OPTIONS", "*", NOWHERE, "nothing is offered for the server as a whole"),
-    to("CONNECT", "localhost:443", refused(501, "not a proxy", after=After.CLOSED), "no proxy"),
+    to("post", "/mcp", NO_HTTP, "methods are case-sensitive (RFC 9110, 9.1)"),
+    to("BREW", "/mcp", NO_HTTP, "unknown method"),
+    to("POST", "/", NOWHERE, "not the path of the endpoint"),
+    to("POST", "/mcp/../mcp", NOWHERE, "paths are not normalised"),
+    to("POST", "/mcp/", Served(1), "a trailing slash is accepted"),
+    to("POST", "/mcp?session=1", Served(1), "the query is ignored"),
+    to("POST", "/mcp?" + "q" * 10_000, Served(1), "the query is ignored"),
+    to("POST", "mcp", NO_HTTP, "not a valid target (RFC 9112, 3.2)"),
+    to("POST", "http://localhost/mcp", Served(1), "absolute form, as sent to proxies (RFC 9112, 3.2.2)"),
+    to("POST", "http://evil.example/mcp", refused(421), "the target overrides the Host header"),
+    to("POST", "ftp://localhost/mcp", refused(400, "target", after=After.CLOSED), "not an HTTP target"),
+    to("OPTIONS", "*", NOWHERE, "not supported for the server as a whole"),
+    to(
+        "CONNECT",
+        "localhost:443",
+        refused(501, "not a proxy", after=After.CLOSED),
+        "the server is not a proxy",
+    ),
 ]
 
 SECTIONS: dict[str, list[Row]] = {

@@ -1,4 +1,4 @@
-"""Rows about the message itself: they come back alike from every transport."""
+"""Rows about the message itself, with the same answer on every transport."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ def calling(tool: bytes, arguments: bytes) -> bytes:
 
 
 def ignored(literal: bytes) -> bytes:
-    """A ping with parameters, which nobody reads."""
+    """A ping with a parameter that no handler reads."""
     return b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":%s}}' % literal
 
 
 NOT_JSON = Failed(PARSE_ERROR, text="parse error")
-RFC = "RFC 8259 does not allow it; without a tree there is no id to read"
+RFC = "RFC 8259 does not allow it; the id cannot be read"
 
 JSON = [
-    both("a message that breaks off", b'{"jsonrpc":"2.0","id":1,"meth', NOT_JSON, RFC),
+    both("a truncated message", b'{"jsonrpc":"2.0","id":1,"meth', NOT_JSON, RFC),
     both("plain text", b"hello", NOT_JSON, RFC),
     both("two messages in one", PING + PING, NOT_JSON, "one message is one JSON text"),
     both("trailing comma", b'{"jsonrpc":"2.0","id":1,"method":"ping",}', NOT_JSON, RFC),
     both("single quotes", b"{'jsonrpc':'2.0','id':1,'method':'ping'}", NOT_JSON, RFC),
     both("a comment", b'{"jsonrpc":"2.0",/* one */"id":1,"method":"ping"}', NOT_JSON, RFC),
-    both("NaN where nobody looks", ignored(b"NaN"), NOT_JSON, "what is skipped is checked all the same"),
+    both("NaN in an unused parameter", ignored(b"NaN"), NOT_JSON, "unused parameters are checked, too"),
     both("a number with a leading zero", ignored(b"01"), NOT_JSON, RFC),
     both("a tab inside a string", ignored(b'"a\tb"'), NOT_JSON, RFC),
     both("an unknown escape", ignored(b'"\\x"'), NOT_JSON, RFC),
@@ -52,7 +52,7 @@ JSON = [
     both("byte order mark", b"\xef\xbb\xbf" + PING, NOT_JSON, "RFC 8259, 8.1: a sender must not add one"),
     both("UTF-16", PING.decode().encode("utf-16-le"), NOT_JSON, "MCP messages are UTF-8"),
     both("invalid UTF-8", ignored(b'"\xff"'), NOT_JSON, "MCP messages are UTF-8"),
-    both("overlong UTF-8", ignored(b'"\xc0\xaf"'), NOT_JSON, "a second spelling of a slash"),
+    both("overlong UTF-8", ignored(b'"\xc0\xaf"'), NOT_JSON, "a second encoding of a slash"),
     both("UTF-8 cut inside a character", b'{"jsonrpc":"2.0","id":1,"method":"\xc3', NOT_JSON, "not UTF-8"),
     both("a surrogate as UTF-8", ignored(b'"\xed\xa0\x80"'), NOT_JSON, "not a character"),
     both("a lone surrogate, escaped", calling(b"echo", b'{"text":"\\ud800"}'), NOT_JSON, "not a character"),
@@ -63,7 +63,7 @@ JSON = [
         b"",
         (),
         NOT_JSON,
-        "an empty line is no message; an empty body or frame is a bad one",
+        "an empty line is ignored; an empty body or frame is a bad message",
         websocket=(NOT_JSON,),
     ),
     apart(
@@ -71,7 +71,7 @@ JSON = [
         b" \t \r",
         (),
         NOT_JSON,
-        "a blank line is no message; a blank body or frame is a bad one",
+        "a blank line is ignored; a blank body or frame is a bad message",
         websocket=(NOT_JSON,),
     ),
     apart(
@@ -79,10 +79,10 @@ JSON = [
         b'{"jsonrpc":"2.0","id":1,\n"method":"ping"}',
         (NOT_JSON, NOT_JSON),
         Served(1),
-        "on stdio each half is a bad message; a body or frame may be laid out as it likes",
+        "on stdio each line is a bad message; a body or frame may contain line breaks",
         websocket=(Served(1),),
     ),
-    on_stdio("line ends with CR LF", PING + b"\r", (Served(1),), "clients on Windows write it"),
+    on_stdio("line ends with CR LF", PING + b"\r", (Served(1),), "clients on Windows send it"),
 ]
 
 TOO_DEEP = Failed(PARSE_ERROR, text="nested too deep")
@@ -92,12 +92,12 @@ SIZES = [
     both("nested one too deep", ignored(b"[" * (DEPTH - 1) + b"]" * (DEPTH - 1)), TOO_DEEP, NESTED),
     both("thousands of open arrays", b"[" * 50_000, TOO_DEEP, "the parser must not recurse"),
     both("thousands of open objects", b'{"a":' * 10_000, TOO_DEEP, "the parser must not recurse"),
-    both("brackets in a string", ignored(b'"' + b"[{" * 1000 + b'"'), Served(1), "no nesting at all"),
+    both("brackets in a string", ignored(b'"' + b"[{" * 1000 + b'"'), Served(1), "not nested"),
     on_stdio(
         "a line over the limit",
         ignored(b'"' + b"x" * MESSAGE_BYTES + b'"'),
         (Failed(INVALID_REQUEST, text="line too long"),),
-        "bounded by `limits.message_bytes`; dropped as it arrives, so the id is not known",
+        "bounded by `limits.message_bytes`; discarded as it arrives, so the id is unknown",
         websocket=Ended(1009),
     ),
     both("an integer id beyond 64 bits", with_id(b"9" * 30), Served(int("9" * 30)), "JSON sets no range"),
@@ -107,25 +107,25 @@ SIZES = [
         Failed(PARSE_ERROR, text="out of range"),
         "RFC 8259, 9: a parser may bound numbers",
     ),
-    both("an id of 1e999", with_id(b"1e999"), Failed(PARSE_ERROR, text="out of range"), "no number we have"),
-    both("1e999 where nobody looks", ignored(b"1e999"), Served(1), "it is valid JSON, and it is not read"),
+    both("an id of 1e999", with_id(b"1e999"), Failed(PARSE_ERROR, text="out of range"), "not representable"),
+    both("1e999 in an unused parameter", ignored(b"1e999"), Served(1), "valid JSON, and not decoded"),
     both(
         "1e999 as an argument",
         calling(b"add", b'{"a":1e999,"b":1}'),
         Served(1, "out of range"),
-        "a bad argument, so the model may correct it",
+        "a tool error, so that the model can correct it",
     ),
     both(
         "an argument of 5,000 digits",
         calling(b"add", b'{"a":' + b"9" * 5000 + b',"b":1}'),
         Served(1, "out of range"),
-        "a bad argument, so the model may correct it",
+        "a tool error, so that the model can correct it",
     ),
     both(
         "an argument beyond 64 bits",
         calling(b"add", b'{"a":' + b"9" * 30 + b',"b":1}'),
         Served(1),
-        "Python's integers have no range",
+        "Python's integers are unbounded",
     ),
 ]
 
@@ -143,7 +143,9 @@ ENVELOPE = [
     both("`jsonrpc` is 1.0", b'{"jsonrpc":"1.0","id":1,"method":"ping"}', BAD, ENVELOPE_RULE),
     both("`jsonrpc` is a number", b'{"jsonrpc":2.0,"id":1,"method":"ping"}', BAD, ENVELOPE_RULE),
     both("`jsonrpc` is null", b'{"jsonrpc":null,"id":1,"method":"ping"}', BAD, ENVELOPE_RULE),
-    both("`JSONRPC` in capitals", b'{"JSONRPC":"2.0","id":1,"method":"ping"}', BAD, "names have a case"),
+    both(
+        "`JSONRPC` in capitals", b'{"JSONRPC":"2.0","id":1,"method":"ping"}', BAD, "names are case-sensitive"
+    ),
     both("`method` missing", message(id=1), NO_METHOD, "neither a request nor a reply"),
     both(
         "`method` empty",
@@ -158,22 +160,25 @@ ENVELOPE = [
         "`method` unknown",
         message(id=1, method="no/such"),
         Failed(METHOD_NOT_FOUND, 1, "no/such"),
-        "JSON-RPC 2.0; HTTP 200, as 404 means a lost session",
+        "JSON-RPC 2.0; HTTP 200, because 404 means a lost session",
     ),
     both(
-        "`method` in capitals", message(id=1, method="PING"), Failed(METHOD_NOT_FOUND, 1), "names have a case"
+        "`method` in capitals",
+        message(id=1, method="PING"),
+        Failed(METHOD_NOT_FOUND, 1),
+        "names are case-sensitive",
     ),
     both(
         "a notification's name as a request",
         message(id=1, method="notifications/initialized"),
         Failed(METHOD_NOT_FOUND, 1),
-        "it is no request",
+        "not the name of a request",
     ),
     both(
         "method and result",
         message(id=1, method="ping", result={}),
         Failed(INVALID_REQUEST, 1, "either a method or a result"),
-        "a message is one kind",
+        "a message is of one kind",
     ),
     both("unknown members", message(id=1, method="ping", extra=[1]), Served(1), "the schemas are open"),
 ]
@@ -185,12 +190,14 @@ PARAMS = [
     both("`params` is a string", message(id=1, method="ping", params="x"), BAD_PARAMS, PARAMS_RULE),
     both("`params` is a number", message(id=1, method="ping", params=0), BAD_PARAMS, PARAMS_RULE),
     both("`params` is true", message(id=1, method="ping", params=True), BAD_PARAMS, PARAMS_RULE),
-    both("`params` is null", message(id=1, method="ping", params=None), Served(1), "it can only mean none"),
+    both(
+        "`params` is null", message(id=1, method="ping", params=None), Served(1), "it can only mean absence"
+    ),
     both(
         "a notification's `params` is a list",
         message(method="notifications/initialized", params=[]),
         Failed(INVALID_REQUEST, text="params must be an object"),
-        "a bad message is no notification",
+        "a malformed message is not a notification",
     ),
     both(
         "`params` of another method",
@@ -208,29 +215,29 @@ PARAMS = [
         "an unknown tool",
         message(id=1, method="tools/call", params={"name": "none"}),
         Failed(INVALID_PARAMS, 1, "none"),
-        "so in the example of each revision",
+        "as in the examples of every revision",
     ),
     both(
         "`arguments` is a list",
         calling(b"add", b"[1,2]"),
         Served(1, "invalid arguments"),
-        "from 2025-11-25 a tool error, so the model may correct it",
+        "from 2025-11-25 a tool error, so that the model can correct it",
     ),
     both(
         "an argument of the wrong type",
         calling(b"add", b'{"a":"1","b":2}'),
         Served(1, "invalid arguments"),
-        "from 2025-11-25 a tool error, so the model may correct it",
+        "from 2025-11-25 a tool error, so that the model can correct it",
     ),
     both(
-        "a cursor that nobody gave",
+        "an unknown cursor",
         message(id=1, method="tools/list", params={"cursor": "x"}),
         Failed(INVALID_PARAMS, 1, "cursor"),
         "pagination: invalid cursors are -32602",
     ),
 ]
 
-IDS_RULE = "MCP: an id is a string or an integer; what is neither is not echoed"
+IDS_RULE = "MCP: an id is a string or an integer; other values are not echoed"
 BAD_ID = Failed(INVALID_REQUEST, text="invalid request")
 IDS = [
     both("null", with_id(b"null"), BAD_ID, IDS_RULE),
@@ -239,17 +246,17 @@ IDS = [
     both("true", with_id(b"true"), BAD_ID, IDS_RULE),
     both("an object", with_id(b"{}"), BAD_ID, IDS_RULE),
     both("a list", with_id(b"[1]"), BAD_ID, IDS_RULE),
-    both("an empty string", with_id(b'""'), Served(""), "a string all the same"),
-    both("zero, negative", with_id(b"-0"), Served(0), "an integer all the same"),
+    both("an empty string", with_id(b'""'), Served(""), "still a string"),
+    both("zero, negative", with_id(b"-0"), Served(0), "still an integer"),
     both(
         "a string of 10,000 characters",
         with_id(b'"' + b"i" * 10_000 + b'"'),
         Served("i" * 10_000),
-        "echoed as it came",
+        "echoed unchanged",
     ),
 ]
 
-LAST = "RFC 8259, 4: names should be unique; the last one counts, here as in most parsers"
+LAST = "RFC 8259, 4: names should be unique; the last one counts, as in most parsers"
 DUPLICATES = [
     both("`id` twice", b'{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', Served(2), LAST),
     both("`method` twice", b'{"jsonrpc":"2.0","id":1,"method":"no/such","method":"ping"}', Served(1), LAST),
@@ -257,18 +264,18 @@ DUPLICATES = [
         "`jsonrpc` twice, once wrong",
         b'{"jsonrpc":"1.0","jsonrpc":"2.0","id":1,"method":"ping"}',
         BAD,
-        "each value must be right",
+        "each value must be valid",
     ),
     both(
         "`id` twice, the last one bad",
         b'{"jsonrpc":"2.0","id":1,"id":null,"method":"ping"}',
         BAD_ID,
-        "each value must be right",
+        "each value must be valid",
     ),
     both("an argument twice", calling(b"add", b'{"a":1,"a":2,"b":3}'), Served(1), LAST),
 ]
 
-UNASKED = "nothing was asked; stdio has no place for an answer"
+UNASKED = "it answers no request; on stdio it is ignored"
 NEVER_SENT = Failed(INVALID_REQUEST, text="never sent")
 
 
@@ -278,9 +285,9 @@ def unasked(name: str, sent: bytes) -> Row:
 
 NEITHER = "JSON-RPC 2.0, 5: either `result` or `error`, not both"
 REPLIES = [
-    unasked("a result for nothing", message(id="assay-1", result={})),
+    unasked("a result without a request", message(id="assay-1", result={})),
     unasked("a result with a number as id", message(id=99, result={})),
-    unasked("an error for nothing", message(id="assay-99", error={"code": 1, "message": "no"})),
+    unasked("an error without a request", message(id="assay-99", error={"code": 1, "message": "no"})),
     unasked("an error without an id", message(error={"code": 1, "message": "no"})),
     both(
         "result and error", message(id=1, result={}, error={"code": 1, "message": "no"}), NO_METHOD, NEITHER
@@ -290,7 +297,7 @@ REPLIES = [
         "a result without an id",
         message(result={}),
         Failed(INVALID_REQUEST, text="needs the id"),
-        "nobody could tell what it answers",
+        "it matches no request",
     ),
 ]
 
@@ -299,10 +306,10 @@ NOTIFICATIONS = [
     both("an unknown one", message(method="notifications/no/such"), NOTHING, IGNORED),
     both("a request's name without an id", message(method="tools/list"), NOTHING, IGNORED),
     both(
-        "cancelling what does not run",
+        "cancelling an unknown request",
         message(method="notifications/cancelled", params={"requestId": 99}),
         NOTHING,
-        "the request may just have ended",
+        "the request may have ended already",
     ),
     both(
         "cancelling nothing", message(method="notifications/cancelled"), NOTHING, "malformed ones are ignored"

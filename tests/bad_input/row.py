@@ -1,4 +1,4 @@
-"""What a row of the table is made of: something bad that a client sends, and what must come back."""
+"""The rows of the table: bad input from a client, and the expected answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NEWEST = HANDSHAKE[-1]
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A JSON-RPC error. `id` is the one it must carry; none means that it must carry none."""
+    """A JSON-RPC error with this id, or without one if it is None."""
 
     code: int
     id: int | str | None = None
@@ -33,12 +33,12 @@ class Failed:
         assert self.text in reply["error"]["message"]
 
     def __str__(self) -> str:
-        return f"{self.code}, {'no id' if self.id is None else f'id {shown_id(self.id)}'}"
+        return f"{self.code}, {'no id' if self.id is None else f'id {display_id(self.id)}'}"
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A result for this id; with `text`, a tool's failure that says so."""
+    """A result for this id; with `text`, a tool error that contains it."""
 
     id: int | str
     text: str = ""
@@ -52,7 +52,7 @@ class Served:
         assert self.text in str(reply["result"])
 
     def __str__(self) -> str:
-        return f"{'tool error' if self.text else 'served'}, id {shown_id(self.id)}"
+        return f"{'tool error' if self.text else 'served'}, id {display_id(self.id)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Listed:
 
 
 class Silence(Enum):
-    """No JSON-RPC at all: on HTTP the bare status."""
+    """No JSON-RPC message; on HTTP only a status."""
 
     NOTHING = "no answer"
 
@@ -96,7 +96,7 @@ Reply = Failed | Served | Listed | Silence
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A WebSocket ends, with this code."""
+    """The WebSocket is closed with this code."""
 
     code: int
 
@@ -108,27 +108,27 @@ NO_TEXT = Ended(1007)
 
 
 class After(Enum):
-    """What becomes of the connection."""
+    """The state of the connection afterwards."""
 
     KEPT = "kept"
     """The next request must be served on it."""
     CLOSED = "closed"
-    """The server ends it."""
+    """The server closes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What comes back on HTTP. A status of none means that the client hangs up without waiting for it."""
+    """The HTTP response. A status of None means that the client disconnects without waiting for it."""
 
     reply: Reply
     status: int | None
     after: After = After.KEPT
     header: str = ""
-    """The name of a header that must be there."""
+    """The name of a header that must be present."""
 
 
 class Setting(Enum):
-    """In which circumstances a row is sent."""
+    """The context in which a row is sent."""
 
     SESSION = "in a session"
     FRESH = "before `initialize`"
@@ -137,7 +137,7 @@ class Setting(Enum):
 
 
 Framing = Callable[[bytes], tuple[list[tuple[str, str]], bytes]]
-"""A body's headers, and its bytes as they travel."""
+"""The headers of a body, and its encoded bytes."""
 
 
 def whole(body: bytes) -> tuple[list[tuple[str, str]], bytes]:
@@ -146,14 +146,14 @@ def whole(body: bytes) -> tuple[list[tuple[str, str]], bytes]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """How the HTTP request differs from a good one."""
+    """How the HTTP request differs from a valid one."""
 
     method: str = "POST"
     path: str = "/mcp"
     version: str = "HTTP/1.1"
     without: tuple[str, ...] = ()
-    given: tuple[tuple[str, str], ...] = ()
-    """Takes the place of all usual headers of the same names; a name may come twice."""
+    changed: tuple[tuple[str, str], ...] = ()
+    """Replaces all usual headers of the same names; a name may occur twice."""
     framing: Framing = whole
 
 
@@ -165,15 +165,15 @@ class Row:
     name: str
     section: str = ""
     sent: bytes
-    """The message; with `raw`, everything that goes over the connection."""
-    shown: str = ""
-    """How the page shows what is sent, when that is not simply `sent`."""
+    """The message; with `raw`, all bytes of the connection."""
+    display: str = ""
+    """How the page shows the input, instead of `sent`."""
     because: str
     stdio: tuple[Reply, ...] | None = None
-    """The replies over stdio; none when the row is not sent there."""
+    """The replies over stdio; None if the row is not sent there."""
     http: Answer | None = None
     websocket: tuple[Reply, ...] | Ended | None = None
-    """The replies over a WebSocket, or how it ends."""
+    """The replies over a WebSocket, or its close code."""
     setting: Setting = Setting.SESSION
     revision: Revision = NEWEST
     head: Head = field(default=GOOD_HEAD)
@@ -185,38 +185,40 @@ class Row:
 
     @property
     def case(self) -> str:
-        """The name, with the circumstances where it does not tell them."""
+        """The name, with the setting where the name does not imply it."""
         return f"{self.name}, {self.setting.value}" if self.setting is Setting.REQUIRED else self.name
 
 
-def shown_id(request_id: int | str) -> str:
+def display_id(request_id: int | str) -> str:
     text = f'"{request_id}"' if isinstance(request_id, str) else str(request_id)
     return text if len(text) <= 24 else f"{text[:10]}… ({len(text)} characters)"
 
 
 def both(name: str, sent: bytes, reply: Reply, because: str, **more: Any) -> Row:
-    """The same on all transports."""
+    """A row with the same reply on all transports."""
     return apart(name, sent, () if reply is NOTHING else (reply,), reply, because, **more)
 
 
 def apart(name: str, sent: bytes, stdio: tuple[Reply, ...], http: Reply, because: str, **more: Any) -> Row:
-    """On HTTP not as elsewhere."""
+    """A row with a different reply on HTTP."""
     return on_stdio(name, sent, stdio, because, http=Answer(http, http.status), **more)
 
 
 def on_stdio(name: str, sent: bytes, replies: tuple[Reply, ...], because: str, **more: Any) -> Row:
-    """On stdio, and on a WebSocket, which does as stdio does unless `websocket` says otherwise."""
+    """A row for stdio and WebSocket; `websocket` overrides the replies of the latter."""
     more.setdefault("websocket", replies if is_text(sent) else NO_TEXT)
     return Row(name=name, sent=sent, because=because, stdio=replies, **more)
 
 
-def on_websocket(name: str, sent: bytes, ending: Ended | tuple[Reply, ...], because: str, shown: str) -> Row:
-    """`sent` is all bytes that go over the connection."""
-    return Row(name=name, sent=sent, because=because, websocket=ending, raw=True, shown=shown)
+def on_websocket(
+    name: str, sent: bytes, ending: Ended | tuple[Reply, ...], because: str, display: str
+) -> Row:
+    """A row for WebSocket; `sent` is all bytes of the connection."""
+    return Row(name=name, sent=sent, because=because, websocket=ending, raw=True, display=display)
 
 
 def is_text(sent: bytes) -> bool:
-    """Whether a text frame can carry it."""
+    """Whether a text frame may carry these bytes."""
     try:
         sent.decode()
     except UnicodeDecodeError:

@@ -1,5 +1,5 @@
-"""The server that bad input is sent to, run as a process: `subject.py stdio`, or over HTTP
-`subject.py [optional | required] errors`, where the file `errors` gets what would go to standard error."""
+"""The server that receives bad input, as a process: `subject.py stdio`, or over HTTP
+`subject.py (optional | required) errors`, where standard error goes to the file `errors`."""
 
 from __future__ import annotations
 

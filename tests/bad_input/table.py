@@ -1,4 +1,4 @@
-"""The table of bad input: what is sent, what comes back, and why; see `docs/evidence/bad-input.md`."""
+"""The table of bad input: what is sent, the answer, and the reason; see `docs/evidence/bad-input.md`."""
 
 from __future__ import annotations
 

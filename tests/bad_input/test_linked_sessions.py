@@ -1,7 +1,7 @@
-"""A server's session and a scripted client, linked by a network that reorders, repeats and loses frames.
+"""A session and a client, linked by a network that reorders, repeats and loses messages.
 
-Invariants: a request is answered at most once for each time it arrives, and settles its sender's
-waiter at most once; a closed session sends nothing; nothing is left waiting in it.
+Invariants: each arrival of a request is answered at most once, and settles its sender's waiter at most once;
+a closed session sends nothing, and nothing waits in it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from assay.revisions.registry import HANDSHAKE
 from tests.driving.messages import call, initialize, notification, request
 
 TURNS = 30
-"""Turns of the event loop after which nothing moves: no handler here waits for time, threads or sockets."""
+"""Iterations of the event loop until it is idle: no handler here waits for time, threads or sockets."""
 SAMPLED = {"role": "assistant", "content": {"type": "text", "text": "yes"}, "model": "m"}
 
 
@@ -50,7 +50,7 @@ def make_server(release: asyncio.Event) -> Server:
 
 
 class Waiter:
-    """Waits for the answer to one request of the client; a second answer would be a fault."""
+    """Receives the answer to one request of the client, and fails on a second one."""
 
     def __init__(self) -> None:
         self.settled: Any = None
@@ -75,7 +75,7 @@ class Linked(RuleBasedStateMachine):
         self.server = make_server(self.release)
         self.to_server: list[Any] = []
         self.to_client: list[bytes] = []
-        self.asked: list[str] = []
+        self.questions: list[str] = []
         self.arrived: Counter[str] = Counter()
         self.answered: Counter[str] = Counter()
         self.running: list[asyncio.Task[None]] = []
@@ -126,11 +126,11 @@ class Linked(RuleBasedStateMachine):
         request_id = data.draw(st.sampled_from(sorted(self.waiters)))
         self.to_server.append(notification("notifications/cancelled", {"requestId": request_id}))
 
-    @precondition(lambda self: self.asked)
-    @rule(data=st.data(), answer=st.sampled_from(["result", "nonsense", "error"]))
+    @precondition(lambda self: self.questions)
+    @rule(data=st.data(), answer=st.sampled_from(["result", "invalid", "error"]))
     def answer(self, data: st.DataObject, answer: str) -> None:
-        request_id = data.draw(st.sampled_from(self.asked))
-        bodies = {"result": {"result": SAMPLED}, "nonsense": {"result": [7]}}
+        request_id = data.draw(st.sampled_from(self.questions))
+        bodies = {"result": {"result": SAMPLED}, "invalid": {"result": [7]}}
         body = bodies.get(answer, {"error": {"code": -1, "message": "no"}})
         self.to_server.append({"jsonrpc": "2.0", "id": request_id, **body})
 
@@ -139,7 +139,7 @@ class Linked(RuleBasedStateMachine):
     def arrive_at_server(self, data: st.DataObject, repeated: bool) -> None:
         place = data.draw(st.integers(0, len(self.to_server) - 1))
         message = self.to_server[place] if repeated else self.to_server.pop(place)
-        if self.is_open:  # else whatever carried the frames was closed along with the session
+        if self.is_open:  # otherwise the transport was closed with the session
             self.arrive(message)
 
     def arrive(self, message: Any) -> None:
@@ -155,8 +155,8 @@ class Linked(RuleBasedStateMachine):
         raw = self.to_client[place] if repeated else self.lose_from_server(place)
         message = json.loads(raw)
         if "method" in message:
-            if "id" in message and message["id"] not in self.asked:
-                self.asked.append(message["id"])
+            if "id" in message and message["id"] not in self.questions:
+                self.questions.append(message["id"])
         elif message["id"] in self.waiters:
             envelope = decode(raw, self.server.limits)
             assert not isinstance(envelope, list)
@@ -179,8 +179,8 @@ class Linked(RuleBasedStateMachine):
         self.lose_from_server(data.draw(st.integers(0, len(self.to_client) - 1)))
 
     @rule()
-    def let_go(self) -> None:
-        """What is held may finish; what comes later is held again."""
+    def release_held(self) -> None:
+        """Let held calls finish; later ones are held again."""
         self.release.set()
         self.settle()
         self.release.clear()
@@ -188,14 +188,14 @@ class Linked(RuleBasedStateMachine):
     @precondition(lambda self: self.is_open)
     @rule()
     def announce(self) -> None:
-        """The server speaks on its own."""
+        """Make the server send a notification."""
         self.announced += 1
         self.server.tool(name=f"tool{self.announced}")(make_tool())
         self.settle()
 
     @rule()
     def close(self) -> None:
-        """Closing twice is harmless."""
+        """May run twice: closing is idempotent."""
         self.server.close_session(self.session)
         if self.silent_since is None:
             self.silent_since = len(self.to_client)
@@ -205,7 +205,7 @@ class Linked(RuleBasedStateMachine):
     @precondition(lambda self: not self.is_open)
     @rule()
     def ask_a_closed_session(self) -> None:
-        """Whoever still holds the session is told so, and no handler runs."""
+        """The caller gets an error, and no handler runs."""
         reply = self.loop.run_until_complete(
             self.server.handle(request("ping"), send=self.send, scope=self.scope)
         )
@@ -233,7 +233,7 @@ class Linked(RuleBasedStateMachine):
             assert all(task.done() for task in self.running)
 
     @invariant()
-    def what_waits_can_still_be_settled(self) -> None:
+    def pending_questions_belong_to_running_requests(self) -> None:
         running = sum(not task.done() for task in self.running)
         assert len(self.session.outgoing_requests) <= len(self.session.in_flight) <= running
 
@@ -267,6 +267,6 @@ def test_closed_correlation_asks_nothing() -> None:
 
 
 TestLinkedSessions = Linked.TestCase
-# Explaining a failure would trace every line, and outlast the time a test may take.
+# Without the explain phase, which traces every line and would exceed the timeout.
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)
 TestLinkedSessions.settings = settings(max_examples=100, stateful_step_count=30, deadline=None, phases=PHASES)

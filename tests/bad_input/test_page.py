@@ -1,8 +1,8 @@
-"""The page about bad input is made from the table, and never edited."""
+"""The page about bad input is generated from the table."""
 
 from scripts.bad_input_page import PAGE, page
 
 
 def test_page_is_up_to_date() -> None:
-    """Our choice; when it fails: `python -m scripts.bad_input_page`."""
+    """To update it, run `python -m scripts.bad_input_page`."""
     assert page() == PAGE.read_text("utf-8")

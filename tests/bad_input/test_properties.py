@@ -1,4 +1,4 @@
-"""Whatever bytes come, and however they are cut: an answer, an error or nothing, never an exception."""
+"""Any bytes, in chunks of any size, get an answer, an error or nothing, and never raise an exception."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Lines:
 
 
 async def turn() -> None:
-    """Let everybody else go first."""
+    """Run one iteration of the event loop."""
     gone = asyncio.Event()
     asyncio.get_running_loop().call_soon(gone.set)
     await gone.wait()
@@ -105,7 +105,7 @@ LINES = st.one_of(
 
 
 def stream_of(lines: list[bytes | tuple[str, str]], end: bytes, last: bytes) -> bytes:
-    """Each call has an id of its own: whether one is still in use would depend on time."""
+    """Give each call a different id, because the answer to a reused id would depend on timing."""
     numbered = [
         line if isinstance(line, bytes) else encoded(call(line[0], number, text=line[1]))
         for number, line in enumerate(lines)
@@ -123,7 +123,7 @@ STREAMS = st.builds(
 
 @settings(deadline=None, max_examples=150)
 @given(STREAMS, st.lists(st.integers(min_value=0), max_size=40))
-def test_any_cutting_of_a_stream_gives_the_same_replies(stream: bytes, cuts: list[int]) -> None:
+def test_replies_do_not_depend_on_chunking(stream: bytes, cuts: list[int]) -> None:
     assert asyncio.run(replies_to([stream])) == asyncio.run(replies_to(cut(stream, cuts)))
 
 
@@ -174,8 +174,8 @@ MESSAGES = st.fixed_dictionaries({}, optional=MEMBERS).map(encoded)
 
 
 @st.composite
-def spoilt(draw: st.DrawFn) -> bytes:
-    """A message with some bytes put in the place of others."""
+def mutated(draw: st.DrawFn) -> bytes:
+    """A message with some bytes replaced."""
     body = draw(MESSAGES | st.lists(MESSAGES, max_size=5).map(lambda items: b"[" + b",".join(items) + b"]"))
     start = draw(st.integers(0, len(body)))
     end = draw(st.integers(start, min(len(body), start + 4)))
@@ -187,13 +187,13 @@ BODIES = st.one_of(
     st.text(max_size=60).map(lambda text: text.encode("utf-8", "surrogatepass")),
     JSON.map(encoded),
     MESSAGES,
-    spoilt(),
+    mutated(),
     st.sampled_from([row.sent for row in TABLE]),
 )
 
 
 def check_reply(reply: Any) -> None:
-    """A response as every revision defines it, or an error without an id."""
+    """Check that this is a response by any revision, or an error without an id."""
     if isinstance(reply, list):
         assert reply
         for member in reply:
@@ -211,7 +211,7 @@ def check_reply(reply: Any) -> None:
 
 
 async def serve_all(bodies: list[bytes], revision: Revision | None) -> None:
-    """Serve these one after another, alone or in a session, and then a good one."""
+    """Serve these in order, with or without a session, and then a valid message."""
     sent: list[bytes] = []
     session = None if revision is None else server.open_session(sent.append)
     scope = Scope(session=session)
@@ -238,7 +238,7 @@ def test_any_bytes_get_a_reply_an_error_or_nothing(bodies: list[bytes], revision
 
 
 ANY_TEXT = st.text(st.characters(exclude_categories=[]), max_size=20)
-"""Lone surrogates included: `json.loads` lets them through."""
+"""Including lone surrogates, which `json.loads` accepts."""
 
 
 @settings(deadline=None, max_examples=100)

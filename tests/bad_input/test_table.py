@@ -1,4 +1,4 @@
-"""Every row of the table, over real pipes and real sockets; then the next good request must be served."""
+"""Send every row of the table over real pipes and sockets; the next valid request must be served."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ SUBJECT = str(Path(__file__).with_name("subject.py"))
 NUMBERS = itertools.count(1)
 
 
-def test_rows_have_names_of_their_own() -> None:
+def test_row_names_are_unique() -> None:
     names = [row.id for row in TABLE]
     assert sorted(set(names)) == sorted(names)
     assert all((row.stdio, row.http, row.websocket) != (None, None, None) for row in TABLE)
 
 
 class StdioSubjects:
-    """One process for each revision, and one that never shakes hands."""
+    """One process for each revision, and one without a handshake."""
 
     def __init__(self, stack: AsyncExitStack) -> None:
         self._stack = stack
@@ -50,7 +50,7 @@ class StdioSubjects:
         return process
 
     async def end(self) -> None:
-        """Every process has answered all it was asked, ends in order, and complained of nothing."""
+        """Check that every process has no more output, exits with 0, and wrote no errors."""
         for process in self._started.values():
             process.end_input()
             assert await process.rest() == []
@@ -73,14 +73,14 @@ async def test_over_stdio(row: Row, stdio: StdioSubjects) -> None:
     expected = row.stdio or ()
     await process.write(row.sent + b"\n")
     replies = [await process.receive() for _ in expected]
-    for reply, one in zip(replies, expected, strict=True):
-        one.check(reply)
+    for reply, expectation in zip(replies, expected, strict=True):
+        expectation.check(reply)
     good = request("ping", request_id=f"good {next(NUMBERS)}")
     assert {"jsonrpc": "2.0", "id": good["id"], "result": {}} == await process.ask(good)
 
 
 class HttpSubject:
-    """A process that serves HTTP, and the sessions that are open in it."""
+    """A process that serves HTTP, and its open sessions."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -93,7 +93,7 @@ class HttpSubject:
         return self._sessions[revision]
 
     async def state_of(self, row: Row) -> dict[str, str]:
-        """The headers that put a request where the row wants it."""
+        """The session and version headers of a row."""
         version = {"mcp-protocol-version": row.revision.date}
         if row.setting is not Setting.SESSION:
             return version
@@ -101,8 +101,8 @@ class HttpSubject:
 
 
 async def open_session(wire: Wire, revision: Revision) -> str:
-    opened = await ask(wire, encode(wire, {}, json.dumps(initialize(revision)).encode()))
-    session = opened.headers["mcp-session-id"]
+    answer = await ask(wire, encode(wire, {}, json.dumps(initialize(revision)).encode()))
+    session = answer.headers["mcp-session-id"]
     ready = json.dumps(notification("notifications/initialized")).encode()
     assert (await ask(wire, encode(wire, {"mcp-session-id": session}, ready))).status == 202
     return session
@@ -118,11 +118,11 @@ async def ask(wire: Wire, data: bytes) -> HttpAnswer:
 def encode(wire: Wire, state: dict[str, str], body: bytes, head: Head = GOOD_HEAD) -> bytes:
     types = {"content-type": "application/json"} if head.method == "POST" else {}
     usual = {"host": wire.authority, "accept": BOTH, **types, **state}
-    changed = {*head.without, *(name for name, _ in head.given)}
-    kept = [(name, value) for name, value in usual.items() if name not in changed]
+    changed = {*head.without, *(name for name, _ in head.changed)}
+    unchanged = [(name, value) for name, value in usual.items() if name not in changed]
     framed, sent = head.framing(body)
     lines = [f"{head.method} {head.path} {head.version}"]
-    lines += [f"{name}: {value}" for name, value in (*kept, *head.given, *framed)]
+    lines += [f"{name}: {value}" for name, value in (*unchanged, *head.changed, *framed)]
     return "\r\n".join([*lines, "", ""]).encode("latin-1") + sent
 
 
@@ -176,7 +176,7 @@ def check(expected: Answer, answer: HttpAnswer | None) -> None:
 
 
 async def serves(wire: Wire, setting: Setting, state: dict[str, str], subject: HttpSubject) -> None:
-    """The next good request, on this connection and in this session, gets its result."""
+    """Check that the next valid request is served on this connection and in this session."""
     if setting is Setting.REQUIRED:
         state = {"mcp-session-id": await subject.session(NEWEST)}
     good: Any = call("add", f"good {next(NUMBERS)}", a=2, b=3)

@@ -1,4 +1,4 @@
-"""Every row of the table that goes over a WebSocket; then the next good request must be served."""
+"""Send every row of the table that applies over a WebSocket; the next valid request must be served."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NUMBERS = itertools.count(1)
 
 
 class Subject:
-    """A process, and a connection to it for each revision, and one that never shakes hands."""
+    """A process, with one connection for each revision and one without a handshake."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -69,11 +69,11 @@ async def test_over_websocket(row: Row, subject: Subject) -> None:
         await subject.drop(revision)
         socket = await subject.get(revision)
     else:
-        for one in expected or ():
+        for expectation in expected or ():
             received = await socket.receive()
             while isinstance(received, Ping | Pong):
                 received = await socket.receive()
             assert isinstance(received, str), received
-            one.check(json.loads(received))
+            expectation.check(json.loads(received))
     good = request("ping", request_id=f"good {next(NUMBERS)}")
     assert await socket.ask(good) == {"jsonrpc": "2.0", "id": good["id"], "result": {}}

@@ -1,4 +1,4 @@
-"""An HTTP connection that sends whatever bytes it is told to, and reads what comes back."""
+"""An HTTP connection that sends arbitrary bytes and reads responses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.driving.answer import PATIENCE
 
 
 class HttpAnswer:
-    """Filled by the parser's callbacks, until it is complete: another one may come right behind."""
+    """Filled by the parser's callbacks until it is complete; another response may follow in the same data."""
 
     def __init__(self) -> None:
         self.status = 0
@@ -38,7 +38,7 @@ class HttpAnswer:
     def on_message_complete(self) -> None:
         if not self.complete:
             self.status = self._parser.get_status_code()
-            # An interim answer, such as 100, comes before the one that counts.
+            # An interim response, such as 100, precedes the final one.
             self.complete = self.status >= 200
 
     @property
@@ -70,10 +70,10 @@ class Wire:
             async with asyncio.timeout(PATIENCE):
                 await self._writer.drain()
         except ConnectionError:
-            pass  # the server may refuse before it has read everything; its answer says why
+            pass  # the server may refuse a request before it has read everything
 
     async def answer(self) -> HttpAnswer | None:
-        """The next answer; none when the connection ends without one."""
+        """The next response; none if the connection ends without one."""
         answer = HttpAnswer()
         async with asyncio.timeout(PATIENCE):
             while not answer.complete:
