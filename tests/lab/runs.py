@@ -17,7 +17,18 @@ WITH_FINDING = (Verdict.FAILURE, Verdict.WARNING)
 def finding(observed: str = "that") -> Finding:
     link = f"https://modelcontextprotocol.io/specification/{REVISION}/server/tools"
     excerpt = ['→ #0 1/lines line: {"id":1}', "← #1 1/lines line: nothing"]
-    return Finding("TL-19", "MUST", "A rule", link, "this", observed, [0, 1], excerpt, "printf %s x | server")
+    return Finding(
+        "TL-19",
+        "MUST",
+        "A rule",
+        link,
+        expected="this",
+        observed=observed,
+        frames=[0, 1],
+        excerpt=excerpt,
+        reproduce="printf %s x | server",
+        title="A fault",
+    )
 
 
 def cell(

@@ -58,8 +58,7 @@ def test_table_shows_the_worst_outcome_of_an_area(result: CellResult, share: str
 
 def test_findings_are_collapsed_with_a_command_to_copy() -> None:
     comment = render(run_of(FAILED))
-    title = "<details><summary><b>FAILURE</b> <code>TL-19</code> title of tools.unknown-name</summary>"
-    assert title in comment
+    assert "<details><summary><b>FAILURE</b> <code>TL-19</code> A fault</summary>" in comment
     assert "- expected: `this`" in comment and "- observed: `that`" in comment
     assert "```sh\nprintf %s x | server\n```" in comment
     assert f"(stdio, {REVISION})" in comment

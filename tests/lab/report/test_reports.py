@@ -71,6 +71,19 @@ def test_text_shows_a_broken_requirement_once() -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["text", "markdown", "junit", "sarif", "html"])
+def test_title_of_a_finding_is_the_fault(name: str) -> None:
+    assert "A fault" in renderer(name)(RUN)
+
+
+@pytest.mark.parametrize("name", ["text", "markdown", "sarif", "html"])
+def test_finding_without_a_title_has_that_of_its_check(name: str) -> None:
+    (check, *_) = FAILED.checks
+    untitled = msgspec.structs.replace(check, findings=[msgspec.structs.replace(finding(), title="")])
+    run = run_of(msgspec.structs.replace(FAILED, checks=[untitled]))
+    assert f"title of {check.id}" in renderer(name)(run)
+
+
 def test_text_shows_failures_before_warnings() -> None:
     report = renderer("text")(run_of(broken("TL-02", "SHOULD", "a"), broken("TL-01", "MUST", "a")))
     assert report.index("FAILURE tools.tl-01") < report.index("WARNING tools.tl-02")

@@ -92,6 +92,7 @@ def test_another_parser_reads_the_report() -> None:
 def test_result_has_expected_observed_and_a_command_to_reproduce() -> None:
     (result,) = only_run(RUN)["results"]
     lines = result["message"]["text"].splitlines()
+    assert lines[0] == "A fault (tools.unknown-name)"
     assert {"expected: this", "observed: that", "reproduce: printf %s x | server"} <= set(lines)
     assert result["properties"]["check"] == "tools.unknown-name"
 

@@ -83,7 +83,7 @@ def _check_lines(change: CheckChange) -> Iterator[str]:
         yield f"    {finding.requirement} ({finding.level}): {line(finding.statement)}"
         yield f"    expected  {line(finding.expected)}"
         yield f"    observed  {line(finding.observed)}"
-        yield from (f"    again     {finding.reproduce}",) if finding.reproduce else ()
+        yield from (f"    reproduce {finding.reproduce}",) if finding.reproduce else ()
 
 
 def frame_lines(frame: FrameDifference, old: str, new: str) -> Iterator[str]:

@@ -142,7 +142,7 @@ def _remarks(run: Run) -> Iterator[str]:
 def _finding(defect: Defect) -> str:
     baseline = " (expected by the baseline)" if defect.expected else ""
     requirement = tag(defect.finding.requirement)
-    title = f"<b>{defect.verdict}</b> {requirement} {html.escape(defect.check.title)}{baseline}"
+    title = f"<b>{defect.verdict}</b> {requirement} {html.escape(defect.title)}{baseline}"
     return details(title, _explanation(defect))
 
 

@@ -82,7 +82,8 @@ def _rule(run: Run, defect: Defect) -> dict[str, Any]:
     statement = _short(finding.statement)
     rule: dict[str, Any] = {
         "id": finding.requirement,
-        "shortDescription": {"text": _short(defect.check.title)},
+        # Code scanning shows this as the title of an alert.
+        "shortDescription": {"text": _short(defect.title)},
         "fullDescription": {"text": statement},
         "help": {"text": f"{finding.level}: {statement}", "markdown": f"**{finding.level}**: {statement}"},
         "defaultConfiguration": {"level": _level(run, defect)},
@@ -118,7 +119,7 @@ def _result(run: Run, defect: Defect, rule: int) -> dict[str, Any]:
 
 def _message(defect: Defect) -> Iterator[str]:
     finding = defect.finding
-    yield f"{_short(defect.check.title)} ({defect.check.id})"
+    yield f"{_short(defect.title)} ({defect.check.id})"
     yield f"expected: {_short(finding.expected)}"
     yield f"observed: {_short(finding.observed)}"
     yield from (f"also observed: {_short(observed)}" for observed in defect.also_observed[:NAMED])

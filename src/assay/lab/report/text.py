@@ -34,9 +34,9 @@ def _findings(run: Run) -> Iterator[str]:
 
 
 def _finding(defect: Defect) -> Iterator[str]:
-    check, finding = defect.check, defect.finding
+    finding = defect.finding
     baseline = " (expected by the baseline)" if defect.expected else ""
-    yield f"{defect.verdict} {check.id}: {check.title}{baseline}"
+    yield f"{defect.verdict} {defect.check.id}: {defect.title}{baseline}"
     yield f"  {finding.requirement} ({finding.level}): {finding.statement}"
     yield f"  {finding.link}"
     yield f"  expected  {finding.expected}"

@@ -170,9 +170,9 @@ def entry(cell: CellResult, check: CheckResult) -> dict[str, Any]:
 
 
 def error_message(finding: Finding) -> str:
-    return (
-        f"{finding.requirement} ({finding.level}): expected {finding.expected}; observed {finding.observed}"
-    )
+    title = f"{finding.title}: " if finding.title else ""
+    rule = f"{finding.requirement} ({finding.level})"
+    return f"{title}{rule}: expected {finding.expected}; observed {finding.observed}"
 
 
 def located(run: Run, home: Path) -> Run:

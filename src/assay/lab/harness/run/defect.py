@@ -41,6 +41,11 @@ class Defect(Struct, frozen=True):
         return self.occurrences[0].finding
 
     @property
+    def title(self) -> str:
+        """The fault; in runs stored before findings had titles, the rule."""
+        return self.finding.title or self.check.title
+
+    @property
     def verdict(self) -> Verdict:
         return Verdict.FAILURE if Level(self.finding.level).binding else Verdict.WARNING
 

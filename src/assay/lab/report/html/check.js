@@ -4,6 +4,8 @@ const FINDING_VERDICTS = ['FAILURE', 'WARNING'];
 const FINDINGS = 6; // shown at once
 const isFinding = (check) => FINDING_VERDICTS.includes(check.verdict);
 const rowsOf = (check) => (check.cited === undefined ? {} : data.citations[check.cited]);
+// The fault for a check with findings, else the rule.
+const titleOf = (check) => (check.findings && check.findings[0].title) || data.titles[check.id];
 
 function checkView(cell, check) {
   const open = state.run === cell.key && state.check === check.id;
@@ -12,7 +14,7 @@ function checkView(cell, check) {
   const head = make('div', { class: 'line' },
     make('button', { type: 'button', class: 'opener', 'aria-expanded': String(open), 'data-key': key, click: toggle },
       badge(check.verdict),
-      make('span', { class: 'title' }, plain(data.titles[check.id])),
+      make('span', { class: 'title' }, plain(titleOf(check))),
       make('code', {}, plain(check.id)),
       check.expected ? make('small', {}, 'expected') : ''),
     make('span', { class: 'rows' }, Object.keys(rowsOf(check)).join(' ')),
@@ -27,7 +29,7 @@ function detailView(cell, check) {
   const findings = check.findings || [];
   const cited = new Set(findings.flatMap((finding) => finding.frames));
   const detail = make('div', { class: 'detail' });
-  some(detail, findings, findingView, FINDINGS, 'finding');
+  some(detail, findings, (finding) => findingView(finding, titleOf(check)), FINDINGS, 'finding');
   if (!findings.length) detail.append(quietView(check));
   detail.append(evidenceView(cell, cited));
   return detail;
@@ -41,8 +43,9 @@ function quietView(check) {
     make('p', { class: 'muted' }, rows.length ? 'Cites ' : '', ...rows.flatMap((row) => [row, ' '])));
 }
 
-function findingView(finding) {
+function findingView(finding, shown) {
   return make('article', { class: 'finding' },
+    finding.title && finding.title !== shown ? make('h5', {}, plain(finding.title)) : '',
     make('p', { class: 'rule' }, link(finding.link, finding.requirement), make('b', {}, ' ' + finding.level + ' '),
       ...ticked(finding.statement)),
     make('dl', { class: 'beside' },

@@ -8,7 +8,8 @@ const ORDER = ['failed', 'incomplete', 'passed with warnings', 'passed', 'not ap
 // The searchable text of a check, built on the first search.
 function textOf(check) {
   if (check.text === undefined) {
-    const texts = (check.findings || []).flatMap(({ expected, observed, statement }) => [expected, observed, statement]);
+    const texts = (check.findings || []).flatMap((finding) =>
+      [finding.title, finding.expected, finding.observed, finding.statement]);
     const words = [check.id, data.titles[check.id], ...Object.keys(rowsOf(check)), check.verdict, ...texts];
     check.text = words.join(' ').toLowerCase();
   }

@@ -82,6 +82,7 @@ class Matrix(Struct, frozen=True):
 class Broken(Struct, frozen=True):
     """A rule that a check found broken, with the first place."""
 
+    title: str
     check: CheckResult
     finding: Finding
     verdict: Verdict
@@ -149,6 +150,7 @@ def broken(run: Run) -> list[Broken]:
 def _broken(defect: Defect, key_of: dict[int, str]) -> Broken:
     cell = defect.cell
     return Broken(
+        defect.title,
         defect.check,
         defect.finding,
         defect.verdict,
