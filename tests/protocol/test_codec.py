@@ -32,8 +32,8 @@ IDS = st.integers(-(2**63), 2**64) | st.text(st.characters(codec="utf-8"))
 PARAMS = st.dictionaries(st.text(st.characters(codec="utf-8")), JSON, max_size=3)
 
 
-def shown(message: Envelope) -> dict[str, Any]:
-    """An envelope with its raw parts read, and without what it does not have."""
+def as_dict(message: Envelope) -> dict[str, Any]:
+    """The fields of an envelope that are set, decoded."""
     fields = msgspec.structs.asdict(message)
     read = {
         name: msgspec.json.decode(value) if isinstance(value, Raw) else value
@@ -85,21 +85,21 @@ def test_encoded_request_decodes_to_itself(
     request_id: int | str, method: str, params: dict[str, Any]
 ) -> None:
     message = decode(encode(Request(request_id, method, params)), LIMITS)
-    assert shown(message) == {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
+    assert as_dict(message) == {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
 
 
 @settings(deadline=None)
 @given(method=st.text(st.characters(codec="utf-8"), min_size=1), params=PARAMS)
 def test_encoded_notification_decodes_to_itself(method: str, params: dict[str, Any]) -> None:
     message = decode(encode(Notification(method, params)), LIMITS)
-    assert shown(message) == {"jsonrpc": "2.0", "method": method, "params": params}
+    assert as_dict(message) == {"jsonrpc": "2.0", "method": method, "params": params}
 
 
 @settings(deadline=None)
 @given(request_id=IDS, result=JSON)
 def test_encoded_reply_decodes_to_itself(request_id: int | str, result: Any) -> None:
     message = decode(encode(Reply(request_id, result)), LIMITS)
-    assert shown(message) == {"jsonrpc": "2.0", "id": request_id, "params": {}, "result": result}
+    assert as_dict(message) == {"jsonrpc": "2.0", "id": request_id, "params": {}, "result": result}
 
 
 @settings(deadline=None)
@@ -109,7 +109,7 @@ def test_encoded_reply_decodes_to_itself(request_id: int | str, result: Any) -> 
 def test_encoded_error_decodes_to_itself(request_id: int | str | None, code: int, text: str) -> None:
     message = decode(encode(error_reply(RpcError(code, text), request_id)), LIMITS)
     known = {} if request_id is None else {"id": request_id}
-    assert shown(message) == {
+    assert as_dict(message) == {
         "jsonrpc": "2.0",
         **known,
         "params": {},
@@ -143,7 +143,7 @@ def test_encoded_error_decodes_to_itself(request_id: int | str | None, code: int
         b'[{"jsonrpc":"2.0"',
     ],
 )
-def test_body_that_is_no_json_is_a_parse_error_without_id(body: bytes) -> None:
+def test_invalid_json_is_a_parse_error_without_an_id(body: bytes) -> None:
     assert refused(body) == (PARSE_ERROR, None)
 
 
@@ -178,9 +178,7 @@ def test_body_that_is_no_json_is_a_parse_error_without_id(body: bytes) -> None:
         (b'{"jsonrpc":"2.0","result":{}}', None),
     ],
 )
-def test_json_that_is_no_message_is_an_invalid_request_with_the_id_it_has(
-    body: bytes, request_id: Any
-) -> None:
+def test_json_that_is_not_a_message_is_an_invalid_request_with_its_id(body: bytes, request_id: Any) -> None:
     assert refused(body) == (INVALID_REQUEST, request_id)
 
 
@@ -210,7 +208,7 @@ def test_json_that_is_no_message_is_an_invalid_request_with_the_id_it_has(
 def test_message_is_read(body: bytes, message: dict[str, Any]) -> None:
     decoded = decode(body, LIMITS)
     assert isinstance(decoded, Envelope)
-    assert shown(decoded) == {"jsonrpc": "2.0", **message}
+    assert as_dict(decoded) == {"jsonrpc": "2.0", **message}
 
 
 @pytest.mark.parametrize("open_close", [(b"[", b"]"), (b'{"a":', b"}")])
@@ -225,11 +223,11 @@ def test_nesting_is_bounded(open_close: tuple[bytes, bytes], depth: int, fits: b
         assert refused(nested) == (PARSE_ERROR, None)
 
 
-def test_brackets_in_text_are_no_nesting() -> None:
+def test_brackets_in_text_are_not_nesting() -> None:
     assert isinstance(decode(request(params={"a": '{["\\' * 1000}), LIMITS), Envelope)
 
 
-def test_many_siblings_are_no_nesting() -> None:
+def test_many_siblings_are_not_nesting() -> None:
     assert isinstance(decode(request(params={"a": [[]] * 1000}), LIMITS), Envelope)
 
 
@@ -304,12 +302,12 @@ def test_error_leaves_out_what_it_does_not_have(
 
 
 @pytest.mark.parametrize("result", [object(), {"a": {1, object()}}, "\ud800", {1j: 2}])
-def test_result_that_json_cannot_hold_becomes_an_internal_error(result: Any) -> None:
+def test_result_that_json_cannot_represent_becomes_an_internal_error(result: Any) -> None:
     answer = json.loads(encode_outcome(Reply(7, result)))
     assert (answer["id"], answer["error"]["code"]) == (7, INTERNAL_ERROR)
 
 
-def test_result_that_holds_itself_becomes_an_internal_error() -> None:
+def test_recursive_result_becomes_an_internal_error() -> None:
     ring: list[Any] = []
     ring.append(ring)
     answer = json.loads(encode_outcome(Reply(7, ring)))

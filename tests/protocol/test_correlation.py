@@ -1,4 +1,4 @@
-"""Correlation: an answer settles the question it belongs to, once, and no other."""
+"""An answer settles its own request, once, and no other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay.protocol.correlation import PREFIX, Correlation
 
 
 class Waiter:
-    """Whoever waits; counts what it is told."""
+    """Records its outcomes."""
 
     def __init__(self) -> None:
         self.outcomes: list[bytes | str] = []
@@ -42,12 +42,12 @@ def error(request_id: Any, body: bytes) -> Envelope:
     return Envelope("2.0", id=request_id, error=Raw(body))
 
 
-def test_result_settles_its_question_only() -> None:
-    asked, first, second = Correlation(), Waiter(), Waiter()
-    asked.ask(first)
-    request_id = asked.ask(second)
-    assert asked.settle(result(request_id, b"[1]")) is True
-    assert (first.outcomes, second.outcomes, len(asked)) == ([], [b"[1]"], 1)
+def test_result_settles_its_own_request_only() -> None:
+    correlation, first, second = Correlation(), Waiter(), Waiter()
+    correlation.ask(first)
+    request_id = correlation.ask(second)
+    assert correlation.settle(result(request_id, b"[1]")) is True
+    assert (first.outcomes, second.outcomes, len(correlation)) == ([], [b"[1]"], 1)
 
 
 @pytest.mark.parametrize(
@@ -59,24 +59,24 @@ def test_result_settles_its_question_only() -> None:
         (b"null", "the client answered with a malformed error"),
     ],
 )
-def test_error_fails_its_question(body: bytes, text: str) -> None:
-    asked, waiter = Correlation(), Waiter()
-    assert asked.settle(error(asked.ask(waiter), body)) is True
+def test_error_fails_its_request(body: bytes, text: str) -> None:
+    correlation, waiter = Correlation(), Waiter()
+    assert correlation.settle(error(correlation.ask(waiter), body)) is True
     assert waiter.outcomes == [text]
 
 
-def test_late_duplicate_is_in_order_and_ignored() -> None:
-    asked, waiter = Correlation(), Waiter()
-    request_id = asked.ask(waiter)
-    assert [asked.settle(result(request_id, value)) for value in (b"1", b"2")] == [True, True]
+def test_late_duplicate_is_ignored() -> None:
+    correlation, waiter = Correlation(), Waiter()
+    request_id = correlation.ask(waiter)
+    assert [correlation.settle(result(request_id, value)) for value in (b"1", b"2")] == [True, True]
     assert waiter.outcomes == [b"1"]
 
 
-def test_answer_after_we_gave_up_is_in_order_and_ignored() -> None:
-    asked, waiter = Correlation(), Waiter()
-    request_id = asked.ask(waiter)
-    asked.forget(request_id)
-    assert (asked.settle(result(request_id)), waiter.outcomes, len(asked)) == (True, [], 0)
+def test_answer_to_a_forgotten_request_is_ignored() -> None:
+    correlation, waiter = Correlation(), Waiter()
+    request_id = correlation.ask(waiter)
+    correlation.forget(request_id)
+    assert (correlation.settle(result(request_id)), waiter.outcomes, len(correlation)) == (True, [], 0)
 
 
 @pytest.mark.parametrize(
@@ -97,36 +97,36 @@ def test_answer_after_we_gave_up_is_in_order_and_ignored() -> None:
         f"{PREFIX}{'1' * 5000}",
     ],
 )
-def test_answer_to_what_was_never_asked_is_told_apart(request_id: Any) -> None:
-    asked, waiter = Correlation(), Waiter()
-    asked.ask(waiter)
-    assert (asked.settle(result(request_id)), waiter.outcomes, len(asked)) == (False, [], 1)
+def test_answer_to_an_unknown_id_is_reported(request_id: Any) -> None:
+    correlation, waiter = Correlation(), Waiter()
+    correlation.ask(waiter)
+    assert (correlation.settle(result(request_id)), waiter.outcomes, len(correlation)) == (False, [], 1)
 
 
-def test_close_fails_whoever_still_waits() -> None:
-    asked, waiting, gone = Correlation(), Waiter(), Waiter()
-    asked.ask(waiting)
-    asked.ask(gone)
+def test_close_fails_pending_requests() -> None:
+    correlation, waiting, gone = Correlation(), Waiter(), Waiter()
+    correlation.ask(waiting)
+    correlation.ask(gone)
     gone.gave_up = True
-    asked.close()
-    assert (waiting.outcomes, gone.outcomes, len(asked)) == (["the client is gone"], [], 0)
+    correlation.close()
+    assert (waiting.outcomes, gone.outcomes, len(correlation)) == (["the client is gone"], [], 0)
 
 
-def test_nothing_is_asked_after_close() -> None:
-    asked = Correlation()
-    asked.close()
+def test_no_request_is_accepted_after_close() -> None:
+    correlation = Correlation()
+    correlation.close()
     with pytest.raises(AskError):
-        asked.ask(Waiter())
+        correlation.ask(Waiter())
 
 
 class Conversation(RuleBasedStateMachine):
-    """Asking, answering, repeating, forgetting and closing in any order."""
+    """Requests, answers, duplicates, forgetting and closing in any order."""
 
     ids = Bundle("ids")
 
     @initialize()
     def begin(self) -> None:
-        self.asked = Correlation()
+        self.correlation = Correlation()
         self.waiters: dict[str, Waiter] = {}
         self.expected: dict[str, list[bytes | str]] = {}
         self.forgotten: set[str] = set()
@@ -137,9 +137,9 @@ class Conversation(RuleBasedStateMachine):
         waiter = Waiter()
         if self.closed:
             with pytest.raises(AskError):
-                self.asked.ask(waiter)
+                self.correlation.ask(waiter)
             return f"{PREFIX}{len(self.waiters) + 1}"
-        request_id = self.asked.ask(waiter)
+        request_id = self.correlation.ask(waiter)
         assert request_id not in self.waiters, "an id was used again"
         self.waiters[request_id], self.expected[request_id] = waiter, []
         return request_id
@@ -147,33 +147,33 @@ class Conversation(RuleBasedStateMachine):
     @rule(request_id=ids, value=st.integers())
     def answer(self, request_id: str, value: int) -> None:
         known = request_id in self.waiters
-        assert self.asked.settle(result(request_id, msgspec.json.encode(value))) is known
+        assert self.correlation.settle(result(request_id, msgspec.json.encode(value))) is known
         if known and request_id not in self.forgotten and not self.expected[request_id]:
             self.expected[request_id].append(msgspec.json.encode(value))
 
     @rule(request_id=ids)
     def forget(self, request_id: str) -> None:
-        self.asked.forget(request_id)
+        self.correlation.forget(request_id)
         self.forgotten.add(request_id)
 
     @rule()
     def close(self) -> None:
-        self.asked.close()
+        self.correlation.close()
         self.closed = True
         for request_id, outcomes in self.expected.items():
             if not outcomes and request_id not in self.forgotten:
                 outcomes.append("the client is gone")
 
     @invariant()
-    def every_waiter_heard_what_it_must_and_at_most_once(self) -> None:
-        heard = {request_id: waiter.outcomes for request_id, waiter in self.waiters.items()}
-        assert heard == self.expected
-        assert all(len(outcomes) <= 1 for outcomes in heard.values())
+    def every_waiter_has_its_outcome_at_most_once(self) -> None:
+        outcomes = {request_id: waiter.outcomes for request_id, waiter in self.waiters.items()}
+        assert outcomes == self.expected
+        assert all(len(each) <= 1 for each in outcomes.values())
 
     @invariant()
-    def pending_is_what_is_neither_settled_nor_forgotten(self) -> None:
+    def pending_requests_are_neither_settled_nor_forgotten(self) -> None:
         open_ids = {key for key, outcomes in self.expected.items() if not outcomes} - self.forgotten
-        assert len(self.asked) == (0 if self.closed else len(open_ids))
+        assert len(self.correlation) == (0 if self.closed else len(open_ids))
 
 
 TestConversation = Conversation.TestCase

@@ -1,4 +1,4 @@
-"""Cursors: only what was issued for a list is accepted by it."""
+"""A list accepts only cursors that were issued for it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ POSITIONS = st.integers(0, 10**12)
 
 
 def forged(body: bytes) -> str:
-    """A cursor with a right checksum over any body."""
+    """A cursor with a valid checksum over any body."""
     checksum = hashlib.blake2s(body, digest_size=6).digest()
     return base64.urlsafe_b64encode(checksum + body).rstrip(b"=").decode()
 
@@ -33,7 +33,7 @@ def test_cursor_survives_a_query_string(after: int) -> None:
 
 
 def test_cursor_is_the_same_in_every_process() -> None:
-    """Several workers serve the pages of one list, so the spelling is pinned."""
+    """Several workers serve the pages of one list, so the encoding must not change."""
     assert encode_cursor("tools", 50) == forged(b"tools:50")
 
 

@@ -1,4 +1,4 @@
-"""What a request says of its client."""
+"""Declarations of a client in its requests."""
 
 from __future__ import annotations
 
@@ -45,27 +45,27 @@ def envelope(meta: Any, method: str = "tools/list") -> Envelope:
 BARE = decode(b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}', Limits())
 
 
-def test_everything_that_a_request_says_reaches_its_peer() -> None:
+def test_all_fields_of_a_declaration_reach_the_peer() -> None:
     assert declared_peer(read_declaration(envelope(FULL))) == Peer(
         REVISION, ClientCapabilities(sampling={}), Implementation("c", "1"), "notice"
     )
 
 
-def test_only_version_and_capabilities_must_be_said() -> None:
+def test_only_version_and_capabilities_are_required() -> None:
     assert declared_peer(read_declaration(envelope(LEAST))) == Peer(
         REVISION, ClientCapabilities(), None, None
     )
 
 
 @pytest.mark.parametrize("meta", [FULL, LEAST])
-def test_a_client_that_says_the_same_again_is_the_same_peer(meta: Any) -> None:
+def test_an_equal_declaration_gives_the_same_peer(meta: Any) -> None:
     first = cached_peer(envelope(meta))
     assert first == declared_peer(read_declaration(envelope(meta)))
     assert cached_peer(envelope(meta, "tools/call")) is first
 
 
-def test_a_client_that_says_very_much_is_read_each_time() -> None:
-    """Strangers fill the memory: what they may put there is bounded."""
+def test_a_long_declaration_is_not_cached() -> None:
+    """Anyone can fill the cache, so the size of its entries is bounded."""
     meta = LEAST | {"com.example/own": "x" * CACHED_BYTES}
     first = cached_peer(envelope(meta))
     assert first == Peer(REVISION)
@@ -108,7 +108,7 @@ def test_call_describes_its_client_whatever_its_other_parameters_are(params: dic
     assert cached_peer(message) is not None
 
 
-def test_escapes_do_not_hide_a_description() -> None:
+def test_escapes_do_not_hide_a_declaration() -> None:
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "x", "params": {"_meta": LEAST}})
     for hidden in (PREFIX, "_meta", "params"):
         escaped = "".join(f"\\u{ord(character):04x}" for character in hidden)
@@ -121,7 +121,7 @@ def test_escapes_do_not_hide_a_description() -> None:
     "beside", [{"_meta": LEAST}, {"_decoded_params": {"_meta": LEAST}}, {"decoded_params": {"_meta": LEAST}}]
 )
 @pytest.mark.parametrize("method", ["tools/list", "tools/call"])
-def test_meta_beside_the_parameters_describes_nothing(beside: dict[str, Any], method: str) -> None:
+def test_meta_outside_the_parameters_is_ignored(beside: dict[str, Any], method: str) -> None:
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": {"name": "add"}, **beside})
     message = decode(body.encode(), Limits())
     assert isinstance(message, Envelope)
@@ -137,7 +137,7 @@ def test_meta_beside_the_parameters_describes_nothing(beside: dict[str, Any], me
         ({VERSION: "1999-01-01"}, f"_meta needs {CAPABILITIES}"),
     ],
 )
-def test_what_is_missing_is_named_with_the_versions_that_are_served(meta: Any, text: str) -> None:
+def test_missing_fields_are_named_with_the_supported_versions(meta: Any, text: str) -> None:
     with pytest.raises(RpcError) as caught:
         read_declaration(envelope(meta))
     error = caught.value
@@ -177,8 +177,8 @@ def test_a_value_of_the_wrong_type_is_refused(changes: dict[str, Any]) -> None:
     assert cached_peer(message) is None
 
 
-@pytest.mark.parametrize("version", ["1999-01-01", "", "2026-7-28", *(one.date for one in HANDSHAKE)])
-def test_a_version_that_is_not_served_this_way_is_answered_with_those_that_are(version: str) -> None:
+@pytest.mark.parametrize("version", ["1999-01-01", "", "2026-7-28", *(each.date for each in HANDSHAKE)])
+def test_an_unsupported_version_is_refused_with_the_supported_ones(version: str) -> None:
     """VER-01 (basic/versioning). No revision covers a declaration that names a handshake revision."""
     message = envelope(LEAST | {VERSION: version})
     with pytest.raises(RpcError) as caught:
@@ -189,4 +189,4 @@ def test_a_version_that_is_not_served_this_way_is_answered_with_those_that_are(v
 
 
 def test_the_newest_version_is_offered_first() -> None:
-    assert [REVISION.date, *(one.date for one in reversed(HANDSHAKE))] == SUPPORTED
+    assert [REVISION.date, *(each.date for each in reversed(HANDSHAKE))] == SUPPORTED

@@ -1,4 +1,4 @@
-"""The lifecycle table: every state and input is a row or a refusal that leaves the state."""
+"""The lifecycle table: every pair of state and input is a step, or is refused without a change."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_strict_table_differs_in_requests_before_initialized_only(state: State, 
         assert STRICT_STEPS.get((state, received)) is STEPS.get((state, received))
 
 
-def test_client_that_has_not_shaken_hands_learns_which_revisions_are_served() -> None:
+def test_request_before_the_handshake_is_refused_with_the_supported_versions() -> None:
     with pytest.raises(RpcError) as caught:
         step(State.FRESH, Input.REQUEST)
     assert caught.value.data == {"supported": list(DATES)}

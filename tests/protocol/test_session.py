@@ -1,4 +1,4 @@
-"""A session: what is known of a client between its messages."""
+"""Sessions: state of a client between its messages."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def ready_session() -> Session:
     return session
 
 
-def test_new_session_is_fresh_and_has_nothing_to_keep() -> None:
+def test_new_session_is_fresh_and_unchanged() -> None:
     session = Session(lambda data: None)
     assert (session.state, session.ready, session.changed, session.peer.revision) == (
         State.FRESH,
@@ -56,12 +56,12 @@ def test_new_session_is_fresh_and_has_nothing_to_keep() -> None:
     )
 
 
-def test_handshake_is_something_to_keep() -> None:
+def test_handshake_changes_the_session() -> None:
     session = ready_session()
     assert (session.ready, session.changed) == (True, True)
 
 
-def test_record_holds_what_must_survive() -> None:
+def test_record_contains_the_durable_state() -> None:
     session = ready_session()
     session.peer.log_level = "error"
     session.subscriptions |= {"b:2", "a:1"}
@@ -89,18 +89,18 @@ def test_restored_session_is_recorded_the_same(revision: object, state: State) -
     assert (restored.record(), restored.changed) == (session.record(), False)
 
 
-def test_record_survives_the_wire() -> None:
+def test_record_survives_encoding() -> None:
     record = ready_session().record()
     assert msgspec.json.decode(msgspec.json.encode(record), type=SessionRecord) == record
 
 
-def test_restored_session_posts_where_it_is_told_to() -> None:
+def test_restored_session_uses_its_new_post() -> None:
     posted: list[bytes] = []
     Session.restore(ready_session().record(), posted.append).post(b"x")
     assert posted == [b"x"]
 
 
-def test_close_cancels_what_runs_and_fails_what_was_asked() -> None:
+def test_close_cancels_running_and_fails_outgoing_requests() -> None:
     session, running, waiter = ready_session(), Running(), Waiter()
     session.in_flight[1] = running
     session.outgoing_requests.ask(waiter)
@@ -121,17 +121,17 @@ def test_closing_twice_cancels_once() -> None:
     assert running.reasons == ["the session was closed"]
 
 
-def test_whoever_waits_for_the_end_is_told_once() -> None:
-    session, told = Session(lambda message: None), []
-    session.endings += (lambda: told.append(session.state),)
+def test_endings_are_called_once() -> None:
+    session, states = Session(lambda message: None), []
+    session.endings += (lambda: states.append(session.state),)
     session.close()
     session.close()
 
-    assert told == [State.CLOSED]
+    assert states == [State.CLOSED]
 
 
 def test_request_may_leave_while_the_session_closes() -> None:
-    """A cancelled request takes itself out of `in_flight`, perhaps at once."""
+    """A cancelled request removes itself from `in_flight`, possibly at once."""
     session = ready_session()
 
     class Leaving:

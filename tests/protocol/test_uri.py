@@ -1,4 +1,4 @@
-"""Absolute URIs by RFC 3986, with encoded controls refused on top."""
+"""Absolute URIs by RFC 3986; encoded control characters are refused, too."""
 
 from __future__ import annotations
 

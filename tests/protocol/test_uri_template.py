@@ -1,4 +1,4 @@
-"""URI templates: expansion by RFC 6570, and matching that lets no value out of its place."""
+"""URI templates: expansion by RFC 6570, and matching in which no value leaves its place."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ VALUES: dict[str, Value] = {
     "no_items": [],
 }
 
-# RFC 6570 sections 3.2.1 to 3.2.9, without its rows that repeat a variable (refused here).
+# RFC 6570, 3.2.1 to 3.2.9, without the rows that repeat a variable, which is refused here.
 EXPANSIONS = {
     "{count}": "one,two,three",
     "{count*}": "one,two,three",
@@ -252,7 +252,7 @@ MALFORMED = [
     ("note://{a,b,a}", "repeated variable: a", 12),
 ]
 
-# Each pattern against input that makes a backtracking matcher try every way of sharing it out.
+# Each pattern with input that makes a backtracking matcher try all divisions.
 ADVERSARIAL = [
     ("{a}{b}{c}{d}!", "x"),
     ("{a}-{b}-{c}-{d}-{e}!/", "-"),
@@ -273,7 +273,7 @@ ADVERSARIAL = [
 ]
 
 NAMES = st.text("abcXYZ09_", min_size=1, max_size=5)
-# What a simple variable may carry: any text but the separators, dots and controls that are refused.
+# Values of a simple variable: any text without the separators, dots and controls that are refused.
 SAFE = st.text(
     st.characters(codec="utf-8", exclude_categories=["Cc"], exclude_characters="/\\."),
     min_size=1,
@@ -316,7 +316,7 @@ def test_value_that_leaves_its_place_is_unsafe(template: str, value: str, writte
 
 
 def test_uri_that_does_not_fit_is_no_match_even_with_an_unsafe_value() -> None:
-    """Another template may fit it; only a URI that is ours is worth an error."""
+    """Another template may match it, so only a match can be an error."""
     assert UriTemplate("note://{id}{?x}").match("note://..?z=1") is None
 
 
@@ -337,7 +337,7 @@ def test_template_keeps_its_text_and_names_in_order() -> None:
 
 @pytest.mark.parametrize(("template", "unit"), ADVERSARIAL)
 def test_hostile_input_is_refused_in_one_pass(template: str, unit: str) -> None:
-    """Quadratic time would need minutes here, and the run's own time limit fails the test."""
+    """Quadratic time would take minutes, and the test would fail by its timeout."""
     assert UriTemplate(template).match("x" + unit * (300_000 // len(unit))) is None
 
 

@@ -1,4 +1,4 @@
-"""Lines out of bytes: chunking never matters, and nothing over-long is kept."""
+"""Lines do not depend on chunking, and nothing over-long is buffered."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from assay.protocol.framing.lines import LineFramer, LineTooLong, frame
 
-# Few letters, so that terminators, blanks and limits meet often.
+# A small alphabet, so that terminators, blanks and limits coincide often.
 STREAMS = st.lists(st.sampled_from([b"a", b"b", b" ", b"\r", b"\n", b"\r\n", b"abcd"])).map(b"".join)
 
 
@@ -21,12 +21,12 @@ def chunks(data: bytes, cuts: list[int]) -> list[bytes]:
 
 def lines_of(pieces: list[bytes], limit: int) -> list[bytes | LineTooLong]:
     framer = LineFramer(limit)
-    found = [line for piece in pieces for line in framer.feed(piece)]
-    return found + framer.end()
+    lines = [line for piece in pieces for line in framer.feed(piece)]
+    return lines + framer.end()
 
 
 def expected(data: bytes, limit: int) -> list[bytes | LineTooLong]:
-    """The same rules said without a stream."""
+    """The same rules, applied to the whole input."""
     lines = [line.removesuffix(b"\r") for line in data.split(b"\n")]
     return [
         LineTooLong(limit) if len(line) > limit else line
@@ -41,7 +41,7 @@ def test_any_chunking_gives_the_same_lines(data: bytes, cuts: list[int], limit: 
 
 
 @given(data=st.binary(), cuts=st.lists(st.integers(min_value=0)))
-def test_arbitrary_bytes_are_lines_too(data: bytes, cuts: list[int]) -> None:
+def test_arbitrary_bytes_are_split_into_lines(data: bytes, cuts: list[int]) -> None:
     assert lines_of(chunks(data, cuts), 8) == expected(data, 8)
 
 
@@ -54,7 +54,7 @@ def test_never_more_than_a_limit_is_held(data: bytes, cuts: list[int], limit: in
         assert framer.held <= limit + 1
 
 
-def test_one_chunk_of_one_line_is_given_at_once() -> None:
+def test_one_chunk_of_one_line_is_returned_at_once() -> None:
     assert LineFramer(100).feed(b'{"id":1}\n') == [b'{"id":1}']
 
 
@@ -64,7 +64,7 @@ def test_several_lines_and_a_start_come_from_one_chunk() -> None:
     assert framer.feed(b"ree\n") == [b"three"]
 
 
-def test_nothing_fed_is_nothing_found() -> None:
+def test_empty_input_gives_no_lines() -> None:
     framer = LineFramer(100)
     assert framer.feed(b"") == []
     assert framer.feed(b"a") == []

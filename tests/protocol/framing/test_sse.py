@@ -1,4 +1,4 @@
-"""Server-sent events: what is written is read back, by the WHATWG rules, within the limit."""
+"""Server-sent events are written, and parsed by the WHATWG rules within the limit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CUTS = st.lists(st.integers(min_value=0))
 MESSAGES = st.binary(max_size=50).filter(lambda data: not set(b"\r\n") & set(data))
 IDS = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"), max_size=10)
 EVENTS = st.builds(SseEvent, data=MESSAGES, event_id=st.none() | IDS)
-# Few pieces, so that terminators, fields and limits meet often.
+# A small alphabet, so that terminators, fields and limits coincide often.
 STREAMS = st.lists(
     st.sampled_from(
         [b"data", b"id", b"event", b"retry", b":", b" ", b"x", b"7", b"\0", b"\r", b"\n", sse.BOM]
@@ -32,25 +32,25 @@ def chunks(data: bytes, cuts: list[int]) -> list[bytes]:
 
 def read(*pieces: bytes) -> list[SseEvent]:
     parser = SseParser(LIMIT)
-    return [found for piece in pieces for found in parser.feed(piece)]
+    return [event for piece in pieces for event in parser.feed(piece)]
 
 
 def outcome(pieces: list[bytes], limit: int) -> tuple[list[SseEvent], bool, str, int | None, int]:
-    """Everything a reader can see: events, whether the limit fired, and the kept fields."""
+    """The whole visible state: events, whether the limit was exceeded, and the fields of the parser."""
     parser = SseParser(limit)
     events: list[SseEvent] = []
-    fired = False
+    exceeded = False
     try:
         for piece in pieces:
             events += parser.feed(piece)
     except SseTooLong as error:
         events += error.events
-        fired = True
-    return events, fired, parser.last_event_id, parser.retry_ms, parser.comments
+        exceeded = True
+    return events, exceeded, parser.last_event_id, parser.retry_ms, parser.comments
 
 
 @given(events=st.lists(EVENTS), cuts=CUTS)
-def test_what_is_written_is_read_back_in_any_chunking(events: list[SseEvent], cuts: list[int]) -> None:
+def test_written_events_are_parsed_in_any_chunking(events: list[SseEvent], cuts: list[int]) -> None:
     written = b"".join(sse.event(each.data, event_id=each.event_id) for each in events)
     assert read(*chunks(written, cuts)) == events
 
@@ -61,7 +61,7 @@ def test_chunking_changes_neither_events_nor_limit(data: bytes, cuts: list[int],
 
 
 @given(data=st.binary(), cuts=CUTS)
-def test_arbitrary_bytes_are_read_without_complaint(data: bytes, cuts: list[int]) -> None:
+def test_arbitrary_bytes_never_raise(data: bytes, cuts: list[int]) -> None:
     assert outcome(chunks(data, cuts), LIMIT) == outcome([data], LIMIT)
 
 
@@ -76,7 +76,7 @@ def test_priming_event_carries_an_id_and_empty_data() -> None:
     assert read(sse.priming("s/0")) == [SseEvent(b"", "s/0")]
 
 
-def test_retry_and_comments_are_no_events() -> None:
+def test_retry_and_comments_are_not_events() -> None:
     parser = SseParser(LIMIT)
     assert parser.feed(sse.retry(1500) + sse.comment() + sse.comment("alive")) == []
     assert (parser.retry_ms, parser.comments) == (1500, 2)
@@ -136,14 +136,14 @@ def test_last_event_id_outlives_events_without_an_id() -> None:
 
 
 def test_unfinished_event_does_not_move_the_last_event_id() -> None:
-    """Resuming after an event that was cut off would lose it."""
+    """Resuming after a truncated event would lose it."""
     parser = SseParser(LIMIT)
     parser.feed(b"id: 7\ndata: a\n\nid: 8\ndata: b\n")
     assert parser.last_event_id == "7"
 
 
 @pytest.mark.parametrize("value", [b"", b"-1", b"1.5", b"1 ", b"\xc2\xb2", b"9" * 5000])
-def test_retry_that_is_no_usable_number_is_ignored(value: bytes) -> None:
+def test_invalid_retry_is_ignored(value: bytes) -> None:
     parser = SseParser(LIMIT)
     parser.feed(b"retry: 3\nretry: " + value + b"\n\n")
     assert parser.retry_ms == 3

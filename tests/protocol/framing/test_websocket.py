@@ -1,4 +1,4 @@
-"""WebSocket frames, with the sans-IO layer of `websockets` as the judge."""
+"""WebSocket frames, compared with the sans-IO layer of `websockets`."""
 
 from __future__ import annotations
 
@@ -76,7 +76,9 @@ GOOD = st.lists(
 
 
 def wire(frames: list[Frame]) -> bytes:
-    return b"".join(frame(one.opcode, one.payload, fin=one.fin, rsv=one.rsv, mask=one.mask) for one in frames)
+    return b"".join(
+        frame(each.opcode, each.payload, fin=each.fin, rsv=each.rsv, mask=each.mask) for each in frames
+    )
 
 
 def chunks(data: bytes, cuts: list[int]) -> list[bytes]:
@@ -89,16 +91,16 @@ def read(pieces: list[bytes], limit: int = LIMIT, *, masked: bool = True) -> lis
     return [received for piece in pieces for received in reader.feed(piece)]
 
 
-def codes_of(found: list[WebSocketEvent]) -> list[WebSocketEvent | int]:
-    """Without the words of violations, which are our own."""
-    return [one.code if isinstance(one, Violation) else one for one in found]
+def codes_of(events: list[WebSocketEvent]) -> list[WebSocketEvent | int]:
+    """Replace violations by their codes: the reasons are specific to us."""
+    return [event.code if isinstance(event, Violation) else event for event in events]
 
 
 class Oracle:
-    """What `websockets` makes of the same bytes, in our words."""
+    """Parses the same bytes with `websockets`, and converts the outcome to our types."""
 
     def __init__(self, data: bytes) -> None:
-        self.found: list[WebSocketEvent | int] = []
+        self.events: list[WebSocketEvent | int] = []
         self._protocol = Protocol(SERVER, state=OPEN, max_size=None)
         self._parts: list[bytes] = []
         self._is_text = True
@@ -106,22 +108,22 @@ class Oracle:
         for event in self._protocol.events_received():
             if not self._take(event):
                 return
-        # It refuses to be closed in the middle of a message; RFC 6455, 5.4, allows control frames there.
+        # It rejects a close inside a fragmented message, although RFC 6455, 5.4, allows control frames there.
         if self._protocol.close_rcvd is not None and self._protocol.parser_exc is not None:
-            self.found.append(Close(self._protocol.close_rcvd.code, self._protocol.close_rcvd.reason))
+            self.events.append(Close(self._protocol.close_rcvd.code, self._protocol.close_rcvd.reason))
         elif self._protocol.parser_exc is not None:
             assert self._protocol.close_sent is not None
-            self.found.append(int(self._protocol.close_sent.code))
+            self.events.append(int(self._protocol.close_sent.code))
 
     def _take(self, event: Any) -> bool:
         assert isinstance(event, OracleFrame)
         data = bytes(event.data)
         if event.opcode in (Opcode.PING, Opcode.PONG):
-            self.found.append(Ping(data) if event.opcode is Opcode.PING else Pong(data))
+            self.events.append(Ping(data) if event.opcode is Opcode.PING else Pong(data))
             return True
         if event.opcode is Opcode.CLOSE:
             parsed = OracleClose.parse(data)
-            self.found.append(Close(int(parsed.code), parsed.reason))
+            self.events.append(Close(int(parsed.code), parsed.reason))
             return True
         if event.opcode is not Opcode.CONT:
             self._parts, self._is_text = [], event.opcode is Opcode.TEXT
@@ -131,10 +133,10 @@ class Oracle:
     def _finish(self) -> bool:
         payload = b"".join(self._parts)
         try:
-            # Its sans-IO layer leaves the decoding of texts to others.
-            self.found.append(payload.decode() if self._is_text else payload)
+            # Its sans-IO layer does not decode text.
+            self.events.append(payload.decode() if self._is_text else payload)
         except UnicodeDecodeError:
-            self.found.append(NOT_TEXT)
+            self.events.append(NOT_TEXT)
             return False
         return True
 
@@ -146,44 +148,44 @@ def test_any_frames_in_any_chunking_are_read_as_websockets_reads_them(
     frames: list[Frame], cuts: list[int]
 ) -> None:
     data = wire(frames)
-    assert Oracle(data).found == codes_of(read(chunks(data, cuts)))
+    assert Oracle(data).events == codes_of(read(chunks(data, cuts)))
 
 
 @given(data=st.binary(max_size=200), cuts=CUTS)
 def test_arbitrary_bytes_are_read_alike_in_any_chunking(data: bytes, cuts: list[int]) -> None:
     whole = read([data])
     assert whole == read(chunks(data, cuts))
-    assert all(not isinstance(one, Close | Violation) for one in whole[:-1])
+    assert all(not isinstance(event, Close | Violation) for event in whole[:-1])
 
 
 @given(frames=FRAMES, cuts=CUTS)
-def test_raw_reader_gives_back_every_frame_as_it_was_written(frames: list[Frame], cuts: list[int]) -> None:
+def test_frame_reader_returns_every_frame_unchanged(frames: list[Frame], cuts: list[int]) -> None:
     reader = FrameReader(LIMIT)
-    assert frames == [one for piece in chunks(wire(frames), cuts) for one in reader.feed(piece)]
+    assert frames == [item for piece in chunks(wire(frames), cuts) for item in reader.feed(piece)]
 
 
 @given(frames=GOOD)
 def test_websockets_reads_what_we_write_for_either_role(frames: list[Frame]) -> None:
     for side, mask in ((Side.SERVER, MASK), (Side.CLIENT, None)):
         protocol = Protocol(side, state=OPEN, max_size=None)
-        protocol.receive_data(wire([one._replace(mask=mask) for one in frames]))
+        protocol.receive_data(wire([each._replace(mask=mask) for each in frames]))
         events: list[Any] = protocol.events_received()
         assert protocol.parser_exc is None
-        assert [(one.opcode, one.payload) for one in frames] == [
+        assert [(each.opcode, each.payload) for each in frames] == [
             (event.opcode, bytes(event.data)) for event in events
         ]
 
 
 @given(frames=GOOD, cuts=CUTS)
 def test_client_reads_frames_without_masks(frames: list[Frame], cuts: list[int]) -> None:
-    bare = wire([one._replace(mask=None) for one in frames])
+    bare = wire([each._replace(mask=None) for each in frames])
     assert read([wire(frames)]) == read(chunks(bare, cuts), masked=False)
-    for one in frames:
-        assert codes_of(read([wire([one])], masked=False)) == [PROTOCOL_ERROR]
+    for each in frames:
+        assert codes_of(read([wire([each])], masked=False)) == [PROTOCOL_ERROR]
 
 
 @given(payload=PAYLOADS, mask=MASKS)
-def test_mask_is_taken_off_as_it_was_put_on(payload: bytes, mask: bytes) -> None:
+def test_masking_twice_gives_the_payload(payload: bytes, mask: bytes) -> None:
     hidden = masked(payload, mask)
     assert hidden == bytes(byte ^ mask[place % 4] for place, byte in enumerate(payload))
     assert payload == masked(hidden, mask)
@@ -206,12 +208,12 @@ def test_message_is_bounded_as_a_whole_whatever_its_fragments(
     frames = [Frame(PING, ping, mask=MASK) for ping in pings]
     for place, part in enumerate(parts):
         frames.insert(2 * place, Frame(CONTINUATION if place else BINARY, part, fin=place == last, mask=MASK))
-    found = [one for one in codes_of(read([wire(frames)], limit)) if not isinstance(one, Ping)]
+    messages = [event for event in codes_of(read([wire(frames)], limit)) if not isinstance(event, Ping)]
     whole = b"".join(parts)
-    assert found == [whole if len(whole) <= limit else TOO_BIG]
+    assert messages == [whole if len(whole) <= limit else TOO_BIG]
 
 
-def test_too_big_a_message_is_refused_on_its_head() -> None:
+def test_too_big_a_message_is_refused_by_its_head() -> None:
     for size in (126, 1 << 16, 1 << 40):
         head = bytes((0x81, 0xFF)) + size.to_bytes(8, "big") + MASK
         if size < 1 << 16:
@@ -223,7 +225,7 @@ def test_too_big_a_message_is_refused_on_its_head() -> None:
 
 
 @pytest.mark.parametrize("limit", [130, 126, 10])
-def test_whole_message_in_one_piece_is_bounded_too(limit: int) -> None:
+def test_unfragmented_message_is_bounded(limit: int) -> None:
     assert read([wire([Frame(TEXT, b"x" * limit, mask=MASK)])], limit) == ["x" * limit]
     assert codes_of(read([wire([Frame(TEXT, b"x" * (limit + 1), mask=MASK)])], limit)) == [TOO_BIG]
 
@@ -239,7 +241,7 @@ def test_whole_message_in_one_piece_is_bounded_too(limit: int) -> None:
     ids=["two bytes for 125", "two bytes for 2", "eight bytes for 65,535", "the highest bit"],
 )
 def test_length_must_be_written_in_its_shortest_form(head: bytes) -> None:
-    """RFC 6455, 5.2. The longest form at once, and in pieces."""
+    """RFC 6455, 5.2. Also if the input is split."""
     length = int.from_bytes(head[2:], "big")
     data = head + MASK + bytes(min(length, 70_000))
     assert codes_of(read([data])) == codes_of(read(chunks(data, [3, 5]))) == [PROTOCOL_ERROR]
@@ -256,11 +258,11 @@ def test_nothing_is_read_after_a_close_or_a_violation() -> None:
         assert len(reader.feed(end + text)) == 1
         assert reader.feed(text) == []
     raw = FrameReader(1)
-    assert [type(one) for one in raw.feed(text + text)] == [Violation]
+    assert [type(item) for item in raw.feed(text + text)] == [Violation]
     assert raw.feed(wire([Frame(TEXT, b"", mask=MASK)])) == []
 
 
-def test_empty_fragments_are_not_kept() -> None:
+def test_empty_fragments_are_not_buffered() -> None:
     reader = MessageReader(LIMIT, masked=True)
     assert reader.feed(wire([Frame(TEXT, b"", fin=False, mask=MASK)])) == []
     for _ in range(1000):
@@ -279,12 +281,12 @@ def test_close_frames_are_read_as_they_were_written(code: int, reason: str) -> N
 
 
 @given(reason=st.text(min_size=40))
-def test_long_reason_is_cut_between_characters(reason: str) -> None:
-    (found,) = read([close_frame(GOING_AWAY, reason * 4)], masked=False)
-    assert isinstance(found, Close)
-    assert reason * 4 != found.reason
-    assert (reason * 4).startswith(found.reason)
-    assert REASON_BYTES - 3 <= len(found.reason.encode()) <= REASON_BYTES
+def test_long_reason_is_truncated_between_characters(reason: str) -> None:
+    (close,) = read([close_frame(GOING_AWAY, reason * 4)], masked=False)
+    assert isinstance(close, Close)
+    assert reason * 4 != close.reason
+    assert (reason * 4).startswith(close.reason)
+    assert REASON_BYTES - 3 <= len(close.reason.encode()) <= REASON_BYTES
 
 
 def test_close_without_a_code_says_so() -> None:

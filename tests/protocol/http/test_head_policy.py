@@ -1,4 +1,4 @@
-"""The head_policy: what a request's head alone decides."""
+"""The verdict on the head of a request."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ def test_version_header_names_the_revision(revision: Any) -> None:
 
 @pytest.mark.parametrize("version", ["1999-01-01", "", "2025-11-25, 2025-11-25", "\xff"])
 def test_unknown_version_is_left_to_the_route(version: str) -> None:
-    """An `initialize` may carry it: only the body tells."""
+    """The body decides, because an `initialize` may have any version header."""
     assert judge(version=version.encode("latin-1")) == Admission(None, version, ())
 
 
-def test_absent_version_is_no_unknown_version() -> None:
+def test_absent_version_is_not_unknown() -> None:
     assert judge(version=None) == Admission(None, None, ())
 
 
@@ -89,7 +89,7 @@ def test_absent_version_is_no_unknown_version() -> None:
         (PLAIN, {"method": "GET"}, 405),
         (PLAIN, {"method": "DELETE"}, 405),
         (PLAIN, {"method": "OPTIONS"}, 0),
-        # A stranger learns nothing of the endpoint before host and origin are in order.
+        # Host and Origin are checked first, so that other sites learn nothing about the endpoint.
         (STREAMING, {"host": b"evil.example", "origin": b"http://evil.example", "method": "PUT"}, 421),
         (STREAMING, {"origin": b"http://evil.example", "content_type": None}, 403),
     ],
@@ -111,7 +111,7 @@ def test_refusal_names_the_setting_to_change(changes: dict[str, Any], setting: s
 @pytest.mark.parametrize(
     ("policy", "methods"), [(STREAMING, b"GET, POST, DELETE, OPTIONS"), (PLAIN, b"POST, OPTIONS")]
 )
-def test_wrong_method_is_told_the_right_ones(policy: HttpPolicy, methods: bytes) -> None:
+def test_wrong_method_gets_the_allowed_ones(policy: HttpPolicy, methods: bytes) -> None:
     refusal = judge(policy, method="PATCH")
     assert isinstance(refusal, Refusal)
     assert refusal.headers == ((b"allow", methods),)
@@ -141,13 +141,13 @@ def test_preflight_allows_what_clients_send() -> None:
     }
 
 
-def test_preflight_allows_the_headers_of_tool_parameters_that_it_is_asked_for() -> None:
-    asked = {b"access-control-request-headers": b"content-type, Mcp-Param-Region,mcp-param-b, x-other"}
-    allowed = dict(HeadPolicy(STREAMING).preflight(asked))[b"access-control-allow-headers"]
+def test_preflight_allows_the_headers_of_requested_tool_parameters() -> None:
+    requested = {b"access-control-request-headers": b"content-type, Mcp-Param-Region,mcp-param-b, x-other"}
+    allowed = dict(HeadPolicy(STREAMING).preflight(requested))[b"access-control-allow-headers"]
     assert allowed == ALLOWED_HEADERS + b", mcp-param-region, mcp-param-b"
 
 
-def test_verdict_on_the_same_head_is_remembered() -> None:
+def test_verdicts_are_cached() -> None:
     head_policy = HeadPolicy(STREAMING)
     assert head_policy.judge(POST) is head_policy.judge(RequestHead(*POST))
 
@@ -230,7 +230,7 @@ def test_plain_endpoint_never_streams(policy: HttpPolicy, preferred: bool) -> No
         b"last-event-id",
     ],
 )
-def test_header_that_decides_comes_once(name: bytes) -> None:
+def test_headers_that_decisions_depend_on_may_not_repeat(name: bytes) -> None:
     pairs = [(name, b"a"), (b"x", b"b"), (name, b"a")]
     refusal = merge_headers(pairs, dict(pairs))
     assert refusal == Refusal(400, f"header given twice: {name.decode()}")

@@ -1,4 +1,4 @@
-"""Headers that repeat the body tell the truth, or the request is refused."""
+"""A request whose headers differ from its body is refused."""
 
 from __future__ import annotations
 
@@ -76,11 +76,11 @@ def test_value_is_read(raw: bytes, text: str) -> None:
         b"=?base64?-_-_?=",
         b"=?base64?!!!!?=",
         b"=?base64??base64??=",
-        b"=?base64?/w==?=",  # 0xff is no UTF-8
-        b"=?base64?7aCA?=",  # a lone surrogate is none either
+        b"=?base64?/w==?=",  # 0xff is not UTF-8
+        b"=?base64?7aCA?=",  # a lone surrogate is not UTF-8 either
     ],
 )
-def test_what_is_no_proper_base64_is_refused(raw: bytes) -> None:
+def test_invalid_base64_is_refused(raw: bytes) -> None:
     with pytest.raises(RpcError) as caught:
         read_value(raw)
     assert caught.value.code == HEADER_MISMATCH
@@ -88,7 +88,7 @@ def test_what_is_no_proper_base64_is_refused(raw: bytes) -> None:
 
 @pytest.mark.parametrize("byte", [*range(9), *range(10, 32), 127, 128, 0xA0, 0xE9, 0xFF])
 @pytest.mark.parametrize("form", [b"a%sb", b"%sa", b"a%s", b"=?base64?%sYQ==?="])
-def test_characters_that_no_header_may_hold_are_refused(byte: int, form: bytes) -> None:
+def test_invalid_header_characters_are_refused(byte: int, form: bytes) -> None:
     with pytest.raises(RpcError) as caught:
         read_value(form % bytes([byte]))
     assert caught.value.code == HEADER_MISMATCH
@@ -122,16 +122,14 @@ def test_every_value_is_read_or_refused(raw: bytes) -> None:
             "resources/read",
             {"uri": "a://b", "name": "other"},
         ),
-        # Only three methods have a name to repeat; on others the header says nothing.
+        # Only three methods have a name to mirror; on others the header is ignored.
         (GOOD | {b"mcp-method": b"tools/list"}, "tools/list", {}),
-        # Without the parameter there is nothing to repeat: the method refuses that itself.
+        # Without the parameter there is nothing to mirror: the method refuses the request.
         (GOOD, "tools/call", {}),
         (GOOD, "tools/call", {"name": 5}),
     ],
 )
-def test_headers_that_tell_the_truth_pass(
-    headers: dict[bytes, bytes], method: str, params: dict[str, Any]
-) -> None:
+def test_matching_headers_pass(headers: dict[bytes, bytes], method: str, params: dict[str, Any]) -> None:
     check(headers, method, **params)
 
 
@@ -140,7 +138,7 @@ def test_headers_that_tell_the_truth_pass(
     "value", [None, b"", b"other", b"ADD", b"Tools/Call", b"add\x00", b"add\xff", b"a dd"]
 )
 def test_headers_that_are_missing_or_differ_are_refused(header: bytes, value: bytes | None) -> None:
-    """M2. Values are case-sensitive, names are not: ASGI has them in lower case."""
+    """Values are case-sensitive, names are not: ASGI has them in lower case."""
     headers = {name: old for name, old in GOOD.items() if name != header}
     if value is not None:
         headers[header] = value
@@ -151,7 +149,7 @@ def test_headers_that_are_missing_or_differ_are_refused(header: bytes, value: by
 
 @pytest.mark.parametrize("header", [b"mcp-protocol-version", b"mcp-method"])
 def test_only_names_and_parameters_have_a_base64_form(header: bytes) -> None:
-    """Whatever routes by these two does not decode them."""
+    """Proxies that route by these two do not decode them."""
     with pytest.raises(RpcError) as caught:
         check(GOOD | {header: wrap(GOOD[header])}, name="add")
     assert caught.value.code == HEADER_MISMATCH
@@ -159,14 +157,14 @@ def test_only_names_and_parameters_have_a_base64_form(header: bytes) -> None:
 
 @pytest.mark.parametrize("name", ["größe", "a\x00b", "a\nb", "a\x7fb", "=?base64?YQ==?="])
 def test_names_that_need_the_base64_form_are_not_taken_without_it(name: str) -> None:
-    """Even where the bytes are the same: others on the way may read them differently."""
+    """Even if the bytes are the same: a proxy may read them differently."""
     with pytest.raises(RpcError) as caught:
         check(GOOD | {b"mcp-name": name.encode()}, name=name)
     assert caught.value.code == HEADER_MISMATCH
 
 
 def test_a_bad_value_elsewhere_does_not_switch_the_check_off() -> None:
-    """A `uri` means nothing to a tool call, so the method would not look at it."""
+    """A tool call ignores `uri`, so the method would not report it."""
     with pytest.raises(RpcError) as caught:
         check(GOOD | {b"mcp-name": b"harmless"}, name="add", uri=5)
     assert caught.value.code == HEADER_MISMATCH
@@ -193,7 +191,7 @@ def test_name_is_recognised_in_each_of_its_forms(raw: bytes) -> None:
 
 
 @pytest.mark.parametrize("method", ["no/such", "tools/cäll", ""])
-def test_method_that_nobody_knows_is_compared_too(method: str) -> None:
+def test_unknown_method_is_compared_too(method: str) -> None:
     with pytest.raises(RpcError) as refused:
         check({**GOOD, b"mcp-method": b"" if method else b"x"}, method or "other")
     assert refused.value.code == HEADER_MISMATCH

@@ -1,4 +1,4 @@
-"""Who may talk to an endpoint, by host and by origin."""
+"""Which hosts and origins a policy allows."""
 
 from __future__ import annotations
 

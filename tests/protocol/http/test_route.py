@@ -1,4 +1,4 @@
-"""Routes: where a payload message goes."""
+"""The routes of decoded messages."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OPTIONAL, REQUIRED, OFF = Sessions.OPTIONAL, Sessions.REQUIRED, Sessions.OFF
         (INITIALIZE, ABSENT, None, REQUIRED, OpenSession()),
         (INITIALIZE, ABSENT, None, OFF, SESSIONLESS[ASSUMED]),
         (INITIALIZE, NEWEST, None, OPTIONAL, OpenSession()),
-        # A client of the future names its own revision and learns ours from the answer.
+        # A client of a future revision names that revision, and learns ours from the answer.
         (INITIALIZE, UNKNOWN, None, OPTIONAL, OpenSession()),
         (INITIALIZE, UNKNOWN, None, OFF, SESSIONLESS[ASSUMED]),
         (INITIALIZE, PER_REQUEST, None, OPTIONAL, OpenSession()),
@@ -49,7 +49,7 @@ OPTIONAL, REQUIRED, OFF = Sessions.OPTIONAL, Sessions.REQUIRED, Sessions.OFF
         (BATCH, NEWEST, b"s1", OPTIONAL, InSession("s1")),
         (BATCH, BATCHING, None, OPTIONAL, SESSIONLESS[BATCHING.revision]),
         (BATCH, BATCHING, None, OFF, SESSIONLESS[BATCHING.revision]),
-        # A notification has no headers that it could contradict; a response is refused where it arrives.
+        # Notifications have no mirror headers, and the endpoint refuses responses.
         (NOTE, PER_REQUEST, b"s1", REQUIRED, SESSIONLESS[PER_REQUEST.revision]),
         (RESPONSE, PER_REQUEST, b"s1", REQUIRED, SESSIONLESS[PER_REQUEST.revision]),
     ],
@@ -96,7 +96,7 @@ def test_refusal(
         (SELF_DESCRIBING, NEWEST, b"s1"),
     ],
 )
-def test_request_that_must_describe_itself_is_told_what_is_missing(
+def test_request_without_its_declaration_is_refused_with_what_is_missing(
     payload: Envelope, admission: Admission, header: bytes | None
 ) -> None:
     prefix = "io.modelcontextprotocol/"
@@ -109,7 +109,7 @@ def test_request_that_must_describe_itself_is_told_what_is_missing(
     )
 
 
-def test_batch_of_an_unsupported_version_is_told_what_is_supported() -> None:
+def test_batch_of_an_unsupported_version_gets_the_supported_ones() -> None:
     refusal = route(BATCH, UNKNOWN, {}, OPTIONAL)
     assert isinstance(refusal, Refusal)
     assert [date for date in ("1999-01-01", *DATES) if date not in refusal.reason] == []

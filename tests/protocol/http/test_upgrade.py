@@ -1,4 +1,4 @@
-"""The opening handshake, with `websockets` as the other side."""
+"""The opening handshake, with `websockets` as the client."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_websockets_accepts_our_answer_to_its_request() -> None:
         changed(b"sec-websocket-key", b" " + KEY + b" "),
     ],
 )
-def test_proper_request_is_read(headers: Headers) -> None:
+def test_valid_request_is_read(headers: Headers) -> None:
     assert read_upgrade("GET", "1.1", headers) == Upgrade(KEY, ())
     assert wants_upgrade(headers)
 
@@ -87,7 +87,7 @@ def test_offered_subprotocols_keep_their_order_and_case() -> None:
         (changed(b"sec-websocket-key", b"!" * 24), 400, "Base64"),
     ],
 )
-def test_improper_request_is_refused(headers: Headers, status: int, words: str) -> None:
+def test_invalid_request_is_refused(headers: Headers, status: int, words: str) -> None:
     refusal = read_upgrade("GET", "1.1", headers)
     assert isinstance(refusal, Refusal)
     assert (status, True) == (refusal.status, words in refusal.reason)
@@ -109,7 +109,7 @@ def test_subprotocol_is_chosen_where_it_is_offered(offered: list[str], chosen: s
 
 
 @pytest.mark.parametrize("offered", [["graphql-ws"], ["MCP"], ["mcp.v1", "json"]])
-def test_client_that_speaks_only_something_else_is_told(offered: list[str]) -> None:
+def test_client_with_other_subprotocols_only_is_refused(offered: list[str]) -> None:
     refusal = choose_subprotocol(offered)
     assert isinstance(refusal, Refusal)
     assert (refusal.status, "offer mcp" in refusal.reason) == (400, True)
